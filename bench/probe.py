@@ -18,7 +18,7 @@ from typing import Any
 from twisted.scripts.twistd import run
 
 import tservice.http.websockets.connection as sockets
-import tservice.mux.tmux.client as clients
+import tservice.mux.tmux.control_client as clients
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.server import TmuxServer
 from tservice.sessions.life.create import Creator

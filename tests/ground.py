@@ -29,9 +29,9 @@ from tservice.core.places.workspace_bounds import (
 from tservice.ground.ground import Ground
 from tservice.ground.osusers import OsUserWiring, wire_os_users
 from tservice.ground.places import OsUserSources, near_places, own_place
-from tservice.mux.tmux.setup import OwnSetups, Setups, TmuxSetup
+from tservice.mux.tmux.setup import LocalSetup, LocalSetups, ServerSetups
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import Transport
+from tservice.mux.transport import TmuxTransport
 from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings
 from tservice.store.database import Database
@@ -97,14 +97,14 @@ HERE = here()
 
 
 def own_setups(
-    transport: Transport, sockets: SocketFolder, program: Path | None = None
-) -> dict[LocationKind, Setups]:
+    transport: TmuxTransport, sockets: SocketFolder, program: Path | None = None
+) -> dict[LocationKind, ServerSetups]:
     """How tmux runs in the service's own place.
 
     @param program: the keeper as a program of its own.
     """
-    setup = TmuxSetup(transport=transport, sockets=sockets, python=sys.executable, program=program)
-    return {LocationKind.LOCAL: OwnSetups(setup)}
+    setup = LocalSetup(transport=transport, sockets=sockets, python=sys.executable, program=program)
+    return {LocationKind.LOCAL: LocalSetups(setup)}
 
 
 def places_of(own: Location, os_users: OsUserSources | None = None) -> LocationRegistry:

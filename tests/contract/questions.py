@@ -17,10 +17,10 @@ class QuestionContract:
 
     async def asked(self: Any, pane: Any, escaped: str, answer: bytes) -> None:
         """Wait for the answer, which the terminal echoes; it comes once."""
-        await self.emit(pane, escaped + "asked")
+        await self.emit_output(pane, escaped + "asked")
         await self.until(lambda: answer in text(pane), repr(answer))
         for _ in range(3):
-            await pane.capture()
+            await pane.capture_content()
         self.assertEqual(1, text(pane).count(answer))
 
     async def test_the_ground_is_told(self: Any) -> None:
@@ -38,21 +38,23 @@ class QuestionContract:
         await self.asked(pane, "\\033]11;?\\007", GROUND)
 
     async def test_a_program_knows_its_colours_from_the_start(self: Any) -> None:
-        pane = await self.mux.create(evolve(self.line_shell(), colours=LIGHT))
+        pane = await self.mux.create_pane(evolve(self.line_shell(), colours=LIGHT))
         await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
         await self.asked(pane, "\\033]11;?\\007", GROUND)
 
     async def test_glyphs(self: Any) -> None:
         """As many cells as the caret moves on, for each that is shown."""
         pane, _ = await self.shell()
-        found = await pane.glyphs()
+        found = await pane.get_glyph_runs()
         chosen = [run for run in found if run[0] in (0x1F7E0, 0x1FA70, 0x2630, 0x1FAE8)]
         self.assertTrue(chosen)
         shown = "".join(chr(first) for first, _, _ in chosen)
         escaped = "".join(f"\\{byte:03o}" for byte in shown.encode())
-        await self.emit(pane, f"\\033[2J\\033[H{escaped}\\033]9;\\007")
+        await self.emit_output(pane, f"\\033[2J\\033[H{escaped}\\033]9;\\007")
         await self.until(lambda: text(pane).endswith(b"\x1b]9;\x07"), "the characters")
-        self.assertEqual(sum(width for _, _, width in chosen), (await pane.capture()).cursor_x)
+        self.assertEqual(
+            sum(width for _, _, width in chosen), (await pane.capture_content()).cursor_x
+        )
 
     async def test_modes_are_told(self: Any) -> None:
         pane, _ = await self.shell()

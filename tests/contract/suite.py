@@ -19,34 +19,34 @@ from tests.waiting import PATIENCE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     MARK_ID_MAX,
-    Guard,
     IMultiplexer,
+    InputMark,
     IPane,
     Liveness,
-    Mark,
     MuxError,
     MuxTimeout,
     PaneGone,
     PaneSpec,
+    ScreenGuard,
 )
 from tservice.mux.keys import KEYS
 from tservice.mux.testing import multiplexer
 from tservice.mux.tmux import capture as tmux_capture
-from tservice.mux.tmux.control import LINE_COST
+from tservice.mux.tmux.control_parser import LINE_COST
 
 
 class Contract(LineContract, QuestionContract):
     """The suite; C{self} is a class that hands it what it needs."""
 
     async def shell(self: Any) -> tuple[Any, Heard]:
-        pane = await self.mux.create(self.line_shell())
+        pane = await self.mux.create_pane(self.line_shell())
         heard = Heard()
-        pane.listen(heard)
+        pane.add_listener(heard)
         await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
         return pane, heard
 
     async def run_line(self: Any, pane: Any, line: str) -> None:
-        await pane.write(line.encode() + b"\r")
+        await pane.write_bytes(line.encode() + b"\r")
 
     async def raises(self: Any, error: type[Exception], work: Any) -> None:
         try:
@@ -72,18 +72,18 @@ class Contract(LineContract, QuestionContract):
     async def test_a_preface_stands_above_the_program(self: Any) -> None:
         """A long one too, to the byte, and before the program's first byte."""
         preface = b"".join(b"row %d\r\n" % number for number in range(20_000))
-        pane = await self.mux.create(evolve(self.line_shell(), preface=preface))
+        pane = await self.mux.create_pane(evolve(self.line_shell(), preface=preface))
         await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
         told, _, rest = text(pane).replace(b"\r\r", b"\r").partition(b"row 19999\r\n")
         self.assertEqual(preface, told + b"row 19999\r\n")
         self.assertTrue(rest.endswith(b"$ "), rest)
-        found = await pane.capture(None)
-        self.assertEqual((b"row 0", b"row 19999"), (found.lines[0], found.lines[19_999]))
+        found = await pane.capture_content(None)
+        self.assertEqual((b"row 0", b"row 19999"), (found.get_rows[0], found.get_rows[19_999]))
 
     async def test_a_session_has_its_preface_once(self: Any) -> None:
-        pane = await self.mux.create(evolve(self.line_shell(), preface=b"of before\r\n"))
+        pane = await self.mux.create_pane(evolve(self.line_shell(), preface=b"of before\r\n"))
         await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
-        await pane.kill()
+        await pane.kill_process()
         again, _ = await self.shell()
         self.assertNotIn(b"of before", text(again))
 
@@ -91,7 +91,7 @@ class Contract(LineContract, QuestionContract):
         """The last bytes are there before the end is told, once."""
         pane, heard = await self.shell()
         seen: list[bytes] = []
-        pane.listen(Last(lambda: seen.append(text(pane))))
+        pane.add_listener(Last(lambda: seen.append(text(pane))))
         await self.run_line(pane, "exit 130")
         await self.until(lambda: heard.exits, "the end")
         self.assertTrue(seen[0].endswith(b"exit 130\r\n"), seen)
@@ -106,13 +106,13 @@ class Contract(LineContract, QuestionContract):
         pane, heard = await self.shell()
         await self.run_line(pane, "exit 3")
         await self.until(lambda: heard.exits, "the end")
-        await self.raises(PaneGone, pane.write(b"x"))
+        await self.raises(PaneGone, pane.write_bytes(b"x"))
         await self.raises(PaneGone, pane.send_key("Enter"))
         await self.raises(PaneGone, pane.paste("x"))
-        found = await pane.capture()
-        self.assertIn(b"$ exit 3", found.lines[0])
-        await self.raises(MuxError, self.mux.create(self.line_shell()))
-        self.assertEqual({ID}, await self.mux.found())
+        found = await pane.capture_content()
+        self.assertIn(b"$ exit 3", found.get_rows[0])
+        await self.raises(MuxError, self.mux.create_pane(self.line_shell()))
+        self.assertEqual({ID}, await self.mux.find_session_ids())
 
     async def test_killed_process(self: Any) -> None:
         pane, heard = await self.shell()
@@ -127,11 +127,16 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual((1, []), (heard.lost, heard.exits))
         self.assertIsNone(pane.pid)
         self.assertIs(Liveness.DEAD, await pane.probe())
-        for work in (pane.write(b"x"), pane.capture(), pane.resize(90, 30), pane.last_mark()):
+        for work in (
+            pane.write_bytes(b"x"),
+            pane.capture_content(),
+            pane.resize(90, 30),
+            pane.last_mark(),
+        ):
             await self.raises(PaneGone, work)
-        self.assertEqual({ID}, await self.mux.found())
+        self.assertEqual({ID}, await self.mux.find_session_ids())
         self.assertIsNone(await self.mux.adopt(ID, self.pane_place))
-        self.assertEqual(frozenset(), await self.mux.found())
+        self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
     async def test_a_lost_session_can_be_started_again(self: Any) -> None:
         pane, heard = await self.shell()
@@ -143,32 +148,32 @@ class Contract(LineContract, QuestionContract):
     async def test_marks_outlive_the_service(self: Any) -> None:
         pane, _ = await self.shell()
         self.assertIsNone(await pane.last_mark())
-        await pane.write(b"echo", Mark(id="in-1", step="typed"))
-        self.assertEqual(Mark(id="in-1", step="typed", done=4), await pane.last_mark())
-        await pane.paste(" x", Mark(id="in-2", step="pasted"))
-        await pane.send_key("BSpace", Mark(id="in-3", step="erased"))
+        await pane.write_bytes(b"echo", InputMark(id="in-1", step="typed"))
+        self.assertEqual(InputMark(id="in-1", step="typed", done=4), await pane.last_mark())
+        await pane.paste(" x", InputMark(id="in-2", step="pasted"))
+        await pane.send_key("BSpace", InputMark(id="in-3", step="erased"))
         await self.mux.close()
         again = await self.multiplexer().adopt(ID, self.pane_place)
-        self.assertEqual(Mark(id="in-3", step="erased"), await again.last_mark())
+        self.assertEqual(InputMark(id="in-3", step="erased"), await again.last_mark())
 
     async def test_a_mark_may_be_long(self: Any) -> None:
         pane, _ = await self.shell()
-        mark = Mark(id="0a-" * (MARK_ID_MAX // 3))
-        await pane.write(b"echo good day\r", mark)
+        mark = InputMark(id="0a-" * (MARK_ID_MAX // 3))
+        await pane.write_bytes(b"echo good day\r", mark)
         await self.until(lambda: b"\r\ngood day\r\n$ " in text(pane), "what was typed with it")
         self.assertEqual(evolve(mark, done=14), await pane.last_mark())
 
     async def test_typing_without_a_mark_keeps_the_last_one(self: Any) -> None:
         pane, _ = await self.shell()
-        await pane.write(b"a", Mark(id="in-1"))
-        await pane.write(b"b")
-        self.assertEqual(Mark(id="in-1", done=1), await pane.last_mark())
+        await pane.write_bytes(b"a", InputMark(id="in-1"))
+        await pane.write_bytes(b"b")
+        self.assertEqual(InputMark(id="in-1", done=1), await pane.last_mark())
 
     async def test_a_write_goes_on_where_it_was_broken_off(self: Any) -> None:
         pane, _ = await self.shell()
-        await pane.write(b"echo abcdef\r", Mark(id="in-1", done=5))
+        await pane.write_bytes(b"echo abcdef\r", InputMark(id="in-1", done=5))
         await self.until(lambda: b"abcdef: not found" in text(pane), "the rest")
-        self.assertEqual(Mark(id="in-1", done=12), await pane.last_mark())
+        self.assertEqual(InputMark(id="in-1", done=12), await pane.last_mark())
 
     async def test_paste(self: Any) -> None:
         """Control characters do not come through; the text does."""
@@ -183,20 +188,20 @@ class Contract(LineContract, QuestionContract):
     async def test_a_guarded_key_is_pressed_on_the_screen_that_was_seen(self: Any) -> None:
         pane, _ = await self.shell()
         await self.rest(pane)
-        guard = await pane.guard()
+        guard = await pane.guard_screen()
         self.assertTrue(guard.still)
-        self.assertTrue(guard.capture.lines[0].startswith(b"$"))
+        self.assertTrue(guard.capture_content.get_rows[0].startswith(b"$"))
         self.assertTrue(await pane.press_if("7", guard, range(24)))
         await self.until(lambda: text(pane).endswith(b"$ 7"), "the key")
         self.assertFalse(await pane.press_if("7", guard, range(24)), "it was used up")
-        await self.raises(KeyError, pane.press_if("77", await pane.guard(), [0]))
+        await self.raises(KeyError, pane.press_if("77", await pane.guard_screen(), [0]))
 
     async def test_a_guarded_key_is_kept_back_once_something_was_printed(self: Any) -> None:
         """Even where the rows that count did not change."""
         pane, _ = await self.shell()
         await self.rest(pane)
-        guard = await pane.guard()
-        await self.printed(pane)
+        guard = await pane.guard_screen()
+        await self.output_printed(pane)
         self.assertFalse(await pane.press_if("7", guard, []))
         await self.run_line(pane, "echo end")
         await self.until(lambda: b"\r\nend" in text(pane), "the end")
@@ -205,8 +210,8 @@ class Contract(LineContract, QuestionContract):
     async def test_a_guarded_key_is_kept_back_once_something_was_typed(self: Any) -> None:
         pane, _ = await self.shell()
         await self.rest(pane)
-        guard = await pane.guard()
-        await pane.write(b"x")
+        guard = await pane.guard_screen()
+        await pane.write_bytes(b"x")
         self.assertFalse(await pane.press_if("Escape", guard, []))
         self.assertIsNotNone(pane.typed_at)
 
@@ -214,31 +219,31 @@ class Contract(LineContract, QuestionContract):
         pane, _ = await self.shell()
         await self.run_line(pane, "echo '? ^$*(a)|[b]{c}#,%d \\\\ ü─ é.'")
         await self.until(lambda: text(pane).endswith(b"\r\n$ "), "the answer")
-        guard = await self.restless(pane)
+        guard = await self.is_never_quiet(pane)
         self.assertFalse(guard.still)
         self.assertTrue(await pane.press_if("1", guard, [0, 1, 2]))
         await self.until(lambda: text(pane).endswith(b"1"), "the key")
-        guard = await self.restless(pane)
-        await self.printed(pane)
+        guard = await self.is_never_quiet(pane)
+        await self.output_printed(pane)
         self.assertTrue(await pane.press_if("2", guard, [0, 1, 4]))
-        guard = await self.restless(pane)
-        await self.printed(pane)
+        guard = await self.is_never_quiet(pane)
+        await self.output_printed(pane)
         self.assertFalse(await pane.press_if("3", guard, range(24)))
 
     async def test_a_guarded_paste(self: Any) -> None:
         pane, _ = await self.shell()
         await self.rest(pane)
-        self.assertTrue(await pane.paste_if("one; 'two'", await pane.guard(), [0]))
+        self.assertTrue(await pane.paste_if("one; 'two'", await pane.guard_screen(), [0]))
         await self.until(lambda: b"one; 'two'" in text(pane), "the text")
-        guard = await pane.guard()
-        await self.printed(pane)
+        guard = await pane.guard_screen()
+        await self.output_printed(pane)
         self.assertFalse(await pane.paste_if("three", guard, range(24)))
         await self.raises(PaneGone, self.guarded_after_the_end(pane))
 
     async def guarded_after_the_end(self: Any, pane: Any) -> None:
-        await pane.write(b"\x03")
-        guard = await pane.guard()
-        await pane.write(b"exit\r")
+        await pane.write_bytes(b"\x03")
+        guard = await pane.guard_screen()
+        await pane.write_bytes(b"exit\r")
         await self.until(lambda: pane.ending is not None, "the end")
         await pane.press_if("1", guard, [])
 
@@ -252,9 +257,9 @@ class Contract(LineContract, QuestionContract):
         pane, _ = await self.shell()
         await self.run_line(pane, "echo one")
         await self.until(lambda: text(pane).endswith(b"one\r\n$ "), "the answer")
-        found = await pane.capture()
-        self.assertEqual((24, 0), (len(found.lines), found.history))
-        rows = [line.rstrip() for line in found.lines[:4]]
+        found = await pane.capture_content()
+        self.assertEqual((24, 0), (len(found.get_rows), found.history))
+        rows = [line.rstrip() for line in found.get_rows[:4]]
         self.assertEqual([b"$ echo one", b"one", b"$", b""], rows)
         self.assertEqual((2, 2, True), (found.cursor_x, found.cursor_y, found.cursor_visible))
         self.assertEqual((80, 24, False), (found.cols, found.rows, found.alternate_screen))
@@ -267,15 +272,15 @@ class Contract(LineContract, QuestionContract):
             await self.run_line(pane, f"echo {number}")
             answer = b"\r\n%d\r\n$ " % number
             await self.until(lambda answer=answer: text(pane).endswith(answer), "the answer")
-        found = await pane.capture(None)
+        found = await pane.capture_content(None)
         self.assertEqual(81 - 24, found.history)
         self.assertEqual(found.history, found.history_size)
-        self.assertEqual(81, len(found.lines))
+        self.assertEqual(81, len(found.get_rows))
         want = [line for n in range(40) for line in (b"$ echo %d" % n, b"%d" % n)]
-        self.assertEqual([*want, b"$"], [line.rstrip() for line in found.lines])
-        some = await pane.capture(10)
+        self.assertEqual([*want, b"$"], [line.rstrip() for line in found.get_rows])
+        some = await pane.capture_content(10)
         self.assertEqual(10, some.history)
-        self.assertEqual(found.lines[-34:], some.lines)
+        self.assertEqual(found.get_rows[-34:], some.get_rows)
 
     async def test_of_a_long_history_the_newest_is_read(self: Any) -> None:
         pane, _ = await self.shell()
@@ -283,29 +288,29 @@ class Contract(LineContract, QuestionContract):
             await self.run_line(pane, f"echo {number}")
             answer = b"\r\n%d\r\n$ " % number
             await self.until(lambda answer=answer: text(pane).endswith(answer), "the answer")
-        whole = await pane.capture(None)
+        whole = await pane.capture_content(None)
         self.patch(tmux_capture, "AT_ONCE", 4)
         self.patch(tmux_capture, "PAGE", 8)
         for module in (tmux_capture, multiplexer):
             self.patch(module, "HISTORY_SIZE", 21 * (LINE_COST + 8))
         for wanted in (None, 50):
-            found = await pane.capture(wanted)
+            found = await pane.capture_content(wanted)
             self.assertEqual(whole.history_size, found.history_size)
             self.assertIn(found.history, range(20, 25))
-            read = [line.removeprefix(b"\x1b[m\x1b(B") for line in found.lines]
-            self.assertEqual(list(whole.lines[-len(read) :]), read)
-            self.assertEqual(24, len(found.lines) - found.history)
-        some = await pane.capture(15)
+            read = [line.removeprefix(b"\x1b[m\x1b(B") for line in found.get_rows]
+            self.assertEqual(list(whole.get_rows[-len(read) :]), read)
+            self.assertEqual(24, len(found.get_rows) - found.history)
+        some = await pane.capture_content(15)
         self.assertEqual(15, some.history)
 
     async def test_alternate_screen(self: Any) -> None:
         pane, _ = await self.shell()
-        await self.emit(pane, "\\033[?1049h\\033[2;3Hinside\\033[?25l\\033[?1h\\033[?1006h")
+        await self.emit_output(pane, "\\033[?1049h\\033[2;3Hinside\\033[?25l\\033[?1h\\033[?1006h")
         await self.until(lambda: b"\x1b[?1006h" in text(pane), "the program")
-        found = await pane.capture()
+        found = await pane.capture_content()
         self.assertTrue(found.alternate_screen)
         self.assertFalse(found.cursor_visible)
-        self.assertEqual(b"  inside", found.lines[1].rstrip())
+        self.assertEqual(b"  inside", found.get_rows[1].rstrip())
         for mode in (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1h", b"\x1b[?1006h"):
             self.assertIn(mode, found.modes)
         self.assertEqual(24, len(found.main))
@@ -317,29 +322,29 @@ class Contract(LineContract, QuestionContract):
         await pane.resize(100, 30)
         self.assertEqual((100, 30), (pane.cols, pane.rows))
         self.assertEqual([(100, 30)], heard.sizes)
-        found = await pane.capture()
-        self.assertEqual((100, 30, 30), (found.cols, found.rows, len(found.lines)))
+        found = await pane.capture_content()
+        self.assertEqual((100, 30, 30), (found.cols, found.rows, len(found.get_rows)))
 
     async def test_title(self: Any) -> None:
         pane, heard = await self.shell()
         self.assertEqual("", pane.title)
-        await self.emit(pane, "\\033]2;a, b: 50%% d\\007")
+        await self.emit_output(pane, "\\033]2;a, b: 50%% d\\007")
         await self.until(lambda: heard.titles, "the title")
         self.assertEqual(["a, b: 50% d"], heard.titles)
         self.assertEqual("a, b: 50% d", pane.title)
-        self.assertEqual(pane.title, (await pane.capture()).title)
+        self.assertEqual(pane.title, (await pane.capture_content()).title)
 
     async def test_pause(self: Any) -> None:
         """What is printed meanwhile is not in the log, and no reader goes on over the hole."""
         pane, _ = await self.shell()
         start = pane.log.end
-        await pane.pause()
+        await pane.pause_output()
         self.assertTrue(pane.paused)
-        self.assertFalse(pane.log.holds(start))
+        self.assertFalse(pane.log.has_offset(start))
         await self.run_line(pane, "echo hidden")
-        while b"hidden" not in b"".join((await pane.capture()).lines[1:]):
+        while b"hidden" not in b"".join((await pane.capture_content()).get_rows[1:]):
             await self.until(lambda: True)
-        await pane.resume()
+        await pane.resume_output()
         self.assertFalse(pane.paused)
         await self.run_line(pane, "echo shown")
         await self.until(lambda: b"\r\nshown\r\n" in text(pane), "the answer")
@@ -347,27 +352,27 @@ class Contract(LineContract, QuestionContract):
 
     async def test_one_server_a_session(self: Any) -> None:
         await self.shell()
-        await self.raises(MuxError, self.mux.create(self.line_shell()))
+        await self.raises(MuxError, self.mux.create_pane(self.line_shell()))
 
     async def test_nothing_to_adopt(self: Any) -> None:
         self.assertIsNone(await self.mux.adopt(ID, self.pane_place))
-        self.assertEqual(frozenset(), await self.mux.found())
+        self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
     async def test_adopt(self: Any) -> None:
         pane, _ = await self.shell()
         await pane.resize(100, 30)
         before = pane.pid
         await self.mux.close()
-        await self.raises(PaneGone, pane.write(b"x"))
+        await self.raises(PaneGone, pane.write_bytes(b"x"))
         self.assertIs(Liveness.UNKNOWN, await pane.probe())
         mux = self.multiplexer()
-        self.assertEqual({ID}, await mux.found())
+        self.assertEqual({ID}, await mux.find_session_ids())
         again = await mux.adopt(ID, self.pane_place)
         self.assertEqual((before, 100, 30, None), (again.pid, again.cols, again.rows, again.ending))
         self.assertNotEqual(pane.log.epoch, again.log.epoch)
-        self.assertIn(b"\x1b[?2004h", (await again.capture()).modes)
+        self.assertIn(b"\x1b[?2004h", (await again.capture_content()).modes)
         heard = Heard()
-        again.listen(heard)
+        again.add_listener(heard)
         await self.run_line(again, "exit 4")
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual(4, heard.exits[0].status)
@@ -377,32 +382,32 @@ class Contract(LineContract, QuestionContract):
         pane, heard = await self.shell()
         await self.run_line(pane, "exit 7")
         await self.until(lambda: heard.exits, "the end")
-        await self.settle(pane)
+        await self.wait_until_known(pane)
         await self.mux.close()
         again = await self.multiplexer().adopt(ID, self.pane_place)
         self.assertEqual((7, None), (again.ending.status, again.ending.signal))
         self.assertIsNone(again.pid)
-        self.assertIn(b"exit 7", (await again.capture()).lines[0])
+        self.assertIn(b"exit 7", (await again.capture_content()).get_rows[0])
 
     async def test_kill(self: Any) -> None:
         pane, heard = await self.shell()
         unsubscribe = pane.log.subscribe(lambda: None)
-        await pane.kill()
+        await pane.kill_process()
         self.assertLess(pane.log.start, pane.log.end)
         unsubscribe()
         self.assertEqual(pane.log.start, pane.log.end)
-        self.assertEqual(frozenset(), await self.mux.found())
+        self.assertEqual(frozenset(), await self.mux.find_session_ids())
         self.assertEqual((0, []), (heard.lost, heard.exits))
-        await self.raises(PaneGone, pane.write(b"x"))
+        await self.raises(PaneGone, pane.write_bytes(b"x"))
         self.assertIs(Liveness.DEAD, await pane.probe())
-        await pane.kill()
+        await pane.kill_process()
         await self.shell()
 
     async def test_stalled_server(self: Any) -> None:
         """It is unknown, not dead; what was sent is done once it goes on."""
         pane, heard = await self.shell()
         go_on = await self.stall(pane)
-        work = [pane.write(b"echo late\r"), pane.capture(), pane.probe()]
+        work = [pane.write_bytes(b"echo late\r"), pane.capture_content(), pane.probe()]
         results = await self.all_late(work)
         self.assertIsInstance(results[0], MuxTimeout)
         self.assertIsInstance(results[1], MuxTimeout)
@@ -446,15 +451,15 @@ class TmuxHands(TmuxTestCase):
     async def rest(self, pane: Any) -> None:
         """Until nothing was printed in the second that runs."""
         end = time.monotonic() + PATIENCE
-        while not (await pane.guard()).still:
+        while not (await pane.guard_screen()).still:
             if time.monotonic() > end:
                 self.fail("no rest")
             await self.pause(0.1)
 
-    async def restless(self, pane: Any) -> Guard:
+    async def restless(self, pane: Any) -> ScreenGuard:
         """What is printed just now may not be all of it."""
         await self.printed(pane)
-        guard: Guard = await pane.guard()
+        guard: ScreenGuard = await pane.guard_screen()
         return evolve(guard, still=False, seal=(guard.seal[0], None))
 
     async def printed(self, pane: Any) -> None:
@@ -471,7 +476,7 @@ class TmuxHands(TmuxTestCase):
         return lambda: os.kill(pid, signal.SIGCONT)
 
     async def emit(self, pane: Any, escaped: str) -> None:
-        await pane.write(f"eval printf '{escaped}'; read -r x\r".encode())
+        await pane.write_bytes(f"eval printf '{escaped}'; read -r x\r".encode())
 
     async def all_late(self, work: list[Any]) -> list[Any]:
         begun = [Deferred.fromCoroutine(outcome(each)) for each in work]

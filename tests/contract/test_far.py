@@ -21,8 +21,8 @@ from tests.sshd import Sshd, children_read
 from tests.waiting import until
 from tservice.core.places.location import Location, LocationId, LocationKind
 from tservice.core.places.location_registry import LocationRegistry
-from tservice.mux.far.runner import Far, IFar, Way
-from tservice.mux.far.setup import FarSetups
+from tservice.mux.far.runner import RemoteChannel, RemoteEnd, RemoteRunner
+from tservice.mux.far.setup import RemoteSetups
 from tservice.mux.interface import PaneSpec
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 
@@ -31,12 +31,12 @@ from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 class OneFar:
     """The only way."""
 
-    far: IFar
+    far: RemoteEnd
 
-    def of(self, place: Location) -> IFar:
+    def get_link(self, place: Location) -> RemoteEnd:
         return self.far
 
-    def known(self) -> Sequence[IFar]:
+    def list_links(self) -> Sequence[RemoteEnd]:
         return [self.far]
 
 
@@ -72,15 +72,15 @@ class FarHands(TmuxHands):
         shutil.rmtree(cls.far_folder)
 
     def multiplexer(self) -> TmuxMultiplexer:
-        way = Way(
+        way = RemoteChannel(
             prefix=lambda: self.sshd.ssh(self.far_folder / "c"),
-            spoken=True,
+            takes_shell_text=True,
             env={"PATH": os.environ["PATH"]},
         )
         mux = TmuxMultiplexer(
             self.clock,
             reactor,
-            {LocationKind.REMOTE: FarSetups(OneFar(Far(self.clock, reactor, way)))},
+            {LocationKind.REMOTE: RemoteSetups(OneFar(RemoteRunner(self.clock, reactor, way)))},
             token=lambda: secrets.token_hex(8),
             capacity=CAPACITY,
         )

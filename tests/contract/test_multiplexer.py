@@ -12,7 +12,7 @@ from twisted.trial.unittest import TestCase
 from tests.contract.last import ID, outcome
 from tests.contract.suite import Contract, TmuxContract
 from tests.ground import HERE
-from tservice.mux.interface import COMMAND_TIMEOUT, Guard, PaneSpec
+from tservice.mux.interface import COMMAND_TIMEOUT, PaneSpec, ScreenGuard
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 
 
@@ -37,10 +37,10 @@ class FakeMultiplexerTests(Contract, TestCase):
         self.assertTrue(true(), f"waited in vain for {what}")
 
     async def crash_process(self, pane: Any) -> None:
-        self.host[ID].exit(None, "SIGKILL")
+        self.host[ID].exit_program(None, "SIGKILL")
 
     async def crash_server(self, pane: Any) -> None:
-        self.host[ID].lose()
+        self.host[ID].lose_server()
 
     async def settle(self, pane: Any) -> None:
         """The fake ends at once."""
@@ -48,20 +48,20 @@ class FakeMultiplexerTests(Contract, TestCase):
     async def rest(self, pane: Any) -> None:
         """The fake notices every byte."""
 
-    async def restless(self, pane: Any) -> Guard:
-        self.host[ID].restless = True
-        return await pane.guard()  # type: ignore[no-any-return]
+    async def restless(self, pane: Any) -> ScreenGuard:
+        self.host[ID].is_never_quiet = True
+        return await pane.guard_screen()  # type: ignore[no-any-return]
 
     async def printed(self, pane: Any) -> None:
-        self.host[ID].emit(b".")
+        self.host[ID].emit_output(b".")
 
     async def stall(self, pane: Any) -> Callable[[], None]:
-        self.host[ID].hold()
-        return self.host[ID].release
+        self.host[ID].stop_answering()
+        return self.host[ID].resume_answering
 
     async def emit(self, pane: Any, escaped: str) -> None:
         data = escaped.encode().decode("unicode_escape").replace("%%", "%")
-        self.host[ID].emit(data.encode("latin-1"))
+        self.host[ID].emit_output(data.encode("latin-1"))
 
     async def all_late(self, work: list[Any]) -> list[Any]:
         begun = [Deferred.fromCoroutine(outcome(each)) for each in work]

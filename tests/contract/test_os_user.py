@@ -16,7 +16,7 @@ from tservice.core.places.location import LocationKind
 from tservice.core.users.os_users import OsUser, run_as_prefix
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.ground.osusers import PYTHONS
-from tservice.mux.tmux.setup import OsUserSetups, Setups
+from tservice.mux.tmux.setup import OsUserSetups, ServerSetups
 
 pytestmark = pytest.mark.extended
 
@@ -40,7 +40,7 @@ class OsUserMultiplexerTests(TmuxContract):
         self._base: Path = people.folder / "shared"
         super().setUp()
 
-    def setups(self) -> Mapping[LocationKind, Setups]:
+    def setups(self) -> Mapping[LocationKind, ServerSetups]:
         shared = SharedFolder(self.folder, self._base)
         pythons = (sys.executable, *PYTHONS)
         return {LocationKind.OS_USER: OsUserSetups(shared=shared, tmux=TMUX, pythons=pythons)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.integration.harness import Daemon, DaemonCase
 from tests.waiting import until
-from tservice.mux.terminfo import own_terminal
+from tservice.mux.terminfo import find_local_term
 
 ASK = r"""
 stty -echo raw min 0 time 20
@@ -59,7 +59,7 @@ class QuestionTests(DaemonCase):
             "echo is-$TERM-$COLORTERM-$LC_TERMINAL$KITTY_WINDOW_ID.",
             r"(?m)^is-(\S+)",
         )
-        self.assertEqual(f"{own_terminal()}-truecolor-.", said)
+        self.assertEqual(f"{find_local_term()}-truecolor-.", said)
         self.assertEqual(r"033]11;rgb:0a0a/0d0d/1010\a", self.ask(daemon, session, r"\033]11;?\a"))
         self.assertEqual(r"033[?25;1$y", self.ask(daemon, session, r"\033[?25$p"))
         self.assertEqual(

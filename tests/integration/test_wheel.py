@@ -14,7 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import ROOT, TWISTD
 from tests.packagefiles import package_files
-from tservice.mux.tmux.built import built_keeper
+from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 
 PARTS = ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.rst", "LICENSE")
 FOLDERS = ("tservice", "twisted", "web", "etc", "man", "docs")
@@ -78,7 +78,7 @@ class WheelTests(SynchronousTestCase):
     def check_keeper(self, name: str, program: Path) -> None:
         """With a compiler it is there, and the wheel is for machines of this kind."""
         compiled = any(map(shutil.which, ("cc", "gcc", "clang")))
-        self.assertEqual(compiled, program == built_keeper(sys.executable, program))
+        self.assertEqual(compiled, program == find_compiled_keeper(sys.executable, program))
         self.assertEqual(not compiled, name.endswith("-py3-none-any.whl"), name)
 
     def test_without_a_compiler_it_is_for_any_machine(self) -> None:

@@ -68,7 +68,7 @@ class LateCase(AttackCase):
         """Print what nobody has seen before."""
         self.prints += 1
         mark = f"{MARK} {self.prints}".encode()
-        self.world.host[self.world.session].emit(mark + b"\r\n")
+        self.world.host[self.world.session].emit_output(mark + b"\r\n")
         self.world.clock.advance(1)
         return mark
 

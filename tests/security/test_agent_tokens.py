@@ -129,7 +129,7 @@ class AgentTokenTests(SynchronousTestCase):
             token, path = self.token_of(session), self.file(session)
             self.assertEqual(200, self.world.ask("GET", "/api/sessions", None, token).status)
             if end == "exits":
-                self.world.host.panes[session].exit(0)
+                self.world.host.panes[session].exit_program(0)
             else:
                 self.good("ann", "DELETE", f"/api/sessions/{session}")
             self.assertEqual(401, self.world.ask("GET", "/api/sessions", None, token).status, end)

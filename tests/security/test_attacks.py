@@ -286,7 +286,7 @@ class CredentialTests(AttackCase):
         connection.send(f"{head}\r\n\r\n".encode())
         self.assertEqual(b"", connection.value())
         self.world.good("root", "POST", "/api/admin/users/ann/logout")
-        self.world.host[self.world.session].emit(b"a zebra\r\n")
+        self.world.host[self.world.session].emit_output(b"a zebra\r\n")
         self.world.clock.advance(1)
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "), connection.value())
         self.assertNotIn(b"zebra", connection.value())

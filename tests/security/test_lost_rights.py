@@ -64,7 +64,7 @@ class LostGrantTests(AttackCase):
         self.world.clock.advance(1)
         connection.send(masked(TEXT, b'{"t":"i","d":"id > pwned\\r","seq":1}'))
         self.world.clock.advance(1)
-        self.pane.emit(b"still running")
+        self.pane.emit_output(b"still running")
         self.world.clock.advance(1)
         sent = [*frames(connection.value().partition(b"\r\n\r\n")[2])]
         told = [json.loads(it.payload) for it in sent if it.first == 0x81]

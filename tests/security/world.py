@@ -258,7 +258,7 @@ class World:
     def snapshot(self) -> object:
         """Everything that a refused request must leave as it is."""
         panes = {
-            name: (pane.ending, pane.gone, pane.cols, pane.rows, bytes(pane.typed), [*pane.keys])
+            name: (pane.ending, pane.is_gone, pane.cols, pane.rows, bytes(pane.typed), [*pane.keys])
             for name, pane in self.host.panes.items()
         }
         files = {path.name: path.read_bytes() for path in self.folder.glob("*.json")}

@@ -47,21 +47,21 @@ class SlowClient(Client):
         self.delay = 0.0
         self.change: Callable[[], None] = lambda: None
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         if self.waiting is not None:
             self.waiting.append(data)
         elif data == b"y":
             self.waiting = []
             self.clock.callLater(self.delay, self.act, self.change)
         else:
-            super().received(data)
+            super().input_received(data)
 
     def act(self, change: Callable[[], None]) -> None:
         """The person's key has its effect, then all that waited."""
         change()
         waiting, self.waiting = self.waiting or [], None
         for data in waiting:
-            self.received(data)
+            self.input_received(data)
 
 
 class Race:
@@ -74,10 +74,10 @@ class Race:
         self.client = SlowClient(self.clock)
         host = FakeHost(self.clock, lambda spec: self.client)
         spec = PaneSpec(session_id=ID, argv=("x",), env={}, cwd="/", cols=80, rows=30, place=HERE)
-        made = Deferred.fromCoroutine(FakeMultiplexer(self.clock, host).create(spec))
+        made = Deferred.fromCoroutine(FakeMultiplexer(self.clock, host).create_pane(spec))
         self.pane: FakePane = made.result  # type: ignore[assignment]
         self.hosted = host[ID]
-        self.hosted.restless = self.random.random() < 0.5
+        self.hosted.is_never_quiet = self.random.random() < 0.5
 
     def run(self) -> tuple[str, list[tuple[str | None, str]], set[str | None]]:
         """How it ended, the keys of the answer with what they reached, and what was meant."""
@@ -131,12 +131,12 @@ class Race:
             """Types; the program acts on it a little later."""
             self.client.delay = self.random.uniform(0, SETTLE - 0.01)
             self.client.change = change
-            Deferred.fromCoroutine(self.pane.write(b"y"))
+            Deferred.fromCoroutine(self.pane.write_bytes(b"y"))
 
         return self.random.choice((change, change, person))
 
     def _delay_commands(self) -> None:
-        real = self.hosted.do
+        real = self.hosted.run_command
         free = 0.0
 
         async def do(operation: str, effect: Callable[[], Any]) -> Any:
@@ -148,7 +148,7 @@ class Race:
             self.clock.callLater(free - now, self._arrive, real, operation, effect, done)
             return await done
 
-        self.pane._do = do  # type: ignore[method-assign]
+        self.pane._run_on_host = do  # type: ignore[method-assign]
 
     def _arrive(
         self, real: Any, operation: str, effect: Callable[[], Any], done: Deferred[Any]

@@ -41,8 +41,8 @@ from tservice.hosts.links import FarsOfHosts, Links
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.told import Told
 from tservice.hosts.waking import Waker
-from tservice.mux.far.setup import FarSetups
-from tservice.mux.interface import Liveness, Mark, MuxError, PaneSpec
+from tservice.mux.far.setup import RemoteSetups
+from tservice.mux.interface import InputMark, Liveness, MuxError, PaneSpec
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 
@@ -73,7 +73,7 @@ class Reader:
     async def read(self) -> None:
         """Take what there is."""
         log = self._pane.log
-        if not log.holds(self._offset):
+        if not log.has_offset(self._offset):
             await self._again()
         while self._offset < log.end:
             data = log.read(self._offset, 65536)
@@ -83,7 +83,7 @@ class Reader:
 
     async def _again(self) -> None:
         try:
-            seen = await self._pane.capture(ABOVE)
+            seen = await self._pane.capture_content(ABOVE)
         except MuxError:
             return  # out of reach: later
         self.gaps += 1
@@ -119,8 +119,8 @@ class Writer:
         """Until C{over}."""
         while not self.over:
             try:
-                mark = Mark(id=f"in-{self.number}")
-                await self._pane.write(b"%d\r" % self.number, mark)
+                mark = InputMark(id=f"in-{self.number}")
+                await self._pane.write_bytes(b"%d\r" % self.number, mark)
             except MuxError:
                 if not await self._typed():
                     continue
@@ -131,7 +131,7 @@ class Writer:
         self.doubts += 1
         while True:
             try:
-                mark = await self._pane.last_mark()
+                mark = await self._pane.read_last_mark()
             except MuxError:
                 await deferLater(self._reactor, 0.05)
                 continue
@@ -180,7 +180,7 @@ class Cuts:
         self.mux = TmuxMultiplexer(
             reactor,
             reactor,
-            {LocationKind.REMOTE: FarSetups(FarsOfHosts(self.links))},
+            {LocationKind.REMOTE: RemoteSetups(FarsOfHosts(self.links))},
             token=lambda: secrets.token_hex(8),
             capacity=8 * 1024 * 1024,
         )
@@ -206,7 +206,7 @@ class Cuts:
         link = self.links.of("h")
         assert link is not None
         await link.ask()
-        counting, taking = [await self.mux.create(self.spec(it)) for it in (COUNTING, TAKING)]
+        counting, taking = [await self.mux.create_pane(self.spec(it)) for it in (COUNTING, TAKING)]
         readers = [Reader("output", counting), Reader("input", taking)]
         writer = Writer(self.reactor, taking)
         writing = Deferred.fromCoroutine(writer.run())
@@ -264,7 +264,7 @@ class Cuts:
             except CannotConnect:
                 await self.read_for(readers, 0.05)
         for pane in panes:
-            while await pane.probe() is not Liveness.ALIVE and link.connection.up:
+            while await pane.probe_process() is not Liveness.ALIVE and link.connection.up:
                 await self.read_for(readers, 0.02)
 
     async def quiet(self, readers: Sequence[Reader], inputs: int) -> None:

@@ -32,14 +32,14 @@ from zope.interface import implementer
 from tests.ground import HERE, own_setups
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
+    InputMark,
     IPaneListener,
     Liveness,
-    Mark,
     MuxError,
     PaneExit,
     PaneSpec,
 )
-from tservice.mux.machine import LocalTransport
+from tservice.mux.local_transport import LocalTransport
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.sockets import SocketFolder
@@ -77,7 +77,7 @@ class Slot:
     def started(self, pane: TmuxPane) -> None:
         self.pane, self.told, self.expected_loss = pane, 0, False
         self.begin_reading()
-        pane.listen(self)
+        pane.add_listener(self)
         pane.log.subscribe(self.printed)
 
     def begin_reading(self) -> None:
@@ -88,7 +88,7 @@ class Slot:
         """Follow the stream as a reader does; skip what a gap says is missing."""
         assert self.pane is not None
         log = self.pane.log
-        if not log.holds(self.read):
+        if not log.has_offset(self.read):
             self.soak.counts["gaps seen"] += 1
             self.begin_reading()
             return
@@ -153,12 +153,12 @@ class Soak:
         self.left = operations
         await gatherResults([Deferred.fromCoroutine(self.work(slot)) for slot in self.slots])
         for slot in self.slots:
-            if slot.pane is not None and not slot.pane.link.over:
+            if slot.pane is not None and not slot.pane.link.is_closed:
                 slot.expected_loss = True
                 await slot.pane.kill()
-        for session_id in await self.mux.found():
+        for session_id in await self.mux.find_session_ids():
             # What was killed left its socket; everything else is gone.
-            if await self.mux.adopt(session_id, HERE) is not None:
+            if await self.mux.adopt_pane(session_id, HERE) is not None:
                 self.wrong(f"{session_id} still runs")
         await self.mux.close()
 
@@ -166,7 +166,7 @@ class Soak:
         """One slot's operations, one after the other."""
         while self.left > 0 and len(self.faults) < 20:
             self.left -= 1
-            if slot.pane is None or slot.pane.link.over or slot.pane.ending is not None:
+            if slot.pane is None or slot.pane.link.is_closed or slot.pane.ending is not None:
                 await self.fresh(slot)
             name, weight = zip(*OPERATIONS.items(), strict=True)
             chosen = self.random.choices(name, [share for share, _ in weight])[0]
@@ -181,7 +181,7 @@ class Soak:
 
     async def fresh(self, slot: Slot) -> None:
         """A new pane in place of one that is over."""
-        if slot.pane is not None and not slot.pane.link.over:
+        if slot.pane is not None and not slot.pane.link.is_closed:
             await slot.pane.kill()
         spec = PaneSpec(
             session_id=str(uuid.UUID(int=self.random.getrandbits(128))),
@@ -190,14 +190,16 @@ class Soak:
             cwd="/",
             place=HERE,
         )
-        slot.started(await self.mux.create(spec))
+        slot.started(await self.mux.create_pane(spec))
         self.counts["creates"] += 1
 
     def pause(self, seconds: float) -> Deferred[None]:
         return deferLater(self.reactor, seconds, lambda: None)
 
     async def flood(self, slot: Slot, pane: TmuxPane) -> None:
-        await pane.write(b"flood 1 %d\r" % self.random.randint(1, 30_000), Mark(id="soak"))
+        await pane.write_bytes(
+            b"flood 1 %d\r" % self.random.randint(1, 30_000), InputMark(id="soak")
+        )
 
     async def resize(self, slot: Slot, pane: TmuxPane) -> None:
         size = self.random.randint(2, 300), self.random.randint(2, 100)
@@ -206,19 +208,19 @@ class Soak:
             self.wrong(f"{size} became {(pane.cols, pane.rows)}")
 
     async def capture(self, slot: Slot, pane: TmuxPane) -> None:
-        found = await pane.capture(self.random.choice((0, 0, 100, 3000, None)))
+        found = await pane.capture_content(self.random.choice((0, 0, 100, 3000, None)))
         if len(found.lines) != found.history + found.rows:
             self.wrong(f"{len(found.lines)} lines, not {found.history}+{found.rows}")
 
     async def paste(self, slot: Slot, pane: TmuxPane) -> None:
-        await pane.paste("x y\n" * self.random.randint(1, 400), Mark(id="soak", step="pasted"))
-        if await pane.last_mark() != Mark(id="soak", step="pasted"):
+        await pane.paste("x y\n" * self.random.randint(1, 400), InputMark(id="soak", step="pasted"))
+        if await pane.read_last_mark() != InputMark(id="soak", step="pasted"):
             self.wrong("the mark of a paste is missing")
 
     async def kill_client(self, slot: Slot, pane: TmuxPane) -> None:
         client = pane.link._current
         if client is not None:
-            client.kill()
+            client.kill_process()
 
     async def stop_client(self, slot: Slot, pane: TmuxPane) -> None:
         client = pane.link._current
@@ -253,16 +255,16 @@ class Soak:
             await self.pause(0.02)
 
     async def exit(self, slot: Slot, pane: TmuxPane) -> None:
-        await pane.write(b"exit 3\r")
+        await pane.write_bytes(b"exit 3\r")
         await self.pause(0.02)
 
     async def nap(self, slot: Slot, pane: TmuxPane) -> None:
-        await pane.pause()
+        await pane.pause_output()
         await self.pause(self.random.random() * 0.02)
-        await pane.resume()
+        await pane.resume_output()
 
     async def probe(self, slot: Slot, pane: TmuxPane) -> None:
-        if await pane.probe() is Liveness.DEAD:
+        if await pane.probe_process() is Liveness.DEAD:
             end = self.reactor.seconds() + PATIENCE
             while not slot.told:
                 if self.reactor.seconds() > end:
@@ -271,14 +273,14 @@ class Soak:
                 await self.pause(0.01)
 
     async def adopt(self, slot: Slot, pane: TmuxPane) -> None:
-        again = await self.mux.adopt(pane.session_id, HERE)
+        again = await self.mux.adopt_pane(pane.session_id, HERE)
         if again is None:
             self.wrong("a pane that runs was not found")
         else:
             slot.started(again)
 
     async def server(self, pane: TmuxPane) -> int:
-        blocks = await pane.link.command(b"display-message -p '#{pid}'")
+        blocks = await pane.link.send_command(b"display-message -p '#{pid}'")
         return int(blocks[0].lines[0])
 
 

@@ -308,7 +308,7 @@ class RuleTests(SynchronousTestCase):
             ("tservice.cron.service", "tservice.sessions.interfaces"),
             ("tservice.cron.routes", "tservice.http.operations"),
             ("tservice.cron.routes", "tservice.cron.service"),
-            ("tservice.mux.tmux.client", "tservice.mux.interface"),
+            ("tservice.mux.tmux.control_client", "tservice.mux.interface"),
             ("tservice.cron.build", "tservice.http.operations"),
             ("tservice.mux.build", "tservice.ground.ground"),
             ("tservice.ground.feature", "tservice.http.operations"),

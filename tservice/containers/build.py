@@ -36,8 +36,8 @@ from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook
 from tservice.http.kernel import Kernel
 from tservice.http.operations import Operation
 from tservice.http.site import Site
-from tservice.mux.tmux.built import built_keeper
-from tservice.mux.tmux.setup import CONFIGURATION, Setups
+from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
+from tservice.mux.tmux.setup import CONFIGURATION, ServerSetups
 from tservice.sessions.interfaces import ISessions
 
 MOST_CONNECTIONS = 64
@@ -58,7 +58,7 @@ class Containers:
     service: ContainerService
     bridge: HookBridge
     reach: Reach
-    setups: dict[LocationKind, Setups]
+    setups: dict[LocationKind, ServerSetups]
     watch: Watch
 
 
@@ -74,7 +74,7 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
     runner = Runner(ground.reactor, ground.reactor, environ)
     hosts = Hosts(store, runner, ground.programs.find)
     folders = Folders(ground.config.data_dir / "containers")
-    keeper = built_keeper(sys.executable)
+    keeper = find_compiled_keeper(sys.executable)
     spoken: dict[str, Any] = {
         "clock": ground.reactor, "processes": ground.reactor, "environ": environ, "hub": ground.hub
     }  # fmt: skip

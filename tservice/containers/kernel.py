@@ -18,8 +18,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.mux.machine import PidFd, hold_process, listener_of, reach_socket
-from tservice.mux.transport import Reachability
+from tservice.mux.local_transport import PidFdProcess, check_socket, get_listener_pid, open_process
+from tservice.mux.transport import ServerReachability
 
 PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
@@ -60,11 +60,11 @@ def look_inside(first: int, path: str) -> os.stat_result:
     return os.lstat(PROC / str(first) / "root" / path.lstrip("/"))
 
 
-def reach(path: Path) -> Reachability:
+def reach(path: Path) -> ServerReachability:
     """Return whether a server listens on a socket; a process inside may have replaced the socket's
     path.
     """
-    return reach_socket(path, listener)
+    return check_socket(path, listener)
 
 
 def listener(path: Path) -> int:
@@ -73,17 +73,17 @@ def listener(path: Path) -> int:
     @raise OSError: no process does, or it cannot be reached.
     """
     with _anchored(path) as way:
-        return listener_of(way)
+        return get_listener_pid(way)
 
 
-def hold_inside(first: int, inner: int) -> PidFd | None:
+def hold_inside(first: int, inner: int) -> PidFdProcess | None:
     """Return a handle of a process in a container; C{None}: there is none.
 
     @param first: number of the container's first process on this machine.
     @param inner: number of the process inside.
     """
     pid = number_of(first, inner)
-    held = hold_process(pid) if pid else None
+    held = open_process(pid) if pid else None
     # Checked again with the handle open, which keeps the number from being reused.
     if held is None or _is_inner(pid, inner, _whose(first)):
         return held
@@ -99,10 +99,10 @@ def number_of(first: int, inner: int) -> int:
     return next((pid for pid in _members(whose.group) if _is_inner(pid, inner, whose)), 0)
 
 
-def hold_of(pid: int, first: int) -> PidFd | None:
+def hold_of(pid: int, first: int) -> PidFdProcess | None:
     """Return a handle of a process by its number on this machine, if it is in that container."""
     whose = _whose(first)
-    held = hold_process(pid) if whose.group else None
+    held = open_process(pid) if whose.group else None
     if held is None or _whose(pid).is_of(whose):
         return held
     held.close()

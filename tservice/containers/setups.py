@@ -17,12 +17,12 @@ from tservice.core.errors import ServiceError
 from tservice.core.places.location import Location
 from tservice.mux.interface import MuxError
 from tservice.mux.terminfo import FALLBACK
-from tservice.mux.tmux.setup import CONFIGURATION, TmuxSetup
+from tservice.mux.tmux.setup import CONFIGURATION, LocalSetup
 
 
 @frozen(kw_only=True)
 class ContainerSetups:
-    """See L{tservice.mux.tmux.setup.Setups}.
+    """See L{tservice.mux.tmux.setup.ServerSetups}.
 
     @ivar keeper: the keeper as a program that runs anywhere; C{None}: it was not built.
     @ivar environ: the environment of the engines' commands.
@@ -35,7 +35,7 @@ class ContainerSetups:
     keeper: Path | None
     environ: Mapping[str, str]
 
-    async def of(self, place: Location) -> TmuxSetup:
+    async def get_setup(self, place: Location) -> LocalSetup:
         case = self.store.container(place.id.part)
         if case is None:
             raise MuxError(f"{place.title} no longer belongs to a case")
@@ -63,20 +63,20 @@ class ContainerSetups:
         owner = (os.geteuid(), os.getegid()) if known is None else known.owner
         inside = None if known is None else known.inside
         library = PurePosixPath(LIBRARY)
-        return TmuxSetup(
+        return LocalSetup(
             transport=transport,
             sockets=ContainerSockets(folder, owner),
             python="/usr/bin/python3",
             configuration=Path(library / CONFIGURATION.name),
             program=Path(library / self.keeper.name),
-            foreign=True,
-            trouble=lambda: self.boxes.trouble(case.container),
+            is_foreign=True,
+            find_trouble=lambda: self.boxes.trouble(case.container),
             terminal=lambda: FALLBACK if inside is None else inside.terminal,
         )
 
-    async def found(self) -> frozenset[str]:
+    async def find_session_ids(self) -> frozenset[str]:
         names: frozenset[str] = frozenset()
         for case in self.store.cases():
             sockets = ContainerSockets(self.folders.sockets(case.container), (0, 0))
-            names |= await sockets.found()
+            names |= await sockets.find_session_ids()
         return names

@@ -15,9 +15,9 @@ from tservice.containers import kernel
 from tservice.containers.argv import Tongue
 from tservice.containers.fence import INNER
 from tservice.mux.interface import MuxError
-from tservice.mux.machine import hold_listener
-from tservice.mux.tmux.sockets import SocketFolder, make_way, sockets_in
-from tservice.mux.transport import Child, HeldProcess, Reachability
+from tservice.mux.local_transport import hold_listening_process
+from tservice.mux.tmux.sockets import SocketFolder, find_sockets, remove_entry
+from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 SOCKETS = f"{INNER}/s"
 """Folder of the servers' sockets inside."""
@@ -41,31 +41,31 @@ class ContainerTransport:
     folder: Path
     environ: Mapping[bytes, bytes]
 
-    def child(
+    def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
-    ) -> Child:
+    ) -> ChildSpec:
         # Engines take a variable given by name only from their own environment, newlines
         # included.  All names are the keeper's, so none affects the engine itself.
         names = [os.fsdecode(name) for name in env]
         tmux = ["tmux", "-u", "-S", str(socket_path), *arguments]
         argv = self.tongue.execute(self.name, tmux, carried=names, extra=self.extra)
-        return Child(argv=argv, env={**self.environ, **env})
+        return ChildSpec(argv=argv, env={**self.environ, **env})
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Do nothing: the engine is on this machine."""
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """Do nothing: the container is always reachable."""
 
-    async def reach(self, socket_path: Path) -> Reachability:
+    async def check_reachability(self, socket_path: Path) -> ServerReachability:
         return kernel.reach(self.folder / socket_path.name)
 
-    async def hold(self, pid: int) -> HeldProcess | None:
+    async def acquire_process(self, pid: int) -> HeldProcess | None:
         return kernel.hold_inside(self.first(), pid)
 
-    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
+    async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
         path = self.folder / socket_path.name
-        return await hold_listener(_ByMachine(self), lambda: kernel.listener(path))
+        return await hold_listening_process(_ByMachine(self), lambda: kernel.listener(path))
 
 
 @frozen
@@ -76,25 +76,25 @@ class _ByMachine:
 
     transport: ContainerTransport
 
-    def child(
+    def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
-    ) -> Child:
-        return self.transport.child(socket_path, arguments, env)
+    ) -> ChildSpec:
+        return self.transport.build_child(socket_path, arguments, env)
 
-    async def ready(self) -> None:
-        await self.transport.ready()
+    async def wait_until_ready(self) -> None:
+        await self.transport.wait_until_ready()
 
-    def wanted(self) -> None:
-        self.transport.wanted()
+    def request_connection(self) -> None:
+        self.transport.request_connection()
 
-    async def reach(self, socket_path: Path) -> Reachability:
-        return await self.transport.reach(socket_path)
+    async def check_reachability(self, socket_path: Path) -> ServerReachability:
+        return await self.transport.check_reachability(socket_path)
 
-    async def hold(self, pid: int) -> HeldProcess | None:
+    async def acquire_process(self, pid: int) -> HeldProcess | None:
         return kernel.hold_of(pid, self.transport.first())
 
-    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
-        return await self.transport.hold_server(socket_path)
+    async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
+        return await self.transport.acquire_server(socket_path)
 
 
 class ContainerSockets(SocketFolder):
@@ -108,29 +108,29 @@ class ContainerSockets(SocketFolder):
         self.path = path
         self._owner = owner
 
-    def socket(self, session_id: str) -> Path:
-        return Path(SOCKETS) / super().socket(session_id).name
+    def get_socket_path(self, session_id: str) -> Path:
+        return Path(SOCKETS) / super().get_socket_path(session_id).name
 
-    async def prepare(self) -> None:
+    async def prepare_folder(self) -> None:
         if not self.path.is_dir():
             raise MuxError(f"{self.path} is missing: recreate the container")
 
-    async def clear(self, session_id: str) -> None:
-        path = self.path / self.socket(session_id).name
+    async def remove_socket(self, session_id: str) -> None:
+        path = self.path / self.get_socket_path(session_id).name
         try:
-            make_way(path)
-            make_way(path.with_suffix(".preface"))
+            remove_entry(path)
+            remove_entry(path.with_suffix(".preface"))
         except OSError as error:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
-        inner = self.socket(session_id).with_suffix(".preface")
+        inner = self.get_socket_path(session_id).with_suffix(".preface")
         _write_new(self.path / inner.name, data, self._owner)
         return inner
 
-    async def found(self) -> frozenset[str]:
+    async def find_session_ids(self) -> frozenset[str]:
         with suppress(OSError):
-            return sockets_in(self.path)
+            return find_sockets(self.path)
         return frozenset()
 
 

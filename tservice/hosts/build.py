@@ -27,8 +27,8 @@ from tservice.hosts.routes import HostRoutes
 from tservice.hosts.service import HostService
 from tservice.hosts.told import Told
 from tservice.hosts.waking import Waker
-from tservice.mux.far.setup import FarSetups
-from tservice.mux.tmux.setup import Setups
+from tservice.mux.far.setup import RemoteSetups
+from tservice.mux.tmux.setup import ServerSetups
 from tservice.sessions.interfaces import ISessions
 
 LONGEST_FOLDER = 45
@@ -45,7 +45,7 @@ class Hosts:
     """
 
     service: HostService
-    setups: dict[LocationKind, Setups]
+    setups: dict[LocationKind, ServerSetups]
 
 
 def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Hosts]:
@@ -99,7 +99,9 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
 
     return Feature(
         name="remote hosts",
-        service=Hosts(service=service, setups={LocationKind.REMOTE: FarSetups(FarsOfHosts(links))}),
+        service=Hosts(
+            service=service, setups={LocationKind.REMOTE: RemoteSetups(FarsOfHosts(links))}
+        ),
         operations=HostRoutes(service, lambda name: sessions().get(name).place).operations(),
         close=close,
     )

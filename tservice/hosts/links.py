@@ -17,9 +17,9 @@ from tservice.hosts.connection import CannotConnect, Connection, IMaster
 from tservice.hosts.master import Master
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.waking import Waker
-from tservice.mux.far.runner import Far, FarError, IFar, Way
-from tservice.mux.far.shell import line, quote
-from tservice.mux.far.spare import Spare
+from tservice.mux.far.preopened_channel import PreopenedChannel
+from tservice.mux.far.runner import RemoteChannel, RemoteEnd, RemoteError, RemoteRunner
+from tservice.mux.far.shell_quoting import join_programs, quote_word
 from tservice.mux.interface import MuxError
 
 LOGIN_SECONDS = 5
@@ -44,7 +44,7 @@ class Facts:
     tmux: str | None
 
 
-_SAY_PATH = quote(b"exec sh -c 'echo; echo tservice:\"$PATH\"'")
+_SAY_PATH = quote_word(b"exec sh -c 'echo; echo tservice:\"$PATH\"'")
 """Command for any login shell, which may print other text before."""
 
 _LOGIN_PATH = (
@@ -59,7 +59,7 @@ _FOLDERS = (
     b'for tservice_d in %b; do [ -d "$tservice_d" ] && printf \'%%s:\' "$tservice_d"; done; echo'
 ) % shell_words().encode()
 
-ASK = line(
+ASK = join_programs(
     b'id -un; id -u; printf \'%s\\n\' "$HOME" "${SHELL:-/bin/sh}"',
     _LOGIN_PATH,
     b"tmux -V 2>/dev/null || echo none",
@@ -71,13 +71,13 @@ ASK = line(
 def facts_in(out: bytes) -> Facts:
     """Return the facts in the output of L{ASK}.
 
-    @raise FarError: the output is invalid.
+    @raise RemoteError: the output is invalid.
     """
     lines = out.decode("utf-8", "replace").split("\n")
     if len(lines) < 7 or not _UID.fullmatch(lines[1]) or not lines[2].startswith("/"):
-        raise FarError("the host has no usable POSIX shell")
+        raise RemoteError("the host has no usable POSIX shell")
     if max(map(len, lines[:7])) > LONGEST:
-        raise FarError(f"the host reports a value of more than {LONGEST} characters")
+        raise RemoteError(f"the host reports a value of more than {LONGEST} characters")
     user, uid, home, shell, path, tmux, folders = lines[:7]
     version = tmux.removeprefix("tmux ").strip()
     return Facts(
@@ -100,8 +100,8 @@ class Link:
     host: RemoteHost
     connection: Connection
     waker: Waker
-    far: Far
-    spare: Spare
+    far: RemoteRunner
+    spare: PreopenedChannel
     explain: Callable[[str], Awaitable[str]]
     facts: Facts | None = None
 
@@ -123,9 +123,9 @@ class Link:
             raise CannotConnect(await self.explain(str(error))) from error
         if self.facts is None:
             try:
-                answer = await self.far.run(ASK)
+                answer = await self.far.run_program(ASK)
                 self.facts = facts_in(answer.out)
-            except FarError as error:
+            except RemoteError as error:
                 raise CannotConnect(str(error)) from error
         return self.facts
 
@@ -201,16 +201,16 @@ class Links:
             self._clock, host.label, partial(self._master, host), self._by_itself
         )
         waker = self._waker(host, connection)
-        way = Way(
+        way = RemoteChannel(
             prefix=lambda: self._ssh.shared(host),
-            spoken=True,
+            takes_shell_text=True,
             env=self._env,
-            open=lambda: connection.up,
-            ready=connection.ready,
-            wanted=waker.wanted,
+            is_open=lambda: connection.up,
+            wait_until_ready=connection.ready,
+            request_connection=waker.wanted,
         )
-        spare = Spare(self._clock, self._processes, way.argv, way.env)
-        far = Far(self._clock, self._processes, evolve(way, spare=spare))
+        spare = PreopenedChannel(self._clock, self._processes, way.build_argv, way.env)
+        far = RemoteRunner(self._clock, self._processes, evolve(way, preopened=spare))
         return Link(host, connection, waker, far, spare, lambda why: self.explain(host, why))
 
     def _master(self, host: RemoteHost) -> IMaster:
@@ -224,7 +224,7 @@ class FarsOfHosts:
 
     links: Links
 
-    def of(self, place: Location) -> IFar:
+    def get_link(self, place: Location) -> RemoteEnd:
         link = self.links.of(place.id.name)
         if link is None:
             raise MuxError(f"unknown remote host {place.id.name}")
@@ -232,5 +232,5 @@ class FarsOfHosts:
         link.connection.begin()
         return link.far
 
-    def known(self) -> Sequence[IFar]:
+    def list_links(self) -> Sequence[RemoteEnd]:
         return [link.far for link in self.links.known()]

@@ -22,9 +22,9 @@ from tservice.hosts.links import Links
 from tservice.hosts.master import SshChild, start, wait_for
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.places import refuse_tmux
-from tservice.mux.far.attached import LIST, Listed, listed
-from tservice.mux.far.runner import FarError
-from tservice.mux.far.shell import line
+from tservice.mux.far.attached_session import LIST, ListedSession, parse_session_list
+from tservice.mux.far.runner import RemoteError
+from tservice.mux.far.shell_quoting import join_programs
 
 KNOCK_TIMEOUT = 12.0
 
@@ -129,10 +129,10 @@ class HostService:
         try:
             facts = await link.ask()
             begun = self._clock.seconds()
-            await link.far.run(line(b"true"))
+            await link.far.run_program(join_programs(b"true"))
             latency = round((self._clock.seconds() - begun) * 1000)
             refuse_tmux(facts.tmux)
-        except (CannotConnect, FarError) as error:
+        except (CannotConnect, RemoteError) as error:
             return told(ok=False, host_key="known", error=str(error))
         except ServiceError as error:
             return told(
@@ -140,7 +140,7 @@ class HostService:
             )
         return told(ok=True, host_key="known", latency_ms=latency, tmux=facts.tmux)
 
-    async def sessions(self, host_id: str) -> list[Listed]:
+    async def sessions(self, host_id: str) -> list[ListedSession]:
         """Return the tmux sessions of the user's own server on a host.
 
         @raise ServiceError: 404; 422: it is unreachable, or has no tmux.
@@ -151,10 +151,10 @@ class HostService:
             return []
         try:
             refuse_tmux((await link.ask()).tmux)
-            answer = await link.far.run(LIST)
-        except (CannotConnect, FarError) as error:
+            answer = await link.far.run_program(LIST)
+        except (CannotConnect, RemoteError) as error:
             raise operation_failed(f"{link.host.label} is out of reach: {error}") from error
-        return listed(answer.out)
+        return parse_session_list(answer.out)
 
     async def trust(
         self, host_id: str, fingerprint: str, again: Callable[[], object] = lambda: None

@@ -16,15 +16,15 @@ from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import Measure
 from tservice.mux.interface import IMultiplexer
-from tservice.mux.machine import LocalTransport
-from tservice.mux.tmux.built import built_keeper
+from tservice.mux.local_transport import LocalTransport
+from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
-from tservice.mux.tmux.setup import OwnSetups, Setups, TmuxSetup
+from tservice.mux.tmux.setup import LocalSetup, LocalSetups, ServerSetups
 from tservice.mux.tmux.sockets import SocketFolder
 
 
 def build_mux(
-    ground: Ground, setups: Mapping[LocationKind, Setups] | None = None
+    ground: Ground, setups: Mapping[LocationKind, ServerSetups] | None = None
 ) -> Feature[IMultiplexer]:
     """Return the feature that runs each session's pane on its own tmux server.
 
@@ -39,7 +39,7 @@ def build_mux(
     mux = TmuxMultiplexer(
         ground.reactor,
         ground.reactor,
-        {**_near_setups(ground, tmux), **(setups or {})},
+        {**_build_local_setups(ground, tmux), **(setups or {})},
         token=lambda: secrets.token_hex(8),
         capacity=ground.config.output_ring,
     )
@@ -52,15 +52,15 @@ def build_mux(
     )
 
 
-def _near_setups(ground: Ground, tmux: str) -> dict[LocationKind, Setups]:
+def _build_local_setups(ground: Ground, tmux: str) -> dict[LocationKind, ServerSetups]:
     """Return the setups for the places on this machine."""
     runtime = ground.environ.get("XDG_RUNTIME_DIR")
-    own = TmuxSetup(
+    own = LocalSetup(
         transport=LocalTransport(tmux, shutil.which("setpriv", path=ground.environ.get("PATH"))),
         sockets=SocketFolder(ground.config.data_dir, Path(runtime) if runtime else None),
         python=sys.executable,
-        program=built_keeper(sys.executable),
+        program=find_compiled_keeper(sys.executable),
     )
-    found: dict[LocationKind, Setups] = {LocationKind.LOCAL: OwnSetups(own)}
+    found: dict[LocationKind, ServerSetups] = {LocationKind.LOCAL: LocalSetups(own)}
     others = ground.os_users.setups(tmux)
     return found if others is None else {**found, LocationKind.OS_USER: others}

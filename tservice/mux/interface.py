@@ -10,34 +10,35 @@ from attrs import field, frozen
 from zope.interface import Attribute, Interface
 
 from tservice.core.places.location import Location
-from tservice.mux.family import Leftover
 from tservice.mux.outputlog import OutputLog
+from tservice.mux.process_family import LeftoverProcess
 
 __all__ = [
     "COMMAND_TIMEOUT",
     "HISTORY_SIZE",
     "MARK_ID_MAX",
-    "Capture",
-    "Guard",
     "IMultiplexer",
     "IPane",
     "IPaneListener",
-    "Leftover",
+    "InputMark",
+    "LeftoverProcess",
     "Liveness",
-    "Mark",
     "MuxBusy",
     "MuxError",
     "MuxTimeout",
+    "PaneCapture",
     "PaneExit",
     "PaneGone",
     "PaneSpec",
+    "ScreenGuard",
 ]
 
 COMMAND_TIMEOUT = 5.0
 """Seconds that a command waits for its pane's server before it raises L{MuxTimeout}."""
 
 HISTORY_SIZE = 48 * 1024 * 1024
-"""Bytes of history in one capture, counting L{LINE_COST<tservice.mux.tmux.control.LINE_COST}> for
+"""Bytes of history in one capture, counting
+L{LINE_COST<tservice.mux.tmux.control_parser.LINE_COST}> for
 each row. It exceeds what a response shows. It stays below the limit for an answer of tmux, in
 case that later rows are longer.
 """
@@ -79,7 +80,7 @@ def _check_colour(_: object, attribute: object, value: str) -> None:
 
 
 @frozen(kw_only=True)
-class Colours:
+class TerminalColours:
     """Foreground and background colours that a terminal reports (OSC 10 and 11), as C{#rrggbb}.
 
     @raise ValueError: a value has another form.
@@ -89,8 +90,8 @@ class Colours:
     background: str = field(default="#0a0d10", validator=_check_colour)
 
 
-DARK = Colours()
-LIGHT = Colours(foreground="#1d2630", background="#fdfdfc")
+DARK = TerminalColours()
+LIGHT = TerminalColours(foreground="#1d2630", background="#fdfdfc")
 
 
 @frozen(kw_only=True)
@@ -116,7 +117,7 @@ class PaneSpec:
     history_limit: int = 100_000
     place: Location
     preface: bytes = field(default=b"", repr=False)
-    colours: Colours = DARK
+    colours: TerminalColours = DARK
 
 
 @frozen(kw_only=True)
@@ -132,7 +133,7 @@ class PaneExit:
 
 
 @frozen(kw_only=True)
-class Capture:
+class PaneCapture:
     """Content of a pane at one exact position of its output stream.
 
     @ivar lines: text with SGR escapes: first the history, then exactly C{rows} screen rows (the
@@ -184,7 +185,7 @@ GlyphRun = tuple[int, int, int]
 
 
 @frozen(kw_only=True)
-class Mark:
+class InputMark:
     """Record of the last typed input, which the pane's server stores in the same command as the
     keys.
 
@@ -202,7 +203,7 @@ class Mark:
 
 
 @frozen(kw_only=True)
-class Guard:
+class ScreenGuard:
     """Snapshot of the screen on which a key press can depend.
 
     @ivar capture: the screen, without history.
@@ -211,7 +212,7 @@ class Guard:
     @ivar seal: private data of the multiplexer.
     """
 
-    capture: Capture
+    capture: PaneCapture
     still: bool
     seal: tuple[int, int | None]
 
@@ -239,7 +240,8 @@ class IPaneListener(Interface):
 class IPane(Interface):
     """Pane with its own server and its only control client.
 
-    Every coroutine except C{probe} may raise L{PaneGone}, L{MuxTimeout} or L{MuxBusy}. After the
+    Every coroutine except C{probe_process} may raise L{PaneGone}, L{MuxTimeout} or L{MuxBusy}.
+    After the
     process has ended, typing raises L{PaneGone}. Its remaining content can be captured until the
     pane is killed.
     """
@@ -254,10 +256,10 @@ class IPane(Interface):
     paused: bool = Attribute("true between pause and resume")
     typed_at: float | None = Attribute("clock seconds of the last typing without a guard")
 
-    def listen(listener: IPaneListener) -> Callable[[], None]:
+    def add_listener(listener: IPaneListener) -> Callable[[], None]:
         """Add a listener; the returned function removes it."""
 
-    async def write(data: bytes, mark: Mark | None = None) -> None:
+    async def write_bytes(data: bytes, mark: InputMark | None = None) -> None:
         """Type C{data} unchanged, leaving copy mode first; return once the pane has it.
 
         Long data goes in pieces; C{mark} advances with each (C{done} counts the bytes typed). If
@@ -265,10 +267,10 @@ class IPane(Interface):
         before.
         """
 
-    async def send_key(name: str, mark: Mark | None = None) -> None:
+    async def send_key(name: str, mark: InputMark | None = None) -> None:
         """Press one key of C{keys.KEYS}, for example C{Enter}, C{S-Tab} or C{C-c}."""
 
-    async def paste(text: str, mark: Mark | None = None) -> None:
+    async def paste(text: str, mark: InputMark | None = None) -> None:
         """Paste C{text}, with paste brackets if the program enabled them; line feeds stay line
         feeds.
 
@@ -276,15 +278,16 @@ class IPane(Interface):
         paste.
         """
 
-    async def guard() -> Guard:
+    async def guard_screen() -> ScreenGuard:
         """Return a snapshot of the screen, so that a key can be pressed only while the screen is
         unchanged.
         """
 
-    async def press_if(key: str, guard: Guard, rows: Sequence[int], times: int = 1) -> bool:
-        """Press a key of C{keys.KEYS} or a digit, unless the screen changed since C{guard}.
+    async def press_if(key: str, guard: ScreenGuard, rows: Sequence[int], times: int = 1) -> bool:
+        """Press a key of C{keys.KEYS} or a digit, unless the screen changed since C{guard_screen}.
 
-        The server checks and presses in one step. It sees all output after C{guard}, and no other
+        The server checks and presses in one step. It sees all output after C{guard_screen}, and no
+        other
         input comes in between. Output that the program has not printed yet cannot be seen.
 
         @param rows: the rows of the screen that must be unchanged.
@@ -293,40 +296,40 @@ class IPane(Interface):
             pressed.
         """
 
-    async def paste_if(text: str, guard: Guard, rows: Sequence[int]) -> bool:
+    async def paste_if(text: str, guard: ScreenGuard, rows: Sequence[int]) -> bool:
         """Paste C{text} under the conditions of L{press_if}."""
 
-    async def last_mark() -> Mark | None:
+    async def read_last_mark() -> InputMark | None:
         """Return the mark of the last input typed with one; it outlives this process."""
 
     async def resize(cols: int, rows: int) -> None:
         """Give the pane this size; listeners are notified once it is applied."""
 
-    async def set_colours(colours: Colours) -> None:
+    async def set_colours(colours: TerminalColours) -> None:
         """Set the colours that the terminal reports, to this program and to later ones.
 
         This does nothing if the terminal belongs to another server owner.
         """
 
-    async def glyphs() -> tuple[GlyphRun, ...]:
+    async def get_glyph_runs() -> tuple[GlyphRun, ...]:
         """Return the cells that the terminal gives to characters on which systems differ.
 
         tmux is queried once. The result is empty if the widths are unknown.
         """
 
-    async def capture(history: int | None = 0) -> Capture:
+    async def capture_content(history: int | None = 0) -> PaneCapture:
         """Read the screen and up to C{history} lines above it (C{None}: all)."""
 
-    async def probe() -> Liveness:
+    async def probe_process() -> Liveness:
         """Return the liveness of the process. Never raises."""
 
-    async def pause() -> None:
+    async def pause_output() -> None:
         """Stop receiving the pane's bytes while it runs: they are dropped (the log has a gap)."""
 
-    async def resume() -> None:
+    async def resume_output() -> None:
         """Receive bytes again from now on; capture the current state afterwards."""
 
-    async def kill() -> tuple[Leftover, ...]:
+    async def kill() -> tuple[LeftoverProcess, ...]:
         """End the pane and its server; return once they are gone.
 
         @return: the processes that its program has left behind, as far as they are visible.
@@ -338,13 +341,13 @@ class IMultiplexer(Interface):
 
     output_bytes: int = Attribute("bytes of output read from all panes since the start")
 
-    async def create(spec: PaneSpec) -> IPane:
+    async def create_pane(spec: PaneSpec) -> IPane:
         """Start C{spec} on a new server.
 
         @raise MuxError: it could not be started, or a server of that session still runs.
         """
 
-    async def adopt(session_id: str, place: Location) -> IPane | None:
+    async def adopt_pane(session_id: str, place: Location) -> IPane | None:
         """Adopt a pane that is already running; return C{None} if no server answers.
 
         @param place: the place in which it was started.
@@ -354,7 +357,7 @@ class IMultiplexer(Interface):
             alone.
         """
 
-    async def found() -> frozenset[str]:
+    async def find_session_ids() -> frozenset[str]:
         """Return the session ids whose sockets exist; a socket may be stale.
 
         Places that do not answer now are skipped.

@@ -12,7 +12,7 @@ ESC = b"\x1b"
 
 
 @frozen
-class Key:
+class NamedKey:
     """Key with a name.
 
     @ivar tmux: the name that tmux uses for it.
@@ -26,40 +26,40 @@ class Key:
     literal: bool = False
 
 
-def _control_keys() -> dict[str, Key]:
+def _control_keys() -> dict[str, NamedKey]:
     return {
-        f"C-{letter}": Key(f"C-{letter}", bytes([ord(letter) & 0x1F]), literal=True)
+        f"C-{letter}": NamedKey(f"C-{letter}", bytes([ord(letter) & 0x1F]), literal=True)
         for letter in ascii_lowercase
     }
 
 
-KEYS: Mapping[str, Key] = MappingProxyType(
+KEYS: Mapping[str, NamedKey] = MappingProxyType(
     {
-        "Enter": Key("Enter", b"\r", literal=True),
-        "Escape": Key("Escape", ESC, literal=True),
-        "Tab": Key("Tab", b"\t", literal=True),
-        "S-Tab": Key("BTab", b"\x1b[Z", literal=True),
-        "BSpace": Key("BSpace", b"\x7f", literal=True),
+        "Enter": NamedKey("Enter", b"\r", literal=True),
+        "Escape": NamedKey("Escape", ESC, literal=True),
+        "Tab": NamedKey("Tab", b"\t", literal=True),
+        "S-Tab": NamedKey("BTab", b"\x1b[Z", literal=True),
+        "BSpace": NamedKey("BSpace", b"\x7f", literal=True),
         # Cursor keys change with DECCKM, so tmux, which knows the mode, encodes them.
-        "Up": Key("Up", b"\x1b[A"),
-        "Down": Key("Down", b"\x1b[B"),
-        "Right": Key("Right", b"\x1b[C"),
-        "Left": Key("Left", b"\x1b[D"),
-        "Home": Key("Home", b"\x1b[1~"),
-        "End": Key("End", b"\x1b[4~"),
-        "PageUp": Key("PPage", b"\x1b[5~"),
-        "PageDown": Key("NPage", b"\x1b[6~"),
+        "Up": NamedKey("Up", b"\x1b[A"),
+        "Down": NamedKey("Down", b"\x1b[B"),
+        "Right": NamedKey("Right", b"\x1b[C"),
+        "Left": NamedKey("Left", b"\x1b[D"),
+        "Home": NamedKey("Home", b"\x1b[1~"),
+        "End": NamedKey("End", b"\x1b[4~"),
+        "PageUp": NamedKey("PPage", b"\x1b[5~"),
+        "PageDown": NamedKey("NPage", b"\x1b[6~"),
         # The agents' composers read CSI u even if they did not request it; tmux sends it only if
         # the program requested it.
-        "S-Enter": Key("S-Enter", b"\x1b[13;2u", literal=True),
-        "M-.": Key("M-.", b"\x1b.", literal=True),
-        "M-,": Key("M-,", b"\x1b,", literal=True),
+        "S-Enter": NamedKey("S-Enter", b"\x1b[13;2u", literal=True),
+        "M-.": NamedKey("M-.", b"\x1b.", literal=True),
+        "M-,": NamedKey("M-,", b"\x1b,", literal=True),
         **_control_keys(),
     }
 )
 """Keys that C{send-key} accepts, by name."""
 
 
-def digit(name: str) -> bytes | None:
+def encode_digit(name: str) -> bytes | None:
     """Return the byte of a digit key from 0 to 9; C{None} for every other name."""
     return name.encode() if len(name) == 1 and name in "0123456789" else None

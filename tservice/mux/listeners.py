@@ -12,7 +12,7 @@ class PaneListeners:
     """Registry that sends each event to every listener of one pane, in the order of registration.
 
     An exception of a listener is logged, and the other listeners are still called. A pane ends
-    once: after the first call of L{exited} or L{lost}, later calls do nothing.
+    once: after the first call of L{notify_exited} or L{notify_lost}, later calls do nothing.
     """
 
     def __init__(self) -> None:
@@ -27,22 +27,22 @@ class PaneListeners:
         """Remove all listeners."""
         self._listeners.clear()
 
-    def exited(self, ending: PaneExit) -> None:
+    def notify_exited(self, ending: PaneExit) -> None:
         """Notify the listeners that the process has ended."""
         if not self._over:
             self._over = True
             self._listeners.notify_all(lambda listener: listener.pane_exited(ending))
 
-    def lost(self) -> None:
+    def notify_lost(self) -> None:
         """Notify the listeners that the server is gone."""
         if not self._over:
             self._over = True
             self._listeners.notify_all(lambda listener: listener.pane_lost())
 
-    def resized(self, cols: int, rows: int) -> None:
+    def notify_resized(self, cols: int, rows: int) -> None:
         """Notify the listeners that a size was applied."""
         self._listeners.notify_all(lambda listener: listener.pane_resized(cols, rows))
 
-    def titled(self, title: str) -> None:
+    def notify_titled(self, title: str) -> None:
         """Notify the listeners that the program set its title."""
         self._listeners.notify_all(lambda listener: listener.pane_titled(title))

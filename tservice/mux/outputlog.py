@@ -42,13 +42,13 @@ class OutputLog:
         """Add bytes at the end and notify every listener."""
         if not data:
             return
-        self._store(data)
+        self._store_bytes(data)
         self.end += len(data)
         self._counted(len(data))
         self._drop_oldest()
-        self._tell()
+        self._notify_listeners()
 
-    def gap(self) -> None:
+    def add_gap(self) -> None:
         """Record that bytes were lost here: every earlier reader needs a snapshot to continue.
 
         The offset advances by one, so that even a reader that had read everything is behind.
@@ -57,24 +57,24 @@ class OutputLog:
         self.start = self._base = self.end
         self._segments.clear()
         self._last = None
-        self._tell()
+        self._notify_listeners()
 
-    def holds(self, offset: int) -> bool:
+    def has_offset(self, offset: int) -> bool:
         """Return true if a reader at C{offset} can continue without a snapshot."""
         return self.start <= offset <= self.end
 
     def read(self, offset: int, limit: int) -> bytes:
         """Return up to C{limit} bytes from C{offset}.
 
-        @raise LookupError: C{offset} is not held (see L{holds}).
+        @raise LookupError: C{offset} is not held (see L{has_offset}).
         """
-        if not self.holds(offset):
+        if not self.has_offset(offset):
             raise LookupError(f"offset {offset} is outside {self.start}..{self.end}")
         stop = min(offset + limit, self.end)
         # Many readers are at the same offset: they share one copy.
         if self._last is not None and self._last[:2] == (offset, stop):
             return self._last[2]
-        data = self._slice(offset, stop)
+        data = self._copy_range(offset, stop)
         self._last = (offset, stop, data)
         return data
 
@@ -101,7 +101,7 @@ class OutputLog:
         self._last = None
         release_free_memory()
 
-    def _store(self, data: bytes) -> None:
+    def _store_bytes(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
             if not self._segments or len(self._segments[-1]) == SEGMENT:
@@ -116,7 +116,7 @@ class OutputLog:
             self._base += len(self._segments.popleft())
             self.start = self._base
 
-    def _slice(self, offset: int, stop: int) -> bytes:
+    def _copy_range(self, offset: int, stop: int) -> bytes:
         parts = []
         while offset < stop:
             index, inside = divmod(offset - self._base, SEGMENT)
@@ -125,5 +125,5 @@ class OutputLog:
             offset += len(part)
         return b"".join(parts)
 
-    def _tell(self) -> None:
+    def _notify_listeners(self) -> None:
         self._listeners.notify_all(lambda listener: listener())

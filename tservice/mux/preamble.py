@@ -10,7 +10,7 @@ KEPT = 2000
 """Bytes of the latest output that are kept until the mark comes; a mark is shorter."""
 
 
-class Preamble:
+class ShellPreamble:
     """Output of one child before its program begins.
 
     @param mark: the first output of the program; empty if nothing precedes it.
@@ -18,26 +18,26 @@ class Preamble:
     """
 
     def __init__(self, mark: bytes = b"") -> None:
-        self.over = not mark
+        self.has_begun = not mark
         self._mark = mark
         self._last = b""
 
-    def drop_from(self, data: bytes) -> bytes:
+    def strip_output(self, data: bytes) -> bytes:
         """Return the program's own part of the next bytes of standard output."""
-        if self.over:
+        if self.has_begun:
             return data
         before, mark, own = (self._last + data).partition(self._mark)
-        self.over = bool(mark)
+        self.has_begun = bool(mark)
         self._last = before[-KEPT:]
         return own
 
-    def drop_from_errors(self, errors: bytes) -> bytes:
+    def strip_errors(self, errors: bytes) -> bytes:
         """Return the program's own part of its standard error; all of it if the mark is missing."""
         before, mark, own = errors.partition(self._mark) if self._mark else (errors, b"", b"")
         return own if mark else before
 
     @property
-    def last_words(self) -> str:
+    def last_line(self) -> str:
         """Last line that was printed by a child whose program never began."""
-        lines = [] if self.over else self._last.decode("utf-8", "replace").split("\n")
+        lines = [] if self.has_begun else self._last.decode("utf-8", "replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")

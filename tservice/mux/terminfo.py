@@ -28,7 +28,7 @@ ENTRIES = (f"t/{TERMINAL}", f"{ord('t'):x}/{TERMINAL}")
 """Paths of the entry in such a folder; macOS names the folders by numbers."""
 
 
-def own_terminal(is_file: Callable[[str], bool] = lambda path: Path(path).is_file()) -> str:
+def find_local_term(is_file: Callable[[str], bool] = lambda path: Path(path).is_file()) -> str:
     """Return the C{TERM} of panes on this machine."""
     found = any(is_file(f"{folder}/{entry}") for folder in FOLDERS for entry in ENTRIES)
     return TERMINAL if found else FALLBACK

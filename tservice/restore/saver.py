@@ -82,7 +82,7 @@ class ScrollbackSaver:
             pane = self._sessions.pane_of(session_id)
             if pane is None:
                 return
-            capture = await pane.capture(LINES)
+            capture = await pane.capture_content(LINES)
             await self._threads.run(lambda: self._folder.write(session_id, rows_of(capture)))
         except (MuxError, OSError, FileError, ServiceError) as error:
             self._log.info("{id}: scrollback not saved: {error}", id=session_id, error=error)

@@ -12,7 +12,7 @@ from pathlib import Path
 from attrs import frozen
 
 from tservice.core.files import FileError, write_private
-from tservice.mux.interface import Capture
+from tservice.mux.interface import PaneCapture
 from tservice.terminal.plain_text import plain_text
 from tservice.terminal.sgr import RESET, make_self_contained
 from tservice.terminal.wrapped_lines import (
@@ -40,7 +40,7 @@ _RULE = "─"
 _WIDEST = 100
 
 
-def rows_of(capture: Capture) -> bytes:
+def rows_of(capture: PaneCapture) -> bytes:
     """Return the last L{LINES} lines of a terminal, each with its colours, at most L{BYTES}.
 
     The screen of a full-screen program follows the main screen that it covers.

@@ -9,7 +9,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import Measure, Values
-from tservice.mux.interface import DARK, LIGHT, Colours, IMultiplexer
+from tservice.mux.interface import DARK, LIGHT, IMultiplexer, TerminalColours
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.doubtstore import DoubtStore
@@ -94,7 +94,7 @@ def build_sessions(
     return _feature(service, [unsubscribe, ground.settings.add_observer(windows.settings_changed)])
 
 
-def _colours(settings: Settings) -> Colours:
+def _colours(settings: Settings) -> TerminalColours:
     return LIGHT if settings.terminal_ground == "light" else DARK
 
 

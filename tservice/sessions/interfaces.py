@@ -13,7 +13,7 @@ from zope.interface import Interface
 from tservice.clis.interfaces import Launch
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.identity import Identity
-from tservice.mux.interface import Capture, Colours, IPane, Leftover
+from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
 from tservice.sessions.record.model import (
     MODEL_PARAMS,
     CustomModel,
@@ -39,7 +39,6 @@ __all__ = [
     "ActivitySink",
     "Again",
     "Claim",
-    "Colours",
     "ContextQuestion",
     "CreateRequest",
     "CustomModel",
@@ -56,7 +55,7 @@ __all__ = [
     "ISessions",
     "Identity",
     "InputRequest",
-    "Leftover",
+    "LeftoverProcess",
     "Location",
     "ModelQuestion",
     "ModelSource",
@@ -67,6 +66,7 @@ __all__ = [
     "SessionAnswer",
     "Status",
     "SwapQuestion",
+    "TerminalColours",
     "Todo",
     "TodoStatus",
     "Tokens",
@@ -163,7 +163,7 @@ class ISessions(Interface):
     async def stop(session_id: str, reason: str) -> Session:
         """End the process and keep the record as C{stopped} (protocol-delete)."""
 
-    async def delete(session_id: str, *, kill: bool = True) -> tuple[Leftover, ...]:
+    async def delete(session_id: str, *, kill: bool = True) -> tuple[LeftoverProcess, ...]:
         """End the process and remove the session. With C{kill} false, detach from the process
         instead.
 
@@ -196,7 +196,7 @@ class ISessions(Interface):
     async def resize(session_id: str, wish: Wish) -> tuple[int, int]:
         """Request a size and return the size that is now in effect (protocol-size)."""
 
-    def show_colours(session_id: str, viewer: str, colours: Colours) -> None:
+    def show_colours(session_id: str, viewer: str, colours: TerminalColours) -> None:
         """Record the colours in which a terminal socket shows the session (protocol-colours)."""
 
     async def leave(session_id: str, viewer: str) -> None:
@@ -248,19 +248,19 @@ class IInputGate(Interface):
         @raise ServiceError: input will never become possible (422).
         """
 
-    def asks(session: Session, capture: Capture, typed: str) -> str | None:
+    def asks(session: Session, capture: PaneCapture, typed: str) -> str | None:
         """Return one line that describes the dialog that the prompt's Enter would answer, if
         any.
 
         @param typed: the prompt that was typed, which may look like a dialog; C{""}: none yet.
         """
 
-    def opened(session: Session, capture: Capture) -> str | None:
+    def opened(session: Session, capture: PaneCapture) -> str | None:
         """Return the kind of view that the agent's own command opened on its screen:
         C{"picker"}.
         """
 
-    def rests(session: Session, capture: Capture) -> bool:
+    def rests(session: Session, capture: PaneCapture) -> bool:
         """Return whether the screen shows a composer and the agent is not working."""
 
     def claim(session: Session, text: str, *, caught_up: bool) -> Claim:

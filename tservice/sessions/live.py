@@ -7,7 +7,7 @@ from collections.abc import Callable
 from attrs import define, evolve, field
 from twisted.internet.defer import DeferredLock
 
-from tservice.mux.interface import Colours, IPane
+from tservice.mux.interface import IPane, TerminalColours
 from tservice.sessions.input.queue import InputQueue
 from tservice.sessions.interfaces import IActivitySource
 from tservice.sessions.lifecycle import Stage
@@ -48,8 +48,8 @@ class Live:
     claims: Claims = field(factory=Claims)
     last_output: int = 0
     last_screen: LastScreen | None = None
-    colours: dict[str, Colours] = field(factory=dict)
-    told_colours: Colours | None = None
+    colours: dict[str, TerminalColours] = field(factory=dict)
+    told_colours: TerminalColours | None = None
 
     @property
     def session(self) -> Session:

@@ -16,7 +16,7 @@ from tservice.core.disk_errors import DiskFull, report_unsaved_change
 from tservice.core.errors import ServiceError, operation_failed
 from tservice.core.identity import Identity
 from tservice.core.places.location import LocationOutage
-from tservice.mux.interface import Capture, Colours, IPane, Leftover
+from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.composing import composer_of
@@ -74,15 +74,15 @@ class OpenGate:
     async def ready(self, session: Session) -> None:
         """Return immediately."""
 
-    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         """Return C{None}: no dialog can be recognized."""
         return None
 
-    def opened(self, session: Session, capture: Capture) -> str | None:
+    def opened(self, session: Session, capture: PaneCapture) -> str | None:
         """Return C{None}: no opened view can be recognized."""
         return None
 
-    def rests(self, session: Session, capture: Capture) -> bool:
+    def rests(self, session: Session, capture: PaneCapture) -> bool:
         """Return true: no activity can be recognized."""
         return True
 
@@ -333,12 +333,12 @@ class SessionService:
             self._roster.remove(self._roster.get(record.id), asked=False)
         return session
 
-    async def delete(self, session_id: str, *, kill: bool = True) -> tuple[Leftover, ...]:
+    async def delete(self, session_id: str, *, kill: bool = True) -> tuple[LeftoverProcess, ...]:
         live = self._roster.get(session_id)
         with report_unsaved_change("ended", "list it again"):
             return await (self._processes.kill(live) if kill else self._processes.let_go(live))
 
-    async def delete_own(self, caller: Identity) -> tuple[int, tuple[Leftover, ...]]:
+    async def delete_own(self, caller: Identity) -> tuple[int, tuple[LeftoverProcess, ...]]:
         """End and remove every session of the caller.
 
         @return: the number of sessions, and the processes that outlive them.
@@ -347,7 +347,7 @@ class SessionService:
         """
         own = [live for live in self._roster if is_own(live.record, caller)]
         refused, owed = [], None
-        left: list[Leftover] = []
+        left: list[LeftoverProcess] = []
         for live in own:
             try:
                 left += await self._processes.kill(live)
@@ -382,7 +382,7 @@ class SessionService:
     async def resize(self, session_id: str, wish: Wish) -> tuple[int, int]:
         return await self._deps.windows.resize(self._roster.get(session_id), wish)
 
-    def show_colours(self, session_id: str, viewer: str, colours: Colours) -> None:
+    def show_colours(self, session_id: str, viewer: str, colours: TerminalColours) -> None:
         self._deps.windows.show(self._roster.get(session_id), viewer, colours)
 
     async def leave(self, session_id: str, viewer: str) -> None:

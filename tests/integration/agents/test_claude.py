@@ -185,7 +185,7 @@ class ClaudeCase(TmuxTestCase):
         for _ in range(600):
             pane = self.sessions.pane_of(session.id)
             assert pane is not None
-            screen = b"\n".join((await pane.capture()).lines).decode()
+            screen = b"\n".join((await pane.capture_content()).lines).decode()
             _, found, behind = screen.rpartition(below)
             if found and words in behind:
                 return

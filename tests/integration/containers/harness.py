@@ -20,9 +20,9 @@ from tservice.containers.model import Resources
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
 from tservice.core.places.location import LocationKind
 from tservice.mux.interface import PaneSpec
-from tservice.mux.tmux.built import built_keeper
+from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
-from tservice.mux.tmux.setup import CONFIGURATION, OwnSetups, TmuxSetup
+from tservice.mux.tmux.setup import CONFIGURATION, LocalSetup, LocalSetups
 
 IMAGE = "localhost/sessions:1"
 NAME = "service-case-tests"
@@ -53,7 +53,7 @@ class ContainerTestCase(TmuxTestCase):
         cls.engine.image(IMAGE, **cls.programs)
         cls.tongue = Tongue(cls.kind.name, str(cls.kind.program()))
         cls.folders = Folders(cls.engine.folder / "containers")
-        keeper = built_keeper(sys.executable)
+        keeper = find_compiled_keeper(sys.executable)
         assert keeper is not None, "the keeper was not built"
         cls.folders.prepare_library([CONFIGURATION, keeper])
         cls.folders.prepare(NAME, (os.geteuid(), os.getegid()))
@@ -78,28 +78,28 @@ class ContainerTestCase(TmuxTestCase):
         mux = TmuxMultiplexer(
             self.clock,
             reactor,
-            {LocationKind.LOCAL: OwnSetups(self.setup())},
+            {LocationKind.LOCAL: LocalSetups(self.setup())},
             token=lambda: os.urandom(8).hex(),
             capacity=CAPACITY,
         )
         self.muxes.append(mux)
         return mux
 
-    def setup(self) -> TmuxSetup:
+    def setup(self) -> LocalSetup:
         folder = self.folders.sockets(NAME)
         transport = ContainerTransport(
             tongue=self.tongue, name=NAME, extra=(), first=lambda: self.first, folder=folder,
             environ={os.fsencode(k): os.fsencode(v) for k, v in self.engine.environ.items()},
         )  # fmt: skip
-        keeper = built_keeper(sys.executable)
+        keeper = find_compiled_keeper(sys.executable)
         assert keeper is not None
-        return TmuxSetup(
+        return LocalSetup(
             transport=transport,
             sockets=ContainerSockets(folder, (os.geteuid(), os.getegid())),
             python="/usr/bin/python3",
             configuration=Path(LIBRARY) / CONFIGURATION.name,
             program=Path(LIBRARY) / keeper.name,
-            foreign=True,
+            is_foreign=True,
         )
 
     def spec(self, *argv: str, **more: object) -> PaneSpec:

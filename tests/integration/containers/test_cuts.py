@@ -19,7 +19,7 @@ from tests.integration.containers.engines import Docker
 from tests.integration.containers.harness import ContainerTestCase
 from tests.integration.mux.harness import Heard
 from tests.waiting import PATIENCE
-from tservice.mux.interface import Mark, MuxError, PaneGone
+from tservice.mux.interface import InputMark, MuxError, PaneGone
 
 CUTS = int(os.environ.get("CONTAINER_CUTS", "4"))
 SEED = int(os.environ.get("CONTAINER_CUTS_SEED", "1"))
@@ -44,7 +44,7 @@ class PodmanCutTests(ContainerTestCase):
     async def test_nothing_is_typed_twice_or_lost(self) -> None:
         """Every line is typed once, by the mark that tells of it; all rows stand in the end."""
         choose = random.Random(SEED)
-        pane: Any = await self.mux.create(self.spec("sh", "-c", f"stty -echo; {COUNTER}"))
+        pane: Any = await self.mux.create_pane(self.spec("sh", "-c", f"stty -echo; {COUNTER}"))
         heard = Heard()
         pane.listen(heard)
         cuts = 0
@@ -54,7 +54,7 @@ class PodmanCutTests(ContainerTestCase):
                 cuts += self.cut(pane.session_id)
             while not await self.is_typed(pane, mark):
                 with passing(MuxError):
-                    await pane.write(b"line %d\r" % number, Mark(id=mark))
+                    await pane.write(b"line %d\r" % number, InputMark(id=mark))
             if choose.random() < 0.8:
                 cuts += self.cut(pane.session_id)
             await self.until_rows(pane, number)

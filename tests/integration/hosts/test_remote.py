@@ -15,7 +15,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.integration.harness import Daemon, job_in
 from tests.sshd import SshAgent, Sshd
 from tests.waiting import until
-from tservice.mux.terminfo import own_terminal
+from tservice.mux.terminfo import find_local_term
 
 
 class RemoteTests(SynchronousTestCase):
@@ -126,7 +126,9 @@ class RemoteTests(SynchronousTestCase):
         session = self.shell(host, "work")
         self.type(session, "echo at-$PWD; echo on-$TERM-$COLORTERM\r", 0)
         self.until(lambda: f"at-{self.sshd.home}/work" in self.screen(session), "the folder")
-        self.until(lambda: f"on-{own_terminal()}-truecolor" in self.screen(session), "its terminal")
+        self.until(
+            lambda: f"on-{find_local_term()}-truecolor" in self.screen(session), "its terminal"
+        )
         self.assertEqual(
             {"reachable": True, "wakeConfigured": "command"},
             self.call("GET", f"/sessions/{session}/reachability"),

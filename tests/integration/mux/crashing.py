@@ -13,7 +13,7 @@ from twisted.internet.task import deferLater, react
 
 from tests.ground import HERE, own_setups
 from tservice.mux.interface import PaneSpec
-from tservice.mux.machine import LocalTransport
+from tservice.mux.local_transport import LocalTransport
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
 
@@ -36,7 +36,7 @@ async def serve(reactor: Any) -> None:
     )
     flood = ("sh", "-c", "while :; do seq 1 20000; done")
     env = {"PATH": os.environ["PATH"]}
-    pane = await mux.create(
+    pane = await mux.create_pane(
         PaneSpec(session_id=session_id, argv=flood, env=env, cwd="/", place=HERE)
     )
     while pane.log.end < FLOODED:

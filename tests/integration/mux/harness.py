@@ -25,11 +25,11 @@ from tests.ground import HERE, own_setups
 from tests.waiting import PATIENCE
 from tservice.core.places.location import LocationKind
 from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
-from tservice.mux.machine import LocalTransport
-from tservice.mux.tmux.built import built_keeper
+from tservice.mux.local_transport import LocalTransport
+from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
-from tservice.mux.tmux.setup import Setups
+from tservice.mux.tmux.setup import ServerSetups
 from tservice.mux.tmux.sockets import SocketFolder
 
 TMUX = os.environ.get("TSERVICE_TEST_TMUX") or shutil.which("tmux") or "/usr/bin/tmux"
@@ -93,7 +93,7 @@ class TmuxTestCase(TestCase):
 
     timeout = 300
     pane_place = HERE
-    keeper = built_keeper(sys.executable)
+    keeper = find_compiled_keeper(sys.executable)
 
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ts-"))
@@ -118,7 +118,7 @@ class TmuxTestCase(TestCase):
         self.muxes.append(mux)
         return mux
 
-    def setups(self) -> Mapping[LocationKind, Setups]:
+    def setups(self) -> Mapping[LocationKind, ServerSetups]:
         """How tmux runs where the panes are."""
         transport = LocalTransport(TMUX, shutil.which("setpriv"))
         return own_setups(transport, SocketFolder(self.folder), self.keeper)
@@ -158,7 +158,7 @@ class TmuxTestCase(TestCase):
         """Wait until the keeper is over, and tmux knows."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            blocks = await pane.link.command(b"display-message -p '#{pane_dead}'")
+            blocks = await pane.link.send_command(b"display-message -p '#{pane_dead}'")
             if int(blocks[0].lines[0]):
                 return
             await self.pause(0.05)
@@ -166,7 +166,7 @@ class TmuxTestCase(TestCase):
 
     async def until_alone(self, pane: TmuxPane) -> None:
         """Wait until the server has no other client: nothing that one has sent comes any more."""
-        while len((await pane.link.command(b"list-clients"))[0].lines) > 1:
+        while len((await pane.link.send_command(b"list-clients"))[0].lines) > 1:
             await self.pause(STEP)
 
     async def pause(self, seconds: float) -> None:
@@ -175,7 +175,7 @@ class TmuxTestCase(TestCase):
 
     async def server_pid(self, pane: TmuxPane) -> int:
         """The number of the pane's tmux server."""
-        blocks = await pane.link.command(b"display-message -p '#{pid}'")
+        blocks = await pane.link.send_command(b"display-message -p '#{pid}'")
         return int(blocks[0].lines[0])
 
     def stop(self, pid: int) -> None:

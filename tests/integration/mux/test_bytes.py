@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.integration.mux.harness import Heard, TmuxTestCase, printed
 from tservice.mux.interface import MuxError
-from tservice.mux.terminfo import own_terminal
+from tservice.mux.terminfo import find_local_term
 from tservice.mux.tmux.pane import TmuxPane
 
 RAW = "stty raw -echo; printf ready; "
@@ -23,7 +23,7 @@ def read(path: str) -> bytes:
 class ByteTests(TmuxTestCase):
     async def ready(self, script: str, **more: object) -> TmuxPane:
         """Run C{script} on a raw terminal and wait for its C{ready}."""
-        pane = await self.mux.create(self.spec("sh", "-c", RAW + script, **more))
+        pane = await self.mux.create_pane(self.spec("sh", "-c", RAW + script, **more))
         await self.until(lambda: b"ready" in printed(pane), "the program")
         return pane
 
@@ -38,7 +38,7 @@ class ByteTests(TmuxTestCase):
     async def test_typed_bytes(self) -> None:
         data = bytes(range(256)) * 20
         pane, path = await self.typed_into(len(data))
-        await pane.write(data)
+        await pane.write_bytes(data)
         self.assertEqual(data, await self.content(pane, path))
 
     async def test_pasted_text(self) -> None:
@@ -74,13 +74,13 @@ class ByteTests(TmuxTestCase):
         (self.folder / "flood").write_bytes(data)
         pane = await self.ready(f"read x; cat {self.folder}/flood; sleep 30")
         start = pane.log.end
-        await pane.write(b"\n")
+        await pane.write_bytes(b"\n")
         await self.until(lambda: pane.log.end - start >= len(data), "the flood")
         got = hashlib.sha256(printed(pane, start)).hexdigest()
         self.assertEqual(hashlib.sha256(data).hexdigest(), got)
 
     async def test_the_first_bytes(self) -> None:
-        pane = await self.mux.create(self.spec("printf", "first"))
+        pane = await self.mux.create_pane(self.spec("printf", "first"))
         await self.until(lambda: pane.ending, "the end")
         self.assertEqual((0, b"first"), (pane.log.start, printed(pane)))
 
@@ -97,15 +97,15 @@ class ByteTests(TmuxTestCase):
 
     async def ended(self, *argv: str) -> TmuxPane:
         """A pane whose program is over."""
-        pane = await self.mux.create(self.spec(*argv))
+        pane = await self.mux.create_pane(self.spec(*argv))
         await self.until(lambda: pane.ending, "the end")
         return pane
 
     async def test_the_last_bytes_of_a_flood(self) -> None:
         heard = Heard()
-        pane = await self.mux.create(self.spec("sh", "-c", "read x; seq 1 300000"))
-        pane.listen(heard)
-        await pane.write(b"\r")
+        pane = await self.mux.create_pane(self.spec("sh", "-c", "read x; seq 1 300000"))
+        pane.add_listener(heard)
+        await pane.write_bytes(b"\r")
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual(0, pane.log.start)
         self.assertTrue(printed(pane).endswith(b"299999\r\n300000\r\n"))
@@ -128,14 +128,14 @@ class ByteTests(TmuxTestCase):
             "x" * 40_000,
         ]
         path = f"{self.folder}/args"
-        pane = await self.mux.create(
+        pane = await self.mux.create_pane(
             self.spec("sh", "-c", f'printf "%s\\0" "$@" >{path}', "sh", *words)
         )
         await self.until(lambda: pane.ending, "the end")
         self.assertEqual(words, read(path).decode().split("\0")[:-1])
 
     async def environment(self, env: dict[str, str]) -> dict[str, str]:
-        pane = await self.mux.create(self.spec("/usr/bin/env", "-0", env=env))
+        pane = await self.mux.create_pane(self.spec("/usr/bin/env", "-0", env=env))
         await self.until(lambda: pane.ending, "the end")
         entries = printed(pane).decode().split("\0")[:-1]
         await pane.kill()
@@ -146,16 +146,16 @@ class ByteTests(TmuxTestCase):
         env = {"A": "1", "B": "$A 'x' \"y\" é", "TERM": "xterm", "PWD": "/x", "SHELL": "/y"}
         wanted = {"COLORTERM": "truecolor"}
         self.assertEqual(env | wanted, await self.environment(env))
-        self.assertEqual({"TERM": own_terminal()} | wanted, await self.environment({}))
+        self.assertEqual({"TERM": find_local_term()} | wanted, await self.environment({}))
 
     async def test_programs_know_their_terminal(self) -> None:
         """Its description is there, and has what tmux does."""
-        pane = await self.mux.create(self.spec("sh", "-c", "tput colors; tput sitm"))
+        pane = await self.mux.create_pane(self.spec("sh", "-c", "tput colors; tput sitm"))
         await self.until(lambda: pane.ending, "the end")
         self.assertEqual(b"256\r\n\x1b[3m", printed(pane))
 
     async def test_folder(self) -> None:
-        pane = await self.mux.create(self.spec("pwd", cwd=str(self.folder)))
+        pane = await self.mux.create_pane(self.spec("pwd", cwd=str(self.folder)))
         await self.until(lambda: pane.ending, "the end")
         self.assertEqual(os.fsencode(self.folder) + b"\r\n", printed(pane))
 
@@ -169,7 +169,7 @@ class ByteTests(TmuxTestCase):
             self.spec("sh", env={"A=B": "x"}),
         ):
             with self.assertRaises(MuxError) as caught:
-                await self.mux.create(spec)
+                await self.mux.create_pane(spec)
             self.assertNotIn("disk", str(caught.exception))
             if spec is unknown:
                 told = f"cannot run 'no such program' in {spec.cwd}: "

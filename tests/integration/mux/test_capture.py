@@ -6,7 +6,7 @@ import random
 import re
 
 from tests.integration.mux.harness import TmuxTestCase, printed
-from tservice.mux.interface import Capture
+from tservice.mux.interface import PaneCapture
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.terminal.snapshot import build_snapshot
 
@@ -29,12 +29,12 @@ class CaptureTests(TmuxTestCase):
         path = self.folder / f"shown-{random.random()}"
         path.write_bytes(data)
         script = f"stty raw -echo; cat {path}; printf '\\033]9;\\007'; sleep 60"
-        pane = await self.mux.create(self.spec("sh", "-c", script, cols=cols, rows=rows))
+        pane = await self.mux.create_pane(self.spec("sh", "-c", script, cols=cols, rows=rows))
         await self.until(lambda: printed(pane).endswith(b"\x1b]9;\x07"), "the picture")
         return pane
 
-    def same(self, want: Capture, got: Capture) -> None:
-        def rows(capture: Capture) -> list[bytes]:
+    def same(self, want: PaneCapture, got: PaneCapture) -> None:
+        def rows(capture: PaneCapture) -> list[bytes]:
             return [line.rstrip(b" ") for line in capture.lines]
 
         for name in ("cursor_x", "cursor_y", "cursor_visible", "alternate_screen", "history"):
@@ -47,14 +47,14 @@ class CaptureTests(TmuxTestCase):
         """A fresh terminal that is shown a replay is in the same state, seen by tmux itself."""
         for picture in SCREENS:
             data = picture.decode("unicode_escape").encode("latin-1")
-            want = await (await self.showing(data)).capture(None)
-            self.same(want, await (await self.showing(build_snapshot(want))).capture(None))
+            want = await (await self.showing(data)).capture_content(None)
+            self.same(want, await (await self.showing(build_snapshot(want))).capture_content(None))
 
     async def test_replay_with_history(self) -> None:
         text = b"".join(b"\x1b[3%dmline %d\x1b[m\r\n" % (n % 8, n) for n in range(50))
-        want = await (await self.showing(text)).capture(None)
+        want = await (await self.showing(text)).capture_content(None)
         self.assertEqual(43, want.history)
-        self.same(want, await (await self.showing(build_snapshot(want))).capture(None))
+        self.same(want, await (await self.showing(build_snapshot(want))).capture_content(None))
 
     async def more(self, pane: TmuxPane) -> None:
         """Wait until the pane has gone on for a while, if it does."""
@@ -63,11 +63,13 @@ class CaptureTests(TmuxTestCase):
 
     async def test_the_place_in_the_stream_is_exact(self) -> None:
         """What the log holds from the capture's offset goes on where the picture ends."""
-        pane = await self.mux.create(self.spec("sh", "-c", "read x; seq 100000 400000; sleep 60"))
-        await pane.write(b"\r")
+        pane = await self.mux.create_pane(
+            self.spec("sh", "-c", "read x; seq 100000 400000; sleep 60")
+        )
+        await pane.write_bytes(b"\r")
         for history in (0, 1500, 30, None, 0, 5000, 100, 0):
             await self.pause(0.02)
-            found = await pane.capture(history)
+            found = await pane.capture_content(history)
             text = b"\n".join(line.rstrip() for line in found.lines)
             await self.more(pane)
             after = printed(pane, found.offset)[:3000]
@@ -76,22 +78,22 @@ class CaptureTests(TmuxTestCase):
             self.assertEqual(want[1:-1], got[1:-1], f"history {history}")
 
     async def test_much_history_of_a_quiet_pane_comes_in_pages(self) -> None:
-        pane = await self.mux.create(self.spec("sh", "-c", "seq 1 12345; printf ok; sleep 60"))
+        pane = await self.mux.create_pane(self.spec("sh", "-c", "seq 1 12345; printf ok; sleep 60"))
         await self.until(lambda: printed(pane).endswith(b"ok"), "the numbers")
-        found = await pane.capture(None)
+        found = await pane.capture_content(None)
         shown = [line.removeprefix(b"\x1b[m\x1b(B").strip() for line in found.lines]
         self.assertEqual([b"%d" % n for n in range(1, 12346)], shown[:12345])
         self.assertEqual(12346 - 24, found.history)
-        some = await pane.capture(2500)
+        some = await pane.capture_content(2500)
         self.assertEqual(2500, some.history)
         strip = [line.removeprefix(b"\x1b[m\x1b(B") for line in some.lines]
         self.assertEqual([b"%d" % n for n in range(9823, 12346)], strip[:2523])
 
     async def test_history_is_bounded(self) -> None:
-        pane = await self.mux.create(
+        pane = await self.mux.create_pane(
             self.spec("sh", "-c", "seq 1 5000; printf ok; sleep 60", history_limit=500)
         )
         await self.until(lambda: printed(pane).endswith(b"ok"), "the numbers")
-        found = await pane.capture(None)
+        found = await pane.capture_content(None)
         self.assertLessEqual(found.history, 500)
         self.assertEqual(b"5000", found.lines[-2].strip())

@@ -52,13 +52,13 @@ class CrashTests(TmuxTestCase):
         finally:
             process.signalProcess(signal.SIGKILL)
             await service.ended
-        pane = await self.mux.adopt(ID, HERE)
+        pane = await self.mux.adopt_pane(ID, HERE)
         assert pane is not None
         await self.until(lambda: pane.log.end > 1_000_000, "the flood")
-        self.assertIs(Liveness.ALIVE, await pane.probe())
+        self.assertIs(Liveness.ALIVE, await pane.probe_process())
         await self.until_alone(pane)
         await pane.kill()
-        self.assertEqual(frozenset(), await self.mux.found())
+        self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
     def forget(self) -> None:
         """As if the service had been killed before it asked the server for anything."""

@@ -21,10 +21,10 @@ from tests.ground import HERE, own_setups
 from tests.integration.mux import fake_tmux
 from tests.integration.mux.harness import CAPACITY, Heard, TmuxTestCase, printed
 from tservice.mux.interface import MuxError
-from tservice.mux.machine import LocalTransport
-from tservice.mux.tmux.client import MAX_ERROR_TEXT, ControlClient
+from tservice.mux.local_transport import LocalTransport
 from tservice.mux.tmux.commands import _FIELDS, TITLE_BYTES
-from tservice.mux.tmux.control import MAX_BLOCK
+from tservice.mux.tmux.control_client import MAX_ERROR_TEXT, ControlClient
+from tservice.mux.tmux.control_parser import MAX_BLOCK
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.sockets import SocketFolder
@@ -94,9 +94,9 @@ class FakeServerTests(TmuxTestCase):
         name = str(uuid.uuid4())
         listener = socket.socket(socket.AF_UNIX)
         self.addCleanup(listener.close)
-        listener.bind(str(self.sockets.socket(name)))
+        listener.bind(str(self.sockets.get_socket_path(name)))
         listener.listen(64)
-        pane = await self.liars.adopt(name, HERE)
+        pane = await self.liars.adopt_pane(name, HERE)
         assert pane is not None
         return pane
 
@@ -105,19 +105,19 @@ class FakeServerTests(TmuxTestCase):
         (self.place / "scenario").write_text(scenario, "ascii")
         self.received = 0
         pane = await self.liar()
-        honest = await self.mux.create(self.spec())
+        honest = await self.mux.create_pane(self.spec())
         turns = [time.process_time()]
         ticking = LoopingCall(lambda: turns.append(time.process_time()))
         ticking.start(0)
         waiting = pane.link._current
         assert waiting is not None
-        waiting.command(b"attack").addErrback(lambda why: why.trap(MuxError))
+        waiting.send_command(b"attack").addErrback(lambda why: why.trap(MuxError))
         await self.until(lambda: self.received > fake_tmux.PIECE // 2, scenario)
         end = time.monotonic() + ATTACK_SECONDS
         while time.monotonic() < end:
             await self.pause(0.01)
         ticking.stop()
-        await honest.write(b"echo still here\n")
+        await honest.write_bytes(b"echo still here\n")
         await self.until(lambda: b"\r\nstill here" in printed(honest), "the honest pane")
         self.assertNotIn(b"owned", printed(honest))
         return pane, max(after - before for before, after in pairwise(turns))
@@ -133,7 +133,7 @@ class FakeServerTests(TmuxTestCase):
             tell(f"{scenario}: {longest * 1000:.0f} ms of processor time in the longest turn")
             self.assertLess(grown, MEMORY, scenario)
             self.assertLessEqual(pane.log.end - pane.log.start, CAPACITY + 2**16, scenario)
-            await pane.let_go()
+            await pane.detach_service()
 
     async def test_absurd_numbers(self) -> None:
         for fields in (
@@ -154,25 +154,25 @@ class FakeServerTests(TmuxTestCase):
         pane = await self.liar()
         self.assertIn(pane.pid, (None, 0))
         self.assertEqual(TITLE_BYTES, len(pane.title))
-        seen = await pane.capture(None)
+        seen = await pane.capture_content(None)
         self.assertEqual(24, len(seen.lines))
 
     async def test_a_caret_that_is_nowhere(self) -> None:
         self.says(cursor_x="500", cursor_y="9999")
-        seen = await (await self.liar()).capture(None)
+        seen = await (await self.liar()).capture_content(None)
         self.assertEqual(24, len(seen.lines))
 
     async def test_a_history_that_is_not_there(self) -> None:
         """A million pages would be asked for."""
         self.says(history_size="2000000000")
         pane = await self.liar()
-        seen = await pane.capture(50_000)
+        seen = await pane.capture_content(50_000)
         self.assertLessEqual(len(seen.lines), 24 + 50_000)
 
     async def test_answers_that_are_none(self) -> None:
         heard = Heard()
         pane = await self.liar()
-        pane.listen(heard)
+        pane.add_listener(heard)
         for size in ("", ",", "80", "x,y", "9" * 5000 + ",1", "0,0", "80,24,1"):
             (self.place / "size").write_text(size, "ascii")
             with self.assertRaises(MuxError):
@@ -182,5 +182,5 @@ class FakeServerTests(TmuxTestCase):
     async def test_a_refusal_of_a_megabyte(self) -> None:
         pane = await self.liar()
         with self.assertRaises(MuxError) as caught:
-            await pane.link.command(b"refuse")
+            await pane.link.send_command(b"refuse")
         self.assertLessEqual(len(str(caught.exception)), MAX_ERROR_TEXT)

@@ -20,14 +20,14 @@ from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, command_lin
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
-    Capture,
+    InputMark,
     Liveness,
-    Mark,
     MuxError,
     MuxTimeout,
+    PaneCapture,
     PaneGone,
 )
-from tservice.mux.machine import PidFd
+from tservice.mux.local_transport import PidFdProcess
 from tservice.mux.tmux.pane import TmuxPane
 
 FLOOD = ("sh", "-c", "while :; do seq 1 20000; done")
@@ -69,8 +69,8 @@ class RawClient(ProcessProtocol):
 
 class FaultTests(TmuxTestCase):
     async def heard(self, *argv: str) -> tuple[TmuxPane, Heard]:
-        pane, heard = await self.mux.create(self.spec(*argv)), Heard()
-        pane.listen(heard)
+        pane, heard = await self.mux.create_pane(self.spec(*argv)), Heard()
+        pane.add_listener(heard)
         ready = (lambda: pane.log.end) if argv else (lambda: printed(pane).endswith(b"$ "))
         await self.until(ready, "the first bytes")
         return pane, heard
@@ -79,7 +79,7 @@ class FaultTests(TmuxTestCase):
         """Kill a client and wait for the hole that it leaves."""
         start = pane.log.end
         os.kill(pid, signal.SIGKILL)
-        await self.until(lambda: pane.log.end > start and not pane.log.holds(start), "a gap")
+        await self.until(lambda: pane.log.end > start and not pane.log.has_offset(start), "a gap")
 
     async def test_a_killed_client_is_replaced(self) -> None:
         """Under a flood: readers are told of the hole, and it goes on."""
@@ -87,16 +87,16 @@ class FaultTests(TmuxTestCase):
         for _ in range(5):
             before = client_pid(pane)
             await self.lose_client(pane, before)
-            await pane.write(b"x", Mark(id="a"))
+            await pane.write_bytes(b"x", InputMark(id="a"))
             self.assertNotEqual(before, client_pid(pane))
         self.assertEqual((0, []), (heard.lost, heard.exits))
-        self.assertIs(Liveness.ALIVE, await pane.probe())
+        self.assertIs(Liveness.ALIVE, await pane.probe_process())
 
     async def test_a_stopped_client_does_not_matter(self) -> None:
         """tmux hands the client's pipes to the server, which goes on without it."""
         pane, _ = await self.heard()
         self.stop(client_pid(pane))
-        await pane.write(b"echo one\r")
+        await pane.write_bytes(b"echo one\r")
         await self.until(lambda: b"\r\none\r\n" in printed(pane), "the answer")
 
     async def test_letting_go_of_a_stopped_server(self) -> None:
@@ -114,12 +114,12 @@ class FaultTests(TmuxTestCase):
         os.kill(await self.server_pid(pane), signal.SIGKILL)
         await self.until(lambda: heard.lost, "the loss")
         self.assertEqual([], heard.exits)
-        self.assertIs(Liveness.ALIVE, await other.probe())
+        self.assertIs(Liveness.ALIVE, await other.probe_process())
 
     async def test_the_shell_of_a_killed_server_ends(self) -> None:
         """Though it is not in the foreground, where the system hangs up by itself."""
         pane, heard = await self.heard("bash", "--norc", "-i")
-        await pane.write(b"while :; do sleep 0.1; echo tick; done\r")
+        await pane.write_bytes(b"while :; do sleep 0.1; echo tick; done\r")
         await self.until(lambda: b"\r\ntick\r\ntick" in printed(pane), "the loop")
         pid = pane.pid
         os.kill(await self.server_pid(pane), signal.SIGKILL)
@@ -127,7 +127,7 @@ class FaultTests(TmuxTestCase):
 
     async def test_a_session_that_somebody_ends_by_hand(self) -> None:
         pane, heard = await self.heard()
-        await pane.link.command(b"kill-session")
+        await pane.link.send_command(b"kill-session")
         await self.until(lambda: heard.lost, "the loss")
 
     async def test_stopped_server_affects_only_its_own_session(self) -> None:
@@ -135,25 +135,25 @@ class FaultTests(TmuxTestCase):
         other, _ = await self.heard()
         pid = await self.server_pid(pane)
         self.stop(pid)
-        work = Deferred.fromCoroutine(pane.capture())
+        work = Deferred.fromCoroutine(pane.capture_content())
         while not work.called:
             await self.pause(0.02)
             self.clock.advance(COMMAND_TIMEOUT)
         with self.assertRaises(MuxTimeout):
             await work
-        self.assertIs(Liveness.ALIVE, await other.probe())
+        self.assertIs(Liveness.ALIVE, await other.probe_process())
         self.assertEqual((0, []), (heard.lost, heard.exits))
         os.kill(pid, signal.SIGCONT)
         end = pane.log.end
         await self.until(lambda: pane.log.end > end + 100_000, "the flood again")
         self.assertEqual(24, len((await self.capture_when_replaced(pane)).lines))
 
-    async def capture_when_replaced(self, pane: TmuxPane) -> Capture:
+    async def capture_when_replaced(self, pane: TmuxPane) -> PaneCapture:
         """Capture a pane whose client was doubted: what is asked while it is replaced fails."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                return await pane.capture()
+                return await pane.capture_content()
             except MuxError:
                 if time.monotonic() > deadline:
                     raise
@@ -166,18 +166,18 @@ class FaultTests(TmuxTestCase):
         await self.mux.close()
         self.stop(pid)
         mux = self.multiplexer()
-        work = Deferred.fromCoroutine(mux.adopt(pane.session_id, HERE))
+        work = Deferred.fromCoroutine(mux.adopt_pane(pane.session_id, HERE))
         while not work.called:
             await self.pause(0.05)
             self.clock.advance(COMMAND_TIMEOUT)
         with self.assertRaises(MuxTimeout):
             await work
-        self.assertEqual({pane.session_id}, await mux.found())
+        self.assertEqual({pane.session_id}, await mux.find_session_ids())
         os.kill(pid, signal.SIGCONT)
-        again = await mux.adopt(pane.session_id, HERE)
+        again = await mux.adopt_pane(pane.session_id, HERE)
         assert again is not None
         self.assertEqual(pane.session_id, again.session_id)
-        self.assertIs(Liveness.ALIVE, await again.probe())
+        self.assertIs(Liveness.ALIVE, await again.probe_process())
 
     async def test_a_stopped_server_can_be_killed(self) -> None:
         pane, heard = await self.heard()
@@ -185,18 +185,18 @@ class FaultTests(TmuxTestCase):
         self.stop(server)
         await self.killed_late(pane, COMMAND_TIMEOUT)
         self.assertEqual((b"", b""), (command_line(server), command_line(program)))
-        self.assertEqual((frozenset(), 0), (await self.mux.found(), heard.lost))
+        self.assertEqual((frozenset(), 0), (await self.mux.find_session_ids(), heard.lost))
 
     async def killed_late(self, pane: TmuxPane, step: float) -> None:
         """Kill a pane whose server does not answer: time goes in steps until that is killed too."""
-        killed: list[PidFd] = []
-        kill = PidFd.kill
+        killed: list[PidFdProcess] = []
+        kill = PidFdProcess.kill
 
-        async def noted(held: PidFd) -> None:
+        async def noted(held: PidFdProcess) -> None:
             killed.append(held)
             await kill(held)
 
-        self.patch(PidFd, "kill", noted)
+        self.patch(PidFdProcess, "kill", noted)
         work = Deferred.fromCoroutine(pane.kill())
         while not work.called:
             await self.pause(0.02)
@@ -217,7 +217,9 @@ class FaultTests(TmuxTestCase):
             pane = await self.adopted(spec.session_id, path)
         server = await self.server_pid(pane)
         await self.killed_late(pane, 0.5)
-        self.assertEqual((b"", frozenset()), (command_line(server), await self.mux.found()))
+        self.assertEqual(
+            (b"", frozenset()), (command_line(server), await self.mux.find_session_ids())
+        )
 
     async def half_start(self, path: Path) -> None:
         """Have a client begin to start a server, and leave it there."""
@@ -236,7 +238,7 @@ class FaultTests(TmuxTestCase):
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
-                pane = await self.mux.adopt(session_id, HERE)
+                pane = await self.mux.adopt_pane(session_id, HERE)
             except MuxError:
                 await self.pause(0.05)
                 continue
@@ -258,10 +260,10 @@ class FaultTests(TmuxTestCase):
         fcntl.flock(lock, fcntl.LOCK_EX)
         with socket.socket(socket.AF_UNIX) as starting:
             starting.bind(str(path))
-            for take in (self.mux.adopt(spec.session_id, HERE), self.mux.create(spec)):
+            for take in (self.mux.adopt_pane(spec.session_id, HERE), self.mux.create_pane(spec)):
                 with self.assertRaises(MuxError):
                     await take
-            self.assertEqual({spec.session_id}, await self.mux.found())
+            self.assertEqual({spec.session_id}, await self.mux.find_session_ids())
 
     async def test_a_stale_socket_is_removed(self) -> None:
         spec = self.spec()
@@ -269,8 +271,8 @@ class FaultTests(TmuxTestCase):
         path = self.folder / "mux" / f"{spec.session_id}.sock"
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(str(path))
-        self.assertEqual({spec.session_id}, await self.mux.found())
-        self.assertIsNone(await self.mux.adopt(spec.session_id, HERE))
+        self.assertEqual({spec.session_id}, await self.mux.find_session_ids())
+        self.assertIsNone(await self.mux.adopt_pane(spec.session_id, HERE))
         self.assertFalse(path.exists())
 
     async def test_a_killed_keeper(self) -> None:
@@ -281,15 +283,15 @@ class FaultTests(TmuxTestCase):
         os.kill(keeper, signal.SIGKILL)
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual("SIGKILL", heard.exits[0].signal)
-        self.assertFalse(pane.log.holds(start))
+        self.assertFalse(pane.log.has_offset(start))
 
     async def test_an_end_while_paused(self) -> None:
         pane, heard = await self.heard("sh", "-c", "printf a; read x; echo end; exit 9")
-        await pane.pause()
-        await pane.write(b"\r")
+        await pane.pause_output()
+        await pane.write_bytes(b"\r")
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual(9, heard.exits[0].status)
-        self.assertIn(b"end", b"".join((await pane.capture()).lines))
+        self.assertIn(b"end", b"".join((await pane.capture_content()).lines))
 
     async def test_a_program_that_ignores_the_hangup_is_killed(self) -> None:
         script = "trap '' HUP TERM; printf on; while :; do sleep 0.05; done"
@@ -302,43 +304,46 @@ class FaultTests(TmuxTestCase):
     async def test_typing_into_a_pane_whose_end_nobody_saw(self) -> None:
         """The server does not crash over it, nothing is typed and no mark is set."""
         pane, heard = await self.heard("sh", "-c", "printf a; read x; exit 5")
-        await pane.pause()
+        await pane.pause_output()
         # As if its end had not been noticed: keep the pane from looking.
         self.patch(pane, "link_notice", lambda notice: None)
-        await pane.write(b"\r", Mark(id="before"))
+        await pane.write_bytes(b"\r", InputMark(id="before"))
         await self.until_dead(pane)
         self.assertIsNone(pane.ending)
-        for work in (pane.paste("x", Mark(id="after")), pane.write(b"x", Mark(id="after"))):
+        for work in (
+            pane.paste("x", InputMark(id="after")),
+            pane.write_bytes(b"x", InputMark(id="after")),
+        ):
             with self.assertRaises(PaneGone):
                 await work
-        self.assertEqual(Mark(id="before", done=1), await pane.last_mark())
+        self.assertEqual(InputMark(id="before", done=1), await pane.read_last_mark())
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual((5, 0), (heard.exits[0].status, heard.lost))
 
     async def test_typing_leaves_copy_mode(self) -> None:
         pane, _ = await self.heard()
         for typed in (
-            pane.write(b"echo ", Mark(id="first")),
-            pane.write(b"typed"),
-            pane.send_key("Enter", Mark(id="second")),
+            pane.write_bytes(b"echo ", InputMark(id="first")),
+            pane.write_bytes(b"typed"),
+            pane.send_key("Enter", InputMark(id="second")),
         ):
-            await pane.link.command(b"copy-mode -t %0")
+            await pane.link.send_command(b"copy-mode -t %0")
             await typed
         # Behind the prompt: the terminal would put a paste between the line and its answer.
         await self.until(lambda: b"\r\ntyped\r\n$ " in printed(pane), "the answer")
-        await pane.link.command(b"copy-mode -t %0")
-        await pane.paste("pasted", Mark(id="last"))
+        await pane.link.send_command(b"copy-mode -t %0")
+        await pane.paste("pasted", InputMark(id="last"))
         await self.until(lambda: b"pasted" in printed(pane), "the paste")
-        await pane.write(b"\x15")
-        self.assertEqual(Mark(id="last"), await pane.last_mark())
-        await pane.link.command(b"copy-mode -t %0")
-        await pane.write(b"exit 5", Mark(id="exit"))
-        await pane.write(b"\r", None)
+        await pane.write_bytes(b"\x15")
+        self.assertEqual(InputMark(id="last"), await pane.read_last_mark())
+        await pane.link.send_command(b"copy-mode -t %0")
+        await pane.write_bytes(b"exit 5", InputMark(id="exit"))
+        await pane.write_bytes(b"\r", None)
         await self.until_dead(pane)
-        await pane.link.command(b"copy-mode -t %0")
+        await pane.link.send_command(b"copy-mode -t %0")
         with self.assertRaises(PaneGone):
-            await pane.write(b"x", Mark(id="after"))
-        self.assertEqual(Mark(id="exit", done=6), await pane.last_mark())
+            await pane.write_bytes(b"x", InputMark(id="after"))
+        self.assertEqual(InputMark(id="exit", done=6), await pane.read_last_mark())
 
     async def raw_client(self, pane: TmuxPane) -> tuple[RawClient, object]:
         protocol = RawClient()
@@ -356,7 +361,7 @@ class FaultTests(TmuxTestCase):
         transport.write(b"send-keys -H 78 ; set-option -p @tservice_mark a:b:1")  # type: ignore[attr-defined]
         transport.closeStdin()  # type: ignore[attr-defined]
         await protocol.ended
-        self.assertIsNone(await pane.last_mark())
+        self.assertIsNone(await pane.read_last_mark())
         self.assertEqual(end, pane.log.end)
 
     async def test_keys_and_mark_come_together(self) -> None:
@@ -377,11 +382,11 @@ class FaultTests(TmuxTestCase):
             await protocol.ended
             # The server has the client's pipe, and may come to read it long after its end.
             await self.until_alone(pane)
-            found = await pane.last_mark()
+            found = await pane.read_last_mark()
             if found is not None and found.id == mark:
                 marks += 1
                 await self.until(shows(marks), "the key")
         # What was typed before it shows before it.
-        await pane.write(b"!")
+        await pane.write_bytes(b"!")
         await self.until(lambda: printed(pane, start).endswith(b"!"), "the last key")
         self.assertEqual(b"x" * marks + b"!", printed(pane, start))

@@ -19,7 +19,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.mux.harness import TmuxTestCase
 from tests.waiting import PATIENCE, until
-from tservice.mux.tmux.built import built_keeper
+from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.keeper import APART, LINGER
 from tservice.mux.tmux.setup import KEEPER
 
@@ -267,7 +267,7 @@ class PythonInTmuxTests(TmuxTestCase):
     keeper = None
 
     async def test_a_program_that_prints_and_exits(self) -> None:
-        pane = await self.mux.create(self.spec("sh", "-c", "printf 'last words'; exit 3"))
+        pane = await self.mux.create_pane(self.spec("sh", "-c", "printf 'last words'; exit 3"))
         await self.until(lambda: pane.ending, "the end")
         assert pane.ending is not None
         self.assertEqual(3, pane.ending.status)
@@ -276,7 +276,7 @@ class PythonInTmuxTests(TmuxTestCase):
 
 class WhichTests(SynchronousTestCase):
     def test_a_program_of_this_machine(self) -> None:
-        self.assertEqual(Path("/bin/sh"), built_keeper(sys.executable, Path("/bin/sh")))
+        self.assertEqual(Path("/bin/sh"), find_compiled_keeper(sys.executable, Path("/bin/sh")))
 
     def test_what_does_not_run_here(self) -> None:
         other = Path("other")
@@ -286,11 +286,11 @@ class WhichTests(SynchronousTestCase):
         for file in (other, Path("none"), Path(__file__)):
             if file is other:
                 file.chmod(0o755)
-            self.assertIsNone(built_keeper(sys.executable, file))
+            self.assertIsNone(find_compiled_keeper(sys.executable, file))
         other.write_bytes(Path(sys.executable).read_bytes()[:64])
-        self.assertEqual(other, built_keeper(sys.executable, other))
+        self.assertEqual(other, find_compiled_keeper(sys.executable, other))
         other.chmod(0o644)
-        self.assertIsNone(built_keeper(sys.executable, other))
+        self.assertIsNone(find_compiled_keeper(sys.executable, other))
 
 
 def stat(pid: int) -> list[str]:

@@ -16,11 +16,11 @@ from twisted.internet.task import Clock, deferLater
 from tests.ground import HERE, own_setups
 from tests.integration.mux.harness import CAPACITY, TMUX, Heard, TmuxTestCase, printed
 from tservice.mux.interface import Liveness, MuxError, MuxTimeout
-from tservice.mux.machine import LocalTransport
-from tservice.mux.tmux.client import ControlClient
+from tservice.mux.local_transport import LocalTransport
+from tservice.mux.tmux.control_client import ControlClient
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import Child, HeldProcess, Reachability
+from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 LATE = 0.05
 """Seconds that each answer takes."""
@@ -39,33 +39,37 @@ class LateTransport:
     cut: bool = False
     asked: int = 0
 
-    def child(
+    def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
-    ) -> Child:
-        return self.near.child(socket_path, arguments, env)
+    ) -> ChildSpec:
+        return self.near.build_child(socket_path, arguments, env)
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Nothing is known of the way."""
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """It is not tried."""
 
     def late(self) -> Deferred[None]:
         """Fires when an answer has come so far."""
         return deferLater(self.clock, LATE)
 
-    async def reach(self, socket_path: Path) -> Reachability:
+    async def check_reachability(self, socket_path: Path) -> ServerReachability:
         self.asked += 1
         await self.late()
-        return Reachability.UNKNOWN if self.cut else await self.near.reach(socket_path)
+        return (
+            ServerReachability.UNKNOWN
+            if self.cut
+            else await self.near.check_reachability(socket_path)
+        )
 
-    async def hold(self, pid: int) -> HeldProcess | None:
+    async def acquire_process(self, pid: int) -> HeldProcess | None:
         await self.late()
-        return await self.near.hold(pid)
+        return await self.near.acquire_process(pid)
 
-    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
+    async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
         await self.late()
-        return None if self.cut else await self.near.hold_server(socket_path)
+        return None if self.cut else await self.near.acquire_server(socket_path)
 
 
 class LateTests(TmuxTestCase):
@@ -91,35 +95,35 @@ class LateTests(TmuxTestCase):
 
     async def test_a_whole_life(self) -> None:
         spec = self.spec()
-        pane = await self.mux.create(spec)
+        pane = await self.mux.create_pane(spec)
         with self.assertRaises(MuxError):
-            await self.mux.create(spec)
+            await self.mux.create_pane(spec)
         await self.until(lambda: printed(pane).endswith(b"$ "), "the prompt")
         pid = pane.pid
         await self.mux.close()
-        again = await self.late().adopt(pane.session_id, HERE)
+        again = await self.late().adopt_pane(pane.session_id, HERE)
         assert again is not None
         self.assertEqual(pid, again.pid)
         await again.kill()
-        self.assertIsNone(await self.mux.adopt(pane.session_id, HERE))
-        self.assertEqual(frozenset(), await self.mux.found())
+        self.assertIsNone(await self.mux.adopt_pane(pane.session_id, HERE))
+        self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
     async def test_unknown_is_not_dead(self) -> None:
         """While the way is cut a client that ends is replaced; the pane is not given up."""
-        pane, heard = await self.mux.create(self.spec()), Heard()
-        pane.listen(heard)
+        pane, heard = await self.mux.create_pane(self.spec()), Heard()
+        pane.add_listener(heard)
         self.transport.cut = True
         with self.assertRaises(MuxTimeout):
-            await self.late().adopt(pane.session_id, HERE)
+            await self.late().adopt_pane(pane.session_id, HERE)
         asked = self.transport.asked
         self.end_client(pane.link._current)
         await self.until(lambda: self.transport.asked > asked, "a question")
-        self.assertIs(Liveness.ALIVE, await pane.probe())
+        self.assertIs(Liveness.ALIVE, await pane.probe_process())
         self.assertEqual((0, []), (heard.lost, heard.exits))
 
     async def test_gone_is_told_once_it_is_known(self) -> None:
-        pane, heard = await self.mux.create(self.spec()), Heard()
-        pane.listen(heard)
+        pane, heard = await self.mux.create_pane(self.spec()), Heard()
+        pane.add_listener(heard)
         self.transport.cut = True
         asked = self.transport.asked
         os.kill(await self.server_pid(pane), signal.SIGKILL)
@@ -130,16 +134,16 @@ class LateTests(TmuxTestCase):
         self.assertEqual([], heard.exits)
 
     async def test_let_go_while_it_asks(self) -> None:
-        pane = await self.mux.create(self.spec())
+        pane = await self.mux.create_pane(self.spec())
         self.end_client(pane.link._current)
         asked = self.transport.asked
         await self.until(lambda: self.transport.asked > asked, "a question")
         await self.mux.close()
-        again = await self.late().adopt(pane.session_id, HERE)
+        again = await self.late().adopt_pane(pane.session_id, HERE)
         assert again is not None
-        self.assertIs(Liveness.ALIVE, await again.probe())
+        self.assertIs(Liveness.ALIVE, await again.probe_process())
 
     def end_client(self, client: ControlClient | None) -> None:
         """As a cut connection does."""
         assert client is not None
-        client.kill()
+        client.kill_process()

@@ -48,9 +48,9 @@ class ReplayTests(TmuxTestCase):
         path = self.folder / f"shown-{random.random()}"
         path.write_bytes(data + b"\x1b]9;\x07")
         script = f"stty raw -echo; cat {path}; sleep 60"
-        pane = await self.mux.create(self.spec("sh", "-c", script, cols=COLS, rows=ROWS))
+        pane = await self.mux.create_pane(self.spec("sh", "-c", script, cols=COLS, rows=ROWS))
         await self.until(lambda: printed(pane).endswith(b"\x1b]9;\x07"), "the picture")
-        found = await pane.capture(2000)
+        found = await pane.capture_content(2000)
         live = printed(pane)
         await pane.kill()
         return live, build_snapshot(found)

@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import evolve
 
 from tests.integration.mux.harness import TmuxTestCase, command_lines, printed
-from tservice.mux.interface import Mark
+from tservice.mux.interface import InputMark
 from tservice.mux.tmux.sockets import SocketFolder
 
 SECRET = "c0rrect-h0rse"
@@ -28,7 +28,7 @@ def open_files(pid: int | None) -> list[str]:
 
 class SecurityTests(TmuxTestCase):
     async def test_sockets_are_private(self) -> None:
-        pane = await self.mux.create(self.spec())
+        pane = await self.mux.create_pane(self.spec())
         folder = self.folder / "mux"
         self.assertEqual(0o700, stat.S_IMODE(folder.stat().st_mode))
         path = folder / f"{pane.session_id}.sock"
@@ -36,14 +36,14 @@ class SecurityTests(TmuxTestCase):
 
     async def test_an_open_folder_is_closed(self) -> None:
         (self.folder / "mux").mkdir(mode=0o755)
-        await self.mux.create(self.spec())
+        await self.mux.create_pane(self.spec())
         self.assertEqual(0o700, stat.S_IMODE((self.folder / "mux").stat().st_mode))
 
     async def test_no_secret_on_a_command_line(self) -> None:
         spec = self.spec()
-        pane = await self.mux.create(evolve(spec, env={**spec.env, "TOKEN": SECRET}))
-        await pane.paste(SECRET, Mark(id="a"))
-        await pane.write(SECRET.encode())
+        pane = await self.mux.create_pane(evolve(spec, env={**spec.env, "TOKEN": SECRET}))
+        await pane.paste(SECRET, InputMark(id="a"))
+        await pane.write_bytes(SECRET.encode())
         await self.until(lambda: printed(pane).count(SECRET.encode()) == 2, "the echo")
         self.assertEqual([], [line for line in command_lines() if SECRET.encode() in line])
 
@@ -52,7 +52,7 @@ class SecurityTests(TmuxTestCase):
         marker = self.folder / "open"
         with marker.open("w") as file:
             os.set_inheritable(file.fileno(), True)
-            pane = await self.mux.create(self.spec())
+            pane = await self.mux.create_pane(self.spec())
         pid = await self.server_pid(pane)
         self.assertNotEqual(os.getsid(0), os.getsid(pid))
         self.assertNotEqual(os.getpgid(0), os.getpgid(pid))
@@ -60,20 +60,20 @@ class SecurityTests(TmuxTestCase):
             self.assertNotIn(str(marker), open_files(process))
 
     async def test_pid_is_the_program(self) -> None:
-        pane = await self.mux.create(self.spec("sleep", "60"))
+        pane = await self.mux.create_pane(self.spec("sleep", "60"))
         # A process has no command line for the moment in which it changes programs.
         await self.until(lambda: command_lines(str(pane.pid)) == [b"sleep\x0060\x00"], "its name")
 
     async def test_no_key_means_anything_to_tmux(self) -> None:
-        pane = await self.mux.create(self.spec())
-        blocks = await pane.link.command(b"list-keys")
+        pane = await self.mux.create_pane(self.spec())
+        blocks = await pane.link.send_command(b"list-keys")
         self.assertEqual((), blocks[0].lines)
 
     async def test_a_long_path_moves_to_a_short_folder(self) -> None:
         runtime = self.folder / "run"
         runtime.mkdir()
         folder = SocketFolder(self.folder / ("x" * 100), runtime)
-        await folder.prepare()
+        await folder.prepare_folder()
         self.assertEqual(runtime, folder.path.parent)
         self.assertEqual(0o700, stat.S_IMODE(folder.path.stat().st_mode))
-        self.assertLessEqual(len(os.fsencode(folder.socket("a" * 36))), 107)
+        self.assertLessEqual(len(os.fsencode(folder.get_socket_path("a" * 36))), 107)

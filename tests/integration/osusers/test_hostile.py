@@ -35,8 +35,8 @@ from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.core.users.file_identity import IdentityChangeError, act_as
 from tservice.core.users.os_users import OsUser, can_run
 from tservice.mux.interface import Liveness
-from tservice.mux.machine import LocalTransport, OsUserTransport
-from tservice.mux.transport import Reachability
+from tservice.mux.local_transport import LocalTransport, OsUserTransport
+from tservice.mux.transport import ServerReachability
 from tservice.sessions.life.priority import confined
 from tservice.sessions.record.model import NameSource, Session
 
@@ -180,7 +180,7 @@ class HostileTests(SynchronousTestCase):
         renice = confined(lambda *given: told.append(given), self.people.place(self.ann).id)
         for pid in (os.getpid(), 1, *self._sleepers(self.ben)):
             transport = OsUserTransport("/t", self.people.place(self.ann))
-            self.assertIsNone(self.now(transport.hold(pid)), pid)
+            self.assertIsNone(self.now(transport.acquire_process(pid)), pid)
             self.assertRaises(PermissionError, renice, pid, 19)
             self.assertEqual([], told)
         own = self._sleepers(self.ann)[0]
@@ -188,10 +188,10 @@ class HostileTests(SynchronousTestCase):
         self.assertRaises(PermissionError, renice, own, -1)
         self.assertEqual([(own, 19)], told)
         transport = OsUserTransport("/t", self.people.place(self.ann))
-        held = self.now(transport.hold(own))
+        held = self.now(transport.acquire_process(own))
         assert held is not None
         self.now(held.kill())
-        until(lambda: self.now(held.probe()) is Liveness.DEAD, "the end of her own process")
+        until(lambda: self.now(held.get_liveness()) is Liveness.DEAD, "the end of her own process")
         held.close()
 
     def _sleepers(self, user: OsUser) -> list[int]:
@@ -207,10 +207,10 @@ class HostileTests(SynchronousTestCase):
         self.as_ann(f"ln -s {socket} s")
         link = self.ann.home / "s"
         local, anns = LocalTransport("/t"), OsUserTransport("/t", self.people.place(self.ann))
-        self.assertIs(Reachability.HERE, self.now(local.reach(socket)))
-        self.assertIs(Reachability.UNKNOWN, self.now(anns.reach(socket)))
+        self.assertIs(ServerReachability.HERE, self.now(local.check_reachability(socket)))
+        self.assertIs(ServerReachability.UNKNOWN, self.now(anns.check_reachability(socket)))
         for transport in (local, anns):
-            self.assertIs(Reachability.GONE, self.now(transport.reach(link)))
+            self.assertIs(ServerReachability.GONE, self.now(transport.check_reachability(link)))
 
 
 class TrappedServiceTests(SynchronousTestCase):

@@ -102,7 +102,7 @@ class Client(Screen):
 
     # -- keys
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         key = KEYS.get(data, data.decode("utf-8", "replace"))
         self.pressed.append(data)
         self.log.append((self.name, key))

@@ -17,7 +17,7 @@ from tservice.agents.build import AgentServices, build_agents
 from tservice.core.config.model import Config
 from tservice.core.events import EventHub
 from tservice.mux.interface import PaneSpec
-from tservice.mux.testing.multiplexer import FakeMultiplexer, Tty
+from tservice.mux.testing.multiplexer import FakeMultiplexer, FakeTty
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session
 from tservice.sessions.service import KnownConversations
@@ -55,10 +55,10 @@ class Screen:
         self.answers: dict[bytes, str] = {}
         self.shown = ""
 
-    def started(self, tty: Tty) -> None:
+    def pane_started(self, tty: FakeTty) -> None:
         self.tty = tty
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         self.pressed.append(data)
         if data in self.answers:
             self.show(self.answers[data])
@@ -75,22 +75,22 @@ class Screen:
             draft = data.decode().split("\n")[0]
             self._draw(COMPOSER_ROW.sub(lambda row: row[1] + draft, self.shown), draft)
 
-    def resized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         """It is drawn anew by the test."""
 
     def show(self, text: str, title: str | None = None) -> None:
         """Draw a whole screen."""
         if title is not None:
-            self.tty.emit(f"\x1b]0;{title}\x07".encode())
+            self.tty.emit_output(f"\x1b]0;{title}\x07".encode())
         self.shown = text
         self._draw(text)
 
     def _draw(self, text: str, draft: str = "") -> None:
-        self.tty.emit(b"\x1b[H\x1b[2J" + text.replace("\n", "\r\n").encode())
+        self.tty.emit_output(b"\x1b[H\x1b[2J" + text.replace("\n", "\r\n").encode())
         composers = list(COMPOSER_ROW.finditer(text))
         if composers:
             row = text.count("\n", 0, composers[-1].start()) + 1
-            self.tty.emit(b"\x1b[%d;%dH" % (row, 3 + len(draft)))
+            self.tty.emit_output(b"\x1b[%d;%dH" % (row, 3 + len(draft)))
 
 
 class AgentMachine(Machine):

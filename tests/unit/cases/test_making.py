@@ -275,7 +275,7 @@ class UndoTests(CaseCase):
     def test_a_quick_start(self) -> None:
         """Up to the start of the process."""
         before = self.state()
-        self.patch(self.machine.mux, "create", self.no_pane)
+        self.patch(self.machine.mux, "create_pane", self.no_pane)
         asked = begin(self.sessions.quick_start(self.wanted(), self.gate.identity))
         self.assertIs(
             ErrorCode.OPERATION_FAILED, self.failureResultOf(asked, ServiceError).value.code

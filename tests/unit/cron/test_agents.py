@@ -74,7 +74,7 @@ class ReadinessTests(CronCase):
 
     def test_an_agent_that_ends_before_its_prompt(self) -> None:
         job, run = self.begin()
-        self.pane(self.sessions.get(run.session_id or "")).exit(1)
+        self.pane(self.sessions.get(run.session_id or "")).exit_program(1)
         self.spend(5)
         self.assertEqual(["failed"], self.statuses(job))
 

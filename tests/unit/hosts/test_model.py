@@ -24,7 +24,7 @@ from tservice.hosts.model import (
     new_id,
 )
 from tservice.hosts.places import refuse_tmux
-from tservice.mux.far.runner import FarError
+from tservice.mux.far.runner import RemoteError
 
 HOST = RemoteHost(id="h", label="There", host="far.example", username="me")
 SSH = Ssh(program="/ssh", configuration=Path("/d/config"), sockets=Path("/d"))
@@ -183,7 +183,7 @@ class FactTests(SynchronousTestCase):
             b"me\n" + b"1" * 5000 + b"\n/h\n/s\n/p\ntmux 3.3\n",
             b"me\n1\n/h\n/s\n/" + b"p" * LONGEST + b"\ntmux 3.3\n",
         ):
-            self.assertRaises(FarError, facts_in, bad)
+            self.assertRaises(RemoteError, facts_in, bad)
 
     def test_tmux(self) -> None:
         for good in ("3.2", "3.2a", "3.5a", "next-3.6", "4.0"):

@@ -300,7 +300,7 @@ class TimedRunTests(AgentCase):
     def test_its_session_goes(self) -> None:
         deleted, ended = self.make(), self.make()
         self.run_now(self.sessions.delete(deleted.session_id or ""))
-        self.pane(self.session(ended)).exit(1)
+        self.pane(self.session(ended)).exit_program(1)
         self.spend(5)
         for made in (deleted, ended):
             self.assertEqual(RunState.FAILED, self.as_now(made).status)

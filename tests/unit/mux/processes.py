@@ -8,9 +8,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessDone, ProcessTerminated
 from twisted.python.failure import Failure
 
-from tservice.mux.tmux.client import ControlClient
-from tservice.mux.tmux.control import Notice, PaneOutput
-from tservice.mux.transport import Reachability
+from tservice.mux.tmux.control_client import ControlClient
+from tservice.mux.tmux.control_parser import ControlNotice, PaneOutput
+from tservice.mux.transport import ServerReachability
 
 
 class Process:
@@ -71,30 +71,30 @@ class Server:
 
     def __init__(self) -> None:
         self.started: list[Process] = []
-        self.reached = Reachability.HERE
+        self.reached = ServerReachability.HERE
         self.answering = True
         self.asked = 0
-        self._held: Deferred[Reachability] | None = None
+        self._held: Deferred[ServerReachability] | None = None
 
-    def hold(self) -> Deferred[Reachability]:
+    def hold(self) -> Deferred[ServerReachability]:
         """Let the next question wait for what is returned."""
         self._held = Deferred()
         return self._held
 
-    def attach(self, client: ControlClient) -> None:
+    def attach_client(self, client: ControlClient) -> None:
         self.started.append(Process(client))
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """It always is."""
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """It is at hand."""
 
-    async def reach(self) -> Reachability:
+    async def check_reachability(self) -> ServerReachability:
         held, self._held = self._held, None
         return self.reached if held is None else await held
 
-    async def answers(self) -> bool:
+    async def is_responsive(self) -> bool:
         self.asked += 1
         return self.answering
 
@@ -108,7 +108,7 @@ class Told:
     def client_output(self, client: ControlClient, output: PaneOutput) -> None:
         self.events.append(output.data)
 
-    def client_notice(self, client: ControlClient, notice: Notice) -> None:
+    def client_notice(self, client: ControlClient, notice: ControlNotice) -> None:
         self.events.append(notice)
 
     def client_overrun(self, client: ControlClient) -> None:
@@ -126,7 +126,7 @@ class Told:
     def link_output(self, output: PaneOutput) -> None:
         self.events.append(output.data)
 
-    def link_notice(self, notice: Notice) -> None:
+    def link_notice(self, notice: ControlNotice) -> None:
         self.events.append(notice)
 
     def link_gap(self) -> None:

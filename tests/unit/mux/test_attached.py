@@ -4,34 +4,39 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.far.attached import MOST_LISTED, NAME_LENGTH, Listed, listed
+from tservice.mux.far.attached_session import (
+    MOST_LISTED,
+    NAME_LENGTH,
+    ListedSession,
+    parse_session_list,
+)
 from tservice.mux.tmux import commands
 
 
 class ChoiceTests(SynchronousTestCase):
     def test_the_one_that_it_had_wins(self) -> None:
         lines = [b"%1 0 ", b"%2 1 ", b"%30 0 me", b"%4 1 other", b"nonsense"]
-        self.assertEqual(b"%30", commands.chosen(lines, "me"))
-        self.assertEqual(b"%2", commands.chosen(lines, "new"))
-        self.assertIsNone(commands.chosen([b"%1 0 "], "me"))
+        self.assertEqual(b"%30", commands.choose_pane(lines, "me"))
+        self.assertEqual(b"%2", commands.choose_pane(lines, "new"))
+        self.assertIsNone(commands.choose_pane([b"%1 0 "], "me"))
 
     def test_only_the_pane_is_renamed(self) -> None:
         """What somebody types is never taken for it."""
-        line = commands.join(commands.set_buffer(b"%0 \\045"), commands.leave_copy_mode())
+        line = commands.join_commands(commands.set_buffer(b"%0 \\045"), commands.leave_copy_mode())
         self.assertEqual(
             b'set-buffer -b tservice -- "\\0450 \\134045" ; copy-mode -q -t %12',
-            commands.of_pane(line, b"%12"),
+            commands.substitute_pane(line, b"%12"),
         )
-        self.assertEqual(b"x %0", commands.of_pane(b"x %0", commands.PANE))
+        self.assertEqual(b"x %0", commands.substitute_pane(b"x %0", commands.PANE))
 
 
 class ListTests(SynchronousTestCase):
     def test_names_hold_blanks(self) -> None:
         out = b"1 1700000000 2 100 30 my work\n0 5 1 80 24 \xc3\xa9\nno server running on /x\n"
-        first = Listed(name="my work", attached=1, created=1_700_000_000_000, windows=2,
+        first = ListedSession(name="my work", attached=1, created=1_700_000_000_000, windows=2,
                        cols=100, rows=30)  # fmt: skip
-        second = Listed(name="é", attached=0, created=5000, windows=1, cols=80, rows=24)
-        self.assertEqual([first, second], listed(out))
+        second = ListedSession(name="é", attached=0, created=5000, windows=1, cols=80, rows=24)
+        self.assertEqual([first, second], parse_session_list(out))
 
     def test_what_no_tmux_says_is_passed_over(self) -> None:
         """Digits that are none to C{int}, or more than it takes; names without an end."""
@@ -42,12 +47,14 @@ class ListTests(SynchronousTestCase):
             (b"0 5 1 80 24", long),
             (b"0 5 1 80 24", b""),
         ):
-            self.assertEqual([], listed(b"%b %b\n" % (numbers, name)))
+            self.assertEqual([], parse_session_list(b"%b %b\n" % (numbers, name)))
 
     def test_a_line_is_what_ends_with_a_line_feed(self) -> None:
         """A name that breaks lines elsewhere makes no second session."""
-        (one,) = listed("0 5 1 80 24 a\u20280 5 1 80 24 b\n".encode())
+        (one,) = parse_session_list("0 5 1 80 24 a\u20280 5 1 80 24 b\n".encode())
         self.assertEqual("a\u20280 5 1 80 24 b", one.name)
 
     def test_there_is_an_end(self) -> None:
-        self.assertEqual(MOST_LISTED, len(listed(b"0 5 1 80 24 x\n" * (MOST_LISTED + 1))))
+        self.assertEqual(
+            MOST_LISTED, len(parse_session_list(b"0 5 1 80 24 x\n" * (MOST_LISTED + 1)))
+        )

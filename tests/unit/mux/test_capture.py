@@ -7,13 +7,13 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.interface import Capture
+from tservice.mux.interface import PaneCapture
 from tservice.mux.outputlog import OutputLog
+from tservice.mux.row_wrapping import find_wrapped_rows
 from tservice.mux.tmux import capture as module
-from tservice.mux.tmux.capture import capture
+from tservice.mux.tmux.capture import capture_pane
 from tservice.mux.tmux.commands import Version
-from tservice.mux.tmux.control import LINE_COST, Block
-from tservice.mux.wraps import wrapped_rows
+from tservice.mux.tmux.control_parser import LINE_COST, AnswerBlock
 
 ROWS = (b"above", b"$ ls ", b"\x1b[44m x ", b"\x1b[0m", b"y")
 """Of the grid: one above a screen of four."""
@@ -35,7 +35,7 @@ class PlayedTmux:
         self.wrapped: set[int] = set()
         self.rows = [*ROWS, b"Pane is dead (status 7)"] if dead and version < (3, 3) else [*ROWS]
 
-    async def send(self, line: bytes, answers: int) -> list[Block]:
+    async def send(self, line: bytes, answers: int) -> list[AnswerBlock]:
         commands = line.split(b" ; ")
         assert len(commands) == answers
         self.asked += commands
@@ -43,7 +43,7 @@ class PlayedTmux:
             self.rows.append(b"new")
         return [self.answer(words.split()) for words in commands]
 
-    def answer(self, words: list[bytes]) -> Block:
+    def answer(self, words: list[bytes]) -> AnswerBlock:
         lines: tuple[bytes, ...] = ()
         if words[0] == b"display-message":
             name = b"%d.%d" % self.version
@@ -56,7 +56,7 @@ class PlayedTmux:
             first = -len(self.rows) if words[at + 1] == b"-" else int(words[at + 1])
             lines = self.shown(first, words[at + 3], b"-T" in words, joined)
         size = sum(len(line) + LINE_COST for line in lines)
-        return Block(1, 1, True, True, lines, size=size)
+        return AnswerBlock(1, 1, True, True, lines, size=size)
 
     def shown(self, first: int, last: bytes, written: bool, joined: bool) -> tuple[bytes, ...]:
         top = len(self.rows) - 4
@@ -76,16 +76,16 @@ class PlayedTmux:
 class Reading(SynchronousTestCase):
     """Reads what a L{PlayedTmux} shows."""
 
-    def read(self, tmux: PlayedTmux, history: int | None, *, quiet: bool = False) -> Capture:
+    def read(self, tmux: PlayedTmux, history: int | None, *, quiet: bool = False) -> PaneCapture:
         log = OutputLog(1 << 20, "e")
-        work = capture(tmux.send, log, history, b"", quiet, tmux.version)
+        work = capture_pane(tmux.send, log, history, b"", quiet, tmux.version)
         found: Any = self.successResultOf(Deferred.fromCoroutine(work))
-        assert isinstance(found, Capture)
+        assert isinstance(found, PaneCapture)
         return found
 
 
 class CaptureTests(Reading):
-    """L{capture}."""
+    """L{capture_pane}."""
 
     def test_every_version_tells_what_was_written(self) -> None:
         for version in ((3, 3), (3, 4), (3, 5)):
@@ -110,7 +110,7 @@ class CaptureTests(Reading):
 
 
 class WrapTests(Reading):
-    """L{capture}, of rows that were wrapped."""
+    """L{capture_pane}, of rows that were wrapped."""
 
     def setUp(self) -> None:
         self.tmux = PlayedTmux((3, 3))
@@ -146,7 +146,7 @@ class WrapTests(Reading):
 
 
 class WrappedRowsTests(SynchronousTestCase):
-    """L{wrapped_rows}: what is printed one by one, beside what is printed joined."""
+    """L{find_wrapped_rows}: what is printed one by one, beside what is printed joined."""
 
     def test_what_was_wrapped(self) -> None:
         full, wide = b"x" * 10, "日本語日x".encode()
@@ -171,11 +171,11 @@ class WrappedRowsTests(SynchronousTestCase):
             ((full, b"b"), (full + b"c",), (0,)),
             ((full, b"b"), (full + b"bcd",), ()),
         ):
-            self.assertEqual(frozenset(want), wrapped_rows(rows, lines, 10), (rows, lines))
+            self.assertEqual(frozenset(want), find_wrapped_rows(rows, lines, 10), (rows, lines))
 
 
 class LongHistoryTests(Reading):
-    """L{capture}, of a history for which there is no room."""
+    """L{capture_pane}, of a history for which there is no room."""
 
     def setUp(self) -> None:
         self.patch(module, "AT_ONCE", 2)

@@ -7,8 +7,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.mux.processes import Process, Told
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
-from tservice.mux.tmux import client, control
-from tservice.mux.tmux.client import (
+from tservice.mux.tmux import control_client, control_parser
+from tservice.mux.tmux.control_client import (
     MANY_LINES,
     MAX_ERROR_TEXT,
     MAX_WAITING,
@@ -20,7 +20,7 @@ from tservice.mux.tmux.client import (
     CommandRefused,
     ControlClient,
 )
-from tservice.mux.tmux.control import Notice
+from tservice.mux.tmux.control_parser import ControlNotice
 
 
 class ClientTests(SynchronousTestCase):
@@ -32,7 +32,7 @@ class ClientTests(SynchronousTestCase):
         self.successResultOf(self.client.ready)
 
     def test_answers_come_in_order(self) -> None:
-        first, second = self.client.command(b"a"), self.client.command(b"b ; c", 2)
+        first, second = self.client.send_command(b"a"), self.client.send_command(b"b ; c", 2)
         self.assertEqual([b"a", b"b ; c"], self.process.lines)
         self.process.answer(b"1")
         self.assertEqual((b"1",), self.successResultOf(first)[0].lines)
@@ -44,7 +44,7 @@ class ClientTests(SynchronousTestCase):
 
     def test_an_error_ends_its_line(self) -> None:
         """tmux does not run, and does not answer, what follows it."""
-        first, second = self.client.command(b"a ; b ; c", 3), self.client.command(b"d")
+        first, second = self.client.send_command(b"a ; b ; c", 3), self.client.send_command(b"d")
         self.process.answer(b"1")
         self.process.answer(b"no such thing", ok=False)
         self.assertEqual("no such thing", str(self.failureResultOf(first, CommandRefused).value))
@@ -54,26 +54,26 @@ class ClientTests(SynchronousTestCase):
     def test_an_answer_has_its_place_in_the_stream(self) -> None:
         """When a caller goes on, it has seen what came before and nothing after."""
         seen: list[list[object]] = []
-        self.client.command(b"a").addCallback(lambda _: seen.append(list(self.told.events)))
+        self.client.send_command(b"a").addCallback(lambda _: seen.append(list(self.told.events)))
         self.process.say(b"%output %0 x\n%begin 2 1 1\n%end 2 1 1\n%output %0 y\n")
         self.assertEqual([[b"x"]], seen)
         self.assertEqual([b"x", b"y"], self.told.events)
 
     def test_a_late_answer_is_not_the_next_ones(self) -> None:
-        first = self.client.command(b"a")
+        first = self.client.send_command(b"a")
         self.clock.advance(COMMAND_TIMEOUT)
         self.failureResultOf(first, MuxTimeout)
         self.assertEqual(["stalled"], self.told.events)
-        self.assertTrue(self.client.overdue)
-        second = self.client.command(b"b")
+        self.assertTrue(self.client.is_overdue)
+        second = self.client.send_command(b"b")
         self.process.answer(b"late")
         self.assertNoResult(second)
-        self.assertFalse(self.client.overdue)
+        self.assertFalse(self.client.is_overdue)
         self.process.answer(b"2")
         self.assertEqual((b"2",), self.successResultOf(second)[0].lines)
 
     def test_a_cancelled_command_keeps_its_place(self) -> None:
-        first, second = self.client.command(b"a"), self.client.command(b"b")
+        first, second = self.client.send_command(b"a"), self.client.send_command(b"b")
         first.addErrback(lambda _: None).cancel()
         self.process.answer(b"1")
         self.process.answer(b"2")
@@ -81,20 +81,20 @@ class ClientTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_the_queue_is_bounded(self) -> None:
-        waiting = [self.client.command(b"a") for _ in range(MAX_WAITING)]
-        self.failureResultOf(self.client.command(b"b"), MuxBusy)
+        waiting = [self.client.send_command(b"a") for _ in range(MAX_WAITING)]
+        self.failureResultOf(self.client.send_command(b"b"), MuxBusy)
         self.assertEqual(MAX_WAITING, len(self.process.lines))
         for _ in waiting:
             self.process.answer()
         self.assertEqual(MAX_WAITING, len([self.successResultOf(each) for each in waiting]))
 
     def test_the_end_of_the_process(self) -> None:
-        command = self.client.command(b"a")
+        command = self.client.send_command(b"a")
         self.process.say(b"%output %0 ab\\0")
         self.process.say(b"")
         self.process.end()
         self.failureResultOf(command, MuxTimeout)
-        self.failureResultOf(self.client.command(b"b"), ClientGone)
+        self.failureResultOf(self.client.send_command(b"b"), ClientGone)
         self.assertEqual(b"ab", self.told.events[0])
         self.assertEqual("ended", self.told.events[-1][0])
         self.successResultOf(self.client.gone)
@@ -106,18 +106,18 @@ class ClientTests(SynchronousTestCase):
         self.assertFalse(self.process.open)
 
     def test_an_answer_beyond_the_bound(self) -> None:
-        self.patch(control, "MAX_BLOCK", 5)
-        command = self.client.command(b"a")
+        self.patch(control_parser, "MAX_BLOCK", 5)
+        command = self.client.send_command(b"a")
         self.process.answer(b"0123456789")
         self.failureResultOf(command, MuxError)
 
     def test_notices(self) -> None:
         self.process.say(b"%window-renamed @0 dead\n%begin 9 9 0\n%end 9 9 0\n")
-        self.assertEqual([Notice(b"window-renamed", b"@0 dead")], self.told.events)
+        self.assertEqual([ControlNotice(b"window-renamed", b"@0 dead")], self.told.events)
 
     def test_an_answer_that_nobody_asked_for_is_dropped(self) -> None:
         self.process.answer(b"x")
-        command = self.client.command(b"a")
+        command = self.client.send_command(b"a")
         self.process.answer(b"1")
         self.assertEqual((b"1",), self.successResultOf(command)[0].lines)
 
@@ -165,7 +165,7 @@ class FloodTests(SynchronousTestCase):
     def test_what_our_own_commands_bring_is_none(self) -> None:
         """A window that several people drag has a new layout a thousand times a second."""
         for _ in range(2 * ODD_EVENTS):
-            asked = self.client.command(b"resize-window")
+            asked = self.client.send_command(b"resize-window")
             self.process.answer()
             self.successResultOf(asked)
             self.process.say(b"%layout-change @0 x\n")
@@ -185,7 +185,7 @@ class FloodTests(SynchronousTestCase):
         self.assertEqual([b"a" * ODD_EVENTS * 2], self.told.events)
 
     def test_an_answer_without_end_is_dropped_with_its_time(self) -> None:
-        late = self.client.command(b"a")
+        late = self.client.send_command(b"a")
         self.process.say(b"%begin 2 1 1\n" + b"x\n" * 1000)
         block = self.client._parser._block
         assert block is not None
@@ -196,18 +196,18 @@ class FloodTests(SynchronousTestCase):
         self.process.say(b"x\n" * 1000)
         self.assertEqual([], block._lines)
         self.process.say(b"%end 2 1 1\n")
-        second = self.client.command(b"b")
+        second = self.client.send_command(b"b")
         self.process.number = 1
         self.process.answer(b"2")
         self.assertEqual((b"2",), self.successResultOf(second)[0].lines)
 
     def test_an_answer_without_end_is_one(self) -> None:
         """Also one whose time is over: lines of nothing cost as much as others."""
-        self.patch(control, "MAX_BLOCK", 100 * control.LINE_COST)
-        self.patch(control, "MAX_DROPPED", 100 * control.LINE_COST)
+        self.patch(control_parser, "MAX_BLOCK", 100 * control_parser.LINE_COST)
+        self.patch(control_parser, "MAX_DROPPED", 100 * control_parser.LINE_COST)
         for late in (False, True):
             self.setUp()
-            asked = self.client.command(b"a")
+            asked = self.client.send_command(b"a")
             self.process.say(b"%begin 2 1 1\n" + b"\n" * 100)
             if late:
                 self.clock.advance(COMMAND_TIMEOUT)
@@ -222,13 +222,15 @@ class FloodTests(SynchronousTestCase):
     def test_what_is_behind_a_flood_is_not_looked_at(self) -> None:
         """A read of nothing but ends of lines would take a tenth of a second."""
         looked: list[bytes] = []
-        real = control.ControlParser._line
+        real = control_parser.ControlParser._parse_line
 
-        def noted(parser: control.ControlParser, line: bytes, events: list[control.Event]) -> None:
+        def noted(
+            parser: control_parser.ControlParser, line: bytes, events: list[control_parser.Event]
+        ) -> None:
             looked.append(line)
             real(parser, line, events)
 
-        self.patch(control.ControlParser, "_line", noted)
+        self.patch(control_parser.ControlParser, "_parse_line", noted)
         self.process.say(b"\n" * 65_536)
         self.assertEqual(["KILL"], self.process.signals)
         self.assertLessEqual(len(looked), SLICE)
@@ -241,14 +243,14 @@ class FloodTests(SynchronousTestCase):
         self.assertEqual(b"a" * 3 * MANY_LINES, b"".join(printed))
 
     def test_the_answers_of_a_line_have_one_bound(self) -> None:
-        self.patch(client, "MAX_BLOCK", 3 * (control.LINE_COST + 1))
-        asked = self.client.command(b"a ; b ; c", 3)
+        self.patch(control_client, "MAX_BLOCK", 3 * (control_parser.LINE_COST + 1))
+        asked = self.client.send_command(b"a ; b ; c", 3)
         for _ in range(3):
             self.process.answer(b"x", b"y")
         self.assertIn("too large", str(self.failureResultOf(asked, MuxError).value))
 
     def test_a_refusal_is_cut(self) -> None:
-        asked = self.client.command(b"a")
+        asked = self.client.send_command(b"a")
         self.process.answer(*[b"no" * 500] * 500, ok=False)
         self.assertLessEqual(
             len(str(self.failureResultOf(asked, CommandRefused).value)), MAX_ERROR_TEXT

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.mux.interface import Mark, MuxError
+from tservice.mux.interface import InputMark, MuxError
 from tservice.mux.keys import KEYS
 from tservice.mux.tmux import commands
 from tservice.mux.tmux.commands import PaneState
-from tservice.mux.tmux.control import Block
+from tservice.mux.tmux.control_parser import AnswerBlock
 
 VALUES = b"1,,9,77,80,24,5,3,4,1,0,0,0,0,1,0,0,0,1,0,1,0,1,0,23,55,tok,2004,3.5a,a, b"
 
@@ -24,32 +24,37 @@ class CommandTests(SynchronousTestCase):
     @given(st.binary(max_size=60))
     def test_quoted_words_stay_one_line(self, value: bytes) -> None:
         value = value.replace(b"\0", b"")
-        quoted = commands.quote(value)
+        quoted = commands.quote_argument(value)
         self.assertNotIn(b"\n", quoted)
         self.assertNotIn(b"$", quoted)
         self.assertNotIn(b'"', quoted[1:-1])
 
     def test_no_nul(self) -> None:
-        self.assertRaises(ValueError, commands.quote, b"\0")
+        self.assertRaises(ValueError, commands.quote_argument, b"\0")
 
     def test_mark_and_back(self) -> None:
-        line = commands.set_mark(Mark(id="a-1", step="entered", done=7))
+        line = commands.set_mark(InputMark(id="a-1", step="entered", done=7))
         self.assertEqual(b'set-option -p -t %0 @tservice_mark "a-1:entered:7"', line)
         self.assertEqual(
-            Mark(id="a-1", step="entered", done=7), commands.read_mark(b"a-1:entered:7")
+            InputMark(id="a-1", step="entered", done=7), commands.parse_mark(b"a-1:entered:7")
         )
-        self.assertIsNone(commands.read_mark(b""))
+        self.assertIsNone(commands.parse_mark(b""))
 
     def test_marks_of_other_characters_are_refused(self) -> None:
-        for mark in (Mark(id="a b"), Mark(id=""), Mark(id="a", step="x;y"), Mark(id="a:b")):
+        for mark in (
+            InputMark(id="a b"),
+            InputMark(id=""),
+            InputMark(id="a", step="x;y"),
+            InputMark(id="a:b"),
+        ):
             self.assertRaises(ValueError, commands.set_mark, mark)
 
     def test_a_broken_mark_is_no_mark(self) -> None:
-        self.assertRaises(MuxError, commands.read_mark, b"a:b")
-        self.assertRaises(MuxError, commands.read_mark, b"a:b:c\xff")
+        self.assertRaises(MuxError, commands.parse_mark, b"a:b")
+        self.assertRaises(MuxError, commands.parse_mark, b"a:b:c\xff")
 
     def test_state(self) -> None:
-        state = PaneState.parse(VALUES)
+        state = PaneState.parse_state(VALUES)
         self.assertEqual((True, None, "SIGKILL"), (state.dead, state.status, state.signal))
         self.assertEqual((77, 80, 24, 5), (state.pid, state.cols, state.rows, state.history))
         self.assertEqual(((3, 4), (0, 23)), (state.cursor, state.region))
@@ -60,15 +65,15 @@ class CommandTests(SynchronousTestCase):
 
     def test_an_unknown_status_is_not_zero(self) -> None:
         """tmux 3.2 tells neither status nor signal of a killed process."""
-        state = PaneState.parse(VALUES.replace(b"1,,9", b"1,,", 1))
+        state = PaneState.parse_state(VALUES.replace(b"1,,9", b"1,,", 1))
         self.assertEqual((None, None), (state.status, state.signal))
 
     def test_the_orphans_of_earlier_services(self) -> None:
         """A person's own client shows as an empty line."""
 
         def found(*clients: bytes) -> list[int]:
-            return commands.orphans(
-                [Block(1, 1, True, True, lines) for lines in (clients, (b"9",))]
+            return commands.find_orphans(
+                [AnswerBlock(1, 1, True, True, lines) for lines in (clients, (b"9",))]
             )
 
         self.assertEqual([7, 8], found(b"7", b"9", b"", b"8"))
@@ -77,13 +82,13 @@ class CommandTests(SynchronousTestCase):
     def test_versions(self) -> None:
         for text, version in ((b"3.2a", (3, 2)), (b"next-3.10", (3, 10)), (b"openbsd-7.4", (7, 4)),
                               (b"", commands.USUAL), (b"master", commands.USUAL)):  # fmt: skip
-            self.assertEqual(version, commands.read_version(text), text)
+            self.assertEqual(version, commands.parse_version(text), text)
 
     def test_not_a_state(self) -> None:
-        self.assertRaises(MuxError, PaneState.parse, b"")
+        self.assertRaises(MuxError, PaneState.parse_state, b"")
 
     def test_signal_names(self) -> None:
-        names = [commands.signal_name(number) for number in (None, 0, 15, 64, 200)]
+        names = [commands.name_signal(number) for number in (None, 0, 15, 64, 200)]
         self.assertEqual([None, None, "SIGTERM", "SIGRTMAX", "SIG200"], names)
 
     def test_the_keys_of_the_wire(self) -> None:

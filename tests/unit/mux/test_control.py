@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.mux.tmux import control
-from tservice.mux.tmux.control import (
-    Block,
+from tservice.mux.tmux import control_parser
+from tservice.mux.tmux.control_parser import (
+    AnswerBlock,
+    ControlNotice,
     ControlParser,
     Event,
-    Notice,
-    Overrun,
+    LineOverrun,
     PaneOutput,
-    decode,
+    decode_output,
 )
 
 
@@ -88,7 +88,7 @@ class ParserProperties(SynchronousTestCase):
     @settings(max_examples=examples(400), deadline=None)
     @given(STREAMS, st.lists(st.integers(0, 200), max_size=12))
     def test_bounds_hold_under_any_cut(self, data: bytes, cuts: list[int]) -> None:
-        with mock.patch.multiple(control, MAX_LINE=16, MAX_BLOCK=20):
+        with mock.patch.multiple(control_parser, MAX_LINE=16, MAX_BLOCK=20):
             whole = merged(parse(data))
             self.assertEqual(whole, merged(parse(data, [min(cut, len(data)) for cut in cuts])))
 
@@ -119,45 +119,45 @@ class ParserTests(SynchronousTestCase):
     def test_output_is_not_joined_over_an_answer(self) -> None:
         """A capture's place in the stream is exact."""
         events = parse(b"%output %0 a\n%begin 5 6 1\nx\n%end 5 6 1\n%output %0 b\n")
-        block = Block(5, 6, True, True, (b"x",))
+        block = AnswerBlock(5, 6, True, True, (b"x",))
         self.assertEqual([PaneOutput(b"%0", b"a"), block, PaneOutput(b"%0", b"b")], events)
 
     def test_an_answer_may_hold_anything(self) -> None:
         """Captured text that looks like control mode is text."""
         text = b"%end 5 7 1\n%output %0 x\n%begin 1 1 1\n\n%error 5 61 1\n"
         (block,) = parse(b"%begin 5 6 1\n" + text + b"%error 5 6 1\n")
-        self.assertEqual(Block(5, 6, False, True, tuple(text.split(b"\n")[:-1])), block)
+        self.assertEqual(AnswerBlock(5, 6, False, True, tuple(text.split(b"\n")[:-1])), block)
 
     def test_answers_that_are_not_ours(self) -> None:
         (block,) = parse(b"%begin 5 6 0\n%end 5 6 0\n")
-        self.assertEqual(Block(5, 6, True, False, ()), block)
+        self.assertEqual(AnswerBlock(5, 6, True, False, ()), block)
 
     def test_unknown_notices_are_kept(self) -> None:
         events = parse(b"%exit server exited\n%new-thing\nplain\n%end 1 2 1\n")
         want = [(b"exit", b"server exited"), (b"new-thing", b""), (b"plain", b"")]
-        self.assertEqual([Notice(*pair) for pair in [*want, (b"end", b"1 2 1")]], events)
+        self.assertEqual([ControlNotice(*pair) for pair in [*want, (b"end", b"1 2 1")]], events)
 
     def test_carriage_returns_do_not_end_a_line(self) -> None:
         (block,) = parse(b"%begin 1 1 1\na\rb\r\n%end 1 1 1\n")
-        self.assertEqual((b"a\rb\r",), block.lines if isinstance(block, Block) else ())
+        self.assertEqual((b"a\rb\r",), block.lines if isinstance(block, AnswerBlock) else ())
 
     def test_a_line_beyond_the_bound_is_told(self) -> None:
-        long = b"%output %0 " + b"a" * control.MAX_LINE
-        self.assertEqual([Overrun(), Notice(b"exit", b"")], parse(long + b"\n%exit\n"))
+        long = b"%output %0 " + b"a" * control_parser.MAX_LINE
+        self.assertEqual([LineOverrun(), ControlNotice(b"exit", b"")], parse(long + b"\n%exit\n"))
 
     def test_an_unfinished_line_is_not_kept_beyond_the_bound(self) -> None:
         parser = ControlParser()
         for _ in range(40):
             self.assertEqual([], parser.feed(b"a" * 65536))
         self.assertEqual([], parser._held)
-        self.assertEqual([Overrun(), Notice(b"b", b"")], parser.feed(b"\n%b\n"))
+        self.assertEqual([LineOverrun(), ControlNotice(b"b", b"")], parser.feed(b"\n%b\n"))
 
     def test_an_answer_beyond_the_bound_is_not_whole(self) -> None:
-        self.patch(control, "MAX_BLOCK", 10)
+        self.patch(control_parser, "MAX_BLOCK", 10)
         (block,) = parse(b"%begin 1 1 1\n12345\n67890\nx\n%end 1 1 1\n")
-        self.assertEqual(Block(1, 1, True, True, (), False), block)
+        self.assertEqual(AnswerBlock(1, 1, True, True, (), False), block)
 
     def test_decode_leaves_alone_what_is_no_escape(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            self.assertEqual(b"\\q \x1b \\", decode(b"\\q \\033 \\"))
+            self.assertEqual(b"\\q \x1b \\", decode_output(b"\\q \\033 \\"))

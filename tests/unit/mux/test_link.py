@@ -8,10 +8,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.mux.processes import Process, Server, Told
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxTimeout, PaneGone
-from tservice.mux.tmux.client import MAX_WAITING
-from tservice.mux.tmux.control import Block
-from tservice.mux.tmux.link import FIRST_DELAY, HEARTBEAT, LAST_DELAY, SETTLED, ServerLink
-from tservice.mux.transport import Reachability
+from tservice.mux.tmux.control_client import MAX_WAITING
+from tservice.mux.tmux.control_parser import AnswerBlock
+from tservice.mux.tmux.server_link import FIRST_DELAY, HEARTBEAT, LAST_DELAY, SETTLED, ServerLink
+from tservice.mux.transport import ServerReachability
 
 
 class LinkTests(SynchronousTestCase):
@@ -19,16 +19,16 @@ class LinkTests(SynchronousTestCase):
         self.clock, self.told, self.server = Clock(), Told(), Server()
         self.link = ServerLink(self.clock, self.told, self.server)
         client = self.link.new_client()
-        self.server.attach(client)
+        self.server.attach_client(client)
         self.last.attached()
-        self.link.take(client)
+        self.link.set_client(client)
 
     @property
     def last(self) -> Process:
         return self.server.started[-1]
 
-    def command(self, line: bytes = b"a") -> Deferred[list[Block]]:
-        return Deferred.fromCoroutine(self.link.command(line))
+    def command(self, line: bytes = b"a") -> Deferred[list[AnswerBlock]]:
+        return Deferred.fromCoroutine(self.link.send_command(line))
 
     def test_output_passes(self) -> None:
         self.last.say(b"%output %0 x\n")
@@ -62,7 +62,7 @@ class LinkTests(SynchronousTestCase):
 
     def test_a_server_that_is_gone(self) -> None:
         waiting = self.command()
-        self.server.reached = Reachability.GONE
+        self.server.reached = ServerReachability.GONE
         self.last.end()
         self.assertEqual(["lost"], self.told.events)
         self.failureResultOf(waiting, MuxTimeout)
@@ -70,7 +70,7 @@ class LinkTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_unknown_is_not_gone(self) -> None:
-        self.server.reached = Reachability.UNKNOWN
+        self.server.reached = ServerReachability.UNKNOWN
         self.last.end(9)
         self.clock.advance(FIRST_DELAY)
         self.assertEqual(2, len(self.server.started))
@@ -79,9 +79,9 @@ class LinkTests(SynchronousTestCase):
     def test_an_answer_that_takes_its_time(self) -> None:
         """Nothing is done before it is there, nor after whoever asked has let go."""
         for reach, told in (
-            (Reachability.GONE, ["lost"]),
-            (Reachability.UNKNOWN, []),
-            (Reachability.HERE, []),
+            (ServerReachability.GONE, ["lost"]),
+            (ServerReachability.UNKNOWN, []),
+            (ServerReachability.HERE, []),
         ):
             self.setUp()
             answer = self.server.hold()
@@ -98,7 +98,7 @@ class LinkTests(SynchronousTestCase):
         self.last.end(9)
         closing = Deferred.fromCoroutine(self.link.close("the service has detached"))
         self.successResultOf(closing)
-        self.assertFalse(answer.called and answer.result is Reachability.GONE)
+        self.assertFalse(answer.called and answer.result is ServerReachability.GONE)
         self.assertEqual(([], []), (self.told.events, self.clock.getDelayedCalls()))
 
     def test_nobody_waits_for_a_client_that_will_not_come(self) -> None:
@@ -113,9 +113,9 @@ class LinkTests(SynchronousTestCase):
         answer = self.server.hold()
         self.last.end(9)
         self.link.expect_end(True)
-        answer.callback(Reachability.HERE)
+        answer.callback(ServerReachability.HERE)
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.server.reached = Reachability.GONE
+        self.server.reached = ServerReachability.GONE
         self.link.expect_end(False)
         self.assertEqual(["lost"], self.told.events)
 

@@ -26,7 +26,7 @@ class OutputLogTests(SynchronousTestCase):
         log, model, floor = OutputLog(CAPACITY, "e"), bytearray(), 0
         for step in plan:
             if step is None:
-                log.gap()
+                log.add_gap()
                 model += b"?"
                 floor = len(model)
             else:
@@ -45,8 +45,8 @@ class OutputLogTests(SynchronousTestCase):
         log = OutputLog(CAPACITY, "e")
         log.append(b"abc")
         self.assertRaises(LookupError, log.read, 4, 1)
-        log.gap()
-        self.assertFalse(log.holds(3))
+        log.add_gap()
+        self.assertFalse(log.has_offset(3))
         self.assertRaises(LookupError, log.read, 3, 1)
         self.assertEqual(b"", log.read(4, 1))
 
@@ -67,7 +67,7 @@ class OutputLogTests(SynchronousTestCase):
         end = log.subscribe(lambda: heard.append(log.end))
         log.append(b"")
         log.append(b"ab")
-        log.gap()
+        log.add_gap()
         end()
         end()
         log.append(b"c")
@@ -81,7 +81,7 @@ class OutputLogTests(SynchronousTestCase):
         first()
         self.assertEqual(b"abc", log.read(0, 9))
         second()
-        self.assertEqual((3, 3, False), (log.start, log.end, log.holds(0)))
+        self.assertEqual((3, 3, False), (log.start, log.end, log.has_offset(0)))
         self.assertEqual(b"", log.read(3, 9))
         log.append(b"late")
         self.assertEqual(b"late", log.read(3, 9))

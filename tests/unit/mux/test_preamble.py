@@ -6,42 +6,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.preamble import KEPT, Preamble
+from tservice.mux.preamble import KEPT, ShellPreamble
 
 MARK = b"mark\n"
 
 
 class PreambleTests(SynchronousTestCase):
-    """L{Preamble}."""
+    """L{ShellPreamble}."""
 
     @given(st.binary(max_size=40), st.binary(max_size=40), st.lists(st.integers(1, 9)))
     def test_own_words_are_whole_in_any_pieces(
         self, noise: bytes, own: bytes, sizes: list[int]
     ) -> None:
-        data, found, preamble = noise + MARK + own, b"", Preamble(MARK)
+        data, found, preamble = noise + MARK + own, b"", ShellPreamble(MARK)
         for size in [*sizes, 200]:
-            found += preamble.drop_from(data[:size])
+            found += preamble.strip_output(data[:size])
             data = data[size:]
-        self.assertEqual((own, True), (found, preamble.over))
+        self.assertEqual((own, True), (found, preamble.has_begun))
 
     def test_endless_noise_is_not_kept(self) -> None:
-        preamble = Preamble(MARK)
+        preamble = ShellPreamble(MARK)
         for _ in range(100):
-            self.assertEqual(b"", preamble.drop_from(b"x" * 65_536))
-        self.assertLessEqual(len(preamble.last_words), KEPT)
-        self.assertEqual(b"own", preamble.drop_from(b"x" + MARK + b"own"))
+            self.assertEqual(b"", preamble.strip_output(b"x" * 65_536))
+        self.assertLessEqual(len(preamble.last_line), KEPT)
+        self.assertEqual(b"own", preamble.strip_output(b"x" + MARK + b"own"))
 
     def test_nothing_comes_before_a_program_without_a_mark(self) -> None:
-        self.assertEqual(b"mark\n", Preamble().drop_from(b"mark\n"))
-        self.assertEqual(b"mark\n", Preamble().drop_from_errors(b"mark\n"))
+        self.assertEqual(b"mark\n", ShellPreamble().strip_output(b"mark\n"))
+        self.assertEqual(b"mark\n", ShellPreamble().strip_errors(b"mark\n"))
 
     def test_errors_without_a_mark_are_told(self) -> None:
-        self.assertEqual(b"no route", Preamble(MARK).drop_from_errors(b"no route"))
-        self.assertEqual(b"own", Preamble(MARK).drop_from_errors(b"stty: \nmark\nown"))
+        self.assertEqual(b"no route", ShellPreamble(MARK).strip_errors(b"no route"))
+        self.assertEqual(b"own", ShellPreamble(MARK).strip_errors(b"stty: \nmark\nown"))
 
     def test_last_words_of_a_shell_that_starts_nothing(self) -> None:
-        preamble = Preamble(MARK)
-        preamble.drop_from(b"first\nThis account is not available.\n\n")
-        self.assertEqual("This account is not available.", preamble.last_words)
-        preamble.drop_from(MARK)
-        self.assertEqual("", preamble.last_words)
+        preamble = ShellPreamble(MARK)
+        preamble.strip_output(b"first\nThis account is not available.\n\n")
+        self.assertEqual("This account is not available.", preamble.last_line)
+        preamble.strip_output(MARK)
+        self.assertEqual("", preamble.last_line)

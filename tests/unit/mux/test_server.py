@@ -13,14 +13,14 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.family import Family
-from tservice.mux.interface import Leftover, Liveness, MuxError, MuxTimeout, PaneGone
+from tservice.mux.interface import LeftoverProcess, Liveness, MuxError, MuxTimeout, PaneGone
+from tservice.mux.process_family import ProcessFamily
 from tservice.mux.tmux.server import END_TIMEOUT, HANGUP_TIMEOUT, LOOK_EVERY, TmuxServer
-from tservice.mux.tmux.setup import TmuxSetup
+from tservice.mux.tmux.setup import LocalSetup
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import Child, Reachability
+from tservice.mux.transport import ChildSpec, ServerReachability
 
-LEFT = (Leftover(pid=9, command="sleep 9"),)
+LEFT = (LeftoverProcess(pid=9, command="sleep 9"),)
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
 
@@ -34,16 +34,16 @@ class Held:
         self.states = list(states)
         self.done: list[str] = []
 
-    async def probe(self) -> Liveness:
+    async def get_liveness(self) -> Liveness:
         return self.states.pop(0) if len(self.states) > 1 else self.states[0]
 
-    async def hang_up(self) -> None:
+    async def send_hangup(self) -> None:
         self.done.append("HUP")
 
     async def kill(self) -> None:
         self.done.append("KILL")
 
-    async def family(self, clock: IReactorTime, session_id: str) -> Family:
+    async def find_family(self, clock: IReactorTime, session_id: str) -> ProcessFamily:
         return Known(self.done)
 
     def close(self) -> None:
@@ -56,39 +56,41 @@ class Known:
     def __init__(self, done: list[str]) -> None:
         self.done = done
 
-    async def hang_up(self) -> None:
+    async def hang_up_jobs(self) -> None:
         self.done.append("HUP of jobs")
 
-    async def left(self) -> tuple[Leftover, ...]:
+    async def find_leftovers(self) -> tuple[LeftoverProcess, ...]:
         return LEFT
 
 
 class Transport:
     """The way to a far place."""
 
-    def __init__(self, reach: Reachability, process: Held | None, server: Held | None) -> None:
+    def __init__(
+        self, reach: ServerReachability, process: Held | None, server: Held | None
+    ) -> None:
         self.reached, self.process, self.server = reach, process, server
 
-    def child(
+    def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
-    ) -> Child:
-        return Child(argv=["/far", *arguments], env=env)
+    ) -> ChildSpec:
+        return ChildSpec(argv=["/far", *arguments], env=env)
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """It always is."""
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """It is at hand."""
 
-    async def reach(self, socket_path: Path) -> Reachability:
+    async def check_reachability(self, socket_path: Path) -> ServerReachability:
         return self.reached
 
-    async def hold(self, pid: int) -> Held | None:
+    async def acquire_process(self, pid: int) -> Held | None:
         return self.process
 
-    async def hold_server(self, socket_path: Path) -> Held | None:
+    async def acquire_server(self, socket_path: Path) -> Held | None:
         if self.server is not None:
-            self.reached = Reachability.GONE
+            self.reached = ServerReachability.GONE
         return self.server
 
 
@@ -118,29 +120,29 @@ class Processes:
 class ReadOnly(SocketFolder):
     """On a disk that became read-only."""
 
-    async def clear(self, session_id: str) -> None:
+    async def remove_socket(self, session_id: str) -> None:
         raise MuxError("the socket cannot be removed: Read-only file system")
 
 
 class EndTests(SynchronousTestCase):
-    """L{TmuxServer.end}."""
+    """L{TmuxServer.end_server}."""
 
     def setUp(self) -> None:
         self.folder = Path(self.mktemp())
         self.sockets = SocketFolder(self.folder)
 
     def end(
-        self, reach: Reachability, process: Held | None, server: Held | None = None
-    ) -> tuple[Deferred[tuple[Leftover, ...]], Clock]:
+        self, reach: ServerReachability, process: Held | None, server: Held | None = None
+    ) -> tuple[Deferred[tuple[LeftoverProcess, ...]], Clock]:
         clock, self.link = Clock(), Link()
         processes: Any = Processes()
         link: Any = self.link
-        setup = TmuxSetup(
+        setup = LocalSetup(
             transport=Transport(reach, process, server),
             sockets=self.sockets,
             python="/python",
         )
-        ending = Deferred.fromCoroutine(TmuxServer(clock, processes, setup, ID).end(link, 7))
+        ending = Deferred.fromCoroutine(TmuxServer(clock, processes, setup, ID).end_server(link, 7))
         return ending, clock
 
     def wait(self, clock: Clock, seconds: float) -> None:
@@ -148,7 +150,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_process_that_ends_by_itself(self) -> None:
         held = Held(Liveness.ALIVE, Liveness.ALIVE, Liveness.DEAD)
-        ending, clock = self.end(Reachability.GONE, held)
+        ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, 0.1)
         self.assertEqual(LEFT, self.successResultOf(ending))
         self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
@@ -158,7 +160,7 @@ class EndTests(SynchronousTestCase):
         """All has ended; what is left of it is not said to live."""
         self.sockets = ReadOnly(self.folder)
         held = Held(Liveness.ALIVE, Liveness.DEAD)
-        ending, clock = self.end(Reachability.GONE, held)
+        ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, 0.1)
         self.assertEqual(LEFT, self.successResultOf(ending))
         self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
@@ -167,7 +169,7 @@ class EndTests(SynchronousTestCase):
         """A shell whose terminal is gone first takes that for the end of its input, and tells its
         jobs nothing."""
         held, server = Held(Liveness.ALIVE), Held(Liveness.ALIVE)
-        ending, clock = self.end(Reachability.HERE, held, server)
+        ending, clock = self.end(ServerReachability.HERE, held, server)
         self.assertEqual((["HUP"], []), (held.done, self.link.commands))
         held.states = [Liveness.DEAD]
         self.wait(clock, 5 + END_TIMEOUT + 1)
@@ -177,7 +179,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_process_that_stays_is_killed(self) -> None:
         held = Held(Liveness.ALIVE)
-        ending, clock = self.end(Reachability.GONE, held)
+        ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
         self.assertEqual(["HUP", "KILL"], held.done)
         held.states = [Liveness.DEAD]
@@ -186,7 +188,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_process_that_nobody_knows_of_is_not_killed(self) -> None:
         held = Held(Liveness.UNKNOWN)
-        ending, clock = self.end(Reachability.GONE, held)
+        ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
         why = self.failureResultOf(ending, MuxTimeout)
         self.assertIn("nobody can tell", why.getErrorMessage())
@@ -195,7 +197,7 @@ class EndTests(SynchronousTestCase):
     def test_a_server_out_of_reach_is_not_taken_for_dead(self) -> None:
         """Its socket is left, and its process too."""
         held = Held(Liveness.ALIVE)
-        ending, clock = self.end(Reachability.UNKNOWN, held)
+        ending, clock = self.end(ServerReachability.UNKNOWN, held)
         self.wait(clock, 5 + 2 * END_TIMEOUT + 1)
         self.assertIn("does not end", self.failureResultOf(ending, MuxTimeout).getErrorMessage())
         self.assertEqual(["closed"], held.done)
@@ -203,7 +205,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_server_that_stands_still_is_killed_where_it_is_seen(self) -> None:
         server = Held(Liveness.ALIVE)
-        ending, clock = self.end(Reachability.HERE, None, server)
+        ending, clock = self.end(ServerReachability.HERE, None, server)
         self.wait(clock, 5 + END_TIMEOUT + 1)
         self.assertEqual((), self.successResultOf(ending))
         self.assertEqual(["KILL", "closed"], server.done)

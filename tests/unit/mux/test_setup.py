@@ -27,15 +27,15 @@ from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.users.keyring import fresh_keyring
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
-from tservice.mux.machine import LocalTransport, OsUserTransport
+from tservice.mux.local_transport import LocalTransport, OsUserTransport
 from tservice.mux.testing.multiplexer import FakeMultiplexer
-from tservice.mux.tmux.environment import environment
+from tservice.mux.tmux.environment import build_environment
 from tservice.mux.tmux.keeper import PREFIX, pane_environment
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.server import TmuxServer
-from tservice.mux.tmux.setup import CONFIGURATION, KEEPER, OsUserSetups, Setups
+from tservice.mux.tmux.setup import CONFIGURATION, KEEPER, OsUserSetups, ServerSetups
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import Reachability
+from tservice.mux.transport import ServerReachability
 
 _T = TypeVar("_T")
 
@@ -62,7 +62,7 @@ class SetupCase(SynchronousTestCase):
 
     def sockets(self, setups: OsUserSetups) -> SocketFolder:
         """The user's."""
-        found = self.now(setups.of(self.place)).sockets
+        found = self.now(setups.get_setup(self.place)).sockets
         assert isinstance(found, SocketFolder)
         return found
 
@@ -76,7 +76,7 @@ class SetupCase(SynchronousTestCase):
 
 class SetupTests(SetupCase):
     def test_files_that_everybody_can_read(self) -> None:
-        found = self.now(self.setups("/none", sys.executable).of(self.place))
+        found = self.now(self.setups("/none", sys.executable).get_setup(self.place))
         self.assertEqual(sys.executable, found.python)
         for copy, original in ((found.keeper, KEEPER), (found.configuration, CONFIGURATION)):
             self.assertEqual(self.shared.path, copy.parent)
@@ -85,18 +85,18 @@ class SetupTests(SetupCase):
 
     def test_what_is_before_the_change_of_user(self) -> None:
         """Nothing of the pane's environment has a name that a loader or setpriv would know."""
-        setup = self.now(self.setups().of(self.place))
-        self.assertIs(fresh_keyring, setup.apart)
+        setup = self.now(self.setups().get_setup(self.place))
+        self.assertIs(fresh_keyring, setup.start_context)
         env = {"LD_AUDIT": "/evil.so", "PATH": "/p", "TERM": "t"}
         spec = PaneSpec(session_id=ID, argv=("x",), env=env, cwd="/", place=HERE)
-        found = environment(spec, b"token", foreign=setup.foreign)
+        found = build_environment(spec, b"token", foreign=setup.is_foreign)
         self.assertEqual([], [name for name in found if not name.startswith(PREFIX)])
         self.assertEqual(
             {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
             | {b"COLORTERM": b"truecolor"},
             pane_environment(found),
         )
-        self.assertIn(b"LD_AUDIT", environment(spec, b"token"))
+        self.assertIn(b"LD_AUDIT", build_environment(spec, b"token"))
 
     def test_a_start_that_the_system_refuses(self) -> None:
         class Processes:
@@ -104,49 +104,49 @@ class SetupTests(SetupCase):
                 raise PermissionError(1, "not today")
 
         processes: Any = Processes()
-        setup = evolve(self.now(self.setups().of(self.place)), apart=nullcontext)
+        setup = evolve(self.now(self.setups().get_setup(self.place)), start_context=nullcontext)
         server = TmuxServer(Clock(), processes, setup, ID)
         client: Any = SimpleNamespace()
-        error = self.assertRaises(MuxError, server.attach, client)
+        error = self.assertRaises(MuxError, server.attach_client, client)
         self.assertEqual("/s cannot be started: not today", str(error))
 
     def test_no_interpreter(self) -> None:
-        error = self.refused(self.setups("/none").of(self.place))
+        error = self.refused(self.setups("/none").get_setup(self.place))
         self.assertEqual("me can run none of /none", error)
 
     def test_no_place(self) -> None:
         (self.folder / "s").write_text("in the way")
-        error = self.refused(self.setups().of(self.place))
+        error = self.refused(self.setups().get_setup(self.place))
         self.assertIn("the files for me cannot be written", error)
 
     def test_sockets(self) -> None:
         """In a folder of the user's; all of them are found, nothing else is taken for one."""
         setups = self.setups()
-        self.assertEqual(frozenset(), self.now(setups.found()))
+        self.assertEqual(frozenset(), self.now(setups.find_session_ids()))
         folder = self.sockets(setups)
-        self.now(folder.prepare())
+        self.now(folder.prepare_folder())
         self.assertEqual(self.shared.get_user_folder(self.user), folder.path)
         with socket.socket(socket.AF_UNIX) as one:
-            one.bind(str(folder.socket(ID)))
+            one.bind(str(folder.get_socket_path(ID)))
         (folder.path / "b.sock").symlink_to(f"{ID}.sock")
         (folder.path / "c.sock").mkdir()
-        self.assertEqual(frozenset({ID}), self.now(setups.found()))
-        self.now(folder.clear(ID))
-        self.now(folder.clear(ID))
-        self.assertEqual(frozenset(), self.now(setups.found()))
+        self.assertEqual(frozenset({ID}), self.now(setups.find_session_ids()))
+        self.now(folder.remove_socket(ID))
+        self.now(folder.remove_socket(ID))
+        self.assertEqual(frozenset(), self.now(setups.find_session_ids()))
         # What cannot be taken away is put aside: else nothing could be ended in there.
         (folder.path / "c.sock" / "x").touch()
-        self.now(folder.clear("c"))
+        self.now(folder.remove_socket("c"))
         self.assertFalse((folder.path / "c.sock").exists())
         [aside] = folder.path.glob("c.sock.*")
         self.assertTrue((aside / "x").exists())
         folder.path = aside / "x"
-        self.assertIn("c.sock cannot be removed", self.refused(folder.clear("c")))
+        self.assertIn("c.sock cannot be removed", self.refused(folder.remove_socket("c")))
 
     def test_a_preface_is_the_users(self) -> None:
         """Written in the user's name, and through no link that the user has put there."""
         folder = self.sockets(self.setups())
-        self.now(folder.prepare())
+        self.now(folder.prepare_folder())
         victim = self.folder / "victim"
         victim.write_text("kept")
         planted = folder.path / f"{ID}.preface"
@@ -156,18 +156,18 @@ class SetupTests(SetupCase):
         self.assertEqual((["me"], planted), (self.world.acted, path))
         self.assertEqual((b"rows", "kept"), (path.read_bytes(), victim.read_text()))
         self.assertEqual(0o600, path.stat().st_mode & 0o777)
-        self.now(folder.clear(ID))
+        self.now(folder.remove_socket(ID))
         self.assertFalse(path.exists())
 
     def test_a_preface_that_cannot_be_written_is_left_out(self) -> None:
         nothing: Any = None  # no process is started
-        setup = self.now(self.setups().of(self.place))
-        self.now(setup.sockets.prepare())
+        setup = self.now(self.setups().get_setup(self.place))
+        self.now(setup.sockets.prepare_folder())
         server = TmuxServer(Clock(), nothing, setup, ID)
         spec = PaneSpec(
             session_id=ID, argv=("sh",), env={}, cwd="/", place=self.place, preface=b"rows"
         )
-        planted = setup.sockets.socket(ID).with_suffix(".preface")
+        planted = setup.sockets.get_socket_path(ID).with_suffix(".preface")
         self.assertEqual(os.fsencode(planted), self.now(server.put_preface(spec)))
         planted.unlink()
         planted.mkdir()
@@ -176,7 +176,7 @@ class SetupTests(SetupCase):
     def test_no_folder_for_sockets(self) -> None:
         folder = self.sockets(self.setups())
         folder.path.write_text("in the way")
-        self.refused(folder.prepare())
+        self.refused(folder.prepare_folder())
 
 
 class OsUserTransportTests(SetupCase):
@@ -186,29 +186,34 @@ class OsUserTransportTests(SetupCase):
 
     def test_argv(self) -> None:
         """As the place runs whatever it runs."""
-        self.assertEqual(self.place.build_command(["/t", "-V"]), self.transport.argv("-V"))
-        self.assertEqual("/s", self.transport.argv("-V")[0])
+        self.assertEqual(self.place.build_command(["/t", "-V"]), self.transport.build_argv("-V"))
+        self.assertEqual("/s", self.transport.build_argv("-V")[0])
 
     def test_reached_as_the_user(self) -> None:
-        self.assertIs(Reachability.GONE, self.now(self.transport.reach(self.folder / "none")))
+        self.assertIs(
+            ServerReachability.GONE,
+            self.now(self.transport.check_reachability(self.folder / "none")),
+        )
         self.assertEqual(["me"], self.world.acted)
 
     def test_not_reached_where_nobody_can_act(self) -> None:
         far = places_of(HERE).recall_location(LocationId(kind=LocationKind.REMOTE, name="h"))
         transport = evolve(self.transport, place=far)
-        self.assertIs(Reachability.UNKNOWN, self.now(transport.reach(self.folder / "none")))
+        self.assertIs(
+            ServerReachability.UNKNOWN, self.now(transport.check_reachability(self.folder / "none"))
+        )
 
     def test_held_processes(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:
             stranger = evolve(self.place, user=evolve(self.user, uid=os.getuid() + 1))
             other = evolve(self.transport, place=stranger)
-            self.assertIsNone(self.now(other.hold(child.pid)))
-            held = self.now(self.transport.hold(child.pid))
+            self.assertIsNone(self.now(other.acquire_process(child.pid)))
+            held = self.now(self.transport.acquire_process(child.pid))
             assert held is not None
             self.now(held.kill())
             child.wait()
             held.close()
-        self.assertIsNone(self.now(self.transport.hold(child.pid)))
+        self.assertIsNone(self.now(self.transport.acquire_process(child.pid)))
 
 
 class MultiplexerTests(SetupCase):
@@ -216,7 +221,7 @@ class MultiplexerTests(SetupCase):
 
     def multiplexer(self, others: OsUserSetups | None) -> TmuxMultiplexer:
         nobody: Any = None  # no process is started
-        setups: dict[LocationKind, Setups] = {}
+        setups: dict[LocationKind, ServerSetups] = {}
         setups |= own_setups(LocalTransport("/t"), SocketFolder(self.folder))
         if others is not None:
             setups[LocationKind.OS_USER] = others
@@ -228,23 +233,23 @@ class MultiplexerTests(SetupCase):
 
     def test_where_there_is_none(self) -> None:
         mux = self.multiplexer(None)
-        for work in (mux.create(self.spec()), mux.adopt(ID, self.place)):
+        for work in (mux.create_pane(self.spec()), mux.adopt_pane(ID, self.place)):
             self.assertEqual("this service runs no panes in me", self.refused(work))
 
     def test_found(self) -> None:
         setups = self.setups()
         mux = self.multiplexer(setups)
         folder = self.sockets(setups)
-        self.now(folder.prepare())
+        self.now(folder.prepare_folder())
         with socket.socket(socket.AF_UNIX) as one:
-            one.bind(str(folder.socket(ID)))
-        self.assertEqual(frozenset({ID}), self.now(mux.found()))
-        self.assertIsNone(self.now(mux.adopt(ID, self.place)))
-        self.assertEqual(frozenset(), self.now(mux.found()))
+            one.bind(str(folder.get_socket_path(ID)))
+        self.assertEqual(frozenset({ID}), self.now(mux.find_session_ids()))
+        self.assertIsNone(self.now(mux.adopt_pane(ID, self.place)))
+        self.assertEqual(frozenset(), self.now(mux.find_session_ids()))
 
     def test_the_fake_knows_them_too(self) -> None:
         mux = FakeMultiplexer(Clock())
-        self.now(mux.create(self.spec()))
+        self.now(mux.create_pane(self.spec()))
         other = self.world.place(self.world.add("other", 1))
         for place, there in ((HERE, False), (other, False), (self.place, True)):
-            self.assertEqual(there, self.now(mux.adopt(ID, place)) is not None)
+            self.assertEqual(there, self.now(mux.adopt_pane(ID, place)) is not None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import HERE
-from tservice.mux.far.programs import start
+from tservice.mux.far.remote_programs import start_line
 from tservice.mux.interface import PaneSpec
-from tservice.mux.terminfo import FALLBACK, TERMINAL, own_terminal
-from tservice.mux.tmux.environment import environment
+from tservice.mux.terminfo import FALLBACK, TERMINAL, find_local_term
+from tservice.mux.tmux.environment import build_environment
 
 
 def spec(**env: str) -> PaneSpec:
@@ -18,17 +18,17 @@ def spec(**env: str) -> PaneSpec:
 class TerminalTests(SynchronousTestCase):
     def test_what_is_described_here(self) -> None:
         for path in ("/lib/terminfo/t/tmux-256color", "/usr/share/terminfo/74/tmux-256color"):
-            self.assertEqual(TERMINAL, own_terminal(lambda asked, path=path: asked == path))  # type: ignore[misc]
-        self.assertEqual(FALLBACK, own_terminal(lambda asked: asked.endswith(FALLBACK)))
+            self.assertEqual(TERMINAL, find_local_term(lambda asked, path=path: asked == path))  # type: ignore[misc]
+        self.assertEqual(FALLBACK, find_local_term(lambda asked: asked.endswith(FALLBACK)))
 
     def test_it_is_added_where_none_is_named(self) -> None:
-        found = environment(spec(), b"t", terminal=TERMINAL)
+        found = build_environment(spec(), b"t", terminal=TERMINAL)
         self.assertEqual((b"tmux-256color", b"truecolor"), (found[b"TERM"], found[b"COLORTERM"]))
         self.assertEqual(b"tmux-256color", found[b"TSERVICE_PANE_TERM"])
-        found = environment(spec(TERM="vt100", COLORTERM=""), b"t", terminal=TERMINAL)
+        found = build_environment(spec(TERM="vt100", COLORTERM=""), b"t", terminal=TERMINAL)
         self.assertEqual((b"vt100", b""), (found[b"TERM"], found[b"COLORTERM"]))
 
     def test_far_away_it_is_looked_for_there(self) -> None:
-        there = start("s", spec(), b"t", b"")
+        there = start_line("s", spec(), b"t", b"")
         self.assertIn(b"/usr/share/terminfo/t/tmux-256color", there)
-        self.assertNotIn(b"terminfo", start("s", spec(TERM="vt100"), b"t", b""))
+        self.assertNotIn(b"terminfo", start_line("s", spec(TERM="vt100"), b"t", b""))

@@ -20,9 +20,9 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.mux.interface import Liveness, MuxError
-from tservice.mux.machine import LocalTransport
+from tservice.mux.local_transport import LocalTransport
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import HeldProcess, Reachability
+from tservice.mux.transport import HeldProcess, ServerReachability
 
 _T = TypeVar("_T")
 
@@ -43,14 +43,14 @@ class TransportTests(SynchronousTestCase):
         failure = self.failureResultOf(Deferred.fromCoroutine(work), MuxError)
         self.assertIn(why, str(failure.value))
 
-    def reach(self) -> Reachability:
-        return self.now(self.transport.reach(self.path))
+    def reach(self) -> ServerReachability:
+        return self.now(self.transport.check_reachability(self.path))
 
     def hold(self, pid: int) -> HeldProcess | None:
-        return self.now(self.transport.hold(pid))
+        return self.now(self.transport.acquire_process(pid))
 
     def hold_server(self, path: Path) -> HeldProcess | None:
-        return self.now(self.transport.hold_server(path))
+        return self.now(self.transport.acquire_server(path))
 
     def test_a_process_that_is_somebody_elses(self) -> None:
         """It became root by sudo, or the pane's program has put its number down."""
@@ -62,23 +62,23 @@ class TransportTests(SynchronousTestCase):
         held = self.hold(os.getpid())
         assert held is not None
         self.addCleanup(held.close)
-        self.now(held.hang_up())
+        self.now(held.send_hangup())
         self.now(held.kill())
-        self.assertIs(Liveness.ALIVE, self.now(held.probe()))
+        self.assertIs(Liveness.ALIVE, self.now(held.get_liveness()))
 
     def test_nobody_listens(self) -> None:
-        self.assertIs(Reachability.GONE, self.reach())
+        self.assertIs(ServerReachability.GONE, self.reach())
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(str(self.path))
-        self.assertIs(Reachability.GONE, self.reach())
+        self.assertIs(ServerReachability.GONE, self.reach())
 
     def test_somebody_listens(self) -> None:
         """A full queue of connections is neither yes nor no."""
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(str(self.path))
             server.listen(0)
-            self.assertIs(Reachability.HERE, self.reach())
-            self.assertIs(Reachability.UNKNOWN, self.reach())
+            self.assertIs(ServerReachability.HERE, self.reach())
+            self.assertIs(ServerReachability.UNKNOWN, self.reach())
 
     def test_at_what_is_no_socket_nobody_listens(self) -> None:
         """What runs in the pane may have put it there, as a link to somebody else's server."""
@@ -94,43 +94,43 @@ class TransportTests(SynchronousTestCase):
                 self.path.touch,
             ):
                 put()
-                self.assertIs(Reachability.GONE, self.reach())
+                self.assertIs(ServerReachability.GONE, self.reach())
                 self.path.rmdir() if self.path.is_dir() else self.path.unlink()
 
     def test_a_server_that_is_starting(self) -> None:
         """Its socket refuses connections at first, and whoever starts it holds a lock."""
         with socket.socket(socket.AF_UNIX) as server, open(f"{self.path}.lock", "w") as lock:
-            self.assertIs(Reachability.GONE, self.reach())
+            self.assertIs(ServerReachability.GONE, self.reach())
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self.assertIs(Reachability.UNKNOWN, self.reach())
+            self.assertIs(ServerReachability.UNKNOWN, self.reach())
             server.bind(str(self.path))
-            self.assertIs(Reachability.UNKNOWN, self.reach())
+            self.assertIs(ServerReachability.UNKNOWN, self.reach())
             server.listen()
-            self.assertIs(Reachability.HERE, self.reach())
-        self.assertIs(Reachability.GONE, self.reach())
+            self.assertIs(ServerReachability.HERE, self.reach())
+        self.assertIs(ServerReachability.GONE, self.reach())
 
     def test_what_is_no_lock_of_a_server(self) -> None:
         """A pipe without a writer holds nobody up; a link is not followed."""
         lock = Path(f"{self.path}.lock")
         os.mkfifo(lock)
-        self.assertIs(Reachability.GONE, self.reach())
+        self.assertIs(ServerReachability.GONE, self.reach())
         lock.unlink()
         lock.symlink_to("/etc/passwd")
-        self.assertIs(Reachability.UNKNOWN, self.reach())
+        self.assertIs(ServerReachability.UNKNOWN, self.reach())
 
     def test_argv(self) -> None:
         with_setpriv = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", "/usr/bin/tmux", "-V"]
-        self.assertEqual(with_setpriv, self.transport.argv("-V"))
-        self.assertEqual(["/usr/bin/tmux", "-V"], LocalTransport("/usr/bin/tmux").argv("-V"))
+        self.assertEqual(with_setpriv, self.transport.build_argv("-V"))
+        self.assertEqual(["/usr/bin/tmux", "-V"], LocalTransport("/usr/bin/tmux").build_argv("-V"))
 
     def test_a_held_process(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:
             held = self.hold(child.pid)
             assert held is not None
-            self.assertIs(Liveness.ALIVE, self.now(held.probe()))
+            self.assertIs(Liveness.ALIVE, self.now(held.get_liveness()))
             self.now(held.kill())
             child.wait()
-            self.assertIs(Liveness.DEAD, self.now(held.probe()))
+            self.assertIs(Liveness.DEAD, self.now(held.get_liveness()))
             self.now(held.kill())
             held.close()
         self.assertIsNone(self.hold(child.pid))
@@ -146,7 +146,7 @@ class TransportTests(SynchronousTestCase):
         self.patch(os, "pidfd_open", lambda pid: high)
         held = self.hold(os.getpid())
         assert held is not None
-        self.assertIs(Liveness.ALIVE, self.now(held.probe()))
+        self.assertIs(Liveness.ALIVE, self.now(held.get_liveness()))
         held.close()
 
     def test_who_listens_is_held(self) -> None:
@@ -162,7 +162,7 @@ class TransportTests(SynchronousTestCase):
             assert held is not None
             self.now(held.kill())
             server.wait()
-            self.assertIs(Liveness.DEAD, self.now(held.probe()))
+            self.assertIs(Liveness.DEAD, self.now(held.get_liveness()))
             held.close()
         self.assertIsNone(self.hold_server(self.path))
 
@@ -173,33 +173,33 @@ class TransportTests(SynchronousTestCase):
         with subprocess.Popen(["sleep", "60"]) as child:
             held = self.hold(child.pid)
             assert held is not None
-            self.now(held.hang_up())
+            self.now(held.send_hangup())
             self.assertEqual(-signal.SIGHUP, child.wait())
-            self.now(held.hang_up())
+            self.now(held.send_hangup())
             held.close()
 
     def test_session_ids_are_no_paths(self) -> None:
         folder = SocketFolder(self.folder)
         for name in ("", "../x", "a/b", "A", "-a", "a" * 65, "a\n"):
-            self.assertRaises(ValueError, folder.socket, name)
+            self.assertRaises(ValueError, folder.get_socket_path, name)
 
     def test_found(self) -> None:
         folder = SocketFolder(self.folder)
-        self.assertEqual(frozenset(), self.now(folder.found()))
-        self.now(folder.prepare())
+        self.assertEqual(frozenset(), self.now(folder.find_session_ids()))
+        self.now(folder.prepare_folder())
         for name in ("abc.sock", "BAD.sock", "abc.txt"):
             with socket.socket(socket.AF_UNIX) as made:
                 made.bind(str(folder.path / name))
         (folder.path / "file.sock").touch()
-        self.assertEqual({"abc"}, self.now(folder.found()))
+        self.assertEqual({"abc"}, self.now(folder.find_session_ids()))
 
     def test_a_folder_that_is_a_link_is_refused(self) -> None:
         (self.folder / "mux").symlink_to("/tmp")
-        self.refused(SocketFolder(self.folder).prepare())
+        self.refused(SocketFolder(self.folder).prepare_folder())
 
     def test_a_file_in_its_place_is_refused(self) -> None:
         (self.folder / "mux").write_text("somebody's")
-        self.refused(SocketFolder(self.folder).prepare())
+        self.refused(SocketFolder(self.folder).prepare_folder())
         self.assertEqual("somebody's", (self.folder / "mux").read_text())
 
     def test_a_full_disk_is_named(self) -> None:
@@ -207,9 +207,9 @@ class TransportTests(SynchronousTestCase):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         self.patch(Path, "mkdir", full)
-        self.refused(SocketFolder(self.folder).prepare(), "the disk is full")
+        self.refused(SocketFolder(self.folder).prepare_folder(), "the disk is full")
 
     def test_a_path_that_is_too_long_everywhere(self) -> None:
         long = self.folder / ("x" * 100)
-        self.refused(SocketFolder(long, long).prepare())
+        self.refused(SocketFolder(long, long).prepare_folder())
         self.assertFalse(os.path.lexists(long))

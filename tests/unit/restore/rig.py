@@ -105,7 +105,7 @@ class RestoreCase(SessionCase):
             self.stop()
         self.machine.crash()
         for pane in tuple(self.host.panes):
-            self.host.lose(pane)
+            self.host.lose_server(pane)
         self.boots += 1
         self.boot_id.write_text(f"boot-{self.boots}\n")
         self.clock.advance(away)

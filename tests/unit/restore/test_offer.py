@@ -28,7 +28,7 @@ class OfferTests(RestoreCase):
         stopped = self.shell()
         self.run_now(self.sessions.stop(stopped.id, "enough"))
         done = self.shell()
-        self.pane(done).exit(0)
+        self.pane(done).exit_program(0)
         broken = self.shell()
         self.sessions.update(broken.id, phase=Phase.ERROR)
         away = self.shell()
@@ -45,7 +45,7 @@ class OfferTests(RestoreCase):
         self.assertEqual([], self.offered())
         self.assertIsNotNone(self.sessions.get(shell.id).pid)
         self.machine.crash()
-        self.host.lose(shell.id)
+        self.host.lose_server(shell.id)
         self.come_up()
         self.assertEqual([], self.offered())
 
@@ -66,19 +66,19 @@ class OfferTests(RestoreCase):
     def test_what_the_shutdown_took_first(self) -> None:
         """Panes that were lost just before the service stopped; not those of an hour before."""
         early, late, well = self.shell(), self.shell(), self.shell()
-        self.pane(early).exit(None, "SIGHUP")
+        self.pane(early).exit_program(None, "SIGHUP")
         self.spend(3600)
-        self.pane(late).lose()
-        self.pane(well).exit(0)
+        self.pane(late).lose_server()
+        self.pane(well).exit_program(0)
         self.spend(20)
         self.reboot(stop=True)
         self.assertEqual([late.id], self.offered())
 
     def test_a_loss_is_forgotten_with_the_next_start(self) -> None:
         shell = self.shell()
-        self.pane(shell).exit(1)
+        self.pane(shell).exit_program(1)
         self.run_now(self.sessions.start(shell.id, granted=True))
-        self.pane(shell).exit(0)
+        self.pane(shell).exit_program(0)
         self.reboot(stop=True)
         self.assertEqual([], self.offered())
 
@@ -133,7 +133,7 @@ class OfferTests(RestoreCase):
         self.reboot()
         self.run_now(self.sessions.start(shell.id, granted=True))
         self.assertEqual([], self.offered())
-        self.pane(shell).exit(0)
+        self.pane(shell).exit_program(0)
         self.crash()
         self.assertEqual([], self.offered())
 
@@ -158,7 +158,7 @@ class OfferTests(RestoreCase):
         self.machine.database.execute("UPDATE restore_host SET boot_id = NULL")
         shell, kept = self.shell(), self.shell()
         self.machine.crash()
-        self.host.lose(shell.id)
+        self.host.lose_server(shell.id)
         self.clock.advance(3600)
         self.boot_id.mkdir()
         self.come_up()

@@ -10,7 +10,7 @@ from tests.unit.restore.rig import RestoreCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.core.errors import ErrorCode
 from tservice.mux.interface import MuxError, PaneSpec
-from tservice.mux.testing.multiplexer import EchoShell, FakeProgram, Tty
+from tservice.mux.testing.multiplexer import EchoShell, FakeProgram, FakeTty
 from tservice.sessions.record.model import (
     AutoClear,
     AutoCompact,
@@ -50,15 +50,15 @@ class Ends:
     after: float | None = None
     status = 1
 
-    def started(self, tty: Tty) -> None:
-        tty.emit(b"No conversation found\r\n")
+    def pane_started(self, tty: FakeTty) -> None:
+        tty.emit_output(b"No conversation found\r\n")
         if self.after is not None:
-            tty.clock.callLater(self.after, tty.exit, self.status)  # type: ignore[attr-defined]
+            tty.clock.callLater(self.after, tty.exit_program, self.status)  # type: ignore[attr-defined]
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         """It listens to nobody."""
 
-    def resized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         """It does not draw."""
 
 
@@ -161,7 +161,7 @@ class RebuildTests(RestoreCase):
     def test_one_that_cannot_be_started(self) -> None:
         agent = self.agent()
         self.reboot()
-        self.host.refuse = MuxError("no terminals left")
+        self.host.start_error = MuxError("no terminals left")
         self.assertEqual({agent.id: "agent-failed"}, self.outcomes())
         self.assertEqual({agent.id: "restored"}, self.outcomes())
 

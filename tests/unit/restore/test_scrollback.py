@@ -15,7 +15,7 @@ from tests.unit.restore.rig import RestoreCase
 from tests.unit.sessions.rig import begin
 from tservice.core.files import FileError
 from tservice.core.users.os_users import OsUserId
-from tservice.mux.interface import Capture, MuxError
+from tservice.mux.interface import MuxError, PaneCapture
 from tservice.mux.testing.grid import FakeGrid
 from tservice.restore.scrollback import (
     BYTES,
@@ -32,9 +32,9 @@ SAVED = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 
 def capture(
     *screen: bytes, history: tuple[bytes, ...] = (), main: tuple[bytes, ...] = ()
-) -> Capture:
+) -> PaneCapture:
     """A terminal that shows C{screen}."""
-    return Capture(
+    return PaneCapture(
         lines=(*history, *screen),
         history=len(history),
         history_size=len(history),
@@ -81,8 +81,8 @@ class PrefaceTests(SynchronousTestCase):
         """History and screen of a terminal that was sent C{text}."""
         grid = FakeGrid(cols, height, 1000)
         grid.feed(text)
-        size = grid.state().history_size
-        lines = [line.rstrip() for line in grid.lines(size)]
+        size = grid.get_state().history_size
+        lines = [line.rstrip() for line in grid.get_rows(size)]
         return lines[:size], lines[size:]
 
     def test_a_rule_that_tells_of_the_restart(self) -> None:
@@ -160,7 +160,7 @@ class SavedTests(RestoreCase):
 
     def reads(self, session: Session) -> int:
         """Have the pane refuse its next read, and tell whether there was one in a minute."""
-        self.pane(session).fail("capture", MuxError("asked"))
+        self.pane(session).inject_fault("capture", MuxError("asked"))
         self.spend(60)
         return len(self.pane(session)._faults)
 
@@ -170,7 +170,7 @@ class SavedTests(RestoreCase):
         self.assertIsNone(self.kept(shell))
         self.spend(1)
         self.assertEqual(b"$", self.kept(shell))
-        self.pane(shell).emit(b"more")
+        self.pane(shell).emit_output(b"more")
         self.spend(59)
         self.assertEqual(b"$", self.kept(shell))
         self.spend(1)
@@ -179,13 +179,13 @@ class SavedTests(RestoreCase):
 
     def test_at_the_stop(self) -> None:
         shell = self.shell()
-        self.pane(shell).emit(b"last words")
+        self.pane(shell).emit_output(b"last words")
         self.stop()
         self.assertEqual(b"$ last words", self.kept(shell))
 
     def test_an_error_is_for_the_next_minute(self) -> None:
         shell = self.shell()
-        self.pane(shell).fail("capture", MuxError("busy"))
+        self.pane(shell).inject_fault("capture", MuxError("busy"))
         self.spend(60)
         self.assertIsNone(self.kept(shell))
         self.spend(60)
@@ -197,7 +197,7 @@ class SavedTests(RestoreCase):
         self.change_settings(keep_scrollback_enabled=False)
         self.crash()
         self.assertIsNone(self.kept(shell))
-        self.pane(shell).emit(b"secret")
+        self.pane(shell).emit_output(b"secret")
         self.spend(60)
         self.stop()
         self.assertIsNone(self.kept(shell))
@@ -223,34 +223,34 @@ class SavedTests(RestoreCase):
     def test_deleted_while_it_is_written(self) -> None:
         shell = self.shell()
         pane = self.pane(shell)
-        pane.hold()
+        pane.stop_answering()
         saving = begin(self.restore._saver.save(shell.id))
         self.machine.sessions._roster.remove(self.sessions.live(shell.id))
-        pane.release()
+        pane.resume_answering()
         self.successResultOf(saving)
         self.assertIsNone(self.kept(shell))
 
     def test_deleted_while_another_is_waited_for(self) -> None:
         """Of which there is nothing to save, which is no error."""
         slow, gone, last = self.shell(), self.shell(), self.shell()
-        self.pane(slow).hold()
+        self.pane(slow).stop_answering()
         self.spend(60)
         self.run_now(self.sessions.delete(gone.id))
-        self.pane(slow).release()
+        self.pane(slow).resume_answering()
         self.assertEqual([b"$", None, b"$"], [self.kept(each) for each in (slow, gone, last)])
 
     def test_a_place_that_does_not_answer_keeps_nobody_else_waiting(self) -> None:
         slow, behind, other = self.shell(), self.shell(), self.shell()
         self.sessions.update(other.id, os_user=OsUserId(name="ann", uid=1000))
-        self.pane(slow).hold()
+        self.pane(slow).stop_answering()
         self.spend(60)
         self.assertEqual([None, None, b"$"], [self.kept(each) for each in (slow, behind, other)])
-        self.pane(slow).release()
+        self.pane(slow).resume_answering()
         self.assertEqual(b"$", self.kept(behind))
 
     def test_shown_above_what_comes_back(self) -> None:
         shell = self.shell()
-        self.pane(shell).emit(b"\x1b[32mgreen\x1b[0m\r\n$ ")
+        self.pane(shell).emit_output(b"\x1b[32mgreen\x1b[0m\r\n$ ")
         self.spend(60)
         self.reboot()
         found = self.bring_back()
@@ -261,7 +261,7 @@ class SavedTests(RestoreCase):
 
     def test_an_agents_is_above_its_screen(self) -> None:
         agent = self.agent()
-        self.pane(agent).emit(b"Do you want to proceed?\r\n")
+        self.pane(agent).emit_output(b"Do you want to proceed?\r\n")
         self.spend(60)
         self.reboot()
         self.bring_back()
@@ -273,11 +273,11 @@ class SavedTests(RestoreCase):
     def test_what_waits_is_not_written_over(self) -> None:
         """A start that failed leaves what was kept for the next one."""
         agent = self.agent()
-        self.pane(agent).emit(b"of before")
+        self.pane(agent).emit_output(b"of before")
         self.spend(60)
         before = self.kept(agent)
         self.reboot()
-        self.host.refuse = MuxError("no")
+        self.host.start_error = MuxError("no")
         self.bring_back()
         self.spend(120)
         self.assertEqual(before, self.kept(agent))
@@ -285,7 +285,7 @@ class SavedTests(RestoreCase):
     def test_no_other_start_shows_it(self) -> None:
         shell = self.shell()
         self.spend(60)
-        self.pane(shell).exit(0)
+        self.pane(shell).exit_program(0)
         self.run_now(self.sessions.start(shell.id, granted=True))
         self.assertEqual(b"", self.pane(shell).spec.preface)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.mux.testing.multiplexer import Tty
+from tservice.mux.testing.multiplexer import FakeTty
 
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
 _HOME, _END, _STASH, _WIPE, _CUT = b"\x1b[1~", b"\x1b[4~", b"\x13", b"\x15", b"\x0b"
@@ -55,18 +55,18 @@ class ComposerAgent:
         self._pasting = False
         self._unread = b""
 
-    def started(self, tty: Tty) -> None:
+    def pane_started(self, tty: FakeTty) -> None:
         self._tty = tty
-        tty.emit(b"\x1b[?2004h")
+        tty.emit_output(b"\x1b[?2004h")
         self.draw()
 
     def go_on(self) -> None:
         """Read what was typed while it stood still."""
         self.stands_still = False
         data, self._unread = self._unread, b""
-        self.received(data)
+        self.input_received(data)
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         if self.stands_still:
             self._unread += data
             return
@@ -111,7 +111,7 @@ class ComposerAgent:
         """Lose what stands in the composer."""
         self.text = ""
 
-    def resized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         """The next drawing fits."""
 
     def draw(self) -> None:
@@ -131,7 +131,7 @@ class ComposerAgent:
             rows += self.page
             caret = (1, 1)
         placed = b"\x1b[%d;%dH" % caret
-        self._tty.emit(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + placed)
+        self._tty.emit_output(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + placed)
 
     def _composed(self) -> str:
         """What stands in the composer, its caret drawn on what is behind it."""
@@ -179,7 +179,9 @@ class HomeAgent(ComposerAgent):
         ]
         caret = (len(rows), 6 + (0 if self._at_start else len(lines[-1])))
         rows += ["  ┃", "  ┃  Build · Stub Model", "  ╹" + "▀" * 40]
-        self._tty.emit(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + b"\x1b[%d;%dH" % caret)
+        self._tty.emit_output(
+            b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + b"\x1b[%d;%dH" % caret
+        )
 
 
 def _split(data: bytes) -> list[bytes]:

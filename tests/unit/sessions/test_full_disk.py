@@ -14,9 +14,9 @@ from tests.unit.sessions.rig import ADMIN, SessionCase, begin
 from tests.unit.store.failing import FailingConnection
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mux.interface import Mark, MuxTimeout
+from tservice.mux.interface import InputMark, MuxTimeout
 from tservice.mux.tmux.commands import set_mark
-from tservice.mux.typed import PIECE
+from tservice.mux.typed_input import PIECE
 from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
 from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.model import NameSource, Nice, Phase, Session
@@ -136,8 +136,8 @@ class TypingTests(FullDiskCase):
         self.fill()
         self.key(session, "a", 1)
         self.make_room()
-        self.pane(session).fail("write", MuxTimeout("x"))
-        self.pane(session).fail("last_mark", MuxTimeout("x"))
+        self.pane(session).inject_fault("write", MuxTimeout("x"))
+        self.pane(session).inject_fault("last_mark", MuxTimeout("x"))
         more = "b" * (PIECE + 1)
         self.typed(session, more, 2)
         self.begin_anew()
@@ -188,7 +188,7 @@ class TypingTests(FullDiskCase):
     def test_marks(self) -> None:
         numbers = {f"somebody {number}": 2**53 for number in range(256)}
         mark = held_mark("0a" * 12, numbers, "0b" * 12)
-        set_mark(Mark(id=mark))
+        set_mark(InputMark(id=mark))
         found = HeldMark.read(mark)
         assert found is not None
         told = {digest(client): seq for client, seq in numbers.items()}
@@ -219,7 +219,7 @@ class LifeTests(FullDiskCase):
     def test_a_process_that_ends_is_told_and_written_later(self) -> None:
         session = self.shell()
         self.fill()
-        self.pane(session).exit(3)
+        self.pane(session).exit_program(3)
         self.spend(1)
         self.assertIn("session:exit", self.names)
         self.assertEqual(Phase.EXITED, self.sessions.get(session.id).phase)
@@ -234,7 +234,7 @@ class LifeTests(FullDiskCase):
         self.fill()
         error = self.full(self.sessions.delete(session.id))
         self.assertIn("ended, but a restart now would list it again", error.message)
-        self.assertTrue(pane.gone)
+        self.assertTrue(pane.is_gone)
         self.assertEqual(("session:deleted", []), (self.names[-1], self.sessions.list()))
         self.begin_anew(full=True)
         found = self.sessions.get(session.id)
@@ -249,7 +249,7 @@ class LifeTests(FullDiskCase):
         self.fill()
         error = self.full(self.sessions.delete_own(ADMIN))
         self.assertIn("ended, but a restart now would list them again", error.message)
-        self.assertTrue(all(pane.gone for pane in panes))
+        self.assertTrue(all(pane.is_gone for pane in panes))
         self.assertEqual([], self.sessions.list())
 
     def test_a_priority_that_cannot_be_kept_is_not_set(self) -> None:
@@ -262,11 +262,11 @@ class LifeTests(FullDiskCase):
 
     def test_a_start_that_cannot_be_kept_leaves_what_the_screen_shows(self) -> None:
         session = self.shell()
-        self.pane(session).exit(0)
+        self.pane(session).exit_program(0)
         self.spend(1)
         self.fill()
         self.full(self.sessions.start(session.id, granted=True))
-        self.assertFalse(self.pane(session).gone)
+        self.assertFalse(self.pane(session).is_gone)
         self.assertIsNotNone(self.sessions.pane_of(session.id))
 
 

@@ -36,11 +36,11 @@ class Picture:
 
 
 def picture(grid: FakeGrid) -> Picture:
-    state = grid.state()
+    state = grid.get_state()
     return Picture(
-        lines=grid.lines(state.history_size),
+        lines=grid.get_rows(state.history_size),
         history=state.history_size,
-        wrapped=grid.wrapped(state.history_size),
+        wrapped=grid.find_wrapped_rows(state.history_size),
         cursor_x=state.cursor_x,
         cursor_y=state.cursor_y,
         alternate_screen=state.alternate_screen,
@@ -112,14 +112,14 @@ class SnapshotTests(SynchronousTestCase):
         rows = (b"x" * COLS, b"\x1b[31m" + b"y" * COLS, b"z\x1b[0m", b"next")
         frame = Picture(lines=rows, wrapped=frozenset({0, 1}))
         grid = drawn(build_snapshot(frame))
-        self.assertEqual(frozenset({0, 1}), grid.wrapped(0))
-        self.assertEqual(drawn(b"\r\n".join(rows)).lines(0), grid.lines(0))
+        self.assertEqual(frozenset({0, 1}), grid.find_wrapped_rows(0))
+        self.assertEqual(drawn(b"\r\n".join(rows)).get_rows(0), grid.get_rows(0))
 
     def test_a_line_of_the_history_may_go_on_in_the_screen(self) -> None:
         frame = Picture(lines=(b"x" * COLS, b"y", b"", b"", b""), history=1, wrapped=frozenset({0}))
         grid = drawn(build_snapshot(frame))
-        self.assertEqual(frozenset({0}), grid.wrapped(1))
-        self.assertEqual((b"x" * COLS, b"y"), grid.lines(1)[:2])
+        self.assertEqual(frozenset({0}), grid.find_wrapped_rows(1))
+        self.assertEqual((b"x" * COLS, b"y"), grid.get_rows(1)[:2])
 
     def test_a_line_of_the_history_goes_on_behind_the_alternate_screen(self) -> None:
         frame = Picture(
@@ -132,11 +132,11 @@ class SnapshotTests(SynchronousTestCase):
             main_wrapped=frozenset({0}),
         )
         grid = drawn(build_snapshot(frame))
-        self.assertEqual(b"vi", grid.lines(0)[0])
+        self.assertEqual(b"vi", grid.get_rows(0)[0])
         grid.feed(b"\x1b[?1049l")
-        self.assertEqual((b"x" * COLS, b"y" * COLS, b"z"), grid.lines(1)[:3])
+        self.assertEqual((b"x" * COLS, b"y" * COLS, b"z"), grid.get_rows(1)[:3])
         # As tmux does, the terminal forgot that the history goes on there.
-        self.assertEqual(frozenset({1}), grid.wrapped(1))
+        self.assertEqual(frozenset({1}), grid.find_wrapped_rows(1))
 
     def test_no_background_is_left_behind_a_wrapped_line(self) -> None:
         """A terminal paints the row that it scrolls in for the rest of a coloured line."""
@@ -166,10 +166,10 @@ class SnapshotTests(SynchronousTestCase):
             main_cursor=(2, 1),
         )
         grid = drawn(build_snapshot(frame))
-        self.assertEqual((b"old", b"vi shows"), grid.lines(1)[:2])
+        self.assertEqual((b"old", b"vi shows"), grid.get_rows(1)[:2])
         grid.feed(b"\x1b[?1049l")
-        self.assertEqual((b"old", b"$ vi", b"\x1b[0;32mok\x1b[0m"), grid.lines(1)[:3])
-        self.assertEqual((2, 1), (grid.state().cursor_x, grid.state().cursor_y))
+        self.assertEqual((b"old", b"$ vi", b"\x1b[0;32mok\x1b[0m"), grid.get_rows(1)[:3])
+        self.assertEqual((2, 1), (grid.get_state().cursor_x, grid.get_state().cursor_y))
 
     def test_what_must_be_last_is_last(self) -> None:
         frame = Picture(lines=(b"", b"", b"", b""), finish=b"\x1b[2;3r\x1b[1;1H", modes=b"\x1b[?1h")

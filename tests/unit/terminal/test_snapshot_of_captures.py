@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tests.ground import HERE
-from tservice.mux.interface import Capture, PaneSpec
+from tservice.mux.interface import PaneCapture, PaneSpec
 from tservice.mux.testing.grid import FakeGrid
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.terminal.snapshot import build_snapshot
@@ -33,19 +33,19 @@ PIECES = st.sampled_from(
 )
 
 
-def capture(data: bytes) -> Capture:
+def capture(data: bytes) -> PaneCapture:
     """What a fake pane of 20x5 shows after C{data}."""
     clock = Clock()
     host = FakeHost(clock)
     spec = PaneSpec(session_id="a", argv=("sh",), env={}, cwd="/", cols=20, rows=5, place=HERE)
     mux = FakeMultiplexer(clock, host)
-    found: list[Capture] = []
+    found: list[PaneCapture] = []
 
     async def show() -> None:
-        pane = await mux.create(spec)
+        pane = await mux.create_pane(spec)
         host["a"].grid = FakeGrid(20, 5, 1000)
-        host["a"].emit(data)
-        found.append(await pane.capture(None))
+        host["a"].emit_output(data)
+        found.append(await pane.capture_content(None))
 
     Deferred.fromCoroutine(show())
     return found[0]

@@ -23,7 +23,7 @@ from tservice.agents.transcripts.proofs import Proofs
 from tservice.core.clock import sleep
 from tservice.core.errors import operation_failed, state_conflict
 from tservice.core.timers import cancel_call
-from tservice.mux.interface import Capture
+from tservice.mux.interface import PaneCapture
 from tservice.sessions.interfaces import Claim, IInputGate, Session
 from tservice.terminal.composer import shows_quoted_dialog
 from tservice.terminal.dialog_kinds import DialogKind, says_trust
@@ -246,7 +246,7 @@ class AgentGate:
         if found is not None:
             await found.wait()
 
-    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         if self._readiness(session.id) is None:
             return None
         frame, reading = self._read(session, capture)
@@ -254,17 +254,17 @@ class AgentGate:
             return None
         return reading.evidence
 
-    def opened(self, session: Session, capture: Capture) -> str | None:
+    def opened(self, session: Session, capture: PaneCapture) -> str | None:
         _, reading = self._read(session, capture)
         return PICKER if reading.dialog is not None and _is_own(reading.dialog) else None
 
-    def rests(self, session: Session, capture: Capture) -> bool:
+    def rests(self, session: Session, capture: PaneCapture) -> bool:
         _, reading = self._read(session, capture)
         return reading.composer_ready and not reading.working
 
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
         return self._proofs.claim(session, text, caught_up=caught_up)
 
-    def _read(self, session: Session, capture: Capture) -> tuple[ScreenFrame, ScreenReading]:
+    def _read(self, session: Session, capture: PaneCapture) -> tuple[ScreenFrame, ScreenReading]:
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         return frame, read_screen(frame, capture.title, self._rules(session.mode))

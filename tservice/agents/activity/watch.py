@@ -23,7 +23,7 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, operation_failed, state_conflict
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
-from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
+from tservice.mux.interface import IPane, MuxError, PaneCapture, PaneGone
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, Status
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import read_screen
@@ -142,7 +142,7 @@ class AgentWatch:
         """
         begun = self._clock.seconds()
         try:
-            capture = await self._pane.capture()
+            capture = await self._pane.capture_content()
         except PaneGone as error:
             raise state_conflict("the session has no process") from error
         except MuxError as error:
@@ -161,7 +161,7 @@ class AgentWatch:
         judge()
         return look
 
-    def _read(self, capture: Capture) -> Look:
+    def _read(self, capture: PaneCapture) -> Look:
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         return Look(
             session_id=self._agent.session().id,

@@ -8,7 +8,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.agents.approvals.answers import Paste, Press
 from tservice.core.clock import sleep
 from tservice.core.errors import state_conflict
-from tservice.mux.interface import Guard, IPane
+from tservice.mux.interface import IPane, ScreenGuard
 from tservice.terminal.dialog_questions import strip_drawing
 from tservice.terminal.dialogs import AgentDialog
 from tservice.terminal.screen_frame import ScreenFrame
@@ -30,7 +30,7 @@ class ScreenLook:
     @ivar rows: the screen's rows that the dialog takes.
     """
 
-    guard: Guard
+    guard: ScreenGuard
     reading: ScreenReading
     rows: tuple[int, ...]
 
@@ -81,7 +81,7 @@ class AnswerScreen:
 
     async def peek(self) -> ScreenLook:
         """Capture the screen immediately."""
-        return self._seen(await self._pane.guard())
+        return self._seen(await self._pane.guard_screen())
 
     async def do(self, step: Press | Paste, seen: ScreenLook) -> bool:
         """Perform a step, if the screen is unchanged; return true if it was performed."""
@@ -89,7 +89,7 @@ class AnswerScreen:
             return await self._pane.press_if(step.key, seen.guard, seen.rows)
         return await self._pane.paste_if(step.text, seen.guard, seen.rows)
 
-    async def _settled(self) -> Guard:
+    async def _settled(self) -> ScreenGuard:
         """Capture the screen after another user's typing has had its effect."""
         for _ in range(TYPING_LIMIT):
             typed = self._pane.typed_at
@@ -97,12 +97,12 @@ class AnswerScreen:
             if left > 0:
                 await sleep(self._clock, left)
                 continue
-            guard = await self._pane.guard()
+            guard = await self._pane.guard_screen()
             if self._pane.typed_at == typed:
                 return guard
         raise state_conflict("another user is typing in the terminal")
 
-    def _seen(self, guard: Guard) -> ScreenLook:
+    def _seen(self, guard: ScreenGuard) -> ScreenLook:
         capture = guard.capture
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines), capture.cols)
         reading = read_screen(frame, capture.title, self._rules)

@@ -1,5 +1,5 @@
 # Runs a pane's program where nothing of ours is installed: what keeper.py does, for any POSIX
-# shell with the usual tools.  Comments do not travel; see tservice.mux.far.programs.
+# shell with the usual tools.  Comments do not travel; see tservice.mux.far.remote_programs.
 # $TSERVICE_PANE_RUN starts the program, $TSERVICE_PANE_TOKEN makes the words in the stream ours.
 say() { printf '\033]7773;%s;%s;%s\007' "$TSERVICE_PANE_TOKEN" "$1" "$2"; }
 # A handler and not '', which the program would inherit.

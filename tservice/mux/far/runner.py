@@ -14,9 +14,9 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tservice.core.timers import cancel_call
-from tservice.mux.far.shell import HEARING, MARK, SPOKEN
-from tservice.mux.preamble import Preamble
-from tservice.mux.transport import ISpare
+from tservice.mux.far.shell_quoting import HEARING, MARK, SPOKEN
+from tservice.mux.preamble import ShellPreamble
+from tservice.mux.transport import PreopenedChild
 
 RUN_TIMEOUT = 10.0
 """Seconds for a short program, including the connection."""
@@ -31,14 +31,14 @@ CUT = 255
 """Exit status of ssh when the connection fails; a container engine's C{exec} uses 125 to 127."""
 
 
-class FarError(Exception):
+class RemoteError(Exception):
     """The remote end is out of reach or did not answer in time: the program may or may not have
     run.
     """
 
 
 @frozen(kw_only=True)
-class Answer:
+class RemoteResult:
     """Result of a remote program.
 
     @ivar status: the exit status; C{None} if a signal ended it or the status is unknown.
@@ -50,7 +50,7 @@ class Answer:
 
 
 @frozen(kw_only=True)
-class Way:
+class RemoteChannel:
     """Description of how to run commands on the remote end, as children of this process.
 
     @ivar prefix: returns the words to put before the command, for each child; the first is an
@@ -64,81 +64,81 @@ class Way:
     """
 
     prefix: Callable[[], Sequence[str]]
-    spoken: bool
+    takes_shell_text: bool
     env: Mapping[str, str]
-    open: Callable[[], bool] = lambda: True
-    ready: Callable[[], Deferred[None]] | None = None
-    wanted: Callable[[], object] = lambda: None
-    spare: ISpare | None = None
+    is_open: Callable[[], bool] = lambda: True
+    wait_until_ready: Callable[[], Deferred[None]] | None = None
+    request_connection: Callable[[], object] = lambda: None
+    preopened: PreopenedChild | None = None
 
-    def argv(self) -> list[str]:
+    def build_argv(self) -> list[str]:
         """Return the command that runs one line, which it reads from its standard input, on the
         remote end.
         """
-        return [*self.prefix(), *((SPOKEN,) if self.spoken else HEARING)]
+        return [*self.prefix(), *((SPOKEN,) if self.takes_shell_text else HEARING)]
 
 
-class IFar(Protocol):
+class RemoteEnd(Protocol):
     """Remote end that runs programs."""
 
     @property
-    def way(self) -> Way:
+    def channel(self) -> RemoteChannel:
         """Description of how to run commands there."""
 
-    async def run(self, program: bytes, data: bytes = b"") -> Answer:
-        """Run a line of L{tservice.mux.far.shell} with C{data} as its input.
+    async def run_program(self, program: bytes, data: bytes = b"") -> RemoteResult:
+        """Run a line of L{tservice.mux.far.shell_quoting} with C{data} as its input.
 
-        @raise FarError: the result is unknown.
+        @raise RemoteError: the result is unknown.
         """
 
 
 @frozen
-class Far:
+class RemoteRunner:
     """Runs remote programs, each as a child of this process."""
 
     clock: IReactorTime
     processes: IReactorProcess
-    way: Way
+    channel: RemoteChannel
 
-    async def run(self, program: bytes, data: bytes = b"") -> Answer:
-        """See L{IFar.run}."""
-        if not self.way.open():
-            raise FarError("the connection to it is closed")
-        child = _Child(program + data)
-        if self.way.spare is None or not self.way.spare.take(child):
-            self._spawn(child)
+    async def run_program(self, program: bytes, data: bytes = b"") -> RemoteResult:
+        """See L{RemoteEnd.run_program}."""
+        if not self.channel.is_open():
+            raise RemoteError("the connection to it is closed")
+        child = _RemoteProgramProtocol(program + data)
+        if self.channel.preopened is None or not self.channel.preopened.hand_over(child):
+            self._spawn_child(child)
         timer = self.clock.callLater(RUN_TIMEOUT, child.give_up)
         try:
             answer = await child.ended
         finally:
             cancel_call(timer)
         if child.flooded:
-            raise FarError(f"it said more than {MAX_ANSWER} bytes")
+            raise RemoteError(f"it said more than {MAX_ANSWER} bytes")
         if child.given_up:
-            raise FarError(answer.errors or "it did not answer in time")
+            raise RemoteError(answer.errors or "it did not answer in time")
         if answer.status in (None, CUT):
-            raise FarError(answer.errors or "its connection ended")
-        if not child.preamble.over:
-            said = answer.errors or child.preamble.last_words
-            raise FarError(f"no POSIX shell was found there{said and f': {said}'}")
+            raise RemoteError(answer.errors or "its connection ended")
+        if not child.preamble.has_begun:
+            said = answer.errors or child.preamble.last_line
+            raise RemoteError(f"no POSIX shell was found there{said and f': {said}'}")
         return answer
 
-    def _spawn(self, child: _Child) -> None:
-        argv = self.way.argv()
+    def _spawn_child(self, child: _RemoteProgramProtocol) -> None:
+        argv = self.channel.build_argv()
         try:
-            self.processes.spawnProcess(child, argv[0], argv, dict(self.way.env), "/")
+            self.processes.spawnProcess(child, argv[0], argv, dict(self.channel.env), "/")
         except OSError as error:
-            raise FarError(f"{argv[0]} cannot be started: {error.strerror}") from error
+            raise RemoteError(f"{argv[0]} cannot be started: {error.strerror}") from error
 
 
-class _Child(ProcessProtocol):
+class _RemoteProgramProtocol(ProcessProtocol):
     transport: Any
 
     def __init__(self, given: bytes) -> None:
-        self.ended: Deferred[Answer] = Deferred(lambda _: self.give_up())
+        self.ended: Deferred[RemoteResult] = Deferred(lambda _: self.give_up())
         self.given_up = False
         self.flooded = False
-        self.preamble = Preamble(MARK)
+        self.preamble = ShellPreamble(MARK)
         self._given = given
         self._out = bytearray()
         self._errors = b""
@@ -157,17 +157,17 @@ class _Child(ProcessProtocol):
         self.transport.closeStdin()
 
     def outReceived(self, data: bytes) -> None:
-        self._out += self.preamble.drop_from(data)
+        self._out += self.preamble.strip_output(data)
         if len(self._out) > MAX_ANSWER:
             self.flooded = True
             self.give_up()
 
     def errReceived(self, data: bytes) -> None:
-        self._errors = self.preamble.drop_from_errors(self._errors + data)[-MAX_ERRORS:]
+        self._errors = self.preamble.strip_errors(self._errors + data)[-MAX_ERRORS:]
 
     def processEnded(self, reason: Failure) -> None:
         failed = reason.value
-        answer = Answer(
+        answer = RemoteResult(
             status=failed.exitCode if isinstance(failed, ProcessTerminated) else 0,
             out=bytes(self._out),
             errors=self._errors.decode("utf-8", "replace").strip(),

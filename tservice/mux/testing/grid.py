@@ -10,9 +10,9 @@ from typing import Any
 import pyte
 from attrs import frozen
 
-from tservice.mux.glyphs import CHARACTERS, runs
+from tservice.mux.glyph_widths import CHARACTERS, group_runs
 from tservice.mux.interface import GlyphRun
-from tservice.mux.wraps import is_full
+from tservice.mux.row_wrapping import is_full
 
 _COLOURS = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
 _FLAGS = (
@@ -47,7 +47,7 @@ _ALTERNATE = 1049
 _CURSOR = 25
 
 
-class _Screen(pyte.Screen):
+class _HistoryScreen(pyte.Screen):
     """Pyte screen with history, an alternate screen and a record of wrapped rows.
 
     Each row has an attribute C{wrapped}, which moves with it when it scrolls.
@@ -63,7 +63,7 @@ class _Screen(pyte.Screen):
         for character in data:
             # A wide character that does not fit wraps; pyte would cut it.
             wide = pyte.screens.wcwidth(character) == 2
-            if wide and self._wraps and self.cursor.x == self.columns - 1:
+            if wide and self._is_autowrapping and self.cursor.x == self.columns - 1:
                 self.cursor.x = self.columns
             self._wrapping = True
             super().draw(character)
@@ -71,62 +71,62 @@ class _Screen(pyte.Screen):
 
     def linefeed(self) -> None:
         if self._wrapping:
-            self._row(self.cursor.y).wrapped = True
+            self._get_row(self.cursor.y).wrapped = True
         super().linefeed()
 
     def erase_in_line(self, how: int = 0, private: bool = False) -> None:
         whole = how == 2 or (how == 0 and self.cursor.x == 0)
         super().erase_in_line(how, private)
         if whole:
-            self._emptied(self.cursor.y)
+            self._clear_wrap_marks(self.cursor.y)
 
     def erase_in_display(self, how: int = 0, *args: Any, **kwargs: Any) -> None:
         super().erase_in_display(how, *args, **kwargs)
         first = {0: self.cursor.y + 1, 1: 0}.get(how, 0)
         last = self.cursor.y if how == 1 else self.lines
         for y in range(first, last):
-            self._emptied(y)
+            self._clear_wrap_marks(y)
 
-    def _emptied(self, y: int) -> None:
+    def _clear_wrap_marks(self, y: int) -> None:
         """Forget that a row was wrapped, and that the row above continues in it, as tmux does."""
         if all(cell == _BLANK for cell in self.buffer[y].values()):
             self.buffer.pop(y)
-        self._row(y).wrapped = False
-        above = self._row(y - 1) if y else next(reversed(self.history), None)
+        self._get_row(y).wrapped = False
+        above = self._get_row(y - 1) if y else next(reversed(self.history), None)
         if above is not None:
             above.wrapped = False
 
-    def _row(self, y: int) -> Any:
+    def _get_row(self, y: int) -> Any:
         return self.buffer[y]
 
     @property
-    def _wraps(self) -> bool:
+    def _is_autowrapping(self) -> bool:
         return pyte.modes.DECAWM in self.mode
 
     @property
-    def alternate(self) -> bool:
+    def is_alternate(self) -> bool:
         return self._main is not None
 
     @property
-    def behind(self) -> Any:
+    def main_lines(self) -> Any:
         """Lines of the main screen while the alternate one is shown."""
         return None if self._main is None else self._main[0]
 
     @property
-    def behind_cursor(self) -> tuple[int, int]:
+    def main_cursor(self) -> tuple[int, int]:
         """Caret of the main screen while the alternate one is shown."""
         return (0, 0) if self._main is None else (self._main[1].x, self._main[1].y)
 
     def index(self) -> None:
         scrolls_all = self.margins is None or self.margins.top == 0
         bottom = self.margins.bottom if self.margins else self.lines - 1
-        if scrolls_all and self.cursor.y == bottom and not self.alternate:
+        if scrolls_all and self.cursor.y == bottom and not self.is_alternate:
             self.history.append(copy.copy(self.buffer[0]))
         super().index()
 
     def set_mode(self, *modes: int, **kwargs: Any) -> None:
         super().set_mode(*modes, **kwargs)
-        if _ALTERNATE in modes and kwargs.get("private") and not self.alternate:
+        if _ALTERNATE in modes and kwargs.get("private") and not self.is_alternate:
             self._main = (copy.deepcopy(dict(self.buffer)), copy.copy(self.cursor))
             self.erase_in_display(2)
 
@@ -162,7 +162,7 @@ class FakeGrid:
     """Terminal grid: takes bytes and returns rows."""
 
     def __init__(self, cols: int, rows: int, history_limit: int) -> None:
-        self._screen = _Screen(cols, rows, history_limit)
+        self._screen = _HistoryScreen(cols, rows, history_limit)
         self._stream = pyte.ByteStream(self._screen)
 
     @property
@@ -170,15 +170,15 @@ class FakeGrid:
         """Title that the program set by OSC 0 or 2."""
         return str(self._screen.title)
 
-    def has(self, mode: int) -> bool:
+    def has_mode(self, mode: int) -> bool:
         """Return true if the DEC private C{mode} is set."""
         return mode << 5 in self._screen.mode
 
     @property
     def flags(self) -> frozenset[str]:
         """Modes that are set, by their names in tmux."""
-        found = {name for name, mode in _MODES_OF_TMUX.items() if self.has(mode)}
-        found |= {"alternate_on"} if self._screen.alternate else set()
+        found = {name for name, mode in _MODES_OF_TMUX.items() if self.has_mode(mode)}
+        found |= {"alternate_on"} if self._screen.is_alternate else set()
         return frozenset(
             found | ({"insert_flag"} if pyte.modes.IRM in self._screen.mode else set())
         )
@@ -193,71 +193,75 @@ class FakeGrid:
         self._screen.ensure_vbounds()
         self._screen.ensure_hbounds()
 
-    def state(self) -> GridState:
+    def get_state(self) -> GridState:
         """Return the cursor, the modes and the amount of history."""
         screen = self._screen
-        main, main_wrapped = _printed(self._behind(), screen.columns)
+        main, main_wrapped = _render_rows(self._main_screen_rows(), screen.columns)
         return GridState(
             history_size=len(screen.history),
             cursor_x=min(screen.cursor.x, screen.columns - 1),
             cursor_y=screen.cursor.y,
             cursor_wraps=screen.cursor.x == screen.columns,
-            cursor_visible=self.has(_CURSOR),
-            alternate_screen=screen.alternate,
-            modes=self._modes(),
+            cursor_visible=self.has_mode(_CURSOR),
+            alternate_screen=screen.is_alternate,
+            modes=self._build_mode_sequences(),
             main=main,
             main_wrapped=main_wrapped,
-            main_cursor=screen.behind_cursor,
+            main_cursor=screen.main_cursor,
         )
 
-    def lines(self, history: int) -> tuple[bytes, ...]:
+    def get_rows(self, history: int) -> tuple[bytes, ...]:
         """Return the last C{history} rows above the screen, then the screen."""
-        return _printed(self._rows(history), self._screen.columns)[0]
+        return _render_rows(self._select_rows(history), self._screen.columns)[0]
 
-    def wrapped(self, history: int) -> frozenset[int]:
-        """Return the indices of L{lines} that continue in the next row."""
-        return _printed(self._rows(history), self._screen.columns)[1]
+    def find_wrapped_rows(self, history: int) -> frozenset[int]:
+        """Return the indices of L{get_rows} that continue in the next row."""
+        return _render_rows(self._select_rows(history), self._screen.columns)[1]
 
-    def _rows(self, history: int) -> list[Any]:
+    def _select_rows(self, history: int) -> list[Any]:
         screen = self._screen
         above = list(screen.history)[len(screen.history) - history :] if history else []
         return [*above, *(screen.buffer[y] for y in range(screen.lines))]
 
-    def _behind(self) -> list[Any]:
+    def _main_screen_rows(self) -> list[Any]:
         screen = self._screen
-        return [] if screen.behind is None else [screen.behind.get(y) for y in range(screen.lines)]
+        return (
+            []
+            if screen.main_lines is None
+            else [screen.main_lines.get(y) for y in range(screen.lines)]
+        )
 
-    def _modes(self) -> bytes:
-        found = b"\x1b[?1049h" if self._screen.alternate else b""
-        found += b"".join(sequence for mode, sequence in _MODES if self.has(mode))
-        return found if self.has(_CURSOR) else found + b"\x1b[?25l"
+    def _build_mode_sequences(self) -> bytes:
+        found = b"\x1b[?1049h" if self._screen.is_alternate else b""
+        found += b"".join(sequence for mode, sequence in _MODES if self.has_mode(mode))
+        return found if self.has_mode(_CURSOR) else found + b"\x1b[?25l"
 
 
 @functools.cache
 def grid_glyphs() -> tuple[GlyphRun, ...]:
     """Return the cells that a grid gives to characters on which systems differ."""
-    return runs((ord(each), max(pyte.screens.wcwidth(each), 0)) for each in CHARACTERS)
+    return group_runs((ord(each), max(pyte.screens.wcwidth(each), 0)) for each in CHARACTERS)
 
 
-def _printed(rows: list[Any], cols: int) -> tuple[tuple[bytes, ...], frozenset[int]]:
+def _render_rows(rows: list[Any], cols: int) -> tuple[tuple[bytes, ...], frozenset[int]]:
     """Return the text of rows, and the indices of those that continue in the next one."""
-    texts = [_render(row, cols, full=False) for row in rows]
+    texts = [_render_row(row, cols, full=False) for row in rows]
     wrapped: set[int] = set()
     for at, row in enumerate(rows[:-1]):
-        full = _render(row, cols, full=True)
+        full = _render_row(row, cols, full=True)
         if getattr(row, "wrapped", False) and is_full(full, texts[at + 1], cols):
             wrapped.add(at)
             texts[at] = full
     return tuple(texts), frozenset(wrapped)
 
 
-def _render(line: Any, cols: int, *, full: bool) -> bytes:
+def _render_row(line: Any, cols: int, *, full: bool) -> bytes:
     if line is None:
         return b""
     out, style = [], ""
-    for x in range(_written(line, cols, full)):
+    for x in range(_count_written_cells(line, cols, full)):
         cell = line[x]
-        wanted = _sgr(cell)
+        wanted = _build_sgr(cell)
         if wanted != style:
             out.append(f"\x1b[0{wanted}m")
             style = wanted
@@ -267,7 +271,7 @@ def _render(line: Any, cols: int, *, full: bool) -> bytes:
     return "".join(out).encode("utf-8", "replace")
 
 
-def _written(line: Any, cols: int, full: bool) -> int:
+def _count_written_cells(line: Any, cols: int, full: bool) -> int:
     """Return the number of cells up to the last that is not blank; missing cells are the default.
 
     @param full: count up to the last written cell, even if it is blank.
@@ -279,13 +283,13 @@ def _written(line: Any, cols: int, full: bool) -> int:
 
 
 @functools.lru_cache(maxsize=4096)
-def _sgr(cell: Any) -> str:
+def _build_sgr(cell: Any) -> str:
     parts = [code for name, code in _FLAGS if getattr(cell, name)]
-    parts += _colour(cell.fg, 30) + _colour(cell.bg, 40)
+    parts += _build_colour_codes(cell.fg, 30) + _build_colour_codes(cell.bg, 40)
     return "".join(f";{part}" for part in parts)
 
 
-def _colour(name: str, base: int) -> list[str]:
+def _build_colour_codes(name: str, base: int) -> list[str]:
     if name == "default":
         return []
     if name in _COLOURS:

@@ -15,14 +15,14 @@ from tservice.core.clock import now_ms
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     DARK,
-    Colours,
-    Leftover,
-    Mark,
+    InputMark,
+    LeftoverProcess,
     MuxError,
     MuxTimeout,
     PaneExit,
     PaneGone,
     PaneSpec,
+    TerminalColours,
 )
 from tservice.mux.testing.grid import FakeGrid
 
@@ -34,25 +34,25 @@ _ASKED = re.compile(rb"\x1b\](1[01]);\?(\x07|\x1b\\)")
 class FakeProgram(Protocol):
     """Program in a fake pane."""
 
-    def started(self, tty: Tty) -> None:
+    def pane_started(self, tty: FakeTty) -> None:
         """Handle the start of the pane."""
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         """Handle typed C{data}."""
 
-    def resized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         """Handle a new size of the pane."""
 
 
-class Tty(Protocol):
+class FakeTty(Protocol):
     """Pane as a fake program sees it."""
 
     spec: PaneSpec
 
-    def emit(self, data: bytes) -> None:
+    def emit_output(self, data: bytes) -> None:
         """Print C{data}."""
 
-    def exit(self, status: int | None = 0, signal: str | None = None) -> None:
+    def exit_program(self, status: int | None = 0, signal: str | None = None) -> None:
         """End the program; output printed before arrives before."""
 
 
@@ -67,55 +67,55 @@ class EchoShell:
     prompt = b"$ "
 
     def __init__(self, run: Callable[[str], bytes] | None = None) -> None:
-        self.run = run or _builtin
+        self.run = run or _run_builtin
         self.lines: list[str] = []
         self._line = bytearray()
 
-    def started(self, tty: Tty) -> None:
+    def pane_started(self, tty: FakeTty) -> None:
         self._tty = tty
-        tty.emit(b"\x1b[?2004h" + self.prompt)
+        tty.emit_output(b"\x1b[?2004h" + self.prompt)
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         data = data.replace(b"\x1b[200~", b"").replace(b"\x1b[201~", b"")
         for byte in data:
-            self._typed(byte)
+            self._handle_byte(byte)
 
-    def resized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         """Ignore the size."""
 
-    def _typed(self, byte: int) -> None:
+    def _handle_byte(self, byte: int) -> None:
         match byte:
             case 13:
-                self._enter()
+                self._run_line()
             case 3:
                 self._line.clear()
-                self._tty.emit(b"^C\r\n" + self.prompt)
+                self._tty.emit_output(b"^C\r\n" + self.prompt)
             case 4 if not self._line:
-                self._tty.exit()
+                self._tty.exit_program()
             case 127:
-                self._rub_out()
+                self._erase_last_byte()
             case _:
                 self._line.append(byte)
-                self._tty.emit(b"\r\n" if byte == 10 else bytes([byte]))
+                self._tty.emit_output(b"\r\n" if byte == 10 else bytes([byte]))
 
-    def _rub_out(self) -> None:
+    def _erase_last_byte(self) -> None:
         if self._line:
             self._line.pop()
-            self._tty.emit(b"\b \b")
+            self._tty.emit_output(b"\b \b")
 
-    def _enter(self) -> None:
+    def _run_line(self) -> None:
         line = self._line.decode("utf-8", "replace")
         self._line.clear()
         self.lines.append(line)
-        self._tty.emit(b"\r\n")
+        self._tty.emit_output(b"\r\n")
         word, _, rest = line.partition(" ")
         if word == "exit":
-            self._tty.exit(int(rest or 0))
+            self._tty.exit_program(int(rest or 0))
             return
-        self._tty.emit(self.run(line) + self.prompt)
+        self._tty.emit_output(self.run(line) + self.prompt)
 
 
-def _builtin(line: str) -> bytes:
+def _run_builtin(line: str) -> bytes:
     word, _, rest = line.strip().partition(" ")
     if not word:
         return b""
@@ -124,7 +124,7 @@ def _builtin(line: str) -> bytes:
     return word.encode() + b": not found\r\n"
 
 
-def _colour(asked: re.Match[bytes], colours: Colours) -> bytes:
+def _build_colour_reply(asked: re.Match[bytes], colours: TerminalColours) -> bytes:
     value = colours.foreground if asked[1] == b"10" else colours.background
     parts = (value[at : at + 2] * 2 for at in (1, 3, 5))
     return b"\x1b]%b;rgb:%b%b" % (asked[1], "/".join(parts).encode(), asked[2])
@@ -133,15 +133,15 @@ def _colour(asked: re.Match[bytes], colours: Colours) -> bytes:
 class AttachedClient(Protocol):
     """Receiver of a hosted pane's events."""
 
-    def printed(self, data: bytes) -> None: ...
-    def exited(self, ending: PaneExit) -> None: ...
-    def lost(self) -> None: ...
-    def resized(self, cols: int, rows: int) -> None: ...
-    def titled(self, title: str) -> None: ...
+    def output_printed(self, data: bytes) -> None: ...
+    def process_exited(self, ending: PaneExit) -> None: ...
+    def server_lost(self) -> None: ...
+    def size_changed(self, cols: int, rows: int) -> None: ...
+    def title_changed(self, title: str) -> None: ...
 
 
 @frozen
-class _Fault:
+class _InjectedFault:
     operation: str
     error: MuxError
     skip: int
@@ -176,62 +176,64 @@ class HostedPane:
     typed: bytearray = field(factory=bytearray)
     keys: list[str] = field(factory=list)
     pastes: list[str] = field(factory=list)
-    mark: Mark | None = None
+    mark: InputMark | None = None
     copy_mode: bool = False
     ending: PaneExit | None = None
-    gone: bool = False
+    is_gone: bool = False
     prints: int = 0
-    moves: deque[bool] = field(factory=deque)
-    left: tuple[Leftover, ...] = ()
-    restless: bool = False
+    screen_changes: deque[bool] = field(factory=deque)
+    leftovers: tuple[LeftoverProcess, ...] = ()
+    is_never_quiet: bool = False
     clients: dict[int, AttachedClient] = field(factory=dict)
-    _faults: list[_Fault] = field(factory=list)
+    _faults: list[_InjectedFault] = field(factory=list)
     _held: deque[Callable[[], None]] | None = None
     _title: str = ""
-    colours: Colours = DARK
+    colours: TerminalColours = DARK
 
     # -- scripted by a test
 
-    def emit(self, data: bytes) -> None:
+    def emit_output(self, data: bytes) -> None:
         """Print C{data} as the program."""
-        if self.ending is not None or self.gone:
+        if self.ending is not None or self.is_gone:
             return
         self.prints += 1
         self.grid.feed(data)
         for asked in _ASKED.finditer(data):
             # tmux itself replies, independent of the attached clients.
-            self.answer(_colour(asked, self.colours))
+            self.send_reply(_build_colour_reply(asked, self.colours))
         for client in tuple(self.clients.values()):
-            client.printed(data)
+            client.output_printed(data)
         if self.grid.title != self._title:
             self._title = self.grid.title
             for client in tuple(self.clients.values()):
-                client.titled(self._title)
+                client.title_changed(self._title)
 
-    def answer(self, data: bytes) -> None:
+    def send_reply(self, data: bytes) -> None:
         """Send the terminal's reply to a query of the program."""
         self.typed += data
-        self.program.received(data)
+        self.program.input_received(data)
 
-    def exit(self, status: int | None = 0, signal: str | None = None) -> None:
-        """End the program; the server keeps the pane, as C{remain-on-exit} does."""
-        if self.ending is not None or self.gone:
+    def exit_program(self, status: int | None = 0, signal: str | None = None) -> None:
+        """End the program; the server keeps the pane, as C{remain-on-exit_program} does."""
+        if self.ending is not None or self.is_gone:
             return
         self.pid = None
         self.ending = PaneExit(status=status, signal=signal, at=now_ms(self.clock))
         for client in tuple(self.clients.values()):
-            client.exited(self.ending)
+            client.process_exited(self.ending)
 
-    def lose(self) -> None:
+    def lose_server(self) -> None:
         """End the server and the pane; the outcome of the program stays unknown."""
-        if self.gone:
+        if self.is_gone:
             return
-        self.gone, self.pid = True, None
-        self.release()
+        self.is_gone, self.pid = True, None
+        self.resume_answering()
         for client in tuple(self.clients.values()):
-            client.lost()
+            client.server_lost()
 
-    def fail(self, operation: str, error: MuxError, *, skip: int = 0, effect: bool = False) -> None:
+    def inject_fault(
+        self, operation: str, error: MuxError, *, skip: int = 0, effect: bool = False
+    ) -> None:
         """Make a coming C{operation} (a method of C{IPane}) raise C{error}, once.
 
         A write counts as one call for each piece of 1,000 bytes.
@@ -239,52 +241,52 @@ class HostedPane:
         @param skip: the number of calls that succeed before.
         @param effect: the pane performs it before the error is raised: the answer was lost.
         """
-        self._faults.append(_Fault(operation, error, skip, effect))
+        self._faults.append(_InjectedFault(operation, error, skip, effect))
 
-    def hold(self) -> None:
+    def stop_answering(self) -> None:
         """Stop answering; commands wait and run out of time."""
         self._held = self._held if self._held is not None else deque()
 
-    def release(self) -> None:
+    def resume_answering(self) -> None:
         """Answer again: waiting commands are performed now, even those that ran out of time."""
         held, self._held = self._held or deque(), None
         for run in held:
             run()
 
     @property
-    def held(self) -> bool:
+    def is_stopped(self) -> bool:
         """True while the server is stopped."""
         return self._held is not None
 
     # -- called by panes
 
-    def do(self, operation: str, effect: Callable[[], _T]) -> Deferred[_T]:
+    def run_command(self, operation: str, effect: Callable[[], _T]) -> Deferred[_T]:
         """Run one command on the server."""
         if self._held is None:
-            return self._answer(operation, effect)
+            return self._run_effect(operation, effect)
         done: Deferred[_T] = Deferred()
-        timer = self.clock.callLater(COMMAND_TIMEOUT, _run_out, done, operation)
-        self._held.append(lambda: self._late(operation, effect, done, timer))
+        timer = self.clock.callLater(COMMAND_TIMEOUT, _fail_timed_out, done, operation)
+        self._held.append(lambda: self._run_late(operation, effect, done, timer))
         return done
 
-    def _late(
+    def _run_late(
         self,
         operation: str,
         effect: Callable[[], _T],
         done: Deferred[_T],
         timer: IDelayedCall,
     ) -> None:
-        answer = self._answer(operation, effect)
+        answer = self._run_effect(operation, effect)
         if timer.active():
             timer.cancel()
             answer.chainDeferred(done)
         else:
             answer.addErrback(lambda _: None)
 
-    def _answer(self, operation: str, effect: Callable[[], _T]) -> Deferred[_T]:
-        if self.gone:
+    def _run_effect(self, operation: str, effect: Callable[[], _T]) -> Deferred[_T]:
+        if self.is_gone:
             return fail(PaneGone(f"session {self.spec.session_id} has no pane"))
-        fault = self._fault(operation)
+        fault = self._take_fault(operation)
         if fault is not None and not fault.effect:
             return fail(fault.error)
         try:
@@ -293,24 +295,26 @@ class HostedPane:
             return fail(error)
         return succeed(result) if fault is None else fail(fault.error)
 
-    def _fault(self, operation: str) -> _Fault | None:
+    def _take_fault(self, operation: str) -> _InjectedFault | None:
         for index, fault in enumerate(self._faults):
             if fault.operation != operation:
                 continue
             if fault.skip:
-                self._faults[index] = _Fault(operation, fault.error, fault.skip - 1, fault.effect)
+                self._faults[index] = _InjectedFault(
+                    operation, fault.error, fault.skip - 1, fault.effect
+                )
                 return None
             return self._faults.pop(index)
         return None
 
-    def type(self, data: bytes, mark: Mark | None) -> None:
+    def type_bytes(self, data: bytes, mark: InputMark | None) -> None:
         """Record keys together with their mark."""
         if self.ending is not None:
             raise PaneGone(f"the process of session {self.spec.session_id} has ended")
         self.copy_mode = False
         self.mark = mark if mark is not None else self.mark
         self.typed += data
-        self.program.received(data)
+        self.program.input_received(data)
 
     def resize(self, cols: int, rows: int) -> None:
         """Apply a size and notify all clients if it is new."""
@@ -319,12 +323,12 @@ class HostedPane:
         self.cols, self.rows = cols, rows
         self.grid.resize(cols, rows)
         for client in tuple(self.clients.values()):
-            client.resized(cols, rows)
+            client.size_changed(cols, rows)
         if self.ending is None:
-            self.program.resized(cols, rows)
+            self.program.pane_resized(cols, rows)
 
 
-def _run_out(done: Deferred[_T], operation: str) -> None:
+def _fail_timed_out(done: Deferred[_T], operation: str) -> None:
     done.errback(MuxTimeout(f"no answer to {operation} within {COMMAND_TIMEOUT:g} s"))
 
 
@@ -343,23 +347,23 @@ class FakeHost:
         self.program = program or (lambda spec: EchoShell())
         self.panes: dict[str, HostedPane] = {}
         self.specs: list[PaneSpec] = []
-        self.refuse: MuxError | None = None
+        self.start_error: MuxError | None = None
         self._pid = 4000
         self._epochs = 0
 
     def __getitem__(self, session_id: str) -> HostedPane:
         return self.panes[session_id]
 
-    def start(self, spec: PaneSpec, attach: Callable[[HostedPane], None]) -> HostedPane:
+    def start_pane(self, spec: PaneSpec, attach: Callable[[HostedPane], None]) -> HostedPane:
         """Start a pane; C{attach} is called before its first byte.
 
         @raise MuxError: refused, or a server of that session still runs.
         """
-        refusal, self.refuse = self.refuse, None
+        refusal, self.start_error = self.start_error, None
         if refusal is not None:
             raise refusal
         before = self.panes.get(spec.session_id)
-        if before is not None and not before.gone:
+        if before is not None and not before.is_gone:
             raise MuxError(f"session {spec.session_id} still has a server")
         self._pid += 1
         grid = FakeGrid(spec.cols, spec.rows, spec.history_limit)
@@ -370,8 +374,8 @@ class FakeHost:
         pane.colours = spec.colours
         attach(pane)
         if spec.preface:
-            pane.emit(spec.preface)
-        program.started(pane)
+            pane.emit_output(spec.preface)
+        program.pane_started(pane)
         return pane
 
     def next_epoch(self) -> str:
@@ -379,6 +383,6 @@ class FakeHost:
         self._epochs += 1
         return f"epoch-{self._epochs}"
 
-    def lose(self, session_id: str) -> None:
+    def lose_server(self, session_id: str) -> None:
         """End the server of that session."""
-        self.panes.pop(session_id).lose()
+        self.panes.pop(session_id).lose_server()

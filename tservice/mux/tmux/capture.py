@@ -8,11 +8,11 @@ from typing import Protocol
 
 from attrs import evolve, frozen
 
-from tservice.mux.interface import HISTORY_SIZE, Capture, MuxError
+from tservice.mux.interface import HISTORY_SIZE, MuxError, PaneCapture
 from tservice.mux.outputlog import OutputLog
-from tservice.mux.tmux.commands import STATE, PaneState, Version, capture_rows, join
-from tservice.mux.tmux.control import Block
-from tservice.mux.wraps import is_multiple, wrapped_rows
+from tservice.mux.row_wrapping import fills_last_row, find_wrapped_rows
+from tservice.mux.tmux.commands import STATE, PaneState, Version, capture_rows, join_commands
+from tservice.mux.tmux.control_parser import AnswerBlock
 from tservice.terminal.sgr import make_self_contained
 
 PAGE = 1000
@@ -32,40 +32,40 @@ about as much.
 _PLAIN = b"\x1b[m\x1b(B"
 
 
-class Send(Protocol):
+class SendCommands(Protocol):
     """Function that sends one line with a known number of commands."""
 
-    def __call__(self, line: bytes, answers: int) -> Awaitable[list[Block]]: ...
+    def __call__(self, line: bytes, answers: int) -> Awaitable[list[AnswerBlock]]: ...
 
 
 @frozen
-class _Moment:
+class _CaptureSnapshot:
     """Answers to one line of commands; all of them belong to C{offset} of the log.
 
     @ivar above: the lines of the requested history.
-    @ivar behind_wrapped: indices of C{behind} that continue in the next row.
+    @ivar behind_wrapped: indices of C{main} that continue in the next row.
     @ivar wrapped: the same for C{screen}.
     @ivar goes_on: the last line of the history continues in the row below it.
     """
 
     offset: int
     state: PaneState
-    behind: tuple[bytes, ...]
+    main: tuple[bytes, ...]
     screen: tuple[bytes, ...]
-    behind_wrapped: frozenset[int]
+    main_wrapped: frozenset[int]
     wrapped: frozenset[int]
-    above: _Above
-    goes_on: bool = False
+    history_lines: _HistoryLines
+    is_history_continued: bool = False
 
 
-async def capture(
-    send: Send,
+async def capture_pane(
+    send: SendCommands,
     log: OutputLog,
     history: int | None,
     extra_modes: bytes,
     quiet: bool,
     version: Version,
-) -> Capture:
+) -> PaneCapture:
     """Read the screen and up to C{history} rows above it.
 
     Long history is read in pages, so that keys are not delayed, and then the screen. The result is
@@ -78,37 +78,45 @@ async def capture(
     @param version: the version of the pane's tmux.
     """
     if history is not None and history <= AT_ONCE:
-        return _capture(await _read(send, log, history, version), log, extra_modes)
-    start = await _read(send, log, 0, version)
+        return _build_capture(await _read_snapshot(send, log, history, version), log, extra_modes)
+    start = await _read_snapshot(send, log, 0, version)
     kept = min(start.state.history, HISTORY_MAX)
     wanted = kept if history is None else min(history, kept)
     everything: int | str = history if history is not None else "-"
     if wanted > AT_ONCE:
-        pages = await _pages(send, wanted, version)
-        last = await _read(send, log, 0, version)
-        if quiet and last == start and not _spoiled(start.state, version):
-            moment = evolve(last, above=pages, goes_on=bool(pages.wrapped & {len(pages.lines) - 1}))
-            return _capture(moment, log, extra_modes)
+        pages = await _read_pages(send, wanted, version)
+        last = await _read_snapshot(send, log, 0, version)
+        if quiet and last == start and not _count_overwritten_rows(start.state, version):
+            moment = evolve(
+                last,
+                history_lines=pages,
+                is_history_continued=bool(pages.wrapped & {len(pages.lines) - 1}),
+            )
+            return _build_capture(moment, log, extra_modes)
         if pages.rows < wanted:
             everything = pages.rows
-    return _capture(await _read(send, log, everything, version), log, extra_modes)
+    return _build_capture(await _read_snapshot(send, log, everything, version), log, extra_modes)
 
 
-async def _read(
-    send: Send, log: OutputLog, history: int | str, version: Version, spoiled: int = 0
-) -> _Moment:
+async def _read_snapshot(
+    send: SendCommands, log: OutputLog, history: int | str, version: Version, spoiled: int = 0
+) -> _CaptureSnapshot:
     """@param spoiled: the number of screen rows that tmux has overwritten; as many rows above are
     part of the screen.
     """
     behind = partial(capture_rows, 0, "-", alternate=True, version=version)
     screen = partial(capture_rows, -spoiled, "-", version=version)
-    above = () if history == 0 else _above(_start(history, spoiled), -1 - spoiled, version)
+    above = (
+        ()
+        if history == 0
+        else _history_commands(_compute_first_row(history, spoiled), -1 - spoiled, version)
+    )
     commands = (STATE, behind(), behind(joined=True), screen(), screen(joined=True), *above)
-    state_block, *blocks = await send(join(*commands), len(commands))
+    state_block, *blocks = await send(join_commands(*commands), len(commands))
     offset = log.end
-    state = PaneState.parse(b"".join(state_block.lines))
-    if not spoiled and _spoiled(state, version):
-        return await _read(send, log, history, version, 1)
+    state = PaneState.parse_state(b"".join(state_block.lines))
+    if not spoiled and _count_overwritten_rows(state, version):
+        return await _read_snapshot(send, log, history, version, 1)
     if len(blocks[2].lines) != state.rows + spoiled:
         raise MuxError(f"a screen of {len(blocks[2].lines)} rows, not {state.rows}")
     if max(block.size for block in blocks[:4]) > SCREEN_BYTES:
@@ -117,31 +125,33 @@ async def _read(
     # Without history, tmux takes the first row of the screen as the last above it.
     found = tuple(blocks[4:]) if state.history else ()
     rows = state.history if isinstance(history, str) else min(history, state.history)
-    wrapped = wrapped_rows(blocks[2].lines, blocks[3].lines, state.cols)
-    return _Moment(
+    wrapped = find_wrapped_rows(blocks[2].lines, blocks[3].lines, state.cols)
+    return _CaptureSnapshot(
         offset=offset,
         state=state,
-        behind=_written(blocks[0].lines, version),
-        screen=_written(blocks[2].lines[: state.rows], version),
-        behind_wrapped=wrapped_rows(blocks[0].lines, blocks[1].lines, state.cols),
+        main=_strip_unwritten_cells(blocks[0].lines, version),
+        screen=_strip_unwritten_cells(blocks[2].lines[: state.rows], version),
+        main_wrapped=find_wrapped_rows(blocks[0].lines, blocks[1].lines, state.cols),
         wrapped=wrapped - {state.rows - 1},
-        above=_Above(_written(found[0].lines, version), rows) if found else _Above((), 0),
-        goes_on=bool(found) and _goes_on(found[1]),
+        history_lines=_HistoryLines(_strip_unwritten_cells(found[0].lines, version), rows)
+        if found
+        else _HistoryLines((), 0),
+        is_history_continued=bool(found) and _is_one_line(found[1]),
     )
 
 
-def _above(top: int | str, bottom: int, version: Version) -> tuple[bytes, bytes]:
+def _history_commands(top: int | str, bottom: int, version: Version) -> tuple[bytes, bytes]:
     """Return commands that print rows as lines, and then the last of them with the row below it."""
     lines = capture_rows(top, bottom, version=version, joined=True)
     return lines, capture_rows(bottom, bottom + 1, version=version, joined=True)
 
 
-def _goes_on(edge: Block) -> bool:
+def _is_one_line(edge: AnswerBlock) -> bool:
     """Return true if the two rows are one line."""
     return len(edge.lines) == 1
 
 
-def _spoiled(state: PaneState, version: Version) -> int:
+def _count_overwritten_rows(state: PaneState, version: Version) -> int:
     """Return the number of bottom rows that tmux overwrote with its notice of a dead pane: one
     before 3.3.
     """
@@ -149,7 +159,7 @@ def _spoiled(state: PaneState, version: Version) -> int:
     return int(version < (3, 3) and state.dead and bool(scrolled))
 
 
-def _written(rows: tuple[bytes, ...], version: Version) -> tuple[bytes, ...]:
+def _strip_unwritten_cells(rows: tuple[bytes, ...], version: Version) -> tuple[bytes, ...]:
     """Return rows without the never written cells with which tmux before 3.3 fills them up.
 
     Cells after a colour are kept, because they may be visible.
@@ -166,12 +176,12 @@ def _written(rows: tuple[bytes, ...], version: Version) -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def _start(history: int | str, spoiled: int) -> int | str:
+def _compute_first_row(history: int | str, spoiled: int) -> int | str:
     return -history - spoiled if isinstance(history, int) else history
 
 
 @frozen
-class _Above:
+class _HistoryLines:
     """Lines above the screen.
 
     @ivar rows: the number of rows they take: as many as requested, or as fit.
@@ -183,7 +193,7 @@ class _Above:
     wrapped: frozenset[int] = frozenset()
 
 
-async def _pages(send: Send, wanted: int, version: Version) -> _Above:
+async def _read_pages(send: SendCommands, wanted: int, version: Version) -> _HistoryLines:
     """Read the newest C{wanted} rows above the screen, as far as they fit into L{HISTORY_SIZE}.
 
     If a page does not fit, only its newer half is read, down to a single row.
@@ -193,17 +203,17 @@ async def _pages(send: Send, wanted: int, version: Version) -> _Above:
     step = PAGE
     while count < wanted and step:
         step = min(step, wanted - count)
-        commands = _above(-count - step, -count - 1, version)
-        lines, edge = await send(join(*commands), len(commands))
+        commands = _history_commands(-count - step, -count - 1, version)
+        lines, edge = await send(join_commands(*commands), len(commands))
         if size + lines.size > HISTORY_SIZE:
             step //= 2
             continue
-        pages.append((_written(lines.lines, version), _goes_on(edge)))
+        pages.append((_strip_unwritten_cells(lines.lines, version), _is_one_line(edge)))
         count, size = count + step, size + lines.size
-    return _joined(pages, count)
+    return _join_pages(pages, count)
 
 
-def _joined(pages: list[tuple[tuple[bytes, ...], bool]], rows: int) -> _Above:
+def _join_pages(pages: list[tuple[tuple[bytes, ...], bool]], rows: int) -> _HistoryLines:
     """@param pages: the newest first. Each begins without a colour and may end in one. The flag of
     a page is true if its last line continues in the page below it.
     """
@@ -213,20 +223,20 @@ def _joined(pages: list[tuple[tuple[bytes, ...], bool]], rows: int) -> _Above:
         lines += (_PLAIN + page[0], *page[1:]) if lines and page else page
         if goes_on and lines:
             wrapped.add(len(lines) - 1)
-    return _Above(tuple(lines), rows, frozenset(wrapped))
+    return _HistoryLines(tuple(lines), rows, frozenset(wrapped))
 
 
-def _capture(moment: _Moment, log: OutputLog, extra_modes: bytes) -> Capture:
+def _build_capture(moment: _CaptureSnapshot, log: OutputLog, extra_modes: bytes) -> PaneCapture:
     state = moment.state
     alternate = "alternate_on" in state.flags
-    above = moment.above
+    above = moment.history_lines
     history = len(above.lines)
     wrapped = {history + row for row in moment.wrapped} | (above.wrapped - {history - 1})
-    if moment.goes_on and history and is_multiple(above.lines[-1], state.cols):
+    if moment.is_history_continued and history and fills_last_row(above.lines[-1], state.cols):
         wrapped.add(history - 1)
-    screen = _charsets(moment.screen)
-    return Capture(
-        lines=_charsets(above.lines) + screen,
+    screen = _translate_charsets(moment.screen)
+    return PaneCapture(
+        lines=_translate_charsets(above.lines) + screen,
         history=history,
         history_rows=above.rows,
         history_size=state.history,
@@ -237,18 +247,18 @@ def _capture(moment: _Moment, log: OutputLog, extra_modes: bytes) -> Capture:
         cursor_y=state.cursor[1],
         cursor_visible="cursor_flag" in state.flags,
         alternate_screen=alternate,
-        modes=modes(state) + extra_modes,
+        modes=build_mode_sequences(state) + extra_modes,
         title=state.title,
         offset=moment.offset,
         epoch=log.epoch,
-        finish=finish(state, screen),
-        main=_charsets(moment.behind) if alternate else (),
-        main_wrapped=moment.behind_wrapped if alternate else frozenset(),
+        finish=build_finish_sequences(state, screen),
+        main=_translate_charsets(moment.main) if alternate else (),
+        main_wrapped=moment.main_wrapped if alternate else frozenset(),
         main_cursor=state.saved_cursor if alternate else (0, 0),
     )
 
 
-def _charsets(lines: tuple[bytes, ...]) -> tuple[bytes, ...]:
+def _translate_charsets(lines: tuple[bytes, ...]) -> tuple[bytes, ...]:
     # tmux writes line drawing as SO and SI, for which fresh terminals have no second set.
     return tuple(
         line.replace(b"\x0e", b"\x1b(0").replace(b"\x0f", b"\x1b(B")
@@ -270,13 +280,13 @@ _SET = (
 )
 
 
-def modes(state: PaneState) -> bytes:
+def build_mode_sequences(state: PaneState) -> bytes:
     """Return sequences that put a fresh terminal into the modes that tmux reports."""
     found = b"".join(sequence for flag, sequence in _SET if flag in state.flags)
     return found if "cursor_flag" in state.flags else found + b"\x1b[?25l"
 
 
-def finish(state: PaneState, screen: Sequence[bytes]) -> bytes:
+def build_finish_sequences(state: PaneState, screen: Sequence[bytes]) -> bytes:
     """Return sequences that must follow the rows, because they change where and how rows are
     written.
     """

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from tservice.mux.interface import MARK_ID_MAX, Colours, Mark, MuxError
-from tservice.mux.keys import KEYS, digit
-from tservice.mux.tmux.control import Block
+from tservice.mux.interface import MARK_ID_MAX, InputMark, MuxError, TerminalColours
+from tservice.mux.keys import KEYS, encode_digit
+from tservice.mux.tmux.control_parser import AnswerBlock
 
 PANE = b"%0"
 """Pane of a session: the first and only one, unless a user adds panes by hand.
 
-On a server that the service does not own it is another one, and L{of_pane} substitutes it.
+On a server that the service does not own it is another one, and L{substitute_pane} substitutes it.
 """
 
 WINDOW = b"@0"
@@ -86,28 +86,28 @@ _FIELDS = (
 )
 
 
-def quote(value: bytes) -> bytes:
+def quote_argument(value: bytes) -> bytes:
     """Quote C{value} as one word of a command line; it may contain any byte except NUL.
 
     Control characters become octal escapes, so that the line stays one line. So does any text that
     could be taken for L{PANE}.
     """
-    return nest(value).replace(b"%", b"\\045")
+    return quote_nested(value).replace(b"%", b"\\045")
 
 
-def nest(value: bytes) -> bytes:
-    """Quote C{value} like L{quote}, for commands within a command."""
+def quote_nested(value: bytes) -> bytes:
+    """Quote C{value} like L{quote_argument}, for commands within a command."""
     if b"\0" in value:
         raise ValueError("tmux accepts no NUL")
     return b'"' + _QUOTED.sub(lambda found: b"\\%03o" % found[0][0], value) + b'"'
 
 
-def of_pane(line: bytes, pane: bytes) -> bytes:
+def substitute_pane(line: bytes, pane: bytes) -> bytes:
     """Replace L{PANE} in a line by C{pane}."""
     return line if pane == PANE else line.replace(PANE, pane)
 
 
-def join(*commands: bytes) -> bytes:
+def join_commands(*commands: bytes) -> bytes:
     """Join several commands into one line, which tmux runs without a pause.
 
     tmux does not run an incomplete line. So a service that dies while writing has no partial
@@ -121,17 +121,17 @@ def send_bytes(data: bytes) -> bytes:
     return b"send-keys -t %b -H %b" % (PANE, data.hex(" ").encode())
 
 
-def send_named(key: str) -> bytes:
+def send_named_key(key: str) -> bytes:
     """Return a command that presses a key, which tmux encodes by the modes of the pane."""
     return b"send-keys -t %b %b" % (PANE, key.encode())
 
 
-def press(name: str) -> bytes:
+def press_key(name: str) -> bytes:
     """Return a command that presses a key of L{KEYS}, or a digit."""
-    if (byte := digit(name)) is not None:
+    if (byte := encode_digit(name)) is not None:
         return send_bytes(byte)
     key = KEYS[name]
-    return send_bytes(key.plain) if key.literal else send_named(key.tmux)
+    return send_bytes(key.plain) if key.literal else send_named_key(key.tmux)
 
 
 def leave_copy_mode() -> bytes:
@@ -139,7 +139,7 @@ def leave_copy_mode() -> bytes:
     return b"copy-mode -q -t " + PANE
 
 
-def while_read(*commands: bytes) -> bytes:
+def run_if_readable(*commands: bytes) -> bytes:
     """Return a command that runs C{commands} only if the pane's program can read input.
 
     C{commands} contain no single quote. The answer has one block more than there are commands. The
@@ -147,7 +147,7 @@ def while_read(*commands: bytes) -> bytes:
     a dead pane silently, and a paste crashes tmux 3.3a.
     """
     why = b'display-message -p -t %b "#{?pane_dead,%b,%b}"' % (PANE, DEAD, IN_MODE)
-    unread, typed = join(*[why] * len(commands)), join(*commands)
+    unread, typed = join_commands(*[why] * len(commands)), join_commands(*commands)
     return b"if-shell -F -t %b '#{||:#{pane_dead},#{pane_in_mode}}' '%b' '%b'" % (
         PANE,
         unread,
@@ -160,7 +160,7 @@ def set_buffer(data: bytes) -> bytes:
 
     The text travels in the control channel: it shows in no file and on no command line.
     """
-    return b"set-buffer -b %b -- %b" % (BUFFER, quote(data))
+    return b"set-buffer -b %b -- %b" % (BUFFER, quote_argument(data))
 
 
 PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
@@ -173,10 +173,10 @@ DROP_PASTE = b"delete-buffer -b " + BUFFER
 
 def set_option(name: str, value: bytes) -> bytes:
     """Return a command that stores C{value} on the pane's server."""
-    return b"set-option -p -t %b @tservice_%b %b" % (PANE, name.encode(), quote(value))
+    return b"set-option -p -t %b @tservice_%b %b" % (PANE, name.encode(), quote_argument(value))
 
 
-def set_mark(mark: Mark) -> bytes:
+def set_mark(mark: InputMark) -> bytes:
     """Return a command that stores C{mark}.
 
     @raise ValueError: its id or step contains invalid characters.
@@ -186,20 +186,20 @@ def set_mark(mark: Mark) -> bytes:
     return set_option("mark", f"{mark.id}:{mark.step}:{mark.done}".encode())
 
 
-def read_mark(text: bytes) -> Mark | None:
+def parse_mark(text: bytes) -> InputMark | None:
     """Parse the mark that L{set_mark} stored; return C{None} if there is none."""
     if not text:
         return None
     try:
         name, step, done = text.decode("ascii").split(":")
-        return Mark(id=name, step=step, done=int(done))
+        return InputMark(id=name, step=step, done=int(done))
     except ValueError as error:
         raise MuxError(f"not a mark: {text[:200]!r}") from error
 
 
-def show(text: str) -> bytes:
+def print_format(text: str) -> bytes:
     """Return a command that prints a format."""
-    return b"display-message -p -t %b %b" % (PANE, _literal(text))
+    return b"display-message -p -t %b %b" % (PANE, _quote_literal(text))
 
 
 def capture_rows(
@@ -226,7 +226,7 @@ def capture_rows(
     return b"capture-pane -p -e%b%b%b -t %b%b" % (kept, written, hidden, PANE, rows)
 
 
-def _literal(text: str) -> bytes:
+def _quote_literal(text: str) -> bytes:
     return b"'" + text.encode() + b"'"
 
 
@@ -236,12 +236,12 @@ HELD = b"held"
 PANES = (
     b"list-panes -s -F '#{pane_id} #{&&:#{window_active},#{pane_active}} #{@tservice_%b}'" % HELD
 )
-"""Command that prints a line for each pane of the client's session; see L{chosen}."""
+"""Command that prints a line for each pane of the client's session; see L{choose_pane}."""
 
 _CHOICE = re.compile(rb"(%[0-9]{1,9}) ([01]) (.*)")
 
 
-def chosen(lines: Sequence[bytes], session_id: str) -> bytes | None:
+def choose_pane(lines: Sequence[bytes], session_id: str) -> bytes | None:
     """Return the pane to attach to: the one that the session had before, or else the active one.
 
     @param lines: the answer to L{PANES}.
@@ -252,16 +252,17 @@ def chosen(lines: Sequence[bytes], session_id: str) -> bytes | None:
     return next(iter((*held, *active)), None)
 
 
-def set_colours(colours: Colours) -> bytes:
+def set_colours(colours: TerminalColours) -> bytes:
     """Return a command that makes tmux report C{colours}; in control mode nothing else depends on
     them.
     """
     style = f"fg={colours.foreground},bg={colours.background}"
-    return b"set-option -p -t %b window-style %b" % (PANE, quote(style.encode()))
+    return b"set-option -p -t %b window-style %b" % (PANE, quote_argument(style.encode()))
 
 
-def known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
-    """Return commands that print the characters tmux knows; L{tservice.mux.glyphs.read_known}
+def print_known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
+    """Return commands that print the characters tmux knows;
+    L{tservice.mux.glyph_widths.parse_known_characters}
     parses it.
 
     tmux 3.3 never answers a query for the width of a character that it does not know.
@@ -274,16 +275,16 @@ def known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
     )
 
 
-def widths_of(characters: Sequence[str]) -> bytes:
+def print_widths(characters: Sequence[str]) -> bytes:
     """Return a command that prints the cells of each character; tmux must know all of them."""
-    return show("".join(f"#{{w:#{{l:{character}}}}}" for character in characters))
+    return print_format("".join(f"#{{w:#{{l:{character}}}}}" for character in characters))
 
 
 IS_THERE = b"has-session -t " + PANE
-"""Command that fails if the pane does not exist; L{show} prints nothing in that case."""
+"""Command that fails if the pane does not exist; L{print_format} prints nothing in that case."""
 
 
-def client_size(cols: int, rows: int) -> bytes:
+def request_client_size(cols: int, rows: int) -> bytes:
     """Return a command that requests a size, where other clients may request another."""
     return b"refresh-client -C %dx%d" % (cols, rows)
 
@@ -292,10 +293,10 @@ CLIENTS = (
     b"list-clients -F '#{?client_control_mode,#{client_pid},}'",
     b"display-message -p '#{client_pid}'",
 )
-"""Commands that print the server's control clients and the service's own (see L{orphans})."""
+"""Commands that print the server's control clients and the service's own (see L{find_orphans})."""
 
 
-def orphans(answers: Sequence[Block]) -> list[int]:
+def find_orphans(answers: Sequence[AnswerBlock]) -> list[int]:
     """Return the remaining clients of earlier services, from the answers to L{CLIENTS}.
 
     If a service is killed while its pane prints, its client never ends. tmux waits forever until
@@ -305,12 +306,12 @@ def orphans(answers: Sequence[Block]) -> list[int]:
     other program connects to it in control mode.
     """
     clients, own = (answer.lines for answer in answers[:2])
-    found = [optional(line) for line in clients if line not in own]
+    found = [parse_number(line) for line in clients if line not in own]
     return [pid for pid in found if pid is not None][:ORPHANS_MAX]
 
 
-STATE = show(",".join(f"#{{{name}}}" for name in _FIELDS))
-"""Command that prints one line for L{PaneState.parse}."""
+STATE = print_format(",".join(f"#{{{name}}}" for name in _FIELDS))
+"""Command that prints one line for L{PaneState.parse_state}."""
 
 
 @frozen(kw_only=True)
@@ -338,7 +339,7 @@ class PaneState:
     title: str
 
     @classmethod
-    def parse(cls, line: bytes) -> PaneState:
+    def parse_state(cls, line: bytes) -> PaneState:
         """Parse the answer to L{STATE}.
 
         @raise MuxError: the line is not a pane's state.
@@ -347,39 +348,39 @@ class PaneState:
         if len(values) != len(_FIELDS):
             raise MuxError(f"not the state of a pane: {line[:200]!r}")
         got = dict(zip(_FIELDS, values, strict=True))
-        cols, rows = size(got["pane_width"], got["pane_height"])
+        cols, rows = parse_size(got["pane_width"], got["pane_height"])
 
-        def number(name: str) -> int:
-            found = optional(got[name])
+        def parse_field(name: str) -> int:
+            found = parse_number(got[name])
             return 0 if found is None else found
 
         return cls(
-            version=read_version(got["version"]),
+            version=parse_version(got["version"]),
             dead=got["pane_dead"] == b"1",
-            status=optional(got["pane_dead_status"]),
-            signal=signal_name(optional(got["pane_dead_signal"])),
-            pid=number("pane_pid"),
+            status=parse_number(got["pane_dead_status"]),
+            signal=name_signal(parse_number(got["pane_dead_signal"])),
+            pid=parse_field("pane_pid"),
             cols=cols,
             rows=rows,
-            history=number("history_size"),
-            cursor=(number("cursor_x"), number("cursor_y")),
+            history=parse_field("history_size"),
+            cursor=(parse_field("cursor_x"), parse_field("cursor_y")),
             flags=frozenset(name for name, value in got.items() if value == b"1"),
-            saved_cursor=(number("alternate_saved_x"), number("alternate_saved_y")),
-            region=(number("scroll_region_upper"), number("scroll_region_lower")),
-            kept_pid=optional(got["@tservice_pid"]),
+            saved_cursor=(parse_field("alternate_saved_x"), parse_field("alternate_saved_y")),
+            region=(parse_field("scroll_region_upper"), parse_field("scroll_region_lower")),
+            kept_pid=parse_number(got["@tservice_pid"]),
             token=got["@tservice_token"],
             modes=got["@tservice_modes"],
             title=got["pane_title"][:TITLE_BYTES].decode("utf-8", "replace"),
         )
 
 
-def read_version(text: bytes) -> Version:
+def parse_version(text: bytes) -> Version:
     """Parse the two numbers of a tmux version: C{3.3a}, C{next-3.6}."""
     found = _VERSION.search(text)
     return USUAL if found is None else (int(found[1]), int(found[2]))
 
 
-def optional(text: bytes) -> int | None:
+def parse_number(text: bytes) -> int | None:
     """Parse a number; return C{None} if tmux would not print it."""
     if not text.isdigit() or len(text) > len(str(NUMBER_MAX)):
         return None
@@ -387,18 +388,18 @@ def optional(text: bytes) -> int | None:
     return number if number <= NUMBER_MAX else None
 
 
-def size(cols: bytes, rows: bytes) -> tuple[int, int]:
+def parse_size(cols: bytes, rows: bytes) -> tuple[int, int]:
     """Parse columns and rows.
 
     @raise MuxError: no window has that size.
     """
-    wide, high = optional(cols), optional(rows)
+    wide, high = parse_number(cols), parse_number(rows)
     if not wide or not high or max(wide, high) > SIZE_MAX or wide * high > CELLS_MAX:
         raise MuxError(f"not the size of a pane: {cols[:20]!r} by {rows[:20]!r}")
     return wide, high
 
 
-def signal_name(number: int | None) -> str | None:
+def name_signal(number: int | None) -> str | None:
     """Return C{SIGTERM} for 15; a number without a name becomes C{SIG<number>}."""
     if not number:
         return None

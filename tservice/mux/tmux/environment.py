@@ -9,7 +9,7 @@ from tservice.mux.terminfo import COLOURS, FALLBACK
 from tservice.mux.tmux import keeper
 
 
-def environment(
+def build_environment(
     spec: PaneSpec,
     token: bytes,
     *,

@@ -84,7 +84,7 @@ def pane_environment(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     return {**kept, **own}
 
 
-def command(found: Mapping[bytes, bytes]) -> list[bytes]:
+def read_command(found: Mapping[bytes, bytes]) -> list[bytes]:
     """Return the program and its arguments."""
     argv: list[bytes] = []
     while (value := found.get(PREFIX + b"ARG%d" % len(argv))) is not None:
@@ -92,7 +92,7 @@ def command(found: Mapping[bytes, bytes]) -> list[bytes]:
     return argv
 
 
-def say(token: bytes, word: str, argument: int) -> None:
+def write_word(token: bytes, word: str, argument: int) -> None:
     """Write a word into the stream; ignore a terminal that is gone."""
     try:
         os.write(1, b"\x1b]7773;%b;%b;%d\x07" % (token, word.encode(), argument))
@@ -100,7 +100,7 @@ def say(token: bytes, word: str, argument: int) -> None:
         return
 
 
-def show(path: bytes) -> None:
+def print_file(path: bytes) -> None:
     """Print a file and remove it; ignore errors, so that the program still starts."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -113,7 +113,7 @@ def show(path: bytes) -> None:
         return
 
 
-def start(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> int:
+def start_program(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> int:
     """Start the program with default signal handling.
 
     @raise OSError: the folder or the program does not exist.
@@ -125,11 +125,11 @@ def start(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> int:
     default = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
     for number in IGNORED:
         signal.signal(getattr(signal, number), signal.SIG_IGN)
-    program = find(argv[0], path)
+    program = find_program(argv[0], path)
     return os.posix_spawn(program, argv, env, setsigdef=default, setsigmask=[])
 
 
-def wait_for(pid: int) -> int:
+def wait_for_program(pid: int) -> int:
     """Wait for the program, and forward a hangup of the terminal to it.
 
     The kernel sends the hangup only to the leader of the terminal's session and to the foreground.
@@ -138,12 +138,12 @@ def wait_for(pid: int) -> int:
     @return: the status of C{waitpid}.
     """
 
-    def hung_up(number: int, frame: object) -> None:
+    def handle_hangup(number: int, frame: object) -> None:
         # A stopped program must be continued to receive the signal.
         os.kill(pid, signal.SIGHUP)
         os.kill(pid, signal.SIGCONT)
 
-    signal.signal(signal.SIGHUP, hung_up)
+    signal.signal(signal.SIGHUP, handle_hangup)
     # Until it is reaped, its pid cannot be reused.
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -151,7 +151,7 @@ def wait_for(pid: int) -> int:
     return status
 
 
-def find(name: bytes, path: bytes) -> bytes:
+def find_program(name: bytes, path: bytes) -> bytes:
     """Search C{name} in the pane's C{PATH}, not in this process's.
 
     @raise OSError: there is no executable of that name.
@@ -165,20 +165,20 @@ def find(name: bytes, path: bytes) -> bytes:
     raise FileNotFoundError(2, "no such program")
 
 
-def linger() -> None:
+def linger_after_exit() -> None:
     """Wait until all output was passed on, then close the terminal, then wait again.
 
     tmux 3.3a misses the end of its child, and with it the status, if both happen together: in 15 to
     35 of 100 times.
     """
-    wait(LINGER)
+    wait_seconds(LINGER)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     for descriptor in range(3):
         os.close(descriptor)
-    wait(APART)
+    wait_seconds(APART)
 
 
-def wait(seconds: float) -> None:
+def wait_seconds(seconds: float) -> None:
     """Sleep; this process has no reactor and nothing else to do."""
     signal.sigtimedwait((), seconds)
 
@@ -201,20 +201,22 @@ def main() -> NoReturn:
     found = dict(os.environb)
     token = found.get(PREFIX + b"TOKEN", b"")
     if preface := found.get(PREFIX + b"PREFACE"):
-        show(preface)
+        print_file(preface)
     try:
-        pid = start(command(found), pane_environment(found), found.get(PREFIX + b"CWD", b"/"))
+        pid = start_program(
+            read_command(found), pane_environment(found), found.get(PREFIX + b"CWD", b"/")
+        )
     except OSError as error:
-        say(token, "failed", error.errno or 0)
-        linger()
+        write_word(token, "failed", error.errno or 0)
+        linger_after_exit()
         sys.exit(127)
-    say(token, "started", pid)
-    status = wait_for(pid)
+    write_word(token, "started", pid)
+    status = wait_for_program(pid)
     if os.WIFSIGNALED(status):
-        say(token, "signal", os.WTERMSIG(status))
+        write_word(token, "signal", os.WTERMSIG(status))
     else:
-        say(token, "exit", os.WEXITSTATUS(status))
-    linger()
+        write_word(token, "exit", os.WEXITSTATUS(status))
+    linger_after_exit()
     end_as(status)
 
 

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.mux.interface import Guard, Mark, PaneGone
+from tservice.mux.interface import InputMark, PaneGone, ScreenGuard
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux import commands
-from tservice.mux.tmux import guard as guards
-from tservice.mux.tmux.capture import capture
-from tservice.mux.tmux.channel import PaneChannel
-from tservice.mux.tmux.commands import join
-from tservice.mux.tmux.control import Block
+from tservice.mux.tmux import guarded_input as guards
+from tservice.mux.tmux.capture import capture_pane
+from tservice.mux.tmux.commands import join_commands
+from tservice.mux.tmux.control_parser import AnswerBlock
+from tservice.mux.tmux.pane_channel import PaneChannel
 from tservice.mux.tmux.status import PaneStatus
-from tservice.mux.typed import paste_text, pieces
+from tservice.mux.typed_input import sanitize_paste, split_input
 from tservice.terminal.plain_text import plain_text
 
 
-class Keyboard:
+class PaneKeyboard:
     """Typist of a pane. Each command is one line to the server, so that no other input comes
     between its parts.
 
@@ -36,86 +36,94 @@ class Keyboard:
         self._status = status
         self._typings = 0
 
-    async def write(self, data: bytes, mark: Mark | None) -> None:
-        """See L{IPane.write}."""
-        for piece, moved in pieces(data, mark):
-            await self._type(moved, *((commands.send_bytes(piece),) if piece else ()))
+    async def write_bytes(self, data: bytes, mark: InputMark | None) -> None:
+        """See L{IPane.write_bytes}."""
+        for piece, moved in split_input(data, mark):
+            await self._type_keys(moved, *((commands.send_bytes(piece),) if piece else ()))
 
-    async def send_key(self, name: str, mark: Mark | None) -> None:
+    async def send_key(self, name: str, mark: InputMark | None) -> None:
         """See L{IPane.send_key}."""
-        await self._type(mark, commands.press(name))
+        await self._type_keys(mark, commands.press_key(name))
 
-    async def paste(self, text: str, mark: Mark | None) -> None:
+    async def paste(self, text: str, mark: InputMark | None) -> None:
         """See L{IPane.paste}."""
-        data = paste_text(text)
+        data = sanitize_paste(text)
         if data:
-            await self._type(mark, commands.PASTE, first=(commands.set_buffer(data),))
+            await self._type_keys(mark, commands.PASTE, first=(commands.set_buffer(data),))
         else:
-            await self._type(mark)
+            await self._type_keys(mark)
 
-    async def guard(self, extra: bytes) -> Guard:
-        """See L{IPane.guard}.
+    async def guard_screen(self, extra: bytes) -> ScreenGuard:
+        """See L{IPane.guard_screen}.
 
         @param extra: the modes that tmux does not report, as sequences.
         """
-        stamps: list[Block] = []
+        stamps: list[AnswerBlock] = []
 
-        async def stamped(line: bytes, answers: int) -> list[Block]:
-            blocks = await self._channel.send(join(guards.STAMP, line), answers + 1)
+        async def send_stamped(line: bytes, answers: int) -> list[AnswerBlock]:
+            blocks = await self._channel.send_line(join_commands(guards.STAMP, line), answers + 1)
             stamps.append(blocks[0])
             return blocks[1:]
 
-        typed, version = self._typings, await self._status.version()
-        seen = await capture(stamped, self._log, 0, extra, False, version)
-        second = guards.activity(stamps[0])
-        return Guard(capture=seen, still=second is not None, seal=(typed, second))
+        typed, version = self._typings, await self._status.get_version()
+        seen = await capture_pane(send_stamped, self._log, 0, extra, False, version)
+        second = guards.parse_activity(stamps[0])
+        return ScreenGuard(capture=seen, still=second is not None, seal=(typed, second))
 
-    async def press_if(self, key: str, guard: Guard, rows: Sequence[int], times: int) -> bool:
+    async def press_if(self, key: str, guard: ScreenGuard, rows: Sequence[int], times: int) -> bool:
         """See L{IPane.press_if}."""
-        return await self._type_if((commands.press(key),) * times, guard, rows)
+        return await self._type_if_unchanged((commands.press_key(key),) * times, guard, rows)
 
-    async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
+    async def paste_if(self, text: str, guard: ScreenGuard, rows: Sequence[int]) -> bool:
         """See L{IPane.paste_if}."""
-        load = commands.set_buffer(paste_text(text))
-        return await self._type_if((commands.PASTE,), guard, rows, (load,), (commands.DROP_PASTE,))
+        load = commands.set_buffer(sanitize_paste(text))
+        return await self._type_if_unchanged(
+            (commands.PASTE,), guard, rows, (load,), (commands.DROP_PASTE,)
+        )
 
-    async def answer(self, data: bytes) -> None:
+    async def type_reply(self, data: bytes) -> None:
         """Type a reply of the terminal itself: it is not user input, and no guard fails because of
         it.
         """
         if self._status.ending is None:
-            await self._said((commands.while_read(commands.send_bytes(data)),), (data,))
+            await self._send_and_read(
+                (commands.run_if_readable(commands.send_bytes(data)),), (data,)
+            )
 
-    async def last_mark(self) -> Mark | None:
-        """See L{IPane.last_mark}."""
-        blocks = await self._channel.send(commands.show("#{@tservice_mark}"), 1)
-        return commands.read_mark(b"".join(blocks[0].lines))
+    async def read_last_mark(self) -> InputMark | None:
+        """See L{IPane.read_last_mark}."""
+        blocks = await self._channel.send_line(commands.print_format("#{@tservice_mark}"), 1)
+        return commands.parse_mark(b"".join(blocks[0].lines))
 
-    async def _type(self, mark: Mark | None, *keys: bytes, first: tuple[bytes, ...] = ()) -> None:
+    async def _type_keys(
+        self, mark: InputMark | None, *keys: bytes, first: tuple[bytes, ...] = ()
+    ) -> None:
         """Press C{keys} and set C{mark}, both or neither."""
         typed = keys if mark is None else (*keys, commands.set_mark(mark))
         self._check_alive()
         if not typed:
             return
         self._typings += 1
-        self._channel.wanted()
+        self._channel.request_connection()
         self.typed_at = self._clock.seconds()
-        line = (*first, commands.while_read(*typed))
-        said = await self._said(line, typed)
+        line = (*first, commands.run_if_readable(*typed))
+        said = await self._send_and_read(line, typed)
         if commands.IN_MODE in said:
-            said = await self._said((commands.leave_copy_mode(), *line), typed)
+            said = await self._send_and_read((commands.leave_copy_mode(), *line), typed)
         if commands.DEAD in said:
-            await self._status.look()
+            await self._status.query_state()
             raise PaneGone("its process has ended")
 
-    async def _said(self, line: Sequence[bytes], typed: Sequence[bytes]) -> Sequence[bytes]:
-        blocks = await self._channel.send(join(*line), len(line) + len(typed))
+    async def _send_and_read(
+        self, line: Sequence[bytes], typed: Sequence[bytes]
+    ) -> Sequence[bytes]:
+        blocks = await self._channel.send_line(join_commands(*line), len(line) + len(typed))
         return blocks[-1].lines
 
-    async def _type_if(
+    async def _type_if_unchanged(
         self,
         keys: tuple[bytes, ...],
-        guard: Guard,
+        guard: ScreenGuard,
         rows: Sequence[int],
         before: tuple[bytes, ...] = (),
         otherwise: tuple[bytes, ...] = (),
@@ -128,10 +136,13 @@ class Keyboard:
         self._typings += 1
         screen = [plain_text(line) for line in guard.capture.lines]
         size = (guard.capture.cols, guard.capture.rows)
-        test = guards.condition(screen, rows, second, size)
-        line = (*before, guards.guarded(test, (commands.leave_copy_mode(), *keys), otherwise))
-        answers = len(before) + guards.answers((b"", *keys), otherwise)
-        return guards.passed(await self._channel.send(join(*line), answers))
+        test = guards.build_condition(screen, rows, second, size)
+        line = (
+            *before,
+            guards.guard_commands(test, (commands.leave_copy_mode(), *keys), otherwise),
+        )
+        answers = len(before) + guards.count_answers((b"", *keys), otherwise)
+        return guards.has_passed(await self._channel.send_line(join_commands(*line), answers))
 
     def _check_alive(self) -> None:
         if self._status.ending is not None:

@@ -20,12 +20,12 @@ from tservice.mux.interface import (
     PaneSpec,
 )
 from tservice.mux.outputlog import OutputLog
-from tservice.mux.tmux.client import CommandRefused, ControlClient
-from tservice.mux.tmux.control import Block
+from tservice.mux.tmux.control_client import CommandRefused, ControlClient
+from tservice.mux.tmux.control_parser import AnswerBlock
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.server import TmuxServer
-from tservice.mux.tmux.setup import ISetup, Setups
-from tservice.mux.transport import Reachability
+from tservice.mux.tmux.setup import ServerSetup, ServerSetups
+from tservice.mux.transport import ServerReachability
 
 
 @implementer(IMultiplexer)
@@ -45,7 +45,7 @@ class TmuxMultiplexer:
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        setups: Mapping[LocationKind, Setups],
+        setups: Mapping[LocationKind, ServerSetups],
         *,
         token: Callable[[], str],
         capacity: int,
@@ -61,139 +61,143 @@ class TmuxMultiplexer:
         # over two of them. So a client that waits there is reused, not replaced.
         self._attaching: dict[str, tuple[TmuxPane, ControlClient]] = {}
 
-    async def create(self, spec: PaneSpec) -> TmuxPane:
+    async def create_pane(self, spec: PaneSpec) -> TmuxPane:
         """Start C{spec}; its program runs when this returns.
 
         @raise MuxError: the program or its folder is missing, or a server of that session runs.
         """
-        setup = await self._setup(spec.place)
-        server = self._server(spec.session_id, setup)
-        await server.make_way()
+        setup = await self._get_setup(spec.place)
+        server = self._build_server(spec.session_id, setup)
+        await server.prepare_start()
         preface = await server.put_preface(spec)
-        pane, token = self._pane(spec.session_id, server), self._token().encode()
+        pane, token = self._build_pane(spec.session_id, server), self._token().encode()
         client = pane.link.new_client()
-        server.start(client, spec, token, preface)
+        server.start_server(client, spec, token, preface)
         try:
-            await self._ready(client)
-            await pane.begin(client, token, (spec.cols, spec.rows))
+            await self._wait_until_attached(client)
+            await pane.wait_until_started(client, token, (spec.cols, spec.rows))
         except MuxError as error:
-            client.kill()
+            client.kill_process()
             # On a remote host, another server of that session may have been in the way.
-            if client.free or not setup.refuses:
-                await self._undo(pane)
+            if client.is_session_free or not setup.refuses_duplicates:
+                await self._roll_back(pane)
             else:
-                await pane.let_go()
-            why = await server.trouble()
+                await pane.detach_service()
+            why = await server.find_trouble()
             said = error if why is None else f"{why} ({error})"
             program = shlex.join(spec.argv[:1])
             raise type(error)(f"cannot run {program} in {spec.cwd}: {said}") from error
-        await self._hold(pane)
+        await self._keep_pane(pane)
         return pane
 
-    async def adopt(self, session_id: str, place: Location) -> TmuxPane | None:
+    async def adopt_pane(self, session_id: str, place: Location) -> TmuxPane | None:
         """Adopt the running pane. A stale socket is removed.
 
         @raise MuxTimeout: a server exists but does not answer.
         """
-        server = self._server(session_id, await self._setup(place))
-        pane, client = self._waiting(session_id) or await self._attach(session_id, server)
+        server = self._build_server(session_id, await self._get_setup(place))
+        pane, client = self._take_attaching(session_id) or await self._attach_client(
+            session_id, server
+        )
         if pane is None or client is None:
             return None
         try:
-            await self._ready(client)
+            await self._wait_until_attached(client)
         except MuxTimeout:
             self._attaching[session_id] = (pane, client)
             raise
         except CommandRefused:
-            if await server.reach() is Reachability.GONE:
+            if await server.check_reachability() is ServerReachability.GONE:
                 return None
             raise
         try:
-            await pane.adopt(client)
+            await pane.adopt_existing(client)
         except MuxError:
-            await pane.let_go()
+            await pane.detach_service()
             raise
-        await self._hold(pane)
+        await self._keep_pane(pane)
         return pane
 
-    def _waiting(self, session_id: str) -> tuple[TmuxPane, ControlClient] | None:
+    def _take_attaching(self, session_id: str) -> tuple[TmuxPane, ControlClient] | None:
         found = self._attaching.pop(session_id, None)
-        return None if found is None or found[1].ended else found
+        return None if found is None or found[1].has_ended else found
 
-    async def _attach(
+    async def _attach_client(
         self, session_id: str, server: TmuxServer
     ) -> tuple[TmuxPane, ControlClient] | tuple[None, None]:
-        reach = await server.reach()
-        if reach is Reachability.GONE:
-            await server.clear()
+        reach = await server.check_reachability()
+        if reach is ServerReachability.GONE:
+            await server.remove_socket()
             return None, None
-        if reach is Reachability.UNKNOWN:
+        if reach is ServerReachability.UNKNOWN:
             raise MuxTimeout(f"the tmux server of {session_id} cannot be reached")
-        pane = self._pane(session_id, server)
+        pane = self._build_pane(session_id, server)
         client = pane.link.new_client()
-        server.attach(client)
+        server.attach_client(client)
         return pane, client
 
-    async def found(self) -> frozenset[str]:
+    async def find_session_ids(self) -> frozenset[str]:
         names: frozenset[str] = frozenset()
         for setups in self._setups.values():
-            names |= await setups.found()
+            names |= await setups.find_session_ids()
         return names
 
     async def close(self) -> None:
         panes, self._panes = self._panes, {}
         attaching, self._attaching = self._attaching, {}
         for _, client in attaching.values():
-            client.kill()
-        await gatherResults([Deferred.fromCoroutine(pane.let_go()) for pane in panes.values()])
+            client.kill_process()
+        await gatherResults(
+            [Deferred.fromCoroutine(pane.detach_service()) for pane in panes.values()]
+        )
 
-    async def _setup(self, place: Location) -> ISetup:
+    async def _get_setup(self, place: Location) -> ServerSetup:
         setups = self._setups.get(place.id.kind)
         if setups is None:
             raise MuxError(f"this service runs no panes in {place.title}")
-        return await setups.of(place)
+        return await setups.get_setup(place)
 
-    def _server(self, session_id: str, setup: ISetup) -> TmuxServer:
+    def _build_server(self, session_id: str, setup: ServerSetup) -> TmuxServer:
         return TmuxServer(self._clock, self._processes, setup, session_id)
 
-    def _pane(self, session_id: str, server: TmuxServer) -> TmuxPane:
-        log = OutputLog(self._capacity, self._token(), self._count)
+    def _build_pane(self, session_id: str, server: TmuxServer) -> TmuxPane:
+        log = OutputLog(self._capacity, self._token(), self._count_output)
         return TmuxPane(session_id, self._clock, log, server)
 
-    def _count(self, size: int) -> None:
+    def _count_output(self, size: int) -> None:
         self.output_bytes += size
 
-    async def _hold(self, pane: TmuxPane) -> None:
-        gone = [name for name, held in self._panes.items() if held.link.over]
+    async def _keep_pane(self, pane: TmuxPane) -> None:
+        gone = [name for name, held in self._panes.items() if held.link.is_closed]
         for name in gone:
             del self._panes[name]
         before = self._panes.get(pane.session_id)
         if before is not None:
-            await before.let_go()
+            await before.detach_service()
         self._panes[pane.session_id] = pane
 
-    async def _ready(self, client: ControlClient) -> None:
+    async def _wait_until_attached(self, client: ControlClient) -> None:
         """Wait until C{client} is attached. After a L{MuxTimeout} it may be awaited again."""
         waiter: Deferred[None] = Deferred()
 
-        def attached(block: Block) -> Block:
+        def handle_attached(block: AnswerBlock) -> AnswerBlock:
             if not waiter.called:
                 waiter.callback(None)
             return block
 
-        def refused(why: Failure) -> None:
+        def handle_refused(why: Failure) -> None:
             if not waiter.called:
                 waiter.errback(why)
 
-        client.ready.addCallbacks(attached, refused)
+        client.ready.addCallbacks(handle_attached, handle_refused)
         try:
             await waiter.addTimeout(COMMAND_TIMEOUT, self._clock)
         except TimeoutError as error:
             raise MuxTimeout("the tmux server does not answer") from error
 
-    async def _undo(self, pane: TmuxPane) -> None:
+    async def _roll_back(self, pane: TmuxPane) -> None:
         try:
             await pane.kill()
         except MuxError as error:
             self._log.warn("a pane that failed to start could not be removed: {error}", error=error)
-            await pane.let_go()
+            await pane.detach_service()

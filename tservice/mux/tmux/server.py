@@ -16,13 +16,13 @@ from twisted.python.failure import Failure
 from tservice.core.clock import sleep
 from tservice.core.disk_errors import find_disk_problem
 from tservice.core.timers import cancel_call
-from tservice.mux.family import Family, Leftover, UnknownFamily
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
-from tservice.mux.preamble import Preamble
-from tservice.mux.tmux.client import ControlClient
-from tservice.mux.tmux.link import ServerLink
-from tservice.mux.tmux.setup import ISetup
-from tservice.mux.transport import Child, HeldProcess, Reachability
+from tservice.mux.preamble import ShellPreamble
+from tservice.mux.process_family import LeftoverProcess, ProcessFamily, UnknownProcessFamily
+from tservice.mux.tmux.control_client import ControlClient
+from tservice.mux.tmux.server_link import ServerLink
+from tservice.mux.tmux.setup import ServerSetup
+from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 END_TIMEOUT = 3.0
 """Seconds for a server to end after the request; after that it is killed."""
@@ -52,52 +52,52 @@ class TmuxServer:
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        setup: ISetup,
+        setup: ServerSetup,
         session_id: str,
     ) -> None:
-        self.path = setup.sockets.socket(session_id)
-        self.owned = setup.owned
+        self.path = setup.sockets.get_socket_path(session_id)
+        self.owned = setup.is_owned
         self._session_id = session_id
         self._clock = clock
         self._processes = processes
         self._setup = setup
         self._transport = setup.transport
 
-    async def reach(self) -> Reachability:
+    async def check_reachability(self) -> ServerReachability:
         """Return the reachability of the server."""
-        return await self._transport.reach(self.path)
+        return await self._transport.check_reachability(self.path)
 
-    async def make_way(self) -> None:
+    async def prepare_start(self) -> None:
         """Prepare the start of a server: create the folder and remove a stale socket.
 
         @raise MuxError: a server runs, or its state is unknown.
         """
-        await self._setup.sockets.prepare()
-        if self._setup.refuses:
+        await self._setup.sockets.prepare_folder()
+        if self._setup.refuses_duplicates:
             return
-        if await self.reach() is not Reachability.GONE:
+        if await self.check_reachability() is not ServerReachability.GONE:
             raise MuxError(f"session {self._session_id} still has a tmux server")
-        await self.clear()
+        await self.remove_socket()
 
-    async def clear(self) -> None:
+    async def remove_socket(self) -> None:
         """Remove the socket of a server that is gone.
 
         @raise MuxError: it cannot be removed.
         """
-        await self._setup.sockets.clear(self._session_id)
+        await self._setup.sockets.remove_socket(self._session_id)
 
-    def start(
+    def start_server(
         self, client: ControlClient, spec: PaneSpec, token: bytes, preface: bytes = b""
     ) -> None:
         """Start the server, with C{client} attached from the first byte on.
 
         @param preface: see L{put_preface}.
         """
-        child = self._setup.start(self.path, spec, token, preface)
+        child = self._setup.build_start_child(self.path, spec, token, preface)
         # The server outlives the service and must not keep its folder busy. Other children may stay
         # there: starting a process in another folder requires a fork, which takes 100 times as long
         # as a spawn.
-        self._client(client, child, "/")
+        self._spawn_client(client, child, "/")
 
     async def put_preface(self, spec: PaneSpec) -> bytes:
         """Write the preface and return the path of its file for the keeper; empty for none."""
@@ -112,174 +112,182 @@ class TmuxServer:
             )
             return b""
 
-    async def trouble(self) -> str | None:
+    async def find_trouble(self) -> str | None:
         """Return the problem of the place, or of the disk of the socket, which tmux does not
         report.
 
         @return: C{None} if there is none or it is unknown; see
             L{tservice.core.disk_errors.find_disk_problem}.
         """
-        if self._setup.refuses or await self.reach() is not Reachability.GONE:
+        if (
+            self._setup.refuses_duplicates
+            or await self.check_reachability() is not ServerReachability.GONE
+        ):
             return None
-        told = self._setup.trouble()
+        told = self._setup.find_trouble()
         if told is not None:
             return told
         try:
             # Any file will do, and this one is removed with the socket.
             await self._setup.sockets.put_preface(self._session_id, b"\n")
-            await self.clear()
+            await self.remove_socket()
         except OSError as error:
             return find_disk_problem(error)
         return None
 
-    def attach(self, client: ControlClient) -> None:
+    def attach_client(self, client: ControlClient) -> None:
         """Attach C{client} to the running session."""
         # Without -N it would start a server if there is none.
         arguments = ("-N", "-C", "attach-session")
-        self._client(client, self._transport.child(self.path, arguments, {}))
+        self._spawn_client(client, self._transport.build_child(self.path, arguments, {}))
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """See L{Transport.ready}."""
-        await self._transport.ready()
+        await self._transport.wait_until_ready()
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """See L{Transport.wanted}."""
-        self._transport.wanted()
+        self._transport.request_connection()
 
-    async def answers(self) -> bool:
+    async def is_responsive(self) -> bool:
         """Return true if the server runs a command within L{COMMAND_TIMEOUT}.
 
         A process that is no control client asks. If the server has stalled and the process must be
         killed, nothing remains on which the server could fail later.
         """
-        return await self._run("display-message", "-p", "")
+        return await self._run_command("display-message", "-p", "")
 
-    async def end(self, link: ServerLink, pid: int | None) -> tuple[Leftover, ...]:
+    async def end_server(self, link: ServerLink, pid: int | None) -> tuple[LeftoverProcess, ...]:
         """End the server and the process in its pane; return once both are gone.
 
         @return: the processes that the process has started and left behind.
         @raise MuxTimeout: it still listens, or the end of the server or the process cannot be
             confirmed.
         """
-        held = None if pid is None else await self._transport.hold(pid)
+        held = None if pid is None else await self._transport.acquire_process(pid)
         link.expect_end(True)
         try:
-            family: Family = UnknownFamily()
+            family: ProcessFamily = UnknownProcessFamily()
             if held is not None:
-                family = await held.family(self._clock, self._session_id)
-                await self._hang_up(held)
+                family = await held.find_family(self._clock, self._session_id)
+                await self._hang_up_process(held)
             await self._end_server(link)
             await self._end_process(held)
-            await family.hang_up()
-            await self._clear_late()
-            return await family.left()
+            await family.hang_up_jobs()
+            await self._remove_socket_late()
+            return await family.find_leftovers()
         finally:
             link.expect_end(False)
             if held is not None:
                 held.close()
 
-    async def _hang_up(self, held: HeldProcess) -> None:
+    async def _hang_up_process(self, held: HeldProcess) -> None:
         """Hang up the process while its terminal exists, and give it a moment to end.
 
         If the terminal is gone before the signal arrives, a shell treats that as the end of its
         input. Then it does not end its jobs.
         """
         # A server out of reach is left alone, and so is its pane.
-        if await self.reach() is Reachability.HERE and await held.probe() is Liveness.ALIVE:
-            await held.hang_up()
-            await self._until_dead(held)
+        if (
+            await self.check_reachability() is ServerReachability.HERE
+            and await held.get_liveness() is Liveness.ALIVE
+        ):
+            await held.send_hangup()
+            await self._wait_until_dead(held)
 
-    async def _clear_late(self) -> None:
+    async def _remove_socket_late(self) -> None:
         """Remove the socket. If this fails, such as on a read-only disk, it is removed when it is
         found next.
         """
         try:
-            await self.clear()
+            await self.remove_socket()
         except MuxError as error:
             self._log.warn("{path}: {error}", path=self.path, error=error, event="socket-left")
 
     async def _end_server(self, link: ServerLink) -> None:
         try:
-            await link.command(b"kill-server")
+            await link.send_command(b"kill-server")
         except MuxError:
             # No client, or none that answers: ask in a separate process.
-            if await self.reach() is not Reachability.GONE:
-                await self._run("kill-server")
-        if not await self._gone():
+            if await self.check_reachability() is not ServerReachability.GONE:
+                await self._run_command("kill-server")
+        if not await self._wait_until_gone():
             # It has stalled, or waits forever for a client whose pipes are no longer read.
             await self._kill_server()
-            if not await self._gone():
+            if not await self._wait_until_gone():
                 raise MuxTimeout(f"the tmux server of {self.path.stem} does not end")
 
     async def _kill_server(self) -> None:
         # Hold only a server that is seen to listen there.
-        server = await self._transport.hold_server(self.path)
+        server = await self._transport.acquire_server(self.path)
         if server is not None:
             try:
                 await server.kill()
             finally:
                 server.close()
 
-    async def _gone(self) -> bool:
+    async def _wait_until_gone(self) -> bool:
         deadline = self._clock.seconds() + END_TIMEOUT
-        while await self.reach() is not Reachability.GONE:
+        while await self.check_reachability() is not ServerReachability.GONE:
             if self._clock.seconds() > deadline:
                 return False
             await sleep(self._clock, LOOK_EVERY)
         return True
 
-    async def _run(self, *command: str) -> bool:
+    async def _run_command(self, *command: str) -> bool:
         """Run one command in a separate process; return true if it succeeded in time."""
-        child = self._transport.child(self.path, ("-N", *command), {})
-        protocol = _Run(child.first)
-        if child.first:
-            self._spawn(protocol, child)
+        child = self._transport.build_child(self.path, ("-N", *command), {})
+        protocol = _ShortProcessProtocol(child.initial_input)
+        if child.initial_input:
+            self._spawn_child(protocol, child)
         else:
             # No pipes: a stalled server would keep them open after the process.
             null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
             try:
-                self._spawn(protocol, child, childFDs=dict.fromkeys((0, 1, 2), null))
+                self._spawn_child(protocol, child, childFDs=dict.fromkeys((0, 1, 2), null))
             finally:
                 os.close(null)
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
         try:
             done = await protocol.ended
             # On a remote host the connection may have failed instead of tmux.
-            return timer.active() and (done or not child.first)
+            return timer.active() and (done or not child.initial_input)
         finally:
             cancel_call(timer)
 
     async def _end_process(self, held: HeldProcess | None) -> None:
-        if held is None or await held.probe() is Liveness.DEAD:
+        if held is None or await held.get_liveness() is Liveness.DEAD:
             return
         # The kernel hangs up the foreground only: a shell in a loop would not get the signal.
-        await held.hang_up()
-        found = await self._until_dead(held)
+        await held.send_hangup()
+        found = await self._wait_until_dead(held)
         if found is Liveness.ALIVE:
             # A program that ignores the hangup would live on without a terminal.
             await held.kill()
-            found = await self._until_dead(held)
+            found = await self._wait_until_dead(held)
         if found is Liveness.UNKNOWN:
             raise MuxTimeout(f"it is unknown if the process of {self.path.stem} has ended")
 
-    async def _until_dead(self, held: HeldProcess) -> Liveness:
+    async def _wait_until_dead(self, held: HeldProcess) -> Liveness:
         """Return the liveness of the process once it has ended, or after L{HANGUP_TIMEOUT}."""
         deadline = self._clock.seconds() + HANGUP_TIMEOUT
-        found = await held.probe()
+        found = await held.get_liveness()
         while found is not Liveness.DEAD and self._clock.seconds() <= deadline:
             await sleep(self._clock, LOOK_EVERY)
-            found = await held.probe()
+            found = await held.get_liveness()
         return found
 
-    def _client(self, client: ControlClient, child: Child, folder: str | None = None) -> None:
-        client.first = child.first
-        client.preamble = Preamble(child.mark)
-        self._spawn(client, child, folder)
-        if child.spare is not None:
-            child.spare.keep()
+    def _spawn_client(
+        self, client: ControlClient, child: ChildSpec, folder: str | None = None
+    ) -> None:
+        client.initial_input = child.initial_input
+        client.preamble = ShellPreamble(child.mark)
+        self._spawn_child(client, child, folder)
+        if child.preopened is not None:
+            child.preopened.open_ahead()
 
-    def _spawn(
-        self, protocol: ProcessProtocol, child: Child, folder: str | None = None, **more: Any
+    def _spawn_child(
+        self, protocol: ProcessProtocol, child: ChildSpec, folder: str | None = None, **more: Any
     ) -> None:
         """Start a child process.
 
@@ -287,17 +295,17 @@ class TmuxServer:
             always the root folder, because that user may lack the right to enter.
         @raise MuxError: the system refuses.
         """
-        if child.spare is not None and child.spare.take(protocol):
+        if child.preopened is not None and child.preopened.hand_over(protocol):
             return
-        path, argv = "/" if self._setup.foreign else folder, child.argv
+        path, argv = "/" if self._setup.is_foreign else folder, child.argv
         try:
-            with self._setup.apart():
+            with self._setup.start_context():
                 self._processes.spawnProcess(protocol, argv[0], argv, child.env, path, **more)
         except OSError as error:
             raise MuxError(f"{argv[0]} cannot be started: {error.strerror}") from error
 
 
-class _Run(ProcessProtocol):
+class _ShortProcessProtocol(ProcessProtocol):
     """Protocol that waits for a short process; its output does not matter.
 
     @ivar ended: fires when it has ended, with true if it succeeded; cancelling it kills the

@@ -15,29 +15,30 @@ from tservice.core.users.keyring import fresh_keyring
 from tservice.core.users.os_users import can_run
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
-from tservice.mux.machine import OsUserTransport
-from tservice.mux.terminfo import own_terminal
+from tservice.mux.local_transport import OsUserTransport
+from tservice.mux.terminfo import find_local_term
 from tservice.mux.tmux import keeper
-from tservice.mux.tmux.environment import environment
-from tservice.mux.tmux.sockets import OsUserSockets, ServerSockets, sockets_in
-from tservice.mux.transport import Child, Transport
+from tservice.mux.tmux.environment import build_environment
+from tservice.mux.tmux.sockets import OsUserSockets, ServerSockets, find_sockets
+from tservice.mux.transport import ChildSpec, TmuxTransport
 
 CONFIGURATION = Path(__file__).with_name("tmux.conf")
 KEEPER = Path(keeper.__file__)
 
 
-def no_trouble() -> str | None:
+def find_no_trouble() -> str | None:
     """Return C{None}: no problem is known."""
     return None
 
 
-class ISetup(Protocol):
+class ServerSetup(Protocol):
     """Setup of tmux servers in one place.
 
     @ivar transport: the connection to the place.
     @ivar sockets: the sockets of its servers.
     @ivar foreign: its commands run with the rights of another user, or on another host.
-    @ivar refuses: the child of L{start} fails if a server of the session runs, so that no prior
+    @ivar refuses: the child of L{build_start_child} fails if a server of the session runs, so that
+        no prior
         check is needed.
     @ivar apart: returns the context in which each process is started.
     @ivar owned: its servers belong to this service; otherwise they are attached to, and never
@@ -46,21 +47,23 @@ class ISetup(Protocol):
     """
 
     @property
-    def owned(self) -> bool: ...
+    def is_owned(self) -> bool: ...
     @property
-    def transport(self) -> Transport: ...
+    def transport(self) -> TmuxTransport: ...
     @property
     def sockets(self) -> ServerSockets: ...
     @property
-    def foreign(self) -> bool: ...
+    def is_foreign(self) -> bool: ...
     @property
-    def refuses(self) -> bool: ...
+    def refuses_duplicates(self) -> bool: ...
     @property
-    def apart(self) -> Callable[[], AbstractContextManager[None]]: ...
+    def start_context(self) -> Callable[[], AbstractContextManager[None]]: ...
     @property
-    def trouble(self) -> Callable[[], str | None]: ...
+    def find_trouble(self) -> Callable[[], str | None]: ...
 
-    def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
+    def build_start_child(
+        self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes
+    ) -> ChildSpec:
         """Return a child that starts a server with C{spec} in it, and is its first client.
 
         @param token: proves that words in the stream come from the keeper.
@@ -70,7 +73,7 @@ class ISetup(Protocol):
 
 
 @frozen(kw_only=True)
-class TmuxSetup:
+class LocalSetup:
     """Setup for a place on this machine.
 
     @ivar sockets: the sockets of its servers.
@@ -82,33 +85,35 @@ class TmuxSetup:
     @ivar terminal: returns the C{TERM} of panes there.
     """
 
-    transport: Transport
+    transport: TmuxTransport
     sockets: ServerSockets
     python: str
     configuration: Path = CONFIGURATION
     keeper: Path = KEEPER
-    foreign: bool = False
-    apart: Callable[[], AbstractContextManager[None]] = nullcontext
+    is_foreign: bool = False
+    start_context: Callable[[], AbstractContextManager[None]] = nullcontext
     program: Path | None = None
-    refuses: bool = False
-    owned: bool = True
-    trouble: Callable[[], str | None] = no_trouble
-    terminal: Callable[[], str] = own_terminal
+    refuses_duplicates: bool = False
+    is_owned: bool = True
+    find_trouble: Callable[[], str | None] = find_no_trouble
+    terminal: Callable[[], str] = find_local_term
 
-    def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
-        """See L{ISetup.start}."""
+    def build_start_child(
+        self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes
+    ) -> ChildSpec:
+        """See L{ServerSetup.build_start_child}."""
         size = ("-x", str(spec.cols), "-y", str(spec.rows))
-        session = ("-C", "new-session", *size, "-c", "/", "--", *self.keeping)
-        return self.transport.child(
+        session = ("-C", "new-session", *size, "-c", "/", "--", *self.keeper_command)
+        return self.transport.build_child(
             socket_path,
             ("-f", str(self.configuration), *session),
-            environment(
-                spec, token, foreign=self.foreign, preface=preface, terminal=self.terminal()
+            build_environment(
+                spec, token, foreign=self.is_foreign, preface=preface, terminal=self.terminal()
             ),
         )
 
     @property
-    def keeping(self) -> tuple[str, ...]:
+    def keeper_command(self) -> tuple[str, ...]:
         """Command line of a keeper."""
         if self.program is not None:
             # Two words, because tmux passes a single word to a shell.
@@ -116,30 +121,30 @@ class TmuxSetup:
         return (self.python, "-I", "-S", str(self.keeper))
 
 
-class Setups(Protocol):
+class ServerSetups(Protocol):
     """Setups for all places of one kind."""
 
-    async def of(self, place: Location) -> ISetup:
+    async def get_setup(self, place: Location) -> ServerSetup:
         """Return the setup for C{place}.
 
         @raise MuxError: there cannot be any.
         """
 
-    async def found(self) -> frozenset[str]:
+    async def find_session_ids(self) -> frozenset[str]:
         """Return the session ids whose sockets exist in any of the places."""
 
 
 @frozen
-class OwnSetups:
+class LocalSetups:
     """Setup for the service's own place, which is the only one of its kind."""
 
-    setup: TmuxSetup
+    setup: LocalSetup
 
-    async def of(self, place: Location) -> TmuxSetup:
+    async def get_setup(self, place: Location) -> LocalSetup:
         return self.setup
 
-    async def found(self) -> frozenset[str]:
-        return await self.setup.sockets.found()
+    async def find_session_ids(self) -> frozenset[str]:
+        return await self.setup.sockets.find_session_ids()
 
 
 @frozen(kw_only=True)
@@ -157,17 +162,17 @@ class OsUserSetups:
     tmux: str
     pythons: Sequence[str]
 
-    async def of(self, place: Location) -> TmuxSetup:
+    async def get_setup(self, place: Location) -> LocalSetup:
         user = place.user
         try:
             python = place.run_file_work(lambda: next(filter(can_run, self.pythons), None))
             self.shared.create_folder()
-            configuration, copied = self._copied(CONFIGURATION), self._copied(KEEPER)
+            configuration, copied = self._copy_file(CONFIGURATION), self._copy_file(KEEPER)
         except (OSError, FileError) as error:
             raise MuxError(f"the files for {place.title} cannot be written: {error}") from error
         if python is None:
             raise MuxError(f"{place.title} can run none of {', '.join(self.pythons)}")
-        return TmuxSetup(
+        return LocalSetup(
             transport=OsUserTransport(self.tmux, place),
             sockets=OsUserSockets(
                 self.shared.get_user_folder(user),
@@ -177,13 +182,13 @@ class OsUserSetups:
             python=python,
             configuration=configuration,
             keeper=copied,
-            foreign=True,
-            apart=fresh_keyring,
+            is_foreign=True,
+            start_context=fresh_keyring,
         )
 
-    async def found(self) -> frozenset[str]:
+    async def find_session_ids(self) -> frozenset[str]:
         folders = self.shared.list_user_folders()
-        return frozenset(name for folder in folders for name in sockets_in(folder))
+        return frozenset(name for folder in folders for name in find_sockets(folder))
 
-    def _copied(self, file: Path) -> Path:
+    def _copy_file(self, file: Path) -> Path:
         return self.shared.write_file(file.name, file.read_text("utf-8"), 0o644)

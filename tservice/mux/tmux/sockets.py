@@ -30,19 +30,19 @@ _LONGEST_NAME = 36 + len(_SUFFIX)
 class ServerSockets(Protocol):
     """Sockets of a place's servers."""
 
-    async def prepare(self) -> None:
+    async def prepare_folder(self) -> None:
         """Create the folder of the sockets, mode 0700.
 
         @raise MuxError: it cannot be created.
         """
 
-    def socket(self, session_id: str) -> Path:
+    def get_socket_path(self, session_id: str) -> Path:
         """Return the path of a session's socket, as seen in that place.
 
         @raise ValueError: the session id is invalid.
         """
 
-    async def clear(self, session_id: str) -> None:
+    async def remove_socket(self, session_id: str) -> None:
         """Remove the socket of a server that is gone.
 
         @raise MuxError: it cannot be removed.
@@ -55,7 +55,7 @@ class ServerSockets(Protocol):
         @raise OSError: it cannot be written.
         """
 
-    async def found(self) -> frozenset[str]:
+    async def find_session_ids(self) -> frozenset[str]:
         """Return the session ids whose sockets exist."""
 
 
@@ -73,7 +73,7 @@ class SocketFolder:
             home = (runtime or Path("/tmp")) / f"tservice-{os.getuid()}-{digest}"  # noqa: S108
         self.path = home
 
-    async def prepare(self) -> None:
+    async def prepare_folder(self) -> None:
         """Create the folder, mode 0700.
 
         @raise MuxError: it belongs to another user, is not a folder, or cannot be created; or its
@@ -91,7 +91,7 @@ class SocketFolder:
             raise MuxError(f"{self.path} is not this user's folder")
         self.path.chmod(0o700)
 
-    def socket(self, session_id: str) -> Path:
+    def get_socket_path(self, session_id: str) -> Path:
         """Return the path of a session's socket.
 
         @raise ValueError: the session id is invalid.
@@ -100,15 +100,15 @@ class SocketFolder:
             raise ValueError(f"not a session id: {session_id!r}")
         return self.path / (session_id + _SUFFIX)
 
-    async def clear(self, session_id: str) -> None:
+    async def remove_socket(self, session_id: str) -> None:
         """Remove the socket of a server that is gone.
 
         @raise MuxError: the entry cannot be removed; only the folder's owner can have created it.
         """
-        path = self.socket(session_id)
+        path = self.get_socket_path(session_id)
         try:
-            make_way(path)
-            make_way(path.with_suffix(_PREFACE))
+            remove_entry(path)
+            remove_entry(path.with_suffix(_PREFACE))
         except OSError as error:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 
@@ -117,13 +117,13 @@ class SocketFolder:
 
         @raise OSError: it cannot be written.
         """
-        path = self.socket(session_id).with_suffix(_PREFACE)
+        path = self.get_socket_path(session_id).with_suffix(_PREFACE)
         _write_new(path, data)
         return path
 
-    async def found(self) -> frozenset[str]:
+    async def find_session_ids(self) -> frozenset[str]:
         """Return the session ids whose sockets exist."""
-        return sockets_in(self.path)
+        return find_sockets(self.path)
 
 
 class OsUserSockets(SocketFolder):
@@ -141,11 +141,11 @@ class OsUserSockets(SocketFolder):
         self._act = act
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
-        path = self.socket(session_id).with_suffix(_PREFACE)
+        path = self.get_socket_path(session_id).with_suffix(_PREFACE)
         self._act(lambda: _write_new(path, data))
         return path
 
-    async def prepare(self) -> None:
+    async def prepare_folder(self) -> None:
         try:
             self._make()
         except (OSError, FileError) as error:
@@ -154,7 +154,7 @@ class OsUserSockets(SocketFolder):
             ) from error
 
 
-def sockets_in(folder: Path) -> frozenset[str]:
+def find_sockets(folder: Path) -> frozenset[str]:
     """Return the session ids of the sockets among the first L{LOOKED_AT} entries of C{folder}."""
     if not folder.is_dir():
         return frozenset()
@@ -164,7 +164,7 @@ def sockets_in(folder: Path) -> frozenset[str]:
     return frozenset(name for name in names if SESSION_ID.fullmatch(name))
 
 
-def make_way(path: Path) -> None:
+def remove_entry(path: Path) -> None:
     """Remove the entry at C{path}; rename it aside if it is a folder, which only a writer of the
     parent can have created.
 

@@ -11,8 +11,8 @@ from tservice.mux.interface import COMMAND_TIMEOUT, PaneExit
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux import commands
-from tservice.mux.tmux.channel import PaneChannel
 from tservice.mux.tmux.commands import PaneState, Version
+from tservice.mux.tmux.pane_channel import PaneChannel
 
 MAX_REAPS = 20
 REAP_DELAY = 0.05
@@ -53,47 +53,47 @@ class PaneStatus:
         self._reaps = 0
         self._looking = self._look_again = False
 
-    def look_soon(self) -> None:
+    def query_soon(self) -> None:
         """Query the pane now. If a query is under way, query once more after it, however often this
         is called.
         """
         self._look_again = True
         if not self._looking:
             self._looking = True
-            self._channel.unawaited(self._keep_looking(), "querying a pane")
+            self._channel.run_in_background(self._query_repeatedly(), "querying a pane")
 
-    async def look(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
+    async def query_state(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
         """Query tmux for the state of the pane, and apply it."""
-        blocks = await self._channel.send(commands.STATE, 1, timeout)
-        state = PaneState.parse(b"".join(blocks[0].lines))
+        blocks = await self._channel.send_line(commands.STATE, 1, timeout)
+        state = PaneState.parse_state(b"".join(blocks[0].lines))
         self._version = state.version
-        self.sized(state.cols, state.rows)
+        self.apply_size(state.cols, state.rows)
         if state.title != self.title:
             self.title = state.title
-            self._listeners.titled(state.title)
+            self._listeners.notify_titled(state.title)
         if state.dead and self.ending is None:
-            await self._bury(state)
+            await self._handle_unreported_exit(state)
         return state
 
-    async def version(self) -> Version:
+    async def get_version(self) -> Version:
         """Return the version of the pane's tmux, which is queried once."""
-        return self._version or (await self.look()).version
+        return self._version or (await self.query_state()).version
 
-    async def settle(self, state: PaneState) -> None:
+    async def wait_until_known(self, state: PaneState) -> None:
         """Wait until the exit of the process of C{state} is known, or it is known to run."""
         while state.dead and self.ending is None:
             await sleep(self._clock, REAP_DELAY)
-            state = await self.look()
+            state = await self.query_state()
         if self.ending is None:
             self.pid = state.kept_pid or state.pid
 
-    def sized(self, cols: int, rows: int) -> None:
+    def apply_size(self, cols: int, rows: int) -> None:
         """Apply a size and notify the listeners if it is new."""
         if (cols, rows) != (self.cols, self.rows):
             self.cols, self.rows = cols, rows
-            self._listeners.resized(cols, rows)
+            self._listeners.notify_resized(cols, rows)
 
-    def ended(self, *, status: int | None, signal: str | None, complete: bool = True) -> None:
+    def record_exit(self, *, status: int | None, signal: str | None, complete: bool = True) -> None:
         """Record that the process has ended, and notify the listeners.
 
         @param complete: all its output is in the log.
@@ -102,27 +102,27 @@ class PaneStatus:
             return
         if not complete:
             # tmux may have dropped the last bytes: its grid contains what is left of them.
-            self._log.gap()
+            self._log.add_gap()
         self.ending = PaneExit(status=status, signal=signal, at=now_ms(self._clock))
         self.pid = None
         self._over()
-        self._listeners.exited(self.ending)
+        self._listeners.notify_exited(self.ending)
 
-    async def _keep_looking(self) -> None:
+    async def _query_repeatedly(self) -> None:
         try:
             while self._look_again:
                 self._look_again = False
-                await self.look()
+                await self.query_state()
         finally:
             self._looking = False
 
-    async def _bury(self, state: PaneState) -> None:
+    async def _handle_unreported_exit(self, state: PaneState) -> None:
         """Handle a process that has ended without a report of its keeper."""
         unknown = state.status is None and state.signal is None
         if unknown and self._reaps < MAX_REAPS:
             # tmux may have missed the end of its child; the end of another child makes it check.
             self._reaps += 1
-            await self._channel.send(b"run-shell -b true", 1)
-            self._channel.later("end", REAP_DELAY, self.look)
+            await self._channel.send_line(b"run-shell -b true", 1)
+            self._channel.schedule_command("end", REAP_DELAY, self.query_state)
             return
-        self.ended(status=state.status, signal=state.signal, complete=False)
+        self.record_exit(status=state.status, signal=state.signal, complete=False)

@@ -6,9 +6,14 @@ from collections.abc import Callable
 
 from attrs import evolve
 
+from tservice.mux.mode_queries import ModeQuery, ModeQueryDetector
 from tservice.mux.outputlog import OutputLog
-from tservice.mux.questions import ModeQuestion, QuestionWatch
-from tservice.mux.tmux.words import KeeperWords, ModeWatch, TitleWatch, Word
+from tservice.mux.tmux.stream_parsers import (
+    KeeperWord,
+    KeeperWordParser,
+    ModeTracker,
+    TitleDetector,
+)
 
 
 class PaneStream:
@@ -21,38 +26,38 @@ class PaneStream:
         self,
         log: OutputLog,
         *,
-        heard: Callable[[Word], None],
+        heard: Callable[[KeeperWord], None],
         modes_changed: Callable[[], None],
         title_changed: Callable[[], None],
-        asked: Callable[[ModeQuestion], None],
+        asked: Callable[[ModeQuery], None],
     ) -> None:
         """@param asked: called when the program queried a mode; the query ends at that offset of
             the log.
         @param heard: called with each word of the keeper.
         @param title_changed: called when the program may have set its title.
         """
-        self.modes = ModeWatch()
+        self.modes = ModeTracker()
         self._log = log
         self._heard = heard
         self._modes_changed = modes_changed
         self._title_changed = title_changed
         self._asked = asked
-        self._questions = QuestionWatch()
-        self._words = KeeperWords(b"")
-        self._titles = TitleWatch()
+        self._questions = ModeQueryDetector()
+        self._words = KeeperWordParser(b"")
+        self._titles = TitleDetector()
 
-    def know(self, token: bytes, modes: bytes = b"") -> None:
+    def set_token(self, token: bytes, modes: bytes = b"") -> None:
         """Recognize the words of the keeper with that token from now on.
 
-        @param modes: L{ModeWatch.value} as an earlier service stored it.
+        @param modes: L{ModeTracker.stored_value} as an earlier service stored it.
         """
-        self._words = KeeperWords(token)
-        self.modes = ModeWatch(modes)
+        self._words = KeeperWordParser(token)
+        self.modes = ModeTracker(modes)
 
     def feed(self, data: bytes) -> None:
         """Consume a piece of output."""
         for part in self._words.feed(data):
-            if isinstance(part, Word):
+            if isinstance(part, KeeperWord):
                 self._heard(part)
                 continue
             self._log.append(part)

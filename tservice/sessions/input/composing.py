@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from tservice.clis.interfaces import CliKind, ICliRegistry, Submission
-from tservice.mux.interface import Capture
+from tservice.mux.interface import PaneCapture
 from tservice.terminal.composer import ComposerRule
 from tservice.terminal.composer_regions import is_written_after
 from tservice.terminal.draft import ComposerDraft, read_draft
@@ -55,7 +55,7 @@ class Composer:
         """True if the composer of this mode can be recognized at all."""
         return self.screen.shape != "mark" or self.screen.ready_mark is not None
 
-    def see(self, capture: Capture) -> Sight | None:
+    def see(self, capture: PaneCapture) -> Sight | None:
         """Return the state of the composer; C{None} if no composer is visible."""
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         draft = read_draft(frame, self.screen, self.rule)

@@ -26,7 +26,7 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.disk_errors import DiskFull
-from tservice.mux.typed import PIECE
+from tservice.mux.typed_input import PIECE
 from tservice.sessions.input.buffer import STRIKE
 from tservice.sessions.input.heldmarks import CLIENTS, HeldMark, digest, held_mark, stand_in
 from tservice.sessions.input.unsaved import UnsavedNumbers

@@ -105,7 +105,7 @@ class Parking:
         possible.
         """
         try:
-            guard = await self._context.pane.guard()
+            guard = await self._context.pane.guard_screen()
             seen = self._composer.see(guard.capture)
             if seen is None or seen.draft.text:
                 return False

@@ -13,7 +13,7 @@ from attrs import define
 
 from tservice.core.clock import sleep
 from tservice.core.errors import operation_failed
-from tservice.mux.interface import Mark, PaneGone
+from tservice.mux.interface import InputMark, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.journal import JournalEntry
 from tservice.sessions.input.parking import Parking
@@ -177,14 +177,14 @@ class Prompter:
 
     # -- the text
 
-    async def _bare_enter(self, mark: Mark | None) -> Given:
+    async def _bare_enter(self, mark: InputMark | None) -> Given:
         if mark is None:
             await self._unasked()
             self._typist.submitting()
             await self._typist.enter()
         return Given()
 
-    async def _put_in(self, mark: Mark | None, resumed: bool) -> Shown | None:
+    async def _put_in(self, mark: InputMark | None, resumed: bool) -> Shown | None:
         """Type the missing part of the text. Return C{None} if it must not be submitted."""
         if mark is not None:
             await self._typist.put_in(mark)

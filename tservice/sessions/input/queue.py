@@ -394,7 +394,7 @@ class InputQueue:
         session_id = self._target.session().id
         while True:
             try:
-                mark = await pane.last_mark()
+                mark = await pane.read_last_mark()
                 return None if mark is None else self._journal.learn(session_id, mark.id)
             except PaneGone:
                 return None

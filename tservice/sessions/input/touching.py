@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tservice.core.clock import sleep
-from tservice.mux.interface import Capture, MuxError, MuxTimeout, PaneGone
+from tservice.mux.interface import MuxError, MuxTimeout, PaneCapture, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.typist import TypingContext
 
@@ -35,10 +35,10 @@ class Touch:
         self._context = context
         self._composer = composer
 
-    async def look(self) -> Capture | None:
+    async def look(self) -> PaneCapture | None:
         """Return the screen; C{None} if it cannot be read now, which does not prevent typing."""
         try:
-            return await self._context.pane.capture()
+            return await self._context.pane.capture_content()
         except PaneGone:
             raise
         except MuxError:
@@ -77,7 +77,7 @@ class Touch:
     ) -> tuple[Sight | None, bool]:
         """Return the composer if it matches, and whether the key was pressed in that state."""
         try:
-            guard = await self._context.pane.guard()
+            guard = await self._context.pane.guard_screen()
             seen = self._composer.see(guard.capture)
             if seen is None or not meant(seen):
                 return None, False

@@ -15,7 +15,7 @@ from twisted.logger import Logger
 
 from tservice.core.clock import sleep
 from tservice.core.errors import operation_failed
-from tservice.mux.interface import Capture, IPane, Mark, MuxError, MuxTimeout, PaneGone
+from tservice.mux.interface import InputMark, IPane, MuxError, MuxTimeout, PaneCapture, PaneGone
 from tservice.sessions.input.composing import Composer
 from tservice.sessions.input.journal import InputKind, JournalEntry
 from tservice.sessions.interfaces import Claim
@@ -73,9 +73,9 @@ class TypingContext:
     clock: IReactorTime
     pane: IPane
     composer: Composer | None
-    asks: Callable[[Capture, str], str | None]
-    opened: Callable[[Capture], str | None]
-    rests: Callable[[Capture], bool]
+    asks: Callable[[PaneCapture, str], str | None]
+    opened: Callable[[PaneCapture], str | None]
+    rests: Callable[[PaneCapture], bool]
     claim: Callable[[bool], Claim]
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
@@ -109,7 +109,7 @@ class Typist:
         elif self._context.composer is None:
             await self._line(mark)
 
-    async def _line(self, mark: Mark | None) -> None:
+    async def _line(self, mark: InputMark | None) -> None:
         """Type a line for a shell: its text, and Enter once."""
         if self._entry.data and await self.put_in(mark):
             await sleep(self._context.clock, PASTE_GAP)
@@ -119,11 +119,11 @@ class Typist:
 
     # -- steps for prompts
 
-    async def mark(self) -> Mark | None:
+    async def mark(self) -> InputMark | None:
         """Return the progress of the entry."""
         return await self._mark()
 
-    async def put_in(self, mark: Mark | None) -> bool:
+    async def put_in(self, mark: InputMark | None) -> bool:
         """Type the missing part of the text and return whether anything was missing."""
         if self._entry.kind is InputKind.TYPED:
             if mark is not None and (mark.step != WRITTEN or mark.done >= len(self._entry.data)):
@@ -145,29 +145,31 @@ class Typist:
         if self._context.submitting is not None:
             self._context.submitting()
 
-    async def write(self, mark: Mark | None) -> None:
+    async def write(self, mark: InputMark | None) -> None:
         data = self._entry.data
         while mark is None or mark.done < len(data):
-            begun = mark or Mark(id=self._entry.id, step=WRITTEN)
+            begun = mark or InputMark(id=self._entry.id, step=WRITTEN)
             try:
-                await self._context.pane.write(data, begun)
+                await self._context.pane.write_bytes(data, begun)
                 return
             except MuxError as error:
                 mark = await self._after(error)
 
     # -- steps that are done exactly once
 
-    async def _step(self, step: str, command: Callable[[Mark], Coroutine[Any, Any, None]]) -> None:
+    async def _step(
+        self, step: str, command: Callable[[InputMark], Coroutine[Any, Any, None]]
+    ) -> None:
         while True:
             try:
-                await command(Mark(id=self._entry.id, step=step))
+                await command(InputMark(id=self._entry.id, step=step))
                 return
             except MuxError as error:
                 mark = await self._after(error)
                 if mark is not None and mark.step == step:
                     return
 
-    async def _after(self, error: MuxError) -> Mark | None:
+    async def _after(self, error: MuxError) -> InputMark | None:
         """Return the progress of the entry after a command ended with C{error}."""
         if isinstance(error, PaneGone):
             raise error
@@ -178,7 +180,7 @@ class Typist:
             raise NotTyped("its caller already received an error")
         return mark
 
-    async def _refused(self, error: MuxError, mark: Mark | None) -> None:
+    async def _refused(self, error: MuxError, mark: InputMark | None) -> None:
         self._refusals += 1
         if self._refusals >= REFUSALS:
             if mark is None:
@@ -186,7 +188,7 @@ class Typist:
             raise operation_failed(f"only a part of the input was typed: {error}") from error
         await sleep(self._context.clock, PAUSE)
 
-    async def _mark(self) -> Mark | None:
+    async def _mark(self) -> InputMark | None:
         """Return the pane's mark if it belongs to this entry; retry until the pane answers.
 
         Commands are answered in order, so an answer means that every earlier command was either
@@ -195,7 +197,7 @@ class Typist:
         asked = 0
         while True:
             try:
-                mark = await self._context.pane.last_mark()
+                mark = await self._context.pane.read_last_mark()
             except PaneGone:
                 raise
             except MuxError as error:

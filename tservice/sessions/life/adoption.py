@@ -47,7 +47,7 @@ class Adoption:
     async def run(self) -> None:
         """Reconcile every record once, and schedule a retry for servers that do not answer."""
         known = {live.record.id for live in self._roster}
-        for unknown in sorted(await self._mux.found() - known):
+        for unknown in sorted(await self._mux.find_session_ids() - known):
             self._log.warn("left running: a multiplexer server without a session, {id}", id=unknown)
         await self._ask()
 

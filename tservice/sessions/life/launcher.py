@@ -19,13 +19,13 @@ from tservice.core.places.location import Location
 from tservice.core.places.workspace_bounds import FolderLimit, WorkspaceBounds
 from tservice.core.users.os_users import can_enter
 from tservice.mux.interface import (
-    Colours,
     IMultiplexer,
     IPane,
-    Leftover,
+    LeftoverProcess,
     MuxError,
     PaneGone,
     PaneSpec,
+    TerminalColours,
 )
 from tservice.sessions.interfaces import (
     Again,
@@ -188,7 +188,9 @@ class Launcher:
             hook_secret_file="" if hooks is None else str(hooks.secret_file),
         )
 
-    async def launch(self, session: Session, plan: Launch, again: Again, colours: Colours) -> IPane:
+    async def launch(
+        self, session: Session, plan: Launch, again: Again, colours: TerminalColours
+    ) -> IPane:
         """Start C{plan} in a pane of the session's size.
 
         @param colours: the terminal colours reported to its program.
@@ -225,7 +227,7 @@ class Launcher:
         )
         again()
         try:
-            return await self._mux.create(spec)
+            return await self._mux.create_pane(spec)
         except MuxError as error:
             raise operation_failed(f"the session could not be started: {error}") from error
 
@@ -236,7 +238,7 @@ class Launcher:
         """
         place = self.places.starting(session)
         try:
-            pane = await self._mux.adopt(session.id, place)
+            pane = await self._mux.adopt_pane(session.id, place)
         except MuxError as error:
             raise operation_failed(f"could not attach to the tmux session: {error}") from error
         if pane is None:
@@ -258,7 +260,7 @@ class Launcher:
         except ServiceError as error:
             self._log.warn("hooks of {id}: {error}", id=session.id, error=error)
         try:
-            pane = await self._mux.adopt(session.id, place)
+            pane = await self._mux.adopt_pane(session.id, place)
         except MuxError as error:
             raise operation_failed(f"the session's terminal does not answer: {error}") from error
         if pane is not None and pane.ending is None:
@@ -278,7 +280,7 @@ def _is_usable(folder: str, inside: FolderLimit) -> bool:
     return usable
 
 
-async def end(pane: IPane) -> tuple[Leftover, ...]:
+async def end(pane: IPane) -> tuple[LeftoverProcess, ...]:
     """End a pane and its server.
 
     @return: the processes that outlive it.

@@ -12,7 +12,7 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, operation_failed
 from tservice.core.event_payloads import SessionExited
 from tservice.core.events import EventName
-from tservice.mux.interface import IPane, Leftover, PaneExit
+from tservice.mux.interface import IPane, LeftoverProcess, PaneExit
 from tservice.sessions.interfaces import (
     Again,
     FolderHeld,
@@ -89,7 +89,7 @@ class Processes:
         """
         return await _alone(live, lambda: self._stop(live, reason))
 
-    async def kill(self, live: Live) -> tuple[Leftover, ...]:
+    async def kill(self, live: Live) -> tuple[LeftoverProcess, ...]:
         """End the process in any phase, and remove the session.
 
         @return: the processes that outlive it.
@@ -99,7 +99,7 @@ class Processes:
         """
         return await _alone(live, lambda: self._kill(live))
 
-    async def let_go(self, live: Live) -> tuple[Leftover, ...]:
+    async def let_go(self, live: Live) -> tuple[LeftoverProcess, ...]:
         """Detach from the running process; remove a session without a process.
 
         @return: as L{kill}.
@@ -196,12 +196,12 @@ class Processes:
             self._roster.publish(live, EventName.SESSION_EXIT, SessionExited(id=live.record.id))
         return live.session
 
-    async def _kill(self, live: Live) -> tuple[Leftover, ...]:
+    async def _kill(self, live: Live) -> tuple[LeftoverProcess, ...]:
         left = await self._end(live)
         self._roster.remove(live)
         return left
 
-    async def _end(self, live: Live) -> tuple[Leftover, ...]:
+    async def _end(self, live: Live) -> tuple[LeftoverProcess, ...]:
         pane = live.pane
         if pane is None and live.stage.phase is not Phase.CREATED and live.record.owned:
             pane = await self._launcher.take_up(live.record)
@@ -209,7 +209,7 @@ class Processes:
         live.forget_pane()
         return left
 
-    async def _let_go(self, live: Live) -> tuple[Leftover, ...]:
+    async def _let_go(self, live: Live) -> tuple[LeftoverProcess, ...]:
         if live.stage.phase is Phase.UNKNOWN:
             raise operation_failed("the session's terminal does not answer")
         if live.stage.phase is not Phase.RUNNING:
@@ -249,7 +249,7 @@ class Processes:
         screen = LastScreen(self._clock, pane, lambda: live.record.location is not Location.LOCAL)
         live.last_screen = screen
         live.unlisten = _all(
-            pane.listen(watcher),
+            pane.add_listener(watcher),
             pane.log.subscribe(lambda: self._printed(live, screen)),
             screen.close,
         )

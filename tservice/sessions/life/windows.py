@@ -13,7 +13,7 @@ from twisted.logger import Logger
 from tservice.core.clock import now_ms
 from tservice.core.errors import operation_failed
 from tservice.core.tasks import spawn_logged
-from tservice.mux.interface import Colours, MuxError, PaneGone
+from tservice.mux.interface import MuxError, PaneGone, TerminalColours
 from tservice.sessions.live import Live
 from tservice.sessions.record.viewport import Wish, after_leaving, after_wish, may_resize
 from tservice.sessions.roster import Roster
@@ -28,7 +28,7 @@ class Windows:
 
     clock: IReactorTime
     roster: Roster
-    usual: Callable[[], Colours]
+    usual: Callable[[], TerminalColours]
 
     _log = Logger()
 
@@ -53,12 +53,12 @@ class Windows:
         if heir is not None:
             await self._apply_size(live, heir.cols, heir.rows)
 
-    def show(self, live: Live, viewer: str, colours: Colours) -> None:
+    def show(self, live: Live, viewer: str, colours: TerminalColours) -> None:
         """Record the colours in which a viewer shows its terminal."""
         live.colours[viewer] = colours
         self.recolour(live)
 
-    def colours_of(self, live: Live) -> Colours:
+    def colours_of(self, live: Live) -> TerminalColours:
         """Return the colours that a session's programs see now."""
         holder = live.claims.holder
         shown = None if holder is None else live.colours.get(holder)
@@ -77,7 +77,7 @@ class Windows:
         for live in self.roster:
             self.recolour(live)
 
-    async def _tell(self, live: Live, colours: Colours) -> None:
+    async def _tell(self, live: Live, colours: TerminalColours) -> None:
         pane = live.pane
         try:
             if pane is not None:

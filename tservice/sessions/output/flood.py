@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from tservice.core.clock import sleep
 from tservice.core.tasks import spawn_logged
-from tservice.mux.interface import Capture, IPane, MuxError
+from tservice.mux.interface import IPane, MuxError, PaneCapture
 from tservice.sessions.output.viewer import Viewer
 
 SAMPLE = 0.05
@@ -67,32 +67,32 @@ class FloodMode:
 
     async def _run(self) -> None:
         try:
-            await self._pane.pause()
+            await self._pane.pause_output()
             await self._sample_until_quiet()
-            await self._pane.resume()
+            await self._pane.resume_output()
         except MuxError as error:
             self._log.info("flood mode ended: {why}", why=str(error))
         finally:
             self.on = False
 
     async def _sample_until_quiet(self) -> None:
-        last: Capture | None = None
+        last: PaneCapture | None = None
         equal = 0
         while equal < STILL and self._viewers and not self._needed():
-            capture = await self._pane.capture(0)
+            capture = await self._pane.capture_content(0)
             equal = equal + 1 if last is not None and same_screen(last, capture) else 0
             if not equal:
                 self._show(capture)
             last = capture
             await sleep(self._clock, SAMPLE)
 
-    def _show(self, capture: Capture) -> None:
+    def _show(self, capture: PaneCapture) -> None:
         for viewer in tuple(self._viewers):
             if viewer.takes_more():
                 viewer.snapshot(capture)
 
 
-def same_screen(one: Capture, two: Capture) -> bool:
+def same_screen(one: PaneCapture, two: PaneCapture) -> bool:
     """Return whether two captures show that nothing was printed between them."""
     return (
         one.lines == two.lines

@@ -12,7 +12,7 @@ from twisted.logger import Logger
 from tservice.core.clock import now_ms
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
-from tservice.mux.interface import Capture, IPane, MuxError
+from tservice.mux.interface import IPane, MuxError, PaneCapture
 
 AFTER = 0.25
 """Seconds from a pane's output to its capture: at most four captures a second."""
@@ -22,7 +22,7 @@ AFTER = 0.25
 class SeenScreen:
     """A capture, and when it was made in Unix milliseconds."""
 
-    capture: Capture
+    capture: PaneCapture
     at: int
 
 
@@ -50,7 +50,7 @@ class LastScreen:
         if self._timer is None and self._looking is None and self._wanted():
             self._timer = self._clock.callLater(AFTER, self._look)
 
-    def saw(self, capture: Capture) -> None:
+    def saw(self, capture: PaneCapture) -> None:
         """Record a capture of the screen without its history, made by another reader."""
         if self._wanted():
             self.seen = SeenScreen(capture, now_ms(self._clock))
@@ -69,7 +69,7 @@ class LastScreen:
 
     async def _capture(self) -> None:
         try:
-            capture = await self._pane.capture(0)
+            capture = await self._pane.capture_content(0)
         except MuxError as error:
             self._log.debug("a screen was not captured: {error}", error=error)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from tservice.mux.interface import Capture
+from tservice.mux.interface import PaneCapture
 from tservice.mux.outputlog import OutputLog
 from tservice.terminal.link_index import LOOK_BACK, OPENING, LinkIndex
 from tservice.terminal.wrapped_lines import find_continued
@@ -13,11 +13,11 @@ PIECE = 32 * 1024
 """Bytes read at a time: the log caches the last read."""
 
 
-def with_links(capture: Capture, log: OutputLog) -> Capture:
+def with_links(capture: PaneCapture, log: OutputLog) -> PaneCapture:
     """Return C{capture} with the links that its rows were certainly printed with."""
     # A multiplexer that keeps links is more reliable.
     kept = any(OPENING in row for row in (*capture.lines, *capture.main))
-    if kept or not log.holds(capture.offset):
+    if kept or not log.has_offset(capture.offset):
         return capture
     start = max(log.start, capture.offset - LOOK_BACK)
     printed = b"".join(

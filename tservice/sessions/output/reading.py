@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
-from tservice.mux.interface import Capture, IPane, MuxBusy, MuxError, PaneGone
+from tservice.mux.interface import IPane, MuxBusy, MuxError, PaneCapture, PaneGone
 from tservice.sessions.interfaces import KeptScreen
 from tservice.sessions.output.lastscreen import LastScreen, SeenScreen
 from tservice.sessions.record.model import Session
@@ -147,9 +147,9 @@ async def search_terminal(
     return {"matches": [asdict(match) for match in found], "truncated": more or cut}
 
 
-async def _capture(pane: IPane, history: int | None) -> Capture | None:
+async def _capture(pane: IPane, history: int | None) -> PaneCapture | None:
     try:
-        return await pane.capture(history)
+        return await pane.capture_content(history)
     except PaneGone:
         return None
     except MuxBusy as error:
@@ -175,7 +175,7 @@ async def _in_pieces(clock: IReactorTime, lines: Iterator[bytes]) -> AsyncIterat
 
 
 def _payload(
-    session: Session, capture: Capture, lines: list[bytes], request: ReadRequest
+    session: Session, capture: PaneCapture, lines: list[bytes], request: ReadRequest
 ) -> dict[str, Any]:
     full = request.history is not None
     text = b"\r\n".join(lines).decode("utf-8", "replace")

@@ -206,7 +206,7 @@ class TerminalSockets:
         if pane is None:
             return
         room.stream = TerminalStream(pane, self.clock, partial(self._needed, session_id))
-        room.unlisten = pane.listen(_Announcer(self, session_id))
+        room.unlisten = pane.add_listener(_Announcer(self, session_id))
 
     def _close_stream(self, room: _Room) -> None:
         if room.unlisten is not None:

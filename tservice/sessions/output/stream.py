@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
-from tservice.mux.interface import Capture, GlyphRun, IPane, MuxError
+from tservice.mux.interface import GlyphRun, IPane, MuxError, PaneCapture
 from tservice.sessions.output.flood import FloodMode
 from tservice.sessions.output.links import with_links
 from tservice.sessions.output.viewer import FRAME, Viewer, ViewerSocket
@@ -73,7 +73,7 @@ class TerminalStream:
         viewer = Viewer(wire, log, self._want_snapshot)
         self._viewers[viewer] = None
         viewer.glyphs = self._glyphs
-        if since is not None and epoch == log.epoch and log.holds(since):
+        if since is not None and epoch == log.epoch and log.has_offset(since):
             viewer.hello(since, self.pane.cols, self.pane.rows, resumed=True)
             viewer.pump()
         elif away:
@@ -156,8 +156,8 @@ class TerminalStream:
                 wanting = tuple(self._wanting)
                 self._wanting.clear()
                 try:
-                    self._glyphs = await self.pane.glyphs()
-                    capture = await self.pane.capture(SNAPSHOT_HISTORY)
+                    self._glyphs = await self.pane.get_glyph_runs()
+                    capture = await self.pane.capture_content(SNAPSHOT_HISTORY)
                 except MuxError as error:
                     self._snapshot_failed((*wanting, *self._wanting), error)
                     return
@@ -165,7 +165,7 @@ class TerminalStream:
         finally:
             self._capturing = False
 
-    def _hand_out(self, wanting: tuple[Viewer, ...], capture: Capture) -> None:
+    def _hand_out(self, wanting: tuple[Viewer, ...], capture: PaneCapture) -> None:
         for viewer in wanting:
             if viewer in self._viewers:
                 viewer.glyphs = self._glyphs

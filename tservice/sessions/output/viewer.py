@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from tservice.mux.interface import Capture, GlyphRun
+from tservice.mux.interface import GlyphRun, PaneCapture
 from tservice.mux.outputlog import OutputLog
 from tservice.terminal.snapshot import build_snapshot_text
 
@@ -105,7 +105,7 @@ class Viewer:
         self.behind = True
         self._ask()
 
-    def snapshot(self, capture: Capture) -> None:
+    def snapshot(self, capture: PaneCapture) -> None:
         """Replace the client's screen and continue from the capture's offset."""
         if not self._greeted:
             self.hello(capture.offset, capture.cols, capture.rows, resumed=False)
@@ -163,7 +163,7 @@ class Viewer:
         return self.behind and self._greeted and not self.takes_more()
 
     def _too_far(self) -> bool:
-        if not self._log.holds(self.offset):
+        if not self._log.has_offset(self.offset):
             return True
         drawn = self.offset if self._got is None else min(self._got, self.offset)
         return self._log.end - drawn > WINDOW

@@ -12,7 +12,7 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
 from tservice.http.websockets.connection import ISocket, ISocketHandler
 from tservice.http.websockets.frames import SocketMessage
-from tservice.sessions.interfaces import Colours, Delivery, ISessions
+from tservice.sessions.interfaces import Delivery, ISessions, TerminalColours
 from tservice.sessions.output.frames import (
     ColoursFrame,
     GotFrame,
@@ -121,7 +121,7 @@ class TerminalSocket:
             case ResizeFrame():
                 self._sizes.put(message)
             case ColoursFrame(foreground=foreground, background=background):
-                self._show(Colours(foreground=foreground, background=background))
+                self._show(TerminalColours(foreground=foreground, background=background))
             case GotFrame(offset=offset):
                 viewer = self._sockets.viewer(self._id, self)
                 if viewer is not None:
@@ -226,7 +226,7 @@ class TerminalSocket:
         }
         self._acknowledge(message.seq, **{k: v for k, v in told.items() if v is not None})
 
-    def _show(self, colours: Colours) -> None:
+    def _show(self, colours: TerminalColours) -> None:
         try:
             self._sessions.show_colours(self._id, self.cid, colours)
         except ServiceError as error:

@@ -13,7 +13,7 @@ from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME, LINE
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Scope
-from tservice.sessions.interfaces import Leftover, ModelQuestion
+from tservice.sessions.interfaces import LeftoverProcess, ModelQuestion
 from tservice.sessions.life.quickstart import ORIGIN_LENGTH, QuickStart
 from tservice.sessions.record.names import NAME_LENGTH
 from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
@@ -350,7 +350,7 @@ class LifeRoutes:
         return Killed(killed=killed, left=_left(left))
 
 
-def _left(found: Sequence[Leftover]) -> list[LeftAnswer] | None:
+def _left(found: Sequence[LeftoverProcess]) -> list[LeftAnswer] | None:
     return [LeftAnswer(pid=each.pid, command=each.command) for each in found] or None
 
 

@@ -65,7 +65,7 @@ class OutputWait:
         self._before: Counter[str] | None = None
         self._quiet: IDelayedCall | None = None
         self._timeout: IDelayedCall | None = None
-        self._ends = (pane.log.subscribe(self._read), pane.listen(self))
+        self._ends = (pane.log.subscribe(self._read), pane.add_listener(self))
         self._released = False
 
     def begin(self, timeout_ms: int, *, searched: bool) -> None:
@@ -103,7 +103,7 @@ class OutputWait:
 
     def _read(self) -> None:
         log = self._pane.log
-        if not log.holds(self._offset):
+        if not log.has_offset(self._offset):
             self._offset = log.start
             self._matcher = StreamMatcher(self._needle)
         while self._offset < log.end:
@@ -230,7 +230,7 @@ async def texts_of_screen(pane: IPane, needle: SearchNeedle) -> list[str] | None
     line may change while the row with the text stays the same.
     """
     try:
-        capture = await pane.capture(0)
+        capture = await pane.capture_content(0)
     except MuxError:
         return None
     rows, wrapped = get_screen_rows(capture)

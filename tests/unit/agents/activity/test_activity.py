@@ -209,7 +209,7 @@ class PrimaryTests(AgentCase):
         self.hook(session, "prompt_submitted")
         self.signals()
         for _ in range(5):
-            self.pane(session).fail("capture", MuxTimeout("no answer"))
+            self.pane(session).inject_fault("capture", MuxTimeout("no answer"))
         self.show(session, COMPOSER)
         self.spend(4.9)
         self.assert_signals([])
@@ -241,7 +241,7 @@ class PrimaryTests(AgentCase):
     def test_a_process_that_ends(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
-        self.pane(session).exit(0)
+        self.pane(session).exit_program(0)
         self.spend(20)
         self.assert_signals(["working", "exit"])
         self.assertEqual([], self.clock.getDelayedCalls())
@@ -338,7 +338,7 @@ class DialogTests(AgentCase):
         self.assertEqual("Do you want to proceed?", dialog.question)
         self.assertEqual("busy", self.status(session)[0])
         self.assert_signals(["working"])
-        self.pane(session).exit()
+        self.pane(session).exit_program()
         self.assertIsNone(self.agents.agents.dialog_of(session.id))
 
     def test_a_dialog_of_the_start_is_no_turn(self) -> None:
@@ -351,12 +351,12 @@ class DialogTests(AgentCase):
         session = self.ready()
         look = self.run_now(self.agents.agents.look(session.id))
         self.assertTrue(look.reading.composer_ready)
-        self.pane(session).fail("capture", MuxTimeout("no answer"))
+        self.pane(session).inject_fault("capture", MuxTimeout("no answer"))
         self.assertEqual(422, self.refusal(self.agents.agents.look(session.id)).status)
         self.assertEqual(404, self.refusal(self.agents.agents.look("nobody")).status)
         shell = self.shell()
         self.assertEqual(409, self.refusal(self.agents.agents.look(shell.id)).status)
-        self.pane(session).exit()
+        self.pane(session).exit_program()
         self.assertEqual(409, self.refusal(self.agents.agents.look(session.id)).status)
 
     def test_an_observer_that_fails_keeps_nobody_from_hearing(self) -> None:

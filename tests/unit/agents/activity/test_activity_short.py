@@ -39,14 +39,14 @@ class ShortCase(AgentCase):
     def submit(self, session: Session, answer: Callable[[], None], text: str = "go") -> None:
         """A prompt whose Enter is answered at once; a composer that is not shown is waited for."""
         program = self.screen(session)
-        received = program.received
+        received = program.input_received
 
         def enter(data: bytes) -> None:
             received(data)
             if data == b"\r":
                 answer()
 
-        program.received = enter  # type: ignore[method-assign]
+        program.input_received = enter  # type: ignore[method-assign]
         self.type(session, f"{text}\r")
         # The completions of a command are given a moment to be drawn.
         settling = 0.3 if text.startswith("/") else 0.0

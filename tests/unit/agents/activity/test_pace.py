@@ -145,7 +145,7 @@ class AnythingTests(AgentCase):
             elif step == "spend":
                 self.spend(float(word))
             else:
-                self.pane(session).fail("capture", MuxTimeout("no answer"))
+                self.pane(session).inject_fault("capture", MuxTimeout("no answer"))
         self.show(session, COMPOSER)
         self.spend(30)
         told = [word for word in self.signals() if word in ("idle", "working")]

@@ -139,7 +139,7 @@ class TrustTests(AgentCase):
         session = self.agent()
         self.screen(session).answers = {ENTER: COMPOSER}
         for _ in range(4):
-            self.pane(session).fail("capture", MuxTimeout("no answer"))
+            self.pane(session).inject_fault("capture", MuxTimeout("no answer"))
         self.show(session, TRUST)
         self.spend(1)
         self.assertEqual([], self.keys(session))
@@ -167,13 +167,13 @@ class TrustTests(AgentCase):
     def test_a_process_that_ends_meanwhile(self) -> None:
         session = self.begin(NO_TRUST, {})
         self.spend(0.4)
-        self.pane(session).exit(1)
+        self.pane(session).exit_program(1)
         self.spend(100)
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_a_key_that_is_refused(self) -> None:
         session = self.begin(TRUST, {ENTER: COMPOSER})
-        self.pane(session).fail("send_key", MuxTimeout("no answer"))
+        self.pane(session).inject_fault("send_key", MuxTimeout("no answer"))
         self.spend(5)
         self.assertEqual([ENTER], self.keys(session))
 
@@ -274,7 +274,7 @@ class GateTests(AgentCase):
         session = self.agent()
         done = self.prompt(session)
         self.spend(1)
-        self.pane(session).exit()
+        self.pane(session).exit_program()
         self.assertEqual(409, self.failureResultOf(done, ServiceError).value.status)
         self.assertEqual([], self.clock.getDelayedCalls())
 
@@ -396,7 +396,7 @@ class GateTests(AgentCase):
         self.spend(30)
         self.assertFalse(self.prompted(session))
         self.assertNoResult(done)
-        self.pane(session).exit()
+        self.pane(session).exit_program()
         self.failureResultOf(done, ServiceError)
 
     def test_a_ready_agent_is_typed_to_at_once(self) -> None:

@@ -127,7 +127,7 @@ class PermissionTests(ApprovalCase):
     def test_a_lost_answer_of_the_terminal(self) -> None:
         """Nobody knows whether the key was pressed, so it is not pressed again."""
         session = self.asked(permission())
-        self.pane(session).fail("press_if", MuxTimeout("no answer"), effect=True)
+        self.pane(session).inject_fault("press_if", MuxTimeout("no answer"), effect=True)
         self.client(session).deaf = True
         for _ in range(2):
             code, _ = self.refused_answer(self.item(session), "approve")
@@ -137,7 +137,7 @@ class PermissionTests(ApprovalCase):
     def test_a_screen_without_rest(self) -> None:
         """The rows of the dialog decide; what moves elsewhere does not matter."""
         session = self.asked(permission())
-        self.pane(session).restless = True
+        self.pane(session).is_never_quiet = True
         self.give(self.item(session), "approve")
         self.assertEqual([("touch made.txt", "1")], self.client(session).left)
 

@@ -55,7 +55,7 @@ class RecordedCase(SynchronousTestCase):
             session_id=ID, argv=("x",), env={}, cwd="/", cols=cols, rows=rows, place=here()
         )
         pane: FakePane = self.successResultOf(
-            Deferred.fromCoroutine(FakeMultiplexer(clock, host).create(spec))
+            Deferred.fromCoroutine(FakeMultiplexer(clock, host).create_pane(spec))
         )
         screen.show(_shown(shown))
         answers = AnswerScreen(clock, pane, RULES[shown.cli])

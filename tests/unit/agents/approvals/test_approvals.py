@@ -288,11 +288,11 @@ class EndTests(ApprovalCase):
 
     def test_a_listing_does_not_wait_for_a_pane_that_does_not_answer(self) -> None:
         session = self.asked(permission())
-        self.pane(session).hold()
+        self.pane(session).stop_answering()
         listing = begin(self.approvals.list(ADMIN))
         self.spend(2.1)
         self.assertEqual(1, len(self.successResultOf(listing)))
-        self.pane(session).release()
+        self.pane(session).resume_answering()
 
     def test_elicitation_is_over(self) -> None:
         session = self.asked(question("Colour", "Red", "Green"), tool_name="AskUserQuestion")
@@ -309,7 +309,7 @@ class EndTests(ApprovalCase):
 
     def test_the_session_ends(self) -> None:
         session = self.asked(permission())
-        self.pane(session).exit(0)
+        self.pane(session).exit_program(0)
         self.spend(1)
         self.assertEqual(("resolved", "session_ended"), self.told()[-1])
 

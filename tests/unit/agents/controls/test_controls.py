@@ -94,14 +94,14 @@ class ControlTests(AgentCase):
         session = self.ready()
         screens = {COMPOSER: EDITS, EDITS: PLAN, PLAN: COMPOSER}
         program = self.screen(session)
-        received = program.received
+        received = program.input_received
 
         def pressed(data: bytes) -> None:
             received(data)
             if data == TAB:
                 program.show(screens[program.shown])
 
-        program.received = pressed  # type: ignore[method-assign]
+        program.input_received = pressed  # type: ignore[method-assign]
         mode = ControlSetting.PERMISSION_MODE
         self.assertEqual("plan", self.successResultOf(self.tell(session, mode, "plan")))
         self.assertEqual("plan", self.successResultOf(self.tell(session, mode, "plan")))
@@ -126,14 +126,14 @@ class ControlTests(AgentCase):
             session = self.ready()
             program = self.screen(session)
             program.answers = screens
-            received = program.received
+            received = program.input_received
 
             def losing(data: bytes, received: Any = received, last: bytes = last) -> None:
                 received(data)
                 if data == last:
                     lost.append(data)
 
-            program.received = losing  # type: ignore[method-assign]
+            program.input_received = losing  # type: ignore[method-assign]
             told = begin(self.controls.tell(session.id, setting, value, ADMIN, again))
             self.spend(12)
             error = self.failureResultOf(told, ServiceError).value

@@ -246,7 +246,7 @@ class SignalTests(AgentCase):
         self.assertEqual((None, 1), self.tool(session))
         answer = wire(session_answer(self.sessions.get(session.id)))
         self.assertEqual(1, answer["backgroundTasks"])
-        self.pane(session).exit()
+        self.pane(session).exit_program()
         self.spend(1)
         self.assertEqual((None, None), self.tool(session))
 
@@ -315,7 +315,7 @@ class SignalTests(AgentCase):
     def test_a_new_process_begins_anew(self) -> None:
         session = self.ready()
         self.hook(session, "session_start", session_id="a", source="startup")
-        self.pane(session).exit()
+        self.pane(session).exit_program()
         self.run_now(self.sessions.start(session.id, granted=True))
         self.hook(session, "session_start", session_id="b", source="startup")
         self.assertEqual(("a", "b"), self.sessions.get(session.id).conversation_ids)

@@ -158,7 +158,7 @@ class StartTests(AgentCase):
         """A session whose agent told of a conversation and ended."""
         owner = self.agent("x", **fields)
         self.hook(owner, "session_start", session_id=OLD)
-        self.pane(owner).exit(0)
+        self.pane(owner).exit_program(0)
         return self.sessions.get(owner.id)
 
     def argv(self, owner: Session) -> list[str]:
@@ -186,7 +186,7 @@ class StartTests(AgentCase):
     def test_a_conversation_that_cannot_be_one(self) -> None:
         """Nothing is started, and nothing of it reaches a command line."""
         agent, shell = self.ended(), self.shell()
-        self.pane(shell).exit(0)
+        self.pane(shell).exit_program(0)
         for owner, resume in ((agent, "--model=x"), (agent, ""), (shell, OLD)):
             work = self.sessions.start(owner.id, granted=True, resume=resume)
             text = self.assert_refused(ErrorCode.INVALID_INPUT, work)
@@ -195,13 +195,13 @@ class StartTests(AgentCase):
 
     def test_without_a_conversation_it_begins(self) -> None:
         owner = self.agent("x")
-        self.pane(owner).exit(0)
+        self.pane(owner).exit_program(0)
         self.run_now(self.sessions.start(owner.id, granted=True))
         self.assertNotIn("--resume", self.argv(owner))
 
     def test_a_shell_has_none(self) -> None:
         owner = self.shell()
         self.sessions.update(owner.id, conversation_ids=(OLD,))
-        self.pane(owner).exit(0)
+        self.pane(owner).exit_program(0)
         self.run_now(self.sessions.start(owner.id, granted=True))
         self.assertNotIn(OLD, self.argv(owner))

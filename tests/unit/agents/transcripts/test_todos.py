@@ -325,7 +325,7 @@ class ServiceTests(AgentCase):
         self.prompted()
         self.planned(PAINT)
         self.rested()
-        self.pane(self.session).exit()
+        self.pane(self.session).exit_program()
         self.spend(1)
         self.assertEqual(([], None), self.todos())
         self.planned(LOOKED)
@@ -349,7 +349,7 @@ class ServiceTests(AgentCase):
         self.open()
         self.rested()
         self.assertEqual([PAINT], self.todos()[0])
-        self.pane(self.session).exit()
+        self.pane(self.session).exit_program()
         self.spend(1)
         self.assertEqual(([], None), self.todos())
 

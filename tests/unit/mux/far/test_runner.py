@@ -9,8 +9,16 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.mux.far.children import Process
-from tservice.mux.far.runner import CUT, MAX_ANSWER, RUN_TIMEOUT, Answer, Far, FarError, Way
-from tservice.mux.far.shell import MARK
+from tservice.mux.far.runner import (
+    CUT,
+    MAX_ANSWER,
+    RUN_TIMEOUT,
+    RemoteChannel,
+    RemoteError,
+    RemoteResult,
+    RemoteRunner,
+)
+from tservice.mux.far.shell_quoting import MARK
 
 
 class TrialTests(SynchronousTestCase):
@@ -18,8 +26,10 @@ class TrialTests(SynchronousTestCase):
         self.clock = Clock()
         self.made: list[Process] = []
         processes: Any = self
-        way = Way(prefix=lambda: ["/ssh"], spoken=True, env={})
-        self.running = Deferred.fromCoroutine(Far(self.clock, processes, way).run(b"line\n"))
+        way = RemoteChannel(prefix=lambda: ["/ssh"], takes_shell_text=True, env={})
+        self.running = Deferred.fromCoroutine(
+            RemoteRunner(self.clock, processes, way).run_program(b"line\n")
+        )
         (self.child,) = self.made
         self.addCleanup(lambda: self.assertEqual([], self.clock.getDelayedCalls()))
 
@@ -28,7 +38,7 @@ class TrialTests(SynchronousTestCase):
 
     def why(self) -> str:
         """Why nobody knows what became of it."""
-        return str(self.failureResultOf(self.running, FarError).value)
+        return str(self.failureResultOf(self.running, RemoteError).value)
 
     def test_noise_before_the_mark_is_skipped(self) -> None:
         """It may come in any pieces, without a line end, and on both streams."""
@@ -39,7 +49,7 @@ class TrialTests(SynchronousTestCase):
             self.child.say(bytes([byte]))
         self.child.complain(b"stty: standard input: Inappropriate ioctl\n" + MARK + b"mine\n")
         self.child.end(3)
-        whole = Answer(status=3, out=b"own\n", errors="mine")
+        whole = RemoteResult(status=3, out=b"own\n", errors="mine")
         self.assertEqual(whole, self.successResultOf(self.running))
 
     def test_shell_that_starts_no_program_is_quoted(self) -> None:
@@ -54,7 +64,7 @@ class TrialTests(SynchronousTestCase):
         self.child.say(MARK)
         self.child.say(b"x" * MAX_ANSWER)
         self.child.end(3)
-        whole = Answer(status=3, out=b"x" * MAX_ANSWER, errors="")
+        whole = RemoteResult(status=3, out=b"x" * MAX_ANSWER, errors="")
         self.assertEqual(whole, self.successResultOf(self.running))
 
     def test_one_that_says_too_much(self) -> None:

@@ -14,9 +14,9 @@ from tests.ground import HERE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     IMultiplexer,
+    InputMark,
     IPane,
     Liveness,
-    Mark,
     MuxError,
     MuxTimeout,
     PaneGone,
@@ -40,7 +40,7 @@ class FakeTests(SynchronousTestCase):
         self.shell = EchoShell()
         self.host = FakeHost(self.clock, lambda spec: self.shell)
         self.mux = FakeMultiplexer(self.clock, self.host)
-        self.pane: FakePane = self.now(self.mux.create(SPEC))
+        self.pane: FakePane = self.now(self.mux.create_pane(SPEC))
 
     def now(self, work: Coroutine[Deferred[Any], Any, _T]) -> _T:
         return self.successResultOf(Deferred.fromCoroutine(work))
@@ -56,65 +56,65 @@ class FakeTests(SynchronousTestCase):
         self.assertTrue(verifyObject(IPane, self.pane))
 
     def test_failure_before_the_keys_took_effect(self) -> None:
-        self.host[ID].fail("write", PaneGone("scripted"))
-        self.fails(self.pane.write(b"ls", Mark(id="a")), PaneGone)
+        self.host[ID].inject_fault("write", PaneGone("scripted"))
+        self.fails(self.pane.write_bytes(b"ls", InputMark(id="a")), PaneGone)
         self.assertEqual(b"", bytes(self.host[ID].typed))
-        self.assertIsNone(self.now(self.pane.last_mark()))
+        self.assertIsNone(self.now(self.pane.read_last_mark()))
 
     def test_failure_after_the_keys_took_effect(self) -> None:
-        self.host[ID].fail("write", MuxTimeout("scripted"), effect=True)
-        self.fails(self.pane.write(b"ls", Mark(id="a")), MuxTimeout)
+        self.host[ID].inject_fault("write", MuxTimeout("scripted"), effect=True)
+        self.fails(self.pane.write_bytes(b"ls", InputMark(id="a")), MuxTimeout)
         self.assertEqual(b"ls", bytes(self.host[ID].typed))
-        self.assertEqual(Mark(id="a", done=2), self.now(self.pane.last_mark()))
+        self.assertEqual(InputMark(id="a", done=2), self.now(self.pane.read_last_mark()))
 
     def test_failure_in_the_middle_of_a_long_write(self) -> None:
         data = bytes(range(65, 91)) * 100
-        self.host[ID].fail("write", MuxTimeout("scripted"), skip=1)
-        self.fails(self.pane.write(data, Mark(id="a")), MuxTimeout)
-        mark = self.now(self.pane.last_mark())
-        self.assertEqual(Mark(id="a", done=1000), mark)
-        self.now(self.pane.write(data, mark))
+        self.host[ID].inject_fault("write", MuxTimeout("scripted"), skip=1)
+        self.fails(self.pane.write_bytes(data, InputMark(id="a")), MuxTimeout)
+        mark = self.now(self.pane.read_last_mark())
+        self.assertEqual(InputMark(id="a", done=1000), mark)
+        self.now(self.pane.write_bytes(data, mark))
         self.assertEqual(data, bytes(self.host[ID].typed))
 
     def test_a_failure_is_used_once(self) -> None:
-        self.host[ID].fail("capture", MuxTimeout("scripted"))
-        self.fails(self.pane.capture(), MuxTimeout)
-        self.now(self.pane.capture())
+        self.host[ID].inject_fault("capture", MuxTimeout("scripted"))
+        self.fails(self.pane.capture_content(), MuxTimeout)
+        self.now(self.pane.capture_content())
 
     def test_held_server_times_out_and_does_it_late(self) -> None:
         """What a stopped tmux was told, it does once it goes on."""
-        self.host[ID].hold()
-        write = self.later(self.pane.write(b"x"))
-        self.assertIs(Liveness.UNKNOWN, self.now(self.pane.probe()))
+        self.host[ID].stop_answering()
+        write = self.later(self.pane.write_bytes(b"x"))
+        self.assertIs(Liveness.UNKNOWN, self.now(self.pane.probe_process()))
         self.clock.advance(COMMAND_TIMEOUT)
         self.failureResultOf(write, MuxTimeout)
         self.assertEqual(b"", bytes(self.host[ID].typed))
-        self.host[ID].release()
+        self.host[ID].resume_answering()
         self.assertEqual(b"x", bytes(self.host[ID].typed))
 
     def test_held_server_released_in_time_answers(self) -> None:
-        self.host[ID].hold()
-        write = self.later(self.pane.write(b"x"))
+        self.host[ID].stop_answering()
+        write = self.later(self.pane.write_bytes(b"x"))
         self.assertNoResult(write)
-        self.host[ID].release()
+        self.host[ID].resume_answering()
         self.successResultOf(write)
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_refused_create(self) -> None:
-        self.host.refuse = MuxError("no such file")
+        self.host.start_error = MuxError("no such file")
         other = FakeMultiplexer(self.clock, self.host)
-        self.fails(other.create(SPEC), MuxError)
+        self.fails(other.create_pane(SPEC), MuxError)
 
     def test_shell_runs_lines(self) -> None:
-        self.now(self.pane.write(b"echo hi\r"))
-        self.now(self.pane.write(b"nonsense\r"))
+        self.now(self.pane.write_bytes(b"echo hi\r"))
+        self.now(self.pane.write_bytes(b"nonsense\r"))
         log = self.pane.log
         self.assertIn(b"\r\nhi\r\n$ ", log.read(log.start, log.end))
         self.assertIn(b"nonsense: not found\r\n", log.read(log.start, log.end))
         self.assertEqual(["echo hi", "nonsense"], self.shell.lines)
 
     def test_lost_server_answers_what_waits(self) -> None:
-        self.host[ID].hold()
-        write = self.later(self.pane.write(b"x"))
-        self.host.lose(ID)
+        self.host[ID].stop_answering()
+        write = self.later(self.pane.write_bytes(b"x"))
+        self.host.lose_server(ID)
         self.failureResultOf(write, PaneGone)

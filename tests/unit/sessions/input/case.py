@@ -8,7 +8,7 @@ from zope.interface import implementer
 from tests.unit.sessions.agent import ComposerAgent
 from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mux.interface import Capture, PaneSpec
+from tservice.mux.interface import PaneCapture, PaneSpec
 from tservice.mux.testing.multiplexer import EchoShell, FakeProgram
 from tservice.sessions.interfaces import Claim, Delivery, IInputGate
 from tservice.sessions.record.model import Session
@@ -50,13 +50,13 @@ class HeldGate:
         self.held.append(Deferred())
         await self.held[-1]
 
-    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         return None
 
-    def opened(self, session: Session, capture: Capture) -> str | None:
+    def opened(self, session: Session, capture: PaneCapture) -> str | None:
         return None
 
-    def rests(self, session: Session, capture: Capture) -> bool:
+    def rests(self, session: Session, capture: PaneCapture) -> bool:
         return True
 
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:

@@ -8,7 +8,7 @@ from zope.interface import implementer
 from tests.unit.sessions.agent import ComposerAgent
 from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mux.interface import Capture, PaneSpec
+from tservice.mux.interface import PaneCapture, PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.submitting import LEAVING, PATIENCE
 from tservice.sessions.interfaces import Claim, Delivery, IInputGate, Told
@@ -46,17 +46,17 @@ class KnowingGate(OpenGate):
         self.tells: bool | None = True
         self.asking: str | None = None
 
-    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         return self.asking
 
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
         return AgentClaim(self, text.strip())
 
-    def opened(self, session: Session, capture: Capture) -> str | None:
+    def opened(self, session: Session, capture: PaneCapture) -> str | None:
         screen = b"".join(capture.lines)
         return "picker" if b"1. Yes" in screen or b"Esc to close" in screen else None
 
-    def rests(self, session: Session, capture: Capture) -> bool:
+    def rests(self, session: Session, capture: PaneCapture) -> bool:
         screen = b"".join(capture.lines)
         return b"shortcuts" in screen or "╹".encode() in screen
 

@@ -64,8 +64,8 @@ class AwayTests(FarCase):
 
     def test_what_comes_after_the_host_is_back_is_typed_after_it(self) -> None:
         self.send("first ")
-        self.pane(self.session).fail("write", MuxTimeout("slow"), effect=False)
-        self.pane(self.session).fail("last_mark", MuxTimeout("slow"))
+        self.pane(self.session).inject_fault("write", MuxTimeout("slow"), effect=False)
+        self.pane(self.session).inject_fault("last_mark", MuxTimeout("slow"))
         self.back()
         later = self.type(self.session, "second")
         self.spend(2)
@@ -86,7 +86,7 @@ class AwayTests(FarCase):
     def test_it_goes_with_the_process(self) -> None:
         self.send("rm -rf x\r")
         self.machine.crash()
-        self.host.lose(self.session.id)
+        self.host.lose_server(self.session.id)
         self.machine.restart()
         self.back()
         self.run_now(self.sessions.start(self.session.id, granted=True))
@@ -130,9 +130,9 @@ class AwayTests(FarCase):
 
     def test_a_wait_that_the_cut_meets_is_never_typed_later(self) -> None:
         self.far.there = True
-        self.pane(self.session).fail("write", MuxTimeout("cut"), effect=False)
+        self.pane(self.session).inject_fault("write", MuxTimeout("cut"), effect=False)
         for _ in range(2):
-            self.pane(self.session).fail("last_mark", MuxTimeout("cut"))
+            self.pane(self.session).inject_fault("last_mark", MuxTimeout("cut"))
         answer = self.waiting(1)
         self.spend(30)
         self.failureResultOf(answer, ServiceError)

@@ -8,7 +8,7 @@ from zope.interface import implementer
 from tests.unit.sessions.agent import ComposerAgent
 from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mux.interface import Capture, MuxBusy, MuxTimeout, PaneSpec
+from tservice.mux.interface import MuxBusy, MuxTimeout, PaneCapture, PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.prompting import ASKING
 from tservice.sessions.input.prompting import DIALOG_LOOKS as LOOKS
@@ -25,7 +25,7 @@ ASKED = "permission dialog: Do you want to proceed?"
 class SeeingGate(OpenGate):
     """Knows the dialog of L{ComposerAgent}."""
 
-    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         screen = b"\n".join(capture.lines[capture.history :])
         return ASKED if b"1. Yes" in screen else None
 
@@ -84,7 +84,7 @@ class DialogTests(SessionCase):
         self.assertEqual(["hello"], self.hosted.pastes)
         # Somebody submits what stands there.
         self.agent.show(drawn=True)
-        self.agent.received(b"\r")
+        self.agent.input_received(b"\r")
         self.assertTrue(self.successResultOf(self.again()).duplicate)
 
     def test_it_is_submitted_once_the_dialog_is_gone(self) -> None:
@@ -151,7 +151,7 @@ class DialogTests(SessionCase):
 
     def test_a_screen_that_cannot_be_read_keeps_nothing_back(self) -> None:
         for error in (MuxTimeout("slow"), MuxBusy("full"), MuxTimeout("slow")):
-            self.hosted.fail("capture", error)
+            self.hosted.inject_fault("capture", error)
         answer = self.type(self.session, "hello\r")
         self.spend(1)
         self.assertEqual(DONE, self.successResultOf(answer))

@@ -30,7 +30,7 @@ class DoubtTests(SubmissionCase):
         self.spend(LONG)
         self.assertIn(NOT_SURE, self.refused(again))
         self.assertEqual((["hello"], 1), (self.hosted.pastes, self.enters))
-        self.agent.received(b"\r")
+        self.agent.input_received(b"\r")
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
 
     def test_asked_for_again_it_is_submitted_once_its_enter_was_lost_for_sure(self) -> None:
@@ -46,7 +46,7 @@ class DoubtTests(SubmissionCase):
     def test_but_not_with_what_somebody_added(self) -> None:
         self.doubted()
         self.agent.numb = False
-        self.agent.received(b" and goodbye")
+        self.agent.input_received(b" and goodbye")
         again = self.send("hello\r")
         self.spend(LONG)
         self.assertIn(NOT_SURE, self.refused(again))
@@ -160,7 +160,7 @@ class DoubtTests(SubmissionCase):
     def test_what_nobody_can_take_out_is_said_to_be_the_service_s_own(self) -> None:
         self.agent.plain = True
         self.doubted()
-        self.agent.received = lambda data: None  # type: ignore[method-assign]
+        self.agent.input_received = lambda data: None  # type: ignore[method-assign]
         answer = self.send("next\r", 2)
         self.spend(LONG)
         self.assertIn("an earlier prompt", self.refused(answer))
@@ -200,7 +200,7 @@ class DoubtTests(SubmissionCase):
 
         def elsewhere() -> None:
             draw()
-            self.agent._tty.emit(b"\x1b[1;1H")
+            self.agent._tty.emit_output(b"\x1b[1;1H")
 
         self.agent.plain, self.agent.draw = True, elsewhere  # type: ignore[method-assign]
         self.doubted()
@@ -211,7 +211,7 @@ class DoubtTests(SubmissionCase):
 
     def test_a_process_that_is_gone_settles_it(self) -> None:
         self.doubted()
-        self.hosted.exit(0)
+        self.hosted.exit_program(0)
         self.run_now(self.sessions.start(self.session.id, granted=True))
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
 
@@ -258,7 +258,7 @@ class HomeTests(SubmissionCase):
         self.spend(LONG)
         self.refused(answer)
         self.agent.numb = False
-        take = self.agent.received
+        take = self.agent.input_received
 
         def received(data: bytes) -> None:
             if b"next" in data:
@@ -266,7 +266,7 @@ class HomeTests(SubmissionCase):
                 self.agent.prompts.append("hello")
             take(data)
 
-        self.agent.received = received  # type: ignore[method-assign]
+        self.agent.input_received = received  # type: ignore[method-assign]
         answer = self.send("next\r", 2)
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
@@ -293,7 +293,7 @@ class HomeTests(SubmissionCase):
         self.assertEqual((["next", "last"], text), (self.agent.prompts, self.agent.text))
 
     def test_so_it_is_where_the_screen_moves_under_the_keys(self) -> None:
-        self.hosted.moves.extend((True, False) * 40)
+        self.hosted.screen_changes.extend((True, False) * 40)
         self.test_one_of_many_rows_is_put_aside_for_each_that_comes()
 
     def test_a_draft_is_typed_back_where_the_screen_moves(self) -> None:
@@ -302,7 +302,7 @@ class HomeTests(SubmissionCase):
         self.home.leave_home()
         self.agent.text = "half a thought"
         self.agent.draw()
-        self.hosted.moves.extend((False, False, True, True))
+        self.hosted.screen_changes.extend((False, False, True, True))
         answer = self.send("next\r")
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
@@ -310,7 +310,7 @@ class HomeTests(SubmissionCase):
 
     def test_a_prompt_is_delivered_where_that_is_in_vain(self) -> None:
         self.test_a_draft_is_typed_back_where_the_screen_moves()
-        self.hosted.moves.extend((False, False, *(True,) * 20))
+        self.hosted.screen_changes.extend((False, False, *(True,) * 20))
         answer = self.send("last\r", 2)
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
@@ -331,7 +331,7 @@ class HomeTests(SubmissionCase):
         self.gate.tells = None
         self.home.leave_home()
         self.home.deaf = 1
-        received = self.home.received
+        received = self.home.input_received
 
         def enter(data: bytes) -> None:
             received(data)
@@ -339,7 +339,7 @@ class HomeTests(SubmissionCase):
                 self.home.text, self.kept = "", self.home.text
                 self.home.draw()
 
-        self.home.received = enter  # type: ignore[method-assign]
+        self.home.input_received = enter  # type: ignore[method-assign]
         answer = self.send("hello\r")
         self.spend(2)
         self.assertNoResult(answer)

@@ -25,7 +25,7 @@ from tests.examples import examples
 from tests.unit.sessions.rig import ADMIN, Machine, begin
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout
-from tservice.mux.testing.multiplexer import Tty
+from tservice.mux.testing.multiplexer import FakeTty
 from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 
@@ -58,13 +58,13 @@ class Client:
 class Mute:
     """A program that takes pastes and says nothing."""
 
-    def started(self, tty: Tty) -> None:
-        tty.emit(b"\x1b[?2004h")
+    def pane_started(self, tty: FakeTty) -> None:
+        tty.emit_output(b"\x1b[?2004h")
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         """The pane keeps what was typed."""
 
-    def resized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         """It draws nothing."""
 
 
@@ -129,14 +129,14 @@ class Journal(RuleBasedStateMachine):
         skip=st.integers(0, 2),
     )
     def lose_an_answer(self, operation: str, effect: bool, skip: int) -> None:
-        self.pane.fail(operation, MuxTimeout("lost"), effect=effect, skip=skip)
+        self.pane.inject_fault(operation, MuxTimeout("lost"), effect=effect, skip=skip)
 
     @precondition(lambda self: not self.refusing)
     @rule(operation=st.sampled_from(["paste", "send_key", "write"]), questions=st.integers(1, 3))
     def lose_an_answer_and_what_is_asked_then(self, operation: str, questions: int) -> None:
-        self.pane.fail(operation, MuxTimeout("lost"), effect=True)
+        self.pane.inject_fault(operation, MuxTimeout("lost"), effect=True)
         for _ in range(questions):
-            self.pane.fail("last_mark", MuxTimeout("lost"))
+            self.pane.inject_fault("last_mark", MuxTimeout("lost"))
 
     # An input that was typed in part and is then refused for good is told and not finished;
     # so refusals begin only where no write stands, or may come to stand, in its middle.
@@ -144,8 +144,8 @@ class Journal(RuleBasedStateMachine):
     @rule(times=st.sampled_from([1, 3]))
     def refuse(self, times: int) -> None:
         for _ in range(times):
-            self.pane.fail("paste", MuxError("refused"))
-            self.pane.fail("write", MuxError("refused"))
+            self.pane.inject_fault("paste", MuxError("refused"))
+            self.pane.inject_fault("write", MuxError("refused"))
 
     @property
     def refusing(self) -> bool:
@@ -157,12 +157,12 @@ class Journal(RuleBasedStateMachine):
 
     @rule()
     def stall(self) -> None:
-        self.pane.hold()
+        self.pane.stop_answering()
 
     @precondition(lambda self: self.pane.held)
     @rule()
     def go_on(self) -> None:
-        self.pane.release()
+        self.pane.resume_answering()
 
     @rule()
     def kill_the_service(self) -> None:
@@ -175,7 +175,7 @@ class Journal(RuleBasedStateMachine):
 
     def settle(self) -> None:
         """Everything is sent until it is answered."""
-        self.pane.release()
+        self.pane.resume_answering()
         self.pane._faults.clear()
         for _ in range(10):
             self.spend(20)

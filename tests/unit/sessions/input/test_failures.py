@@ -17,7 +17,7 @@ class FailureTests(InputCase):
     """Lost answers and refusals."""
 
     def fault(self, operation: str, error: MuxError, **how: object) -> None:
-        self.pane(self.shell_session).fail(operation, error, **how)  # type: ignore[arg-type]
+        self.pane(self.shell_session).inject_fault(operation, error, **how)  # type: ignore[arg-type]
 
     def send(self, text: str = "x", seq: int = 1) -> Deferred[Delivery]:
         return self.type(self.shell_session, text, client_id="c", seq=seq)
@@ -39,7 +39,9 @@ class FailureTests(InputCase):
         for operation in ("paste", "send_key"):
             for effect in (True, False):
                 self.agent.prompts.clear()
-                self.pane(self.agent_session).fail(operation, MuxTimeout("slow"), effect=effect)
+                self.pane(self.agent_session).inject_fault(
+                    operation, MuxTimeout("slow"), effect=effect
+                )
                 answer = self.type(self.agent_session, "hello\r")
                 self.spend(1)
                 self.assertEqual(DONE, self.successResultOf(answer))
@@ -83,22 +85,22 @@ class FailureTests(InputCase):
         self.assertEqual(DONE, self.successResultOf(self.send()))
 
     def test_when_nobody_knows_the_caller_is_told_and_it_is_typed_once(self) -> None:
-        self.pane(self.shell_session).hold()
+        self.pane(self.shell_session).stop_answering()
         answer = self.send()
         self.spend(30)
         why: ServiceError = self.failureResultOf(answer, ServiceError).value
         self.assertEqual((ErrorCode.OPERATION_FAILED, UNSURE), (why.code, why.message))
         again = self.send()
-        self.pane(self.shell_session).release()
+        self.pane(self.shell_session).resume_answering()
         self.spend(2)
         self.assertEqual(AGAIN, self.successResultOf(again))
         self.assertEqual(b"x", bytes(self.pane(self.shell_session).typed))
 
     def test_without_a_number_it_is_not_typed_after_its_caller_gave_up(self) -> None:
         pane = self.pane(self.shell_session)
-        pane.fail("write", MuxTimeout("slow"))
-        pane.fail("last_mark", MuxTimeout("slow"))
-        pane.fail("last_mark", MuxTimeout("slow"))
+        pane.inject_fault("write", MuxTimeout("slow"))
+        pane.inject_fault("last_mark", MuxTimeout("slow"))
+        pane.inject_fault("last_mark", MuxTimeout("slow"))
         answer = self.type(self.shell_session, "x")
         self.spend(3)
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(answer))
@@ -138,7 +140,7 @@ class CrashTests(InputCase):
     def test_after_the_paste_was_submitted_by_hand(self) -> None:
         self.send(self.agent_session, "hello\r")
         self.machine.crash()
-        self.agent.received(b"\r")
+        self.agent.input_received(b"\r")
         self.recovered()
         self.assertEqual(["hello"], self.agent.prompts)
         self.assertEqual([], self.pane(self.agent_session).keys)
@@ -146,8 +148,8 @@ class CrashTests(InputCase):
     def test_in_the_middle_of_a_long_write(self) -> None:
         text = "".join(f"{number:04}" for number in range(1000))
         pane = self.pane(self.shell_session)
-        pane.fail("write", MuxTimeout("x"), skip=2)
-        pane.fail("last_mark", MuxTimeout("x"))
+        pane.inject_fault("write", MuxTimeout("x"), skip=2)
+        pane.inject_fault("last_mark", MuxTimeout("x"))
         self.send(self.shell_session, text)
         self.assertEqual(2000, len(pane.typed))
         self.recovered()
@@ -166,8 +168,8 @@ class CrashTests(InputCase):
             self.keys("a")
             pane = self.pane(self.shell_session)
             pane.typed.clear()
-            pane.fail("write", MuxTimeout("x"), effect=effect)
-            pane.fail("last_mark", MuxTimeout("x"))
+            pane.inject_fault("write", MuxTimeout("x"), effect=effect)
+            pane.inject_fault("last_mark", MuxTimeout("x"))
             self.keys("a", "b")
             self.recovered()
             self.assertEqual(answer, self.successResultOf(self.keys("a", "b")[1]))
@@ -180,7 +182,7 @@ class CrashTests(InputCase):
         pane = self.pane(self.shell_session)
         self.machine.crash()
         for _ in range(4):
-            pane.fail("last_mark", MuxTimeout("x"))
+            pane.inject_fault("last_mark", MuxTimeout("x"))
         self.machine.boot()
         self.run_now(self.sessions.open())
         again = self.keys("a", "b", "c")
@@ -192,7 +194,7 @@ class CrashTests(InputCase):
     def test_a_process_that_ended_meanwhile_has_its_mark_still(self) -> None:
         self.keys("a", "b")
         self.machine.crash()
-        self.pane(self.shell_session).exit(0)
+        self.pane(self.shell_session).exit_program(0)
         self.recovered()
         self.run_now(self.sessions.start(self.shell_session.id, granted=True))
         self.assertEqual(AGAIN, self.successResultOf(self.keys("a", "b")[1]))
@@ -200,7 +202,7 @@ class CrashTests(InputCase):
     def test_a_process_that_is_gone_leaves_no_journal(self) -> None:
         self.send(self.agent_session, "hello\r")
         self.machine.crash()
-        self.host.lose(self.agent_session.id)
+        self.host.lose_server(self.agent_session.id)
         self.recovered()
         self.run_now(self.sessions.start(self.agent_session.id, granted=True))
         self.spend(1)

@@ -63,6 +63,6 @@ class GateTests(InputCase):
 
     def test_a_process_that_ends_meanwhile(self) -> None:
         answer = self.type(self.agent_session, "hello\r")
-        self.pane(self.agent_session).exit(0)
+        self.pane(self.agent_session).exit_program(0)
         self.gate.held[0].callback(None)
         self.assertEqual(ErrorCode.CONFLICT, self.code(answer))

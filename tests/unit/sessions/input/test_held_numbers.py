@@ -14,7 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.unit.store.failing import FailingConnection
 from tservice.core.disk_errors import DiskFull
-from tservice.mux.typed import PIECE
+from tservice.mux.typed_input import PIECE
 from tservice.sessions.input.heldmarks import CLIENTS, digest, stand_in
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
 from tservice.store import deferred_writes

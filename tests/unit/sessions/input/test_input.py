@@ -53,7 +53,7 @@ class PromptTests(InputCase):
         self.agent.deaf = 1
         answer = self.type(self.agent_session, "/exit\r", client_id="c", seq=1)
         self.spend(PASTE_GAP + SETTLING[0] + 0.01)
-        self.pane(self.agent_session).exit(0)
+        self.pane(self.agent_session).exit_program(0)
         self.spend(3)
         self.assertEqual(DONE, self.successResultOf(answer))
         again = self.type(self.agent_session, "/exit\r", client_id="c", seq=1)
@@ -153,7 +153,7 @@ class RuleTests(InputCase):
     def test_without_a_process(self) -> None:
         created = self.create()
         self.assertEqual(ErrorCode.CONFLICT, self.code(self.type(created, "x")))
-        self.pane(self.shell_session).exit(0)
+        self.pane(self.shell_session).exit_program(0)
         answer = self.type(self.shell_session, "x", client_id="c", seq=1)
         self.assertEqual(ErrorCode.CONFLICT, self.code(answer))
         self.run_now(self.sessions.start(self.shell_session.id, granted=True))
@@ -186,20 +186,20 @@ class RuleTests(InputCase):
             self.assertEqual(want, self.successResultOf(answer))
 
     def test_too_many_waiting(self) -> None:
-        self.pane(self.shell_session).hold()
+        self.pane(self.shell_session).stop_answering()
         answers = [self.type(self.shell_session, "x") for _ in range(WAITING + 1)]
         self.assertEqual(ErrorCode.RATE_LIMITED, self.code(self.type(self.shell_session, "x")))
-        self.pane(self.shell_session).release()
+        self.pane(self.shell_session).resume_answering()
         for answer in answers:
             self.assertEqual(DONE, self.successResultOf(answer))
 
     def test_who_hangs_up_while_waiting_is_not_typed(self) -> None:
-        self.pane(self.shell_session).hold()
+        self.pane(self.shell_session).stop_answering()
         first = self.type(self.shell_session, "a")
         second = self.type(self.shell_session, "b", client_id="c", seq=1)
         second.addErrback(lambda _: None)
         second.cancel()
-        self.pane(self.shell_session).release()
+        self.pane(self.shell_session).resume_answering()
         self.successResultOf(first)
         self.assertEqual(b"a", bytes(self.pane(self.shell_session).typed))
         again = self.type(self.shell_session, "b", client_id="c", seq=1)

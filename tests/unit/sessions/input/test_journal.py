@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.mux.typed import PIECE
+from tservice.mux.typed_input import PIECE
 from tservice.sessions.input.heldmarks import CLIENTS
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
 from tservice.sessions.input.unsaved import SETTLE

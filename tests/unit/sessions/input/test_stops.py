@@ -50,11 +50,11 @@ class WritingAgent(ComposerAgent):
         self.wrote: list[tuple[int, str]] = []
         self._unwritten: list[tuple[int, str]] = []
 
-    def received(self, data: bytes) -> None:
+    def input_received(self, data: bytes) -> None:
         if self.shy and data in CARET_KEYS and not self.stands_still:
             self.stop()
             self.clock.callLater(LONGEST, self.go_on)
-        super().received(data)
+        super().input_received(data)
 
     def stop(self) -> None:
         self.stands_still = True

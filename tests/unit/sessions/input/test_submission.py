@@ -54,13 +54,13 @@ class SubmissionTests(SubmissionCase):
         self.send("before\r")
         self.spend(2)
         self.agent.ends_line = True
-        received = self.agent.received
+        received = self.agent.input_received
 
         def enter(data: bytes) -> None:
             self.agent.half_drawn = data == b"\r" and self.agent.ends_line
             received(data)
 
-        self.agent.received = enter  # type: ignore[method-assign]
+        self.agent.input_received = enter  # type: ignore[method-assign]
         answer = self.send("hello there\r", 2)
         self.spend(2)
         self.assertNoResult(answer)
@@ -73,13 +73,13 @@ class SubmissionTests(SubmissionCase):
         self.gate.tells = None
         self.send("before\r")
         self.spend(2)
-        received = self.agent.received
+        received = self.agent.input_received
 
         def enter(data: bytes) -> None:
             received(data)
             self.half_draw(data == b"\r")
 
-        self.agent.received = enter  # type: ignore[method-assign]
+        self.agent.input_received = enter  # type: ignore[method-assign]
         answer = self.send("hello there\r", 2)
         self.spend(sum(STANDING) + 2)
         self.assertEqual(DONE, self.successResultOf(answer))
@@ -165,7 +165,7 @@ class SubmissionTests(SubmissionCase):
     def test_nor_is_its_screen_that_moves_a_reason_to_give_up(self) -> None:
         """The key is not pressed then: an agent in the midst of an answer draws all the time."""
         self.agent.deaf = 1
-        self.hosted.moves.extend((False, False, False, False, True))
+        self.hosted.screen_changes.extend((False, False, False, False, True))
         answer = self.send("hello\r")
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
@@ -259,7 +259,7 @@ class SubmissionTests(SubmissionCase):
         """A key that takes away what is before it takes nothing there."""
         self.test_one_that_comes_back_later_is_no_draft()
         self.agent.text = "next"
-        self.agent.received(b"\x1b[1~")
+        self.agent.input_received(b"\x1b[1~")
         answer = self.send("last\r", 3)
         self.spend(8)
         self.assertEqual(DONE, self.successResultOf(answer))
@@ -292,13 +292,13 @@ class DraftTests(SubmissionCase):
         self.assertEqual(1, self.enters)
 
     def test_so_it_is_where_the_screen_moves_under_the_key(self) -> None:
-        self.hosted.moves.extend((True, True))
+        self.hosted.screen_changes.extend((True, True))
         self.test_it_is_put_aside_and_comes_back()
 
     def test_so_is_one_letter_with_the_caret_on_it(self) -> None:
         """Drawn as the first letter of a hint is."""
         self.agent.text = "n"
-        self.agent.received(b"\x1b[1~")
+        self.agent.input_received(b"\x1b[1~")
         answer = self.send("jjj\r")
         self.spend(3)
         self.assertEqual(DONE, self.successResultOf(answer))
@@ -306,14 +306,14 @@ class DraftTests(SubmissionCase):
 
     def test_what_comes_up_behind_the_prompt_goes(self) -> None:
         """Claude Code, stopped between an Enter and its drawing, brings back a letter."""
-        paste = self.agent.received
+        paste = self.agent.input_received
 
         def received(data: bytes) -> None:
             if b"jjj" in data:
                 self.agent.behind = "n"
             paste(data)
 
-        self.agent.received = received  # type: ignore[method-assign]
+        self.agent.input_received = received  # type: ignore[method-assign]
         answer = self.send("jjj\r")
         self.spend(3)
         self.assertEqual(DONE, self.successResultOf(answer))

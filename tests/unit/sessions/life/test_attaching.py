@@ -66,7 +66,7 @@ class AttachingTests(SessionCase):
         """There is such a tmux session now."""
         place = self.machine.far.recall_location(THERE)
         spec = PaneSpec(session_id=session.id, argv=("sh",), env={}, cwd="/", place=place)
-        self.host.start(spec, lambda hosted: None)
+        self.host.start_pane(spec, lambda hosted: None)
 
     def test_what_is_kept_of_one(self) -> None:
         remote = Remote(host_id="h", name="work", owned=False)
@@ -111,4 +111,4 @@ class AttachingTests(SessionCase):
         self.machine.opening = begin(self.sessions.open())
         self.assertIsNone(self.sessions.pane_of(session.id))
         self.run_now(self.sessions.delete(session.id))
-        self.assertFalse(self.pane(session).gone)
+        self.assertFalse(self.pane(session).is_gone)

@@ -79,7 +79,7 @@ class CreateTests(SessionCase):
         self.assertEqual([], self.sessions.list())
 
     def test_a_session_that_cannot_be_started_is_not_kept(self) -> None:
-        self.host.refuse = MuxError("no room")
+        self.host.start_error = MuxError("no room")
         request = CreateRequest(mode="shell", start=True)
         text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.create(request, ADMIN))
         self.assertIn("no room", text)
@@ -90,7 +90,7 @@ class CreateTests(SessionCase):
         session = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.assertIn("abc-1", self.host.specs[-1].argv)
         for fresh in (False, True, False):
-            self.pane(session).exit(0)
+            self.pane(session).exit_program(0)
             self.run_now(self.sessions.start(session.id, granted=True, fresh=fresh))
             self.assertEqual(fresh, "abc-1" not in self.host.specs[-1].argv)
 
@@ -131,7 +131,7 @@ class ConversationTests(SessionCase):
 
     def test_ended_session_cannot_take_back_what_lives_elsewhere(self) -> None:
         first = self.create(mode="primary", resume_session_id="abc-1", start=True)
-        self.pane(first).exit(0)
+        self.pane(first).exit_program(0)
         second = self.run_now(self.resume())
         self.refused(self.sessions.start(first.id, granted=True), second)
         self.run_now(self.sessions.start(first.id, granted=True, fresh=True))
@@ -255,7 +255,7 @@ class RunTests(SessionCase):
 
     def test_an_exit_is_told_with_its_status(self) -> None:
         session = self.shell()
-        self.pane(session).exit(3)
+        self.pane(session).exit_program(3)
         after = self.sessions.get(session.id)
         self.assertIsNone(after.pid)
         self.assertEqual(Status.IDLE, after.status)
@@ -264,7 +264,7 @@ class RunTests(SessionCase):
 
     def test_an_unknown_exit_is_never_zero(self) -> None:
         session = self.shell()
-        self.pane(session).lose()
+        self.pane(session).lose_server()
         after = self.sessions.get(session.id)
         self.assertIsNone(after.pid)
         self.assertIsNone(after.pane_exit)
@@ -273,7 +273,7 @@ class RunTests(SessionCase):
 
     def test_a_start_after_an_exit_is_a_new_pane(self) -> None:
         session = self.shell()
-        self.pane(session).exit(0)
+        self.pane(session).exit_program(0)
         again = self.run_now(self.sessions.start(session.id, granted=True))
         self.assertEqual(self.pane(session).pid, again.pid)
         self.assertIsNone(again.pane_exit)
@@ -283,9 +283,9 @@ class RunTests(SessionCase):
         session = self.shell()
         for _ in range(4):
             self.clock.advance(1)
-            self.pane(session).exit(1)
+            self.pane(session).exit_program(1)
             self.run_now(self.sessions.start(session.id, granted=True))
-        self.pane(session).exit(1)
+        self.pane(session).exit_program(1)
         broken = self.sessions.get(session.id)
         self.assertEqual(Status.ERROR, broken.status)
         self.assertTrue(broken.respawn_blocked)
@@ -295,7 +295,7 @@ class RunTests(SessionCase):
         self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
         started = self.run_now(self.sessions.start(session.id, granted=True, clear_breaker=True))
         self.assertEqual(Status.IDLE, started.status)
-        self.pane(session).exit(1)
+        self.pane(session).exit_program(1)
         self.assertEqual(Status.IDLE, self.sessions.get(session.id).status)
 
     def test_delete_ends_and_forgets(self) -> None:
@@ -308,22 +308,22 @@ class RunTests(SessionCase):
 
     def test_delete_that_gets_no_answer_changes_nothing(self) -> None:
         session = self.shell()
-        self.pane(session).fail("kill", MuxTimeout("slow"))
+        self.pane(session).inject_fault("kill", MuxTimeout("slow"))
         self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.delete(session.id))
         self.assertEqual(session.pid, self.sessions.get(session.id).pid)
-        self.pane(session).exit(0)
+        self.pane(session).exit_program(0)
         self.assertIn("session:exit", self.names)
 
     def test_a_dead_pane_goes_with_its_session_even_after_a_restart(self) -> None:
         session = self.shell()
-        self.pane(session).exit(0)
+        self.pane(session).exit_program(0)
         self.machine.restart()
         self.run_now(self.sessions.delete(session.id))
         self.assertNotIn(session.id, self.host.panes)
 
     def test_a_start_after_exit_and_restart_replaces_the_dead_pane(self) -> None:
         session = self.shell()
-        self.pane(session).exit(0)
+        self.pane(session).exit_program(0)
         self.machine.restart()
         self.assertIsNotNone(self.run_now(self.sessions.start(session.id, granted=True)).pid)
 
@@ -337,11 +337,11 @@ class RunTests(SessionCase):
 
     def test_moves_of_one_session_do_not_overlap(self) -> None:
         session = self.shell()
-        self.pane(session).hold()
+        self.pane(session).stop_answering()
         stopping = begin(self.sessions.stop(session.id, "x"))
         starting = begin(self.sessions.start(session.id, granted=True))
         self.assertNoResult(starting)
-        self.pane(session).release()
+        self.pane(session).resume_answering()
         self.assertEqual(Status.STOPPED, self.successResultOf(stopping).status)
         self.assertIsNotNone(self.successResultOf(starting).pid)
 
@@ -383,7 +383,7 @@ class DetachTests(SessionCase):
     def test_one_that_ended_meanwhile_is_started_anew(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
-        self.pane(session).exit(0)
+        self.pane(session).exit_program(0)
         self.assertNotEqual(
             session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
         )
@@ -408,7 +408,7 @@ class AdoptionTests(SessionCase):
     def test_what_exited_is_told(self) -> None:
         session = self.shell()
         self.machine.crash()
-        self.pane(session).exit(7)
+        self.pane(session).exit_program(7)
         found = self.machine.restart().get(session.id)
         self.assertIsNone(found.pid)
         self.assertEqual(7, found.pane_exit and found.pane_exit.status)
@@ -416,13 +416,13 @@ class AdoptionTests(SessionCase):
     def test_what_is_gone_is_told(self) -> None:
         session = self.shell()
         self.machine.crash()
-        self.host.lose(session.id)
+        self.host.lose_server(session.id)
         found = self.machine.restart().get(session.id)
         self.assertEqual((None, Phase.EXITED), (found.pid, found.phase))
 
     def test_unknown_changes_nothing_and_is_asked_again(self) -> None:
         session = self.shell()
-        self.pane(session).hold()
+        self.pane(session).stop_answering()
         self.machine.restart()
         self.clock.advance(10)
         self.successResultOf(self.machine.opening)
@@ -432,7 +432,7 @@ class AdoptionTests(SessionCase):
             ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
         )
         self.failureResultOf(self.type(session, "x\r"))
-        self.pane(session).release()
+        self.pane(session).resume_answering()
         self.clock.advance(RETRY)
         self.successResultOf(self.type(session, "ls", use_mux=False))
 
@@ -445,7 +445,7 @@ class AdoptionTests(SessionCase):
 
     def test_close_leaves_nothing_behind(self) -> None:
         session = self.shell()
-        self.pane(session).hold()
+        self.pane(session).stop_answering()
         self.machine.restart()
         self.clock.advance(6)
         self.sessions.close()

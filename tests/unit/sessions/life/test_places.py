@@ -126,7 +126,7 @@ class FarCase(SessionCase):
         """What an earlier service had started there."""
         place = self.hosts.recall_location(FAR)
         spec = PaneSpec(session_id=ID, argv=("zsh",), env={}, cwd="/", place=place)
-        self.run_now(self.machine.mux.create(spec))
+        self.run_now(self.machine.mux.create_pane(spec))
 
 
 class FarTests(FarCase):

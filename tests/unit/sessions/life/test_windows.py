@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.unit.sessions.rig import SessionCase
-from tservice.mux.interface import DARK, LIGHT, Colours, MuxTimeout
+from tservice.mux.interface import DARK, LIGHT, MuxTimeout, TerminalColours
 from tservice.sessions.record.viewport import Viewport, Wish
 
-RED = Colours(foreground="#ffffff", background="#aa0000")
+RED = TerminalColours(foreground="#ffffff", background="#aa0000")
 
 
 class ColoursTests(SessionCase):
@@ -14,7 +14,7 @@ class ColoursTests(SessionCase):
         super().setUp()
         self.session = self.shell()
 
-    def told(self) -> Colours:
+    def told(self) -> TerminalColours:
         return self.pane(self.session).colours
 
     def claim(self, viewer: str) -> None:
@@ -47,13 +47,13 @@ class ColoursTests(SessionCase):
     def test_a_program_that_is_started_again_is_told_the_viewers(self) -> None:
         self.sessions.show_colours(self.session.id, "one", LIGHT)
         self.claim("one")
-        self.pane(self.session).exit(0)
+        self.pane(self.session).exit_program(0)
         self.run_now(self.sessions.start(self.session.id, granted=True))
         self.assertEqual(LIGHT, self.pane(self.session).spec.colours)
 
     def test_a_pane_that_did_not_answer_is_told_the_next_time(self) -> None:
         self.claim("one")
-        self.pane(self.session).fail("set_colours", MuxTimeout("no answer"))
+        self.pane(self.session).inject_fault("set_colours", MuxTimeout("no answer"))
         self.sessions.show_colours(self.session.id, "one", LIGHT)
         self.assertEqual(DARK, self.told())
         self.sessions.show_colours(self.session.id, "one", LIGHT)

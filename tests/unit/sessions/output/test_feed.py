@@ -26,7 +26,7 @@ class FeedTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock, self.hub = Clock(), EventHub()
         self.mux = FakeMultiplexer(self.clock)
-        self.pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
+        self.pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create_pane(SPEC)))
         self.wanted, self.events = True, list[Event]()
         self.gone = False
         self.feed = TerminalFeed(
@@ -92,7 +92,7 @@ class FeedTests(SynchronousTestCase):
 
     def test_a_gap_is_passed_over(self) -> None:
         self.emit(b"lost")
-        self.pane.log.gap()
+        self.pane.log.add_gap()
         self.clock.advance(TICK)
         self.assertEqual([], self.events)
 

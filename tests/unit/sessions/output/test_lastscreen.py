@@ -24,7 +24,7 @@ class StaleTests(FarCase):
 
     def prints(self, text: bytes) -> int:
         """When it was seen."""
-        self.pane(self.session).emit(text)
+        self.pane(self.session).emit_output(text)
         self.clock.advance(AFTER)
         return now_ms(self.clock)
 
@@ -45,7 +45,7 @@ class StaleTests(FarCase):
         self.prints(b"one")
         self.far.there = False
         self.assertTrue(self.read()["stale"])
-        self.pane(self.session).emit(b" two")
+        self.pane(self.session).emit_output(b" two")
         self.back()
         found = self.read()
         self.assertNotIn("stale", found)
@@ -54,14 +54,14 @@ class StaleTests(FarCase):
     def test_a_host_that_is_lost_and_not_noticed_yet(self) -> None:
         self.far.there = True
         self.prints(b"here")
-        self.pane(self.session).fail("capture", MuxTimeout("no answer"))
+        self.pane(self.session).inject_fault("capture", MuxTimeout("no answer"))
         found = self.read()
         self.assertTrue(found["stale"])
         self.assertIn("here", found["terminalBuffer"])
 
     def test_what_somebody_read_is_not_older_when_the_host_is_lost(self) -> None:
         self.far.there = True
-        self.pane(self.session).emit(b"just now")
+        self.pane(self.session).emit_output(b"just now")
         self.assertIn("just now", self.read()["terminalBuffer"])
         self.far.there = False
         self.assertIn("just now", self.read()["terminalBuffer"])
@@ -72,15 +72,15 @@ class StaleTests(FarCase):
         looks: list[float] = []
         pane = self.pane(self.session)
         grid = pane.grid
-        state = grid.state
+        state = grid.get_state
 
         def counted() -> Any:
             looks.append(self.clock.seconds())
             return state()
 
-        self.patch(grid, "state", counted)
+        self.patch(grid, "get_state", counted)
         for _ in range(100):
-            pane.emit(b".")
+            pane.emit_output(b".")
             self.clock.advance(0.01)
         self.assertIn(len(looks), range(3, 6))
 
@@ -104,7 +104,7 @@ class StaleTests(FarCase):
 
     def test_a_local_terminal_that_does_not_answer_is_an_error(self) -> None:
         session = self.shell()
-        self.pane(session).hold()
+        self.pane(session).stop_answering()
         wanted = self.sessions.read(session.id, full=False, lines=None, tail=None)
         reading = Deferred.fromCoroutine(wanted)
         self.clock.advance(COMMAND_TIMEOUT)

@@ -37,7 +37,7 @@ class SocketsTests(SynchronousTestCase):
         )
 
     def create(self) -> FakePane:
-        return self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
+        return self.successResultOf(Deferred.fromCoroutine(self.mux.create_pane(SPEC)))
 
     def connect(self, cid: str = "a") -> FakeTerminal:
         terminal = FakeTerminal(cid)
@@ -60,7 +60,7 @@ class SocketsTests(SynchronousTestCase):
         self.assertEqual(([4010], []), (old.closed, new.closed))
         self.sockets.disconnect("s", old)
         self.assertEqual(1, self.sockets.count())
-        self.mux.host["s"].emit(b"x")
+        self.mux.host["s"].emit_output(b"x")
         self.clock.advance(1)
         self.assertEqual((b"", b"x"), (old.data, new.data))
 
@@ -73,37 +73,37 @@ class SocketsTests(SynchronousTestCase):
     def test_the_last_bytes_come_before_the_exit(self) -> None:
         terminal = self.connect()
         self.clock.advance(1)
-        self.mux.host["s"].emit(b"1")
-        self.mux.host["s"].emit(b"2")
-        self.mux.host["s"].exit(3)
+        self.mux.host["s"].emit_output(b"1")
+        self.mux.host["s"].emit_output(b"2")
+        self.mux.host["s"].exit_program(3)
         self.assertEqual(b"12", terminal.data)
         self.assertEqual({"t": "exit", "status": 3}, terminal.frames[-1])
         self.assertEqual([], terminal.closed)
 
     def test_an_unknown_status_is_left_out(self) -> None:
         terminal = self.connect()
-        self.mux.host.lose("s")
+        self.mux.host.lose_server("s")
         self.assertEqual({"t": "exit"}, terminal.frames[-1])
 
     def test_hello_comes_before_everything(self) -> None:
-        self.mux.host["s"].exit(0)
-        self.mux.host["s"].hold()
+        self.mux.host["s"].exit_program(0)
+        self.mux.host["s"].stop_answering()
         terminal = self.connect()
         self.assertEqual([], terminal.frames)
-        self.mux.host["s"].release()
+        self.mux.host["s"].resume_answering()
         self.assertEqual(["hello", "exit", "snapshot"], terminal.kinds())
 
     def test_an_outage_is_told_at_once(self) -> None:
         """Nobody can capture the pane, so what was printed before has to do."""
-        self.mux.host["s"].emit(b"before")
+        self.mux.host["s"].emit_output(b"before")
         self.outage = LocationOutage(title="Far", next_at=7)
         terminal = self.connect()
         self.assertEqual(["hello", "link"], terminal.kinds())
         self.assertEqual({"t": "link", "up": False, "nextAt": 7}, terminal.frames[-1])
         self.assertTrue(terminal.data.endswith(b"before"))
         assert self.pane is not None
-        self.pane.log.gap()
-        self.mux.host["s"].emit(b"after")
+        self.pane.log.add_gap()
+        self.mux.host["s"].emit_output(b"after")
         self.clock.advance(1)
         self.assertEqual("snapshot", terminal.kinds()[-1])
 

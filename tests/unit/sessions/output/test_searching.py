@@ -25,7 +25,7 @@ class History:
     wrapped: frozenset[int] = frozenset()
     alternate_screen: bool = False
 
-    async def capture(self, history: int | None) -> History:
+    async def capture_content(self, history: int | None) -> History:
         return self
 
 
@@ -35,7 +35,7 @@ class Failing:
 
     error: MuxError
 
-    async def capture(self, history: int | None) -> NoReturn:
+    async def capture_content(self, history: int | None) -> NoReturn:
         raise self.error
 
 

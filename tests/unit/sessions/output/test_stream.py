@@ -24,7 +24,7 @@ class StreamTests(SynchronousTestCase):
         self.clock = Clock()
         self.clock.advance(1000)
         mux = FakeMultiplexer(self.clock, capacity=2 * WINDOW)
-        self.pane: FakePane = self.successResultOf(Deferred.fromCoroutine(mux.create(SPEC)))
+        self.pane: FakePane = self.successResultOf(Deferred.fromCoroutine(mux.create_pane(SPEC)))
         self.hosted: HostedPane = mux.host["s"]
         self.needed = False
         self.stream = TerminalStream(self.pane, self.clock, lambda: self.needed)
@@ -50,38 +50,38 @@ class StreamTests(SynchronousTestCase):
         self.assertIn([0x1F7E0, 0x1F7EB, 2], hello["widths"])
         self.assertEqual(hello["offset"], snapshot["offset"])
         self.assertIn("$\r\n", snapshot["data"])
-        self.hosted.emit(b"hi")
+        self.hosted.emit_output(b"hi")
         self.assertEqual(b"hi", wire.data)
 
     def test_bytes_between_the_request_and_the_capture_are_not_lost(self) -> None:
-        self.hosted.hold()
+        self.hosted.stop_answering()
         _, wire = self.attach()
-        self.hosted.emit(b"meanwhile")
+        self.hosted.emit_output(b"meanwhile")
         self.assertEqual([], wire.frames)
-        self.hosted.release()
+        self.hosted.resume_answering()
         self.assertIn("meanwhile", wire.frames[-1]["data"])
-        self.hosted.emit(b"!")
+        self.hosted.emit_output(b"!")
         self.clock.advance(QUIET)
         self.assertEqual(b"!", wire.data)
 
     def test_a_snapshot_has_the_links_that_were_printed(self) -> None:
         """The multiplexer knows none: the log still holds them, until there is a gap."""
         marked = "\x1b]8;;https://a.example/\x1b\\here\x1b]8;;\x1b\\"
-        self.hosted.emit(f"\r\n{marked}\r\n".encode())
+        self.hosted.emit_output(f"\r\n{marked}\r\n".encode())
         self.assertIn(marked, self.attach()[1].frames[-1]["data"])
-        self.pane.log.gap()
+        self.pane.log.add_gap()
         self.assertIn("\r\nhere\r\n", self.attach()[1].frames[-1]["data"])
 
     def test_links_are_left_to_a_multiplexer_that_keeps_them(self) -> None:
-        self.hosted.emit(b"\r\n\x1b]8;;https://a.example/\x07here\x1b]8;;\x07\r\n")
-        capture = self.successResultOf(Deferred.fromCoroutine(self.pane.capture()))
+        self.hosted.emit_output(b"\r\n\x1b]8;;https://a.example/\x07here\x1b]8;;\x07\r\n")
+        capture = self.successResultOf(Deferred.fromCoroutine(self.pane.capture_content()))
         kept = (b"\x1b]8;id=1;https://a.example/\x1b\\x\x1b]8;;\x1b\\", *capture.lines[1:])
         self.assertNotEqual(capture, with_links(capture, self.pane.log))
         capture = evolve(capture, lines=kept)
         self.assertIs(capture, with_links(capture, self.pane.log))
 
     def test_resume(self) -> None:
-        self.hosted.emit(b"abc")
+        self.hosted.emit_output(b"abc")
         _, wire = self.attach(since=len(PROMPT) + 1)
         self.assertEqual(["hello"], wire.kinds())
         self.assertTrue(wire.frames[0]["resumed"])
@@ -97,10 +97,10 @@ class StreamTests(SynchronousTestCase):
     def test_an_echo_leaves_at_once_and_the_next_byte_waits_its_turn(self) -> None:
         _, wire = self.attach()
         self.clock.advance(1)
-        self.hosted.emit(b"a")
+        self.hosted.emit_output(b"a")
         self.assertEqual(b"a", wire.data)
-        self.hosted.emit(b"b")
-        self.hosted.emit(b"c")
+        self.hosted.emit_output(b"b")
+        self.hosted.emit_output(b"c")
         self.assertEqual(b"a", wire.data)
         self.clock.advance(QUIET)
         self.assertEqual(b"abc", wire.data)
@@ -109,12 +109,12 @@ class StreamTests(SynchronousTestCase):
     def test_an_echo_is_not_held_back_by_output_just_before_it(self) -> None:
         _, wire = self.attach()
         self.clock.advance(1)
-        self.hosted.emit(b"a")
+        self.hosted.emit_output(b"a")
         self.clock.advance(QUIET / 4)
-        self.successResultOf(Deferred.fromCoroutine(self.pane.write(b"k")))
+        self.successResultOf(Deferred.fromCoroutine(self.pane.write_bytes(b"k")))
         self.assertEqual(b"ak", wire.data)
         self.clock.advance(QUIET / 4)
-        self.hosted.emit(b"b")
+        self.hosted.emit_output(b"b")
         self.assertEqual(b"ak", wire.data)
         self.clock.advance(QUIET)
         self.assertEqual([1, 1, 1], wire.sizes)
@@ -122,7 +122,7 @@ class StreamTests(SynchronousTestCase):
     def test_a_flood_leaves_in_frames(self) -> None:
         _, wire = self.attach()
         self.clock.advance(1)
-        self.hosted.emit(b"-")
+        self.hosted.emit_output(b"-")
         for _ in range(3 * FRAME // 1024):
             self.pane.log.append(b"x" * 1024)
         self.assertEqual([1, FRAME, FRAME, FRAME], wire.sizes)
@@ -158,7 +158,7 @@ class StreamTests(SynchronousTestCase):
         stalled.full = False
         viewer.pump()
         self.assertEqual(["hello", "snapshot", "snapshot"], stalled.kinds())
-        self.hosted.emit(b"end")
+        self.hosted.emit_output(b"end")
         self.clock.advance(QUIET)
         self.assertEqual(b"end", stalled.data)
         self.assertEqual(WINDOW + FRAME + 3, len(keeping.data))
@@ -176,7 +176,7 @@ class StreamTests(SynchronousTestCase):
         self.flood(wire)
         self.assertTrue(self.pane.paused)
         wire.full = False
-        self.hosted.emit(b"\r\nsample me")
+        self.hosted.emit_output(b"\r\nsample me")
         self.clock.advance(SAMPLE)
         self.assertIn("sample me", wire.frames[-1]["data"])
         shown = len(wire.frames)
@@ -184,17 +184,17 @@ class StreamTests(SynchronousTestCase):
         self.assertFalse(self.pane.paused)
         self.assertFalse(viewer.behind)
         self.assertEqual(shown + 1, len(wire.frames))
-        self.hosted.emit(b"after")
+        self.hosted.emit_output(b"after")
         self.clock.advance(QUIET)
         self.assertEqual(b"after", wire.data)
 
     def test_a_gap_alone_is_no_flood(self) -> None:
         _, wire = self.attach()
-        self.hosted.hold()
-        self.pane.log.gap()
+        self.hosted.stop_answering()
+        self.pane.log.add_gap()
         self.clock.advance(QUIET)
         self.assertFalse(self.stream._flood.on)
-        self.hosted.release()
+        self.hosted.resume_answering()
         self.assertFalse(self.pane.paused)
         self.assertEqual(["hello", "snapshot", "snapshot"], wire.kinds())
 
@@ -204,7 +204,7 @@ class StreamTests(SynchronousTestCase):
         self.flood(wire)
         self.assertFalse(self.pane.paused)
         self.needed = False
-        self.hosted.emit(b"f")
+        self.hosted.emit_output(b"f")
         self.clock.advance(QUIET)
         self.assertTrue(self.pane.paused)
 
@@ -216,22 +216,22 @@ class StreamTests(SynchronousTestCase):
         self.assertFalse(self.pane.paused)
 
     def test_a_snapshot_that_failed_is_asked_for_again(self) -> None:
-        self.hosted.fail("capture", MuxTimeout("no answer"))
+        self.hosted.inject_fault("capture", MuxTimeout("no answer"))
         _, wire = self.attach()
         self.assertEqual([], wire.frames)
         self.clock.advance(RETRY)
         self.assertEqual(["hello", "snapshot"], wire.kinds())
 
     def test_one_capture_serves_all_who_wait(self) -> None:
-        self.hosted.hold()
+        self.hosted.stop_answering()
         wires = [self.attach()[1] for _ in range(3)]
-        self.hosted.release()
+        self.hosted.resume_answering()
         for wire in some(wires):
             self.assertEqual(["hello", "snapshot"], wire.kinds())
 
     def test_a_client_that_left_before_its_snapshot_hears_nothing(self) -> None:
-        self.hosted.hold()
+        self.hosted.stop_answering()
         viewer, wire = self.attach()
         self.stream.detach(viewer)
-        self.hosted.release()
+        self.hosted.resume_answering()
         self.assertEqual([], wire.frames)

@@ -98,7 +98,7 @@ class SocketTests(SynchronousTestCase):
     def setUp(self) -> None:
         clock = self.clock = Clock()
         self.mux = FakeMultiplexer(clock)
-        pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
+        pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create_pane(SPEC)))
         self.sessions = FakeSessions()
         self.typed: list[int] = []
         self.sockets = TerminalSockets(clock, lambda session_id: pane)
@@ -273,7 +273,7 @@ class SocketTests(SynchronousTestCase):
     def test_drained_goes_on(self) -> None:
         socket, channel = self.open()
         socket.paused()
-        self.mux.host["s"].emit(b"more")
+        self.mux.host["s"].emit_output(b"more")
         self.assertEqual(b"", channel.data)
         socket.resumed()
         self.assertEqual(b"more", channel.data)

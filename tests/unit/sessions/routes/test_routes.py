@@ -15,7 +15,7 @@ from tests.unit.http.driver import Answer, Api, OpenGate
 from tests.unit.sessions.rig import ADMIN, SessionCase
 from tservice.core.identity import Identity
 from tservice.http.operations import Access
-from tservice.mux.interface import Leftover
+from tservice.mux.interface import LeftoverProcess
 from tservice.sessions.record.requests import INPUT_LENGTH
 from tservice.sessions.routes.table import session_operations
 from tservice.sessions.waits.output import OutputWaits
@@ -74,7 +74,9 @@ class LifeTests(RouteCase):
         left = [{"pid": 9, "command": "sleep 9"}]
         for path in ("/api/sessions/{}", "/api/sessions"):
             session = self.make(start=True)
-            self.machine.host[session["id"]].left = (Leftover(pid=9, command="sleep 9"),)
+            self.machine.host[session["id"]].leftovers = (
+                LeftoverProcess(pid=9, command="sleep 9"),
+            )
             answer = self.api.request("DELETE", path.format(session["id"]))
             self.assertEqual(left, answer.data["left"])
 
@@ -257,7 +259,7 @@ class PropertyTests(RouteCase):
         session = self.make(start=True)
         self.put(session, "nice", {"enabled": True, "value": 7})
         self.assertEqual([(session["pid"], 7)], self.machine.renice.set)
-        self.host[session["id"]].exit(0)
+        self.host[session["id"]].exit_program(0)
         again = self.api.request("POST", f"/api/sessions/{session['id']}/start").data["session"]
         self.assertEqual((again["pid"], 7), self.machine.renice.set[-1])
         self.put(session, "nice", {"enabled": False, "value": 7})
@@ -337,13 +339,13 @@ class TerminalTests(RouteCase):
         self.assert_error(400, "viewportType", self.post("resize", {**size, "viewportType": "tv"}))
 
     def test_a_size_is_kept_for_the_next_start(self) -> None:
-        self.hosted.exit(0)
+        self.hosted.exit_program(0)
         self.assertEqual({"cols": 9, "rows": 9}, self.post("resize", {"cols": 9, "rows": 9}).data)
         self.api.request("POST", f"{self.path}/start")
         self.assertEqual((9, 9), (self.host.specs[-1].cols, self.host.specs[-1].rows))
 
     def test_read_the_screen(self) -> None:
-        self.hosted.emit(b"\r\n".join(b"row %d" % n for n in range(10)))
+        self.hosted.emit_output(b"\r\n".join(b"row %d" % n for n in range(10)))
         answer = self.api.get(f"{self.path}/terminal")
         self.assertIn("capture;dur=", answer.headers["server-timing"])
         data = answer.data
@@ -358,7 +360,9 @@ class TerminalTests(RouteCase):
         self.assertEqual((False, None), (data["truncated"], data["truncationReason"]))
 
     def test_read_with_history(self) -> None:
-        self.hosted.emit(b"\x1b[H" + b"\r\n".join(b"row %d" % n for n in range(10)) + b"\x1b[2;3H")
+        self.hosted.emit_output(
+            b"\x1b[H" + b"\r\n".join(b"row %d" % n for n in range(10)) + b"\x1b[2;3H"
+        )
         data = self.api.get(f"{self.path}/terminal?full=1").data
         rows = data["terminalBuffer"].split("\r\n")
         self.assertEqual("row 0", rows[0])
@@ -372,14 +376,14 @@ class TerminalTests(RouteCase):
             self.assertEqual(data["terminalBuffer"], all_["terminalBuffer"])
 
     def test_tail(self) -> None:
-        self.hosted.emit(b"\x1b[H" + b"\r\n".join(b"row %d" % n for n in range(10)))
+        self.hosted.emit_output(b"\x1b[H" + b"\r\n".join(b"row %d" % n for n in range(10)))
         data = self.api.get(f"{self.path}/terminal?full=1&tail=20").data
         self.assertEqual("row 8\r\nrow 9\r\x1b[5C", data["terminalBuffer"])
         self.assertEqual((True, "tail"), (data["truncated"], data["truncationReason"]))
         self.assert_error(400, "tail", self.api.get(f"{self.path}/terminal?tail=0"))
 
     def test_without_a_process(self) -> None:
-        self.hosted.exit(0)
+        self.hosted.exit_program(0)
         for query in ("", "?full=1"):
             data = self.api.get(f"{self.path}/terminal{query}").data
             self.assertEqual(("", 0, None), (data["terminalBuffer"], data["offset"], data["epoch"]))
@@ -388,7 +392,7 @@ class TerminalTests(RouteCase):
         return self.api.get(f"{self.path}/search?{query}").data
 
     def test_search(self) -> None:
-        self.hosted.emit(b"\x1b[H" + b"\r\n".join(b"Row %d" % n for n in range(10)))
+        self.hosted.emit_output(b"\x1b[H" + b"\r\n".join(b"Row %d" % n for n in range(10)))
         want = [{"line": 9, "text": "Row 9", "offset": 4}]
         self.assertEqual({"matches": want, "truncated": False}, self.find("q=9"))
         self.assertEqual([], self.find("q=row")["matches"])

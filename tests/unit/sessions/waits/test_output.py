@@ -21,7 +21,7 @@ class OutputWaitTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         self.mux = FakeMultiplexer(self.clock)
-        self.pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
+        self.pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create_pane(SPEC)))
         self.hosted = self.mux.host["s"]
         self.slots = WaitSlots(WaitCaps(per_session=3))
         self.waits = OutputWaits(self.clock, self.slots)
@@ -40,9 +40,9 @@ class OutputWaitTests(SynchronousTestCase):
         wait = self.park()
         self.assertTrue(self.waits.waiting_for("s"))
         self.clock.advance(0.1)
-        self.hosted.emit(b"it is RE\x1b[1mA")
+        self.hosted.emit_output(b"it is RE\x1b[1mA")
         self.assertNoResult(wait.done)
-        self.hosted.emit(b"\x1b[0mDY!")
+        self.hosted.emit_output(b"\x1b[0mDY!")
         outcome = self.successResultOf(wait.done)
         assert outcome.match is not None
         self.assertEqual("it is READY!", outcome.match.snippet)
@@ -50,14 +50,14 @@ class OutputWaitTests(SynchronousTestCase):
 
     def test_time_out(self) -> None:
         wait = self.park()
-        self.hosted.emit(b"nothing of the kind")
+        self.hosted.emit_output(b"nothing of the kind")
         self.clock.pump([SETTLED, 5])
         outcome = self.successResultOf(wait.done)
         self.assertEqual((None, False), (outcome.match, outcome.ended))
 
     def test_blanks_written_as_cursor_moves_are_seen_on_the_grid(self) -> None:
         wait = self.park("all done now")
-        self.hosted.emit(b"\r\nall\x1b[Cdone\x1b[Cnow")
+        self.hosted.emit_output(b"\r\nall\x1b[Cdone\x1b[Cnow")
         self.assertNoResult(wait.done)
         self.clock.advance(SETTLED)
         outcome = self.successResultOf(wait.done)
@@ -65,36 +65,36 @@ class OutputWaitTests(SynchronousTestCase):
         self.assertEqual("all done now", outcome.match.text)
 
     def test_what_was_on_the_screen_before_is_no_match(self) -> None:
-        self.hosted.emit(b"old READY\r\n")
+        self.hosted.emit_output(b"old READY\r\n")
         wait = self.park()
-        self.hosted.emit(b"something else\r\n")
+        self.hosted.emit_output(b"something else\r\n")
         self.clock.advance(SETTLED)
         self.assertNoResult(wait.done)
-        self.hosted.emit(b"old RE\x1b[31mADY\r\n")
+        self.hosted.emit_output(b"old RE\x1b[31mADY\r\n")
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
     def test_the_same_row_once_more_on_the_grid_is_a_match(self) -> None:
-        self.hosted.emit(b"a b\r\n")
+        self.hosted.emit_output(b"a b\r\n")
         wait = self.park("a b")
-        self.hosted.emit(b"a\x1b[Cb\r\n")
+        self.hosted.emit_output(b"a\x1b[Cb\r\n")
         self.clock.advance(SETTLED)
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
     def test_the_end_of_the_process_ends_the_wait(self) -> None:
         wait = self.park()
-        self.hosted.exit(0)
+        self.hosted.exit_program(0)
         outcome = self.successResultOf(wait.done)
         self.assertEqual((None, True), (outcome.match, outcome.ended))
 
     def test_the_last_words_count(self) -> None:
         wait = self.park("last words")
-        self.hosted.emit(b"\r\nlast\x1b[Cwords")
-        self.hosted.exit(1)
+        self.hosted.emit_output(b"\r\nlast\x1b[Cwords")
+        self.hosted.exit_program(1)
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
     def test_a_lost_server_and_a_deleted_session(self) -> None:
         lost = self.park()
-        self.hosted.lose()
+        self.hosted.lose_server()
         self.assertTrue(self.successResultOf(lost.done).ended)
         deleted = self.park()
         self.waits.session_gone("s")
@@ -102,26 +102,26 @@ class OutputWaitTests(SynchronousTestCase):
 
     def test_a_hang_up_frees_everything(self) -> None:
         wait = self.park()
-        self.hosted.emit(b"x")
+        self.hosted.emit_output(b"x")
         wait.done.cancel()
         self.failureResultOf(wait.done, CancelledError)
 
     def test_an_unreadable_screen_changes_nothing(self) -> None:
-        self.hosted.fail("capture", MuxTimeout("no answer"))
+        self.hosted.inject_fault("capture", MuxTimeout("no answer"))
         wait = self.park()
-        self.hosted.emit(b"x")
+        self.hosted.emit_output(b"x")
         self.clock.advance(SETTLED)
         self.assertNoResult(wait.done)
-        self.hosted.emit(b"READY")
+        self.hosted.emit_output(b"READY")
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
     def test_a_gap_loses_only_what_it_swallowed(self) -> None:
         wait = self.park()
-        self.hosted.emit(b"REA")
-        self.pane.log.gap()
-        self.hosted.emit(b"DY")
+        self.hosted.emit_output(b"REA")
+        self.pane.log.add_gap()
+        self.hosted.emit_output(b"DY")
         self.assertNoResult(wait.done)
-        self.hosted.emit(b"READY")
+        self.hosted.emit_output(b"READY")
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
     def test_slots_are_shared_and_capped(self) -> None:
@@ -136,19 +136,19 @@ class OutputWaitTests(SynchronousTestCase):
         return None if found is None else found.text
 
     def test_the_buffer_is_searched(self) -> None:
-        self.hosted.emit(b"once READY there")
+        self.hosted.emit_output(b"once READY there")
         self.assertEqual("READY", self.search(SearchNeedle("ready", nocase=True)))
         self.assertIsNone(self.search(SearchNeedle("never")))
 
     def test_what_came_between_the_search_and_the_wait(self) -> None:
         self.assertIsNone(self.search(SearchNeedle("all done")))
-        self.hosted.emit(b"\r\nall\x1b[Cdone")
+        self.hosted.emit_output(b"\r\nall\x1b[Cdone")
         wait = self.waits.park(self.pane, SearchNeedle("all done"), 5000, "ann", searched=True)
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
     def test_what_only_the_screen_has_is_found(self) -> None:
-        self.hosted.emit(b"\r\nlost\x1b[Cbytes")
-        self.pane.log.gap()
+        self.hosted.emit_output(b"\r\nlost\x1b[Cbytes")
+        self.pane.log.add_gap()
         self.assertEqual("lost bytes", self.search(SearchNeedle("lost bytes")))
-        self.hosted.fail("capture", MuxTimeout("no answer"))
+        self.hosted.inject_fault("capture", MuxTimeout("no answer"))
         self.assertIsNone(self.search(SearchNeedle("lost bytes")))

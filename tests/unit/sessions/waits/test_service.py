@@ -63,7 +63,7 @@ class WaitingTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock, self.hub = Clock(), EventHub()
         mux = FakeMultiplexer(self.clock)
-        pane = self.successResultOf(Deferred.fromCoroutine(mux.create(SPEC)))
+        pane = self.successResultOf(Deferred.fromCoroutine(mux.create_pane(SPEC)))
         self.hosted = mux.host["s"]
         self.sessions = FakeSessions(pane)
         self.blocked = False
@@ -274,7 +274,7 @@ class WaitingTests(SynchronousTestCase):
 
     def test_output(self) -> None:
         wait = self.wait_output("READY")
-        self.hosted.emit(b"it is READY now")
+        self.hosted.emit_output(b"it is READY now")
         found = self.successResultOf(wait)
         self.assertEqual(
             {

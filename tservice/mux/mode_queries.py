@@ -50,7 +50,7 @@ _CHANGE = re.compile(rb"\x1b\[(\??)([0-9;]{1,64})([hl])|\x1bc|\x1b\[!p")
 
 
 @frozen
-class ModeQuestion:
+class ModeQuery:
     """Query for one mode.
 
     @ivar private: it asks for a DEC private mode.
@@ -62,23 +62,23 @@ class ModeQuestion:
     at: int
 
 
-class QuestionWatch:
+class ModeQueryDetector:
     """Detector of queries in a stream, as fast as C{bytes.find} where there are none."""
 
     def __init__(self) -> None:
         self._open = b""
 
-    def feed(self, data: bytes) -> list[ModeQuestion]:
+    def feed(self, data: bytes) -> list[ModeQuery]:
         """Consume a piece of the stream and return the completed queries, with their ends in
         C{data}.
         """
         text = self._open + data if self._open else data
-        found: list[ModeQuestion] = []
+        found: list[ModeQuery] = []
         # Searching for a single byte takes a fifth of the time.
         if b"$" in text and b"$p" in text:
             skipped = len(text) - len(data)
             for match in _QUESTION.finditer(text):
-                found.append(ModeQuestion(bool(match[1]), int(match[2]), match.end() - skipped))
+                found.append(ModeQuery(bool(match[1]), int(match[2]), match.end() - skipped))
                 if len(found) == MOST:
                     break
         end = text[-_LONGEST:]
@@ -87,15 +87,15 @@ class QuestionWatch:
         return found
 
 
-def is_ours(question: ModeQuestion, version: tuple[int, int]) -> bool:
+def needs_reply(question: ModeQuery, version: tuple[int, int]) -> bool:
     """Return true if tmux of that version does not reply to this query itself."""
     if version >= _FULL:
         return False
     return not question.private or question.mode not in _PARTS.get(version, ())
 
 
-def answer_mode(
-    question: ModeQuestion,
+def build_mode_reply(
+    question: ModeQuery,
     flags: Container[str],
     watched: Container[int],
     before: bytes,
@@ -108,13 +108,13 @@ def answer_mode(
     @param before: the end of the output before the query.
     @param since: the output since then.
     """
-    value = _value(question, flags, watched, before, since)
+    value = _get_mode_value(question, flags, watched, before, since)
     mark = b"?" if question.private else b""
     return b"\x1b[%b%d;%d$y" % (mark, question.mode, value)
 
 
-def _value(
-    question: ModeQuestion,
+def _get_mode_value(
+    question: ModeQuery,
     flags: Container[str],
     watched: Container[int],
     before: bytes,
@@ -126,7 +126,7 @@ def _value(
             return _UNKNOWN
         is_set = "insert_flag" in flags
     elif mode in _PASSED_ON:
-        changes = _changes(question, before)
+        changes = _find_changes(question, before)
         return _SET if changes and changes[-1] else _RESET
     elif mode in _FLAGS:
         is_set = _FLAGS[mode] in flags
@@ -135,13 +135,13 @@ def _value(
     else:
         return _NEVER if mode == _COLUMNS_OF_132 else _UNKNOWN
     # A program that asks for a mode and then changes it had the other value when it asked.
-    changes = _changes(question, since)
+    changes = _find_changes(question, since)
     if changes:
         is_set = not changes[0]
     return _SET if is_set else _RESET
 
 
-def _changes(question: ModeQuestion, printed: bytes) -> list[bool]:
+def _find_changes(question: ModeQuery, printed: bytes) -> list[bool]:
     """Return the values to which C{printed} sets the mode, in order."""
     found: list[bool] = []
     name = b"%d" % question.mode

@@ -43,7 +43,7 @@ class PaneOutput:
 
 
 @frozen
-class Block:
+class AnswerBlock:
     """Answer to one command.
 
     @ivar ok: true for C{%end}, false for C{%error}.
@@ -54,15 +54,15 @@ class Block:
 
     time: int
     number: int
-    ok: bool
-    ours: bool
+    is_success: bool
+    is_ours: bool
     lines: tuple[bytes, ...]
-    whole: bool = True
+    is_complete: bool = True
     size: int = field(default=0, eq=False)
 
 
 @frozen
-class Notice:
+class ControlNotice:
     """Any other line: C{name} without its C{%}, and the rest after one blank."""
 
     name: bytes
@@ -70,16 +70,16 @@ class Notice:
 
 
 @frozen
-class Overrun:
+class LineOverrun:
     """Event: a line beyond L{MAX_LINE} was dropped; it may have contained a pane's bytes."""
 
 
 @frozen
-class Endless:
+class EndlessAnswer:
     """Event: an answer continued for L{MAX_DROPPED} beyond its limit; no tmux sends this."""
 
 
-Event = PaneOutput | Block | Notice | Overrun | Endless
+Event = PaneOutput | AnswerBlock | ControlNotice | LineOverrun | EndlessAnswer
 
 
 class ControlParser:
@@ -101,20 +101,20 @@ class ControlParser:
         lines = data.split(b"\n")
         rest = lines.pop()
         if not lines:
-            self._hold(rest)
+            self._hold_part(rest)
             return []
         events: list[Event] = []
         if self._held_size:
-            self._hold(lines[0])
+            self._hold_part(lines[0])
             lines[0] = b"".join(self._held)
-            if self._held_size > self._longest:
-                self._too_long(events)
+            if self._held_size > self._max_line_length:
+                self._handle_long_line(events)
                 del lines[0]
             self._held, self._held_size = [], 0
         for line in lines:
-            self._line(line, events)
-        self._flush(events)
-        self._hold(rest)
+            self._parse_line(line, events)
+        self._flush_output(events)
+        self._hold_part(rest)
         return events
 
     def finish(self) -> list[Event]:
@@ -124,69 +124,69 @@ class ControlParser:
         events: list[Event] = []
         if self._block is None and line.startswith(_OUTPUT):
             # An escape without its digits is dropped.
-            self._output(re.sub(rb"\\[0-7]{0,2}\Z", b"", line))
-            self._flush(events)
+            self._parse_output(re.sub(rb"\\[0-7]{0,2}\Z", b"", line))
+            self._flush_output(events)
         return events
 
-    def drop_open(self) -> None:
+    def drop_open_answer(self) -> None:
         """Discard an unfinished answer, because no caller waits for it."""
         if self._block is not None:
-            self._block.drop()
+            self._block.drop_content()
 
     @property
-    def _longest(self) -> int:
+    def _max_line_length(self) -> int:
         """Maximum bytes of a line in the current state."""
         return MAX_LINE if self._block is None else max(MAX_LINE, MAX_BLOCK)
 
-    def _hold(self, part: bytes) -> None:
+    def _hold_part(self, part: bytes) -> None:
         if not part:
             return
         self._held_size += len(part)
-        if self._held_size > self._longest:
+        if self._held_size > self._max_line_length:
             self._held = []
         else:
             self._held.append(part)
 
-    def _line(self, line: bytes, events: list[Event]) -> None:
-        if len(line) > self._longest:
-            self._too_long(events)
+    def _parse_line(self, line: bytes, events: list[Event]) -> None:
+        if len(line) > self._max_line_length:
+            self._handle_long_line(events)
         elif self._block is not None:
-            ended = self._block.take(line)
-            if isinstance(ended, Block):
+            ended = self._block.add_line(line)
+            if isinstance(ended, AnswerBlock):
                 self._block = None
             if ended is not None:
                 events.append(ended)
         elif line.startswith(_OUTPUT):
-            pane = self._output(line)
+            pane = self._parse_output(line)
             if pane != self._pane:
                 last = self._outputs.pop()
-                self._flush(events)
+                self._flush_output(events)
                 self._pane, self._outputs = pane, [last]
         else:
-            self._flush(events)
-            self._other(line, events)
+            self._flush_output(events)
+            self._parse_other_line(line, events)
 
-    def _output(self, line: bytes) -> bytes:
+    def _parse_output(self, line: bytes) -> bytes:
         pane, _, data = line[len(_OUTPUT) :].partition(b" ")
-        self._outputs.append(decode(data))
+        self._outputs.append(decode_output(data))
         return pane
 
-    def _other(self, line: bytes, events: list[Event]) -> None:
+    def _parse_other_line(self, line: bytes, events: list[Event]) -> None:
         begin = _BEGIN.fullmatch(line)
         if begin is not None:
             self._block = _OpenBlock(line, *(int(group) for group in begin.groups()))
             return
         name, _, rest = line.partition(b" ")
-        events.append(Notice(name.removeprefix(b"%"), rest))
+        events.append(ControlNotice(name.removeprefix(b"%"), rest))
 
-    def _too_long(self, events: list[Event]) -> None:
+    def _handle_long_line(self, events: list[Event]) -> None:
         if self._block is not None:
-            self._block.drop()
+            self._block.drop_content()
             return
-        self._flush(events)
-        events.append(Overrun())
+        self._flush_output(events)
+        events.append(LineOverrun())
 
-    def _flush(self, events: list[Event]) -> None:
+    def _flush_output(self, events: list[Event]) -> None:
         if self._outputs:
             events.append(PaneOutput(self._pane, b"".join(self._outputs)))
             self._outputs = []
@@ -205,28 +205,28 @@ class _OpenBlock:
         self._size = 0
         self._whole = True
 
-    def take(self, line: bytes) -> Block | Endless | None:
+    def add_line(self, line: bytes) -> AnswerBlock | EndlessAnswer | None:
         """Add a line; return the answer if this line ends it."""
         if line.startswith(b"%e") and line in (self._end, self._error):
             ok = line == self._end
             lines = tuple(self._lines)
             size = self._size if self._whole else 0
-            return Block(*self._head, ok, self._ours, lines, self._whole, size)
+            return AnswerBlock(*self._head, ok, self._ours, lines, self._whole, size)
         self._size += len(line) + LINE_COST
         if not self._whole:
-            return Endless() if self._size > MAX_DROPPED else None
+            return EndlessAnswer() if self._size > MAX_DROPPED else None
         self._lines.append(line)
         if self._size > MAX_BLOCK:
-            self.drop()
+            self.drop_content()
         return None
 
-    def drop(self) -> None:
+    def drop_content(self) -> None:
         """Discard the content, because it exceeds a limit or is not needed."""
         self._whole, self._size = False, 0
         self._lines.clear()
 
 
-def decode(data: bytes) -> bytes:
+def decode_output(data: bytes) -> bytes:
     r"""Decode tmux's C{\ooo}, which it writes for every backslash and every byte below 0x20."""
     if b"\\" not in data:
         return data

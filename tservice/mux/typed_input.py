@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from tservice.mux.interface import Mark
+from tservice.mux.interface import InputMark
 
 PIECE = 1000
 """Maximum bytes of one C{send-keys -H}; each takes three characters of its command line."""
@@ -15,7 +15,7 @@ PIECE = 1000
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def pieces(data: bytes, mark: Mark | None) -> Iterator[tuple[bytes, Mark | None]]:
+def split_input(data: bytes, mark: InputMark | None) -> Iterator[tuple[bytes, InputMark | None]]:
     """Split C{data} into pieces of one command each, with the mark that goes with each piece.
 
     Bytes that C{mark} counts as done are skipped. There is at least one piece, so that the mark of
@@ -30,7 +30,7 @@ def pieces(data: bytes, mark: Mark | None) -> Iterator[tuple[bytes, Mark | None]
             return
 
 
-def paste_text(text: str) -> bytes:
+def sanitize_paste(text: str) -> bytes:
     """Return C{text} in a form that is safe to paste: no control character except TAB and LF.
 
     CR LF and CR become LF. C1 controls are removed too: U+009B begins a sequence like ESC [ does. A

@@ -33,7 +33,7 @@ SPOKEN = f"exec sh -c '{LISTENER}'"
 _NEWLINE = b"tservice_nl=$(printf '\\nx'); tservice_nl=${tservice_nl%x}"
 
 
-def quote(word: bytes) -> bytes:
+def quote_word(word: bytes) -> bytes:
     """Quote C{word} as one word on one line.
 
     @raise ValueError: it contains a NUL, which no word can.
@@ -43,12 +43,12 @@ def quote(word: bytes) -> bytes:
     return b"'" + word.replace(b"'", b"'\"'\"'").replace(b"\n", b"'\"$tservice_nl\"'") + b"'"
 
 
-def words(*given: bytes) -> bytes:
+def quote_words(*given: bytes) -> bytes:
     """Return a command with each word quoted."""
-    return b" ".join(quote(word) for word in given)
+    return b" ".join(quote_word(word) for word in given)
 
 
-def exports(env: Mapping[bytes, bytes]) -> bytes:
+def export_variables(env: Mapping[bytes, bytes]) -> bytes:
     """Return commands that export variables.
 
     @raise ValueError: a name is not valid; the shell would read it as something else.
@@ -56,10 +56,10 @@ def exports(env: Mapping[bytes, bytes]) -> bytes:
     for name in env:
         if not name.replace(b"_", b"a").isalnum() or not name.isascii() or name[:1].isdigit():
             raise ValueError(f"invalid variable name: {name!r}")
-    return b"; ".join(b"export %b=%b" % (name, quote(value)) for name, value in env.items())
+    return b"; ".join(b"export %b=%b" % (name, quote_word(value)) for name, value in env.items())
 
 
-def line(*programs: bytes) -> bytes:
+def join_programs(*programs: bytes) -> bytes:
     """Join programs into one line for L{LISTENER}.
 
     @param programs: shell text with all foreign words quoted.
@@ -67,7 +67,7 @@ def line(*programs: bytes) -> bytes:
     return b"; ".join((_NEWLINE, *(part for part in programs if part))) + b"\n"
 
 
-def script(text: str) -> bytes:
+def quote_script(text: str) -> bytes:
     """Return a packaged script without its comments, as one word for C{sh -c}."""
     kept: Iterable[str] = (row for row in text.splitlines() if not row.startswith("#"))
-    return quote("\n".join(kept).encode())
+    return quote_word("\n".join(kept).encode())

@@ -38,7 +38,7 @@ SILENT_SHELLS = frozenset({"ash", "busybox", "dash", "mksh", "posh"})
 
 
 @frozen(kw_only=True)
-class Leftover:
+class LeftoverProcess:
     """Process that outlives its pane.
 
     @ivar command: its command line as one line, truncated to L{COMMAND_CHARS}.
@@ -48,29 +48,29 @@ class Leftover:
     command: str
 
 
-class Family(Protocol):
+class ProcessFamily(Protocol):
     """The processes of one pane."""
 
-    async def hang_up(self) -> None:
+    async def hang_up_jobs(self) -> None:
         """Send SIGHUP to the jobs of an ended shell, if the shell does not do so itself."""
 
-    async def left(self) -> tuple[Leftover, ...]:
+    async def find_leftovers(self) -> tuple[LeftoverProcess, ...]:
         """Return the processes that are still alive after L{SETTLE} seconds."""
 
 
-class UnknownFamily:
+class UnknownProcessFamily:
     """Processes of a pane that this machine cannot see."""
 
-    async def hang_up(self) -> None:
+    async def hang_up_jobs(self) -> None:
         """Do nothing, because no process is known."""
 
-    async def left(self) -> tuple[Leftover, ...]:
+    async def find_leftovers(self) -> tuple[LeftoverProcess, ...]:
         """Return nothing, because no process is known."""
         return ()
 
 
 @frozen(kw_only=True)
-class Process:
+class ProcessStat:
     """Process as described by C{/proc/<pid>/stat}.
 
     @ivar terminal: the process's session id, which is the pid of the session leader.
@@ -86,7 +86,7 @@ class Process:
 
 
 @frozen(kw_only=True)
-class LocalFamily:
+class LocalProcessFamily:
     """Processes of a pane's program on this machine.
 
     @ivar program: the pane's program.
@@ -96,66 +96,68 @@ class LocalFamily:
     """
 
     clock: IReactorTime
-    program: Process
+    program: ProcessStat
     mark: bytes
     shell: str
-    known: frozenset[tuple[int, int]] = field(default=frozenset())
+    descendants: frozenset[tuple[int, int]] = field(default=frozenset())
 
     @classmethod
-    async def of(cls, clock: IReactorTime, pid: int, session_id: str) -> Family:
+    async def from_pid(cls, clock: IReactorTime, pid: int, session_id: str) -> ProcessFamily:
         """Return the family of the running program with this pid."""
         program = read_process(pid)
         if program is None:
-            return UnknownFamily()
+            return UnknownProcessFamily()
         shell = ""
         with suppress(OSError):
             shell = os.path.basename(os.readlink(PROC / str(pid) / "exe"))
-        found = [each async for each in _processes(clock)]
+        found = [each async for each in _iterate_processes(clock)]
         return cls(
             clock=clock,
             program=program,
             mark=b"SERVICE_SESSION_ID=" + session_id.encode(),
             shell=shell,
-            known=_descendants(pid, found),
+            descendants=_collect_descendants(pid, found),
         )
 
-    async def hang_up(self) -> None:
-        """See L{Family.hang_up}."""
-        if self.shell not in SILENT_SHELLS or _lives(self.program):
+    async def hang_up_jobs(self) -> None:
+        """See L{ProcessFamily.hang_up_jobs}."""
+        if self.shell not in SILENT_SHELLS or _is_alive(self.program):
             return
-        for each in await self._members():
+        for each in await self._find_members():
             if (each.terminal, each.owner) == (self.program.terminal, self.program.owner):
-                _tell(each)
+                _hang_up_process(each)
 
-    async def left(self) -> tuple[Leftover, ...]:
-        """See L{Family.left}."""
-        members = await self._members()
+    async def find_leftovers(self) -> tuple[LeftoverProcess, ...]:
+        """See L{ProcessFamily.find_leftovers}."""
+        members = await self._find_members()
         deadline = self.clock.seconds() + SETTLE
         while members and self.clock.seconds() < deadline:
             await sleep(self.clock, LOOK_EVERY)
-            members = [each for each in members if _lives(each)]
+            members = [each for each in members if _is_alive(each)]
         named = members[:MOST]
-        return tuple(Leftover(pid=each.pid, command=_command(each.pid)) for each in named)
+        return tuple(
+            LeftoverProcess(pid=each.pid, command=_read_command_line(each.pid)) for each in named
+        )
 
-    async def _members(self) -> list[Process]:
+    async def _find_members(self) -> list[ProcessStat]:
         """Return the living members, except the pane's program and its keeper."""
         ours = {self.program.pid, self.program.terminal}
         return [
             each
-            async for each in _processes(self.clock)
+            async for each in _iterate_processes(self.clock)
             if each.pid not in ours and self._is_member(each)
         ]
 
-    def _is_member(self, each: Process) -> bool:
+    def _is_member(self, each: ProcessStat) -> bool:
         if os.geteuid() == 0 and each.owner != self.program.owner:
             # It belongs to another user and must not be shown to the session's owner.
             return False
-        if each.terminal == self.program.terminal or _is_of(each, self.known):
+        if each.terminal == self.program.terminal or _is_known(each, self.descendants):
             return True
-        return each.start >= self.program.start and _has(each.pid, self.mark)
+        return each.start >= self.program.start and _has_environment_mark(each.pid, self.mark)
 
 
-def read_process(pid: int) -> Process | None:
+def read_process(pid: int) -> ProcessStat | None:
     """Return a living process. Return C{None} if there is none, or if it is a zombie."""
     try:
         folder = PROC / str(pid)
@@ -169,10 +171,10 @@ def read_process(pid: int) -> Process | None:
     if state in (b"Z", b"X"):
         return None
     parent, terminal, start = numbers
-    return Process(pid=pid, owner=owner, parent=parent, terminal=terminal, start=start)
+    return ProcessStat(pid=pid, owner=owner, parent=parent, terminal=terminal, start=start)
 
 
-async def _processes(clock: IReactorTime) -> AsyncIterator[Process]:
+async def _iterate_processes(clock: IReactorTime) -> AsyncIterator[ProcessStat]:
     """Iterate over all living processes, L{AT_ONCE} in each turn of the reactor."""
     names = [name for name in os.listdir(PROC) if name.isdigit()]
     for at, name in enumerate(names, 1):
@@ -183,21 +185,21 @@ async def _processes(clock: IReactorTime) -> AsyncIterator[Process]:
             await sleep(clock, 0)
 
 
-def _lives(process: Process) -> bool:
+def _is_alive(process: ProcessStat) -> bool:
     """Return true if this very process still lives, even if its parent has changed."""
     found = read_process(process.pid)
     return found is not None and found.start == process.start
 
 
-def _is_of(process: Process, known: frozenset[tuple[int, int]]) -> bool:
+def _is_known(process: ProcessStat, known: frozenset[tuple[int, int]]) -> bool:
     return (process.pid, process.start) in known
 
 
-def _descendants(pid: int, found: list[Process]) -> frozenset[tuple[int, int]]:
-    children: dict[int, list[Process]] = {}
+def _collect_descendants(pid: int, found: list[ProcessStat]) -> frozenset[tuple[int, int]]:
+    children: dict[int, list[ProcessStat]] = {}
     for each in found:
         children.setdefault(each.parent, []).append(each)
-    reached: set[Process] = set()
+    reached: set[ProcessStat] = set()
     waiting = list(children.get(pid, ()))
     while waiting:
         each = waiting.pop()
@@ -207,7 +209,7 @@ def _descendants(pid: int, found: list[Process]) -> frozenset[tuple[int, int]]:
     return frozenset((each.pid, each.start) for each in reached)
 
 
-def _has(pid: int, mark: bytes) -> bool:
+def _has_environment_mark(pid: int, mark: bytes) -> bool:
     """Return true if the process was started with C{mark} in its environment. An unreadable
     environment counts as no.
     """
@@ -218,14 +220,14 @@ def _has(pid: int, mark: bytes) -> bool:
         return False
 
 
-def _tell(process: Process) -> None:
+def _hang_up_process(process: ProcessStat) -> None:
     """Hang up a process, unless its pid belongs to another process by now."""
     try:
         held = os.pidfd_open(process.pid)
     except OSError:
         return
     try:
-        if _lives(process):
+        if _is_alive(process):
             # A stopped process must be continued to receive the signal.
             for number in (signal.SIGHUP, signal.SIGCONT):
                 with suppress(OSError):
@@ -234,7 +236,7 @@ def _tell(process: Process) -> None:
         os.close(held)
 
 
-def _command(pid: int) -> str:
+def _read_command_line(pid: int) -> str:
     """Return the command line of a process, or its name if it has no command line."""
     for name in ("cmdline", "comm"):
         with suppress(OSError):

@@ -14,9 +14,9 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import TestCase
 
 from tests.waiting import until
-from tservice.mux.family import COMMAND_CHARS, MOST, LocalFamily, read_process
-from tservice.mux.interface import Leftover
-from tservice.mux.machine import hold_process
+from tservice.mux.interface import LeftoverProcess
+from tservice.mux.local_transport import open_process
+from tservice.mux.process_family import COMMAND_CHARS, MOST, LocalProcessFamily, read_process
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 WAITS = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); print(flush=True); input()"
@@ -66,14 +66,14 @@ class FamilyTests(TestCase):
 
         until("the end of what was started", is_over)
 
-    async def left(self, script: str, count: int) -> tuple[list[int], tuple[Leftover, ...]]:
+    async def left(self, script: str, count: int) -> tuple[list[int], tuple[LeftoverProcess, ...]]:
         """What runs behind a shell's script that has ended, and what is said to be left."""
         child = self.program(script, "sh", "-c")
         self.addCleanup(self.end_started, child.pid)
-        family = await LocalFamily.of(reactor, child.pid, ID)
+        family = await LocalProcessFamily.from_pid(reactor, child.pid, ID)
         pids = self.started(lambda: ours if len(ours := _of_terminal(child.pid)) >= count else [])
         self.end(child)
-        return pids, await family.left()
+        return pids, await family.find_leftovers()
 
     async def test_what_goes_on_is_named(self) -> None:
         script = "trap '' HUP; sleep 54321 & setsid sleep 54322 & echo; read wait"
@@ -86,9 +86,9 @@ class FamilyTests(TestCase):
 
     async def test_what_ends_in_a_moment_is_not_left(self) -> None:
         child = self.program("sleep 0.3 & echo; read wait", "sh", "-c")
-        family = await LocalFamily.of(reactor, child.pid, ID)
+        family = await LocalProcessFamily.from_pid(reactor, child.pid, ID)
         self.end(child)
-        self.assertEqual((), await family.left())
+        self.assertEqual((), await family.find_leftovers())
 
     async def test_a_long_command_is_cut_and_no_more_than_some_are_named(self) -> None:
         word = "x" * 300
@@ -100,12 +100,12 @@ class FamilyTests(TestCase):
     async def test_a_shell_that_tells_its_jobs_nothing(self) -> None:
         """dash does not; it has no jobs that are disowned."""
         child = self.program("sleep 54324 & sleep 54325 & echo; read wait", "dash", "-c")
-        family = await LocalFamily.of(reactor, child.pid, ID)
-        await family.hang_up()
+        family = await LocalProcessFamily.from_pid(reactor, child.pid, ID)
+        await family.hang_up_jobs()
         self.assertIsNone(child.poll(), "nothing is told while the shell is there")
         self.end(child)
-        await family.hang_up()
-        self.assertEqual((), await family.left())
+        await family.hang_up_jobs()
+        self.assertEqual((), await family.find_leftovers())
 
     def test_the_name_of_a_process_says_nothing(self) -> None:
         named = "open('/proc/self/comm', 'w').write('a) R 1 (b'); "
@@ -116,13 +116,15 @@ class FamilyTests(TestCase):
 
     def test_a_process_that_is_over(self) -> None:
         child = self.program(WAITS, sys.executable, "-c")
-        held = hold_process(child.pid)
+        held = open_process(child.pid)
         assert held is not None
         self.addCleanup(held.close)
         self.end(child)
         found: list[object] = []
-        family = Deferred.fromCoroutine(held.family(reactor, ID))
-        family.addCallback(lambda it: Deferred.fromCoroutine(it.left())).addCallback(found.append)
+        family = Deferred.fromCoroutine(held.find_family(reactor, ID))
+        family.addCallback(lambda it: Deferred.fromCoroutine(it.find_leftovers())).addCallback(
+            found.append
+        )
         self.assertEqual([()], found)
 
 

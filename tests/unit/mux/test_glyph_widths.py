@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.glyphs import (
+from tservice.mux.glyph_widths import (
     CHARACTERS,
     DOUBTFUL,
-    read_known,
-    read_widths,
-    runs,
+    group_runs,
+    parse_known_characters,
+    parse_widths,
 )
-from tservice.mux.tmux.commands import known_characters, widths_of
+from tservice.mux.tmux.commands import print_known_characters, print_widths
 
 
 def octal(character: str) -> bytes:
@@ -23,28 +23,30 @@ class GlyphTests(SynchronousTestCase):
         """tmux 3.3 stands still over the width of one that it does not know."""
         unknown = {"\U0001fae9", "\U0001facd"}
         items = (octal(each) if each in unknown else each.encode() for each in CHARACTERS)
-        known = read_known([b"@tservice_glyphs " + b",".join(items)])
+        known = parse_known_characters([b"@tservice_glyphs " + b",".join(items)])
         self.assertEqual(set(CHARACTERS) - unknown, set(known))
-        command = widths_of(known).decode()
+        command = print_widths(known).decode()
         self.assertNotIn("\U0001fae9", command)
         self.assertEqual(len(known), command.count("#{w:"))
 
     def test_what_is_not_shown_has_no_cell(self) -> None:
         known = tuple(each for each in CHARACTERS if each != CHARACTERS[-1])
-        found = read_widths(known, [b"2" * len(known)])
+        found = parse_widths(known, [b"2" * len(known)])
         last = DOUBTFUL[-1]
         self.assertEqual(((last[0], last[1] - 1, 2), (last[1], last[1], 0)), found[-2:])
         self.assertEqual((*DOUBTFUL[0], 2), found[0])
 
     def test_an_answer_that_is_none(self) -> None:
         for lines in ([], [b"2"], [b"x" * len(CHARACTERS)]):
-            self.assertEqual((), read_widths(CHARACTERS, lines))
-        self.assertEqual((), read_known([]))
+            self.assertEqual((), parse_widths(CHARACTERS, lines))
+        self.assertEqual((), parse_known_characters([]))
 
     def test_nothing_is_left_on_the_server(self) -> None:
-        first, _, last = known_characters(CHARACTERS)
+        first, _, last = print_known_characters(CHARACTERS)
         self.assertIn(b"@tservice_glyphs", first)
         self.assertEqual(b"set-option -p -u -t %0 @tservice_glyphs", last)
 
     def test_runs(self) -> None:
-        self.assertEqual(((1, 2, 2), (3, 3, 1), (9, 9, 1)), runs([(1, 2), (2, 2), (3, 1), (9, 1)]))
+        self.assertEqual(
+            ((1, 2, 2), (3, 3, 1), (9, 9, 1)), group_runs([(1, 2), (2, 2), (3, 1), (9, 1)])
+        )

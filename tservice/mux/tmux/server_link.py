@@ -12,10 +12,10 @@ from twisted.python.failure import Failure
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers, cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout, PaneGone
-from tservice.mux.tmux.client import MAX_WAITING, ClientGone, ControlClient
-from tservice.mux.tmux.commands import PANE, of_pane
-from tservice.mux.tmux.control import Block, Notice, PaneOutput
-from tservice.mux.transport import Reachability
+from tservice.mux.tmux.commands import PANE, substitute_pane
+from tservice.mux.tmux.control_client import MAX_WAITING, ClientGone, ControlClient
+from tservice.mux.tmux.control_parser import AnswerBlock, ControlNotice, PaneOutput
+from tservice.mux.transport import ServerReachability
 
 FIRST_DELAY = 0.05
 LAST_DELAY = 5.0
@@ -40,7 +40,7 @@ class LinkEvents(Protocol):
     def link_output(self, output: PaneOutput) -> None:
         """Handle output of a pane."""
 
-    def link_notice(self, notice: Notice) -> None:
+    def link_notice(self, notice: ControlNotice) -> None:
         """Handle any other notice of tmux."""
 
     def link_gap(self) -> None:
@@ -56,19 +56,19 @@ class LinkEvents(Protocol):
 class LinkedServer(Protocol):
     """Server as seen without a control client."""
 
-    def attach(self, client: ControlClient) -> None:
+    def attach_client(self, client: ControlClient) -> None:
         """Start C{client}'s process."""
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Wait until looking for the server makes sense."""
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """Announce that input is about to be typed."""
 
-    async def reach(self) -> Reachability:
+    async def check_reachability(self) -> ServerReachability:
         """Return the reachability of the server."""
 
-    async def answers(self) -> bool:
+    async def is_responsive(self) -> bool:
         """Return true if the server runs a command in time."""
 
 
@@ -110,48 +110,48 @@ class ServerLink:
     # -- called by the pane
 
     def new_client(self) -> ControlClient:
-        """Return a client for L{take}."""
+        """Return a client for L{set_client}."""
         client = ControlClient(self._clock, self)
         client.pane = self._pane
         return client
 
-    def follow(self, pane: bytes) -> None:
+    def follow_pane(self, pane: bytes) -> None:
         """Use C{pane} in place of L{PANE} from now on."""
         self._pane = pane
         for client in (self._current, self._fresh):
             if client is not None:
                 client.pane = pane
 
-    def take(self, client: ControlClient) -> None:
+    def set_client(self, client: ControlClient) -> None:
         """Make C{client}, which is attached, the current client."""
         self._fresh, self._current = None, client
         self._since = self._clock.seconds()
-        self._timers.schedule_call("heartbeat", HEARTBEAT, self._beat)
+        self._timers.schedule_call("heartbeat", HEARTBEAT, self._send_heartbeat)
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             waiter.callback(client)
 
-    async def command(
+    async def send_command(
         self, line: bytes, answers: int = 1, timeout: float = COMMAND_TIMEOUT
-    ) -> list[Block]:
+    ) -> list[AnswerBlock]:
         """Send a line through the current client, or through the next one within C{timeout}
         seconds.
 
         @raise PaneGone: the server is gone or the link was closed.
         """
-        line = of_pane(line, self._pane)
+        line = substitute_pane(line, self._pane)
         while True:
-            client = self._current or await self._wait(timeout)
+            client = self._current or await self._wait_for_client(timeout)
             try:
-                return await client.command(line, answers, timeout)
+                return await client.send_command(line, answers, timeout)
             except ClientGone:
                 # Nothing was sent, and the client is about to report its end.
                 self.client_ended(client, "its process had ended")
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """Announce that input is about to be typed."""
-        if self._current is None and not self.over:
-            self._server.wanted()
+        if self._current is None and not self.is_closed:
+            self._server.request_connection()
 
     async def close(self, why: str) -> None:
         """Detach all clients and fail waiting commands. The server keeps running.
@@ -159,22 +159,27 @@ class ServerLink:
         Returns once no client is left, so that the next service's client does not meet it.
         """
         clients = [client for client in (self._current, self._fresh) if client is not None]
-        self._finish(why)
+        self._close_link(why)
         for client in clients:
             client.detach()
         for client in clients:
-            timer = self._clock.callLater(DETACH_TIMEOUT, client.kill)
+            timer = self._clock.callLater(DETACH_TIMEOUT, client.kill_process)
             await client.gone
             cancel_call(timer)
 
     def expect_end(self, expected: bool) -> None:
         """Set if an end is expected. If so, clients that end are not replaced."""
         self._ending = expected
-        if not expected and self._current is None and not self.over and not self._pending():
-            self._again()
+        if (
+            not expected
+            and self._current is None
+            and not self.is_closed
+            and not self._is_reconnecting()
+        ):
+            self._start_reconnecting()
 
     @property
-    def over(self) -> bool:
+    def is_closed(self) -> bool:
         """True if the server is gone or the link was closed."""
         return self._over is not None
 
@@ -184,7 +189,7 @@ class ServerLink:
         if client is self._current:
             self._events.link_output(output)
 
-    def client_notice(self, client: ControlClient, notice: Notice) -> None:
+    def client_notice(self, client: ControlClient, notice: ControlNotice) -> None:
         if client is self._current:
             self._events.link_notice(notice)
 
@@ -194,7 +199,7 @@ class ServerLink:
 
     def client_stalled(self, client: ControlClient) -> None:
         if client is self._current and "doubt" not in self._timers:
-            self._timers.schedule_call("doubt", 0, self._doubt)
+            self._timers.schedule_call("doubt", 0, self._start_check)
 
     def client_ended(self, client: ControlClient, why: str) -> None:
         if client is self._fresh:
@@ -208,98 +213,102 @@ class ServerLink:
                 self._attempts = 0
         else:
             return
-        if not self.over and not self._ending:
-            self._again()
+        if not self.is_closed and not self._ending:
+            self._start_reconnecting()
 
     # -- internal
 
-    def _pending(self) -> bool:
+    def _is_reconnecting(self) -> bool:
         seeking = self._seeking is not None and not self._seeking.called
         return self._fresh is not None or seeking or "retry" in self._timers
 
-    def _again(self) -> None:
-        self._seeking = spawn_logged(self._seek(), self._log, "reconnecting to a tmux server")
+    def _start_reconnecting(self) -> None:
+        self._seeking = spawn_logged(
+            self._find_server(), self._log, "reconnecting to a tmux server"
+        )
 
-    async def _seek(self) -> None:
+    async def _find_server(self) -> None:
         """Attach again after a delay, unless the server is known to be gone."""
         since = self._clock.seconds()
-        await self._server.ready()
+        await self._server.wait_until_ready()
         if self._clock.seconds() > since:
             # The connection caused the failures, and it has been waited for.
             self._attempts = 0
-        reach = await self._server.reach()
+        reach = await self._server.check_reachability()
         if self._ending:
             return  # the caller of expect_end decides what follows
-        if reach is Reachability.GONE:
+        if reach is ServerReachability.GONE:
             self._seeking = None  # or its own end would cancel it
-            self._finish("its tmux server is gone")
+            self._close_link("its tmux server is gone")
             self._events.link_lost()
             return
         delay = min(FIRST_DELAY * 2**self._attempts, LAST_DELAY)
         self._attempts = min(self._attempts + 1, 16)
-        self._timers.schedule_call("retry", delay, self._renew)
+        self._timers.schedule_call("retry", delay, self._attach_new_client)
 
-    def _renew(self) -> None:
+    def _attach_new_client(self) -> None:
         client = self._fresh = self.new_client()
-        client.ready.addCallbacks(self._attached, self._refused, callbackArgs=(client,))
+        client.ready.addCallbacks(
+            self._handle_attached, self._handle_refused, callbackArgs=(client,)
+        )
         try:
-            self._server.attach(client)
+            self._server.attach_client(client)
         except MuxError as error:
             self._log.info("no tmux client could be started: {error}", error=error)
             self._fresh = None
-            self._again()
+            self._start_reconnecting()
 
-    def _attached(self, block: Block, client: ControlClient) -> None:
+    def _handle_attached(self, block: AnswerBlock, client: ControlClient) -> None:
         if client is self._fresh:
             self._events.link_gap()
-            self.take(client)
+            self.set_client(client)
             self._events.link_attached()
 
-    def _refused(self, failure: Failure) -> None:
+    def _handle_refused(self, failure: Failure) -> None:
         # Its process ends next, which starts the next attempt.
         self._log.debug("could not attach: {why}", why=failure.getErrorMessage())
 
-    def _doubt(self) -> None:
-        self._checking = spawn_logged(self._check(), self._log, "checking a tmux client")
+    def _start_check(self) -> None:
+        self._checking = spawn_logged(self._check_client(), self._log, "checking a tmux client")
 
-    async def _check(self) -> None:
+    async def _check_client(self) -> None:
         client = self._current
-        if client is None or not client.overdue:
+        if client is None or not client.is_overdue:
             return
-        answers = await self._server.answers()
-        if client is not self._current or not client.overdue:
+        answers = await self._server.is_responsive()
+        if client is not self._current or not client.is_overdue:
             return
         if answers:
             self._log.warn("a tmux client has stalled and is replaced")
-            client.kill()
+            client.kill_process()
         else:
-            self._timers.schedule_call("doubt", LAST_DELAY, self._doubt)
+            self._timers.schedule_call("doubt", LAST_DELAY, self._start_check)
 
-    async def _wait(self, timeout: float) -> ControlClient:
+    async def _wait_for_client(self, timeout: float) -> ControlClient:
         if self._over is not None:
             raise self._over
-        if self._ending and not self._pending():
+        if self._ending and not self._is_reconnecting():
             raise MuxTimeout("no tmux client is left, and none will attach")
         if len(self._waiters) >= MAX_WAITING:
             raise MuxBusy(f"{MAX_WAITING} commands wait for a tmux client")
-        waiter: Deferred[ControlClient] = Deferred(self._drop)
+        waiter: Deferred[ControlClient] = Deferred(self._drop_waiter)
         self._waiters.append(waiter)
         late = MuxTimeout(f"no tmux client could attach within {timeout:g} s")
-        timer = self._clock.callLater(timeout, self._fail, waiter, late)
+        timer = self._clock.callLater(timeout, self._fail_waiter, waiter, late)
         try:
             return await waiter
         finally:
             cancel_call(timer)
 
-    def _drop(self, waiter: Deferred[ControlClient]) -> None:
+    def _drop_waiter(self, waiter: Deferred[ControlClient]) -> None:
         if waiter in self._waiters:
             self._waiters.remove(waiter)
 
-    def _fail(self, waiter: Deferred[ControlClient], error: MuxError) -> None:
-        self._drop(waiter)
+    def _fail_waiter(self, waiter: Deferred[ControlClient], error: MuxError) -> None:
+        self._drop_waiter(waiter)
         waiter.errback(error)
 
-    def _finish(self, why: str) -> None:
+    def _close_link(self, why: str) -> None:
         self._over = PaneGone(why)
         self._current = self._fresh = None
         self._timers.cancel_all()
@@ -310,9 +319,9 @@ class ServerLink:
         for waiter in waiters:
             waiter.errback(PaneGone(why))
 
-    def _beat(self) -> None:
-        self._timers.schedule_call("heartbeat", HEARTBEAT, self._beat)
+    def _send_heartbeat(self) -> None:
+        self._timers.schedule_call("heartbeat", HEARTBEAT, self._send_heartbeat)
         client = self._current
-        if client is not None and not client.waiting:
+        if client is not None and not client.pending_count:
             # If a client does not answer this, its time-out puts it in doubt.
             self._events.link_heartbeat()

@@ -12,7 +12,7 @@ _KIND = 20
 """Bytes at the head of an ELF file that contain its word size, byte order and machine."""
 
 
-def built_keeper(python: str, program: Path = PROGRAM) -> Path | None:
+def find_compiled_keeper(python: str, program: Path = PROGRAM) -> Path | None:
     """Return C{program} if it can be run; C{None} means that the interpreter runs C{keeper.py}
     instead.
 
@@ -20,14 +20,16 @@ def built_keeper(python: str, program: Path = PROGRAM) -> Path | None:
         machine.
     """
     try:
-        if not os.access(program, os.X_OK) or _machine(program) != _machine(Path(python)):
+        if not os.access(program, os.X_OK) or _read_elf_machine(program) != _read_elf_machine(
+            Path(python)
+        ):
             return None
     except OSError:
         return None
     return program
 
 
-def _machine(file: Path) -> tuple[bytes, bytes]:
+def _read_elf_machine(file: Path) -> tuple[bytes, bytes]:
     """Return the word size and byte order of an ELF file, and its machine.
 
     @raise OSError: the file cannot be read, or is not an ELF program.

@@ -19,9 +19,9 @@ from twisted.logger import Logger
 from tservice.core.places.location import Location
 from tservice.core.process.parent_death import parent_death_prefix
 from tservice.core.users.os_users import process_owner
-from tservice.mux.family import Family, LocalFamily
 from tservice.mux.interface import Liveness
-from tservice.mux.transport import Child, HeldProcess, Reachability, Transport
+from tservice.mux.process_family import LocalProcessFamily, ProcessFamily
+from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability, TmuxTransport
 
 _UCRED = struct.Struct("iII")
 """Credentials of a socket's peer as the kernel reports them: pid, user and group."""
@@ -40,29 +40,29 @@ class LocalTransport:
     tmux: str
     setpriv: str | None = None
 
-    def argv(self, *arguments: str) -> list[str]:
+    def build_argv(self, *arguments: str) -> list[str]:
         """Return the command that runs C{tmux arguments}."""
         return [*parent_death_prefix(self.setpriv), self.tmux, *arguments]
 
-    def child(
+    def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
-    ) -> Child:
-        return Child(argv=self.argv("-u", "-S", str(socket_path), *arguments), env=env)
+    ) -> ChildSpec:
+        return ChildSpec(argv=self.build_argv("-u", "-S", str(socket_path), *arguments), env=env)
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Do nothing: there is no connection to wait for."""
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """Do nothing: there is no connection to open."""
 
-    async def reach(self, socket_path: Path) -> Reachability:
-        return reach_socket(socket_path)
+    async def check_reachability(self, socket_path: Path) -> ServerReachability:
+        return check_socket(socket_path)
 
-    async def hold(self, pid: int) -> HeldProcess | None:
-        return hold_process(pid)
+    async def acquire_process(self, pid: int) -> HeldProcess | None:
+        return open_process(pid)
 
-    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
-        return await hold_listener(self, lambda: listener_of(socket_path))
+    async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
+        return await hold_listening_process(self, lambda: get_listener_pid(socket_path))
 
 
 @frozen
@@ -76,48 +76,50 @@ class OsUserTransport:
     tmux: str
     place: Location
 
-    def argv(self, *arguments: str) -> list[str]:
+    def build_argv(self, *arguments: str) -> list[str]:
         """Return the command that runs C{tmux arguments} as the user."""
         return self.place.build_command([self.tmux, *arguments])
 
-    def child(
+    def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
-    ) -> Child:
-        return Child(argv=self.argv("-u", "-S", str(socket_path), *arguments), env=env)
+    ) -> ChildSpec:
+        return ChildSpec(argv=self.build_argv("-u", "-S", str(socket_path), *arguments), env=env)
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Do nothing: there is no connection to wait for."""
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """Do nothing: there is no connection to open."""
 
-    async def reach(self, socket_path: Path) -> Reachability:
+    async def check_reachability(self, socket_path: Path) -> ServerReachability:
         # Connect as the user: a link in the socket's place must not lead to other users' sockets.
         try:
-            return self.place.run_file_work(lambda: reach_socket(socket_path))
+            return self.place.run_file_work(lambda: check_socket(socket_path))
         except OSError:
-            return Reachability.UNKNOWN
+            return ServerReachability.UNKNOWN
 
-    async def hold(self, pid: int) -> HeldProcess | None:
-        held = hold_process(pid)
+    async def acquire_process(self, pid: int) -> HeldProcess | None:
+        held = open_process(pid)
         if held is None:
             return None
         # Checked while the process is held: its pid cannot have been reused since the hold.
-        if process_owner(pid) == self.place.user.uid and not held.over():
+        if process_owner(pid) == self.place.user.uid and not held.has_ended():
             return held
         held.close()
         return None
 
-    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
-        return await hold_listener(
-            self, lambda: self.place.run_file_work(lambda: listener_of(socket_path))
+    async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
+        return await hold_listening_process(
+            self, lambda: self.place.run_file_work(lambda: get_listener_pid(socket_path))
         )
 
 
-def reach_socket(socket_path: Path, ask: Callable[[Path], object] | None = None) -> Reachability:
+def check_socket(
+    socket_path: Path, ask: Callable[[Path], object] | None = None
+) -> ServerReachability:
     """Return the reachability of a server on a socket of this machine.
 
-    @param ask: connects in place of L{listener_of}; raises C{OSError} if no server answers.
+    @param ask: connects in place of L{get_listener_pid}; raises C{OSError} if no server answers.
     """
     # tmux accepts a silent connection and forgets it when it closes. A stopped server's socket
     # still accepts, and a full backlog is inconclusive.
@@ -127,23 +129,23 @@ def reach_socket(socket_path: Path, ask: Callable[[Path], object] | None = None)
         if not stat.S_ISSOCK(os.lstat(socket_path).st_mode):
             # Created by a writer of the folder; never followed, and never reported as unknown.
             raise ConnectionRefusedError
-        (ask or listener_of)(socket_path)
+        (ask or get_listener_pid)(socket_path)
     except (ConnectionRefusedError, FileNotFoundError):
-        return Reachability.UNKNOWN if starting else Reachability.GONE
+        return ServerReachability.UNKNOWN if starting else ServerReachability.GONE
     except OSError:
-        return Reachability.UNKNOWN
-    return Reachability.HERE
+        return ServerReachability.UNKNOWN
+    return ServerReachability.HERE
 
 
-def hold_process(pid: int) -> PidFd | None:
+def open_process(pid: int) -> PidFdProcess | None:
     """Open a pidfd for a process of this machine; return C{None} if there is none."""
     try:
-        return PidFd(os.pidfd_open(pid), pid)
+        return PidFdProcess(os.pidfd_open(pid), pid)
     except OSError:
         return None
 
 
-def listener_of(socket_path: Path) -> int:
+def get_listener_pid(socket_path: Path) -> int:
     """Return the pid of the process that listens on a socket; 0 if its pid is not visible here.
 
     @raise OSError: no process listens, or the socket cannot be reached.
@@ -179,11 +181,13 @@ def is_starting(socket_path: Path) -> bool:
     return False
 
 
-async def hold_listener(transport: Transport, listener: Callable[[], int]) -> HeldProcess | None:
+async def hold_listening_process(
+    transport: TmuxTransport, listener: Callable[[], int]
+) -> HeldProcess | None:
     """Hold the process that C{listener} returns, unless its pid was reused."""
     try:
         pid = listener()
-        held = await transport.hold(pid) if pid else None
+        held = await transport.acquire_process(pid) if pid else None
         # Checked again while the process is held: its pid cannot be reused now.
         if held is None or listener() == pid:
             return held
@@ -193,7 +197,7 @@ async def hold_listener(transport: Transport, listener: Callable[[], int]) -> He
     return None
 
 
-class PidFd:
+class PidFdProcess:
     """Process held by a file descriptor of the kernel."""
 
     _log = Logger()
@@ -202,26 +206,26 @@ class PidFd:
         self._descriptor = descriptor
         self._pid = pid
 
-    async def probe(self) -> Liveness:
-        return Liveness.DEAD if self.over() else Liveness.ALIVE
+    async def get_liveness(self) -> Liveness:
+        return Liveness.DEAD if self.has_ended() else Liveness.ALIVE
 
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         """Return true if the process has ended; the kernel always knows."""
         # Not select(2), which supports no descriptor above 1023.
         poller = select.poll()
         poller.register(self._descriptor, select.POLLIN)
         return bool(poller.poll(0))
 
-    async def hang_up(self) -> None:
-        self._signal(signal.SIGHUP)
+    async def send_hangup(self) -> None:
+        self._send_signal(signal.SIGHUP)
 
     async def kill(self) -> None:
-        self._signal(signal.SIGKILL)
+        self._send_signal(signal.SIGKILL)
 
-    async def family(self, clock: IReactorTime, session_id: str) -> Family:
-        return await LocalFamily.of(clock, self._pid, session_id)
+    async def find_family(self, clock: IReactorTime, session_id: str) -> ProcessFamily:
+        return await LocalProcessFamily.from_pid(clock, self._pid, session_id)
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _send_signal(self, number: signal.Signals) -> None:
         try:
             signal.pidfd_send_signal(self._descriptor, number)
         except ProcessLookupError:

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.mux.far.shell import HEARING, MARK, SPOKEN, exports, line, quote, words
+from tservice.mux.far.shell_quoting import (
+    HEARING,
+    MARK,
+    SPOKEN,
+    export_variables,
+    join_programs,
+    quote_word,
+    quote_words,
+)
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish", "tcsh", "bsd-csh", "busybox")
 SHELLS = [name for name in _SHELLS if shutil.which(name)]
@@ -64,17 +72,17 @@ def heard(shell: str, program: bytes, more: bytes = b"") -> bytes:
 
 
 class QuoteTests(SynchronousTestCase):
-    """L{line}, L{words} and L{exports}."""
+    """L{join_programs}, L{quote_words} and L{export_variables}."""
 
     def test_every_login_shell_passes_hostile_words_on(self) -> None:
-        program = line(b"printf '%s\\0' " + words(*HOSTILE))
+        program = join_programs(b"printf '%s\\0' " + quote_words(*HOSTILE))
         for shell in SHELLS:
             self.assertEqual([*HOSTILE, b""], heard(shell, program).split(b"\0"), shell)
 
     @settings(max_examples=examples(15), deadline=None)
     @given(_WORDS)
     def test_any_words_arrive(self, given_words: list[bytes]) -> None:
-        program = line(b"printf '%s\\0' " + words(*given_words))
+        program = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
         self.assertEqual(1, program.count(b"\n"))
         for shell in ("sh", "bash"):
             self.assertEqual([*given_words, b""], heard(shell, program).split(b"\0"))
@@ -83,20 +91,20 @@ class QuoteTests(SynchronousTestCase):
     @given(_WORDS)
     def test_a_program_in_a_program(self, given_words: list[bytes]) -> None:
         """As what starts a pane's program travels: one line inside of another's variable."""
-        inner = line(b"printf '%s\\0' " + words(*given_words))
-        outer = line(exports({b"A_1": inner}), b'exec sh -c "$A_1"')
+        inner = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
+        outer = join_programs(export_variables({b"A_1": inner}), b'exec sh -c "$A_1"')
         self.assertEqual([*given_words, b""], heard("sh", outer).split(b"\0"))
 
     def test_variables_arrive(self) -> None:
         env = {b"V_%d" % at: word for at, word in enumerate(HOSTILE)}
-        told = heard("sh", line(exports(env), b"exec env -0")).split(b"\0")
+        told = heard("sh", join_programs(export_variables(env), b"exec env -0")).split(b"\0")
         for name, value in env.items():
             self.assertIn(name + b"=" + value, told)
 
     def test_what_follows_the_line_is_the_programs_own(self) -> None:
         rest = b"first $(touch x)\nsecond\n"
         for shell in SHELLS:
-            self.assertEqual(rest, heard(shell, line(b"cat"), rest), shell)
+            self.assertEqual(rest, heard(shell, join_programs(b"cat"), rest), shell)
 
     def test_shells_that_echo_their_commands_print_no_mark(self) -> None:
         """Else a program would be heard before it begins."""
@@ -112,5 +120,5 @@ class QuoteTests(SynchronousTestCase):
 
     def test_bad_words(self) -> None:
         for name in (b"", b"1A", b"A B", b"A=", b"A;b", b"A-B", "é".encode()):
-            self.assertRaises(ValueError, exports, {name: b""})
-        self.assertRaises(ValueError, quote, b"a\0b")
+            self.assertRaises(ValueError, export_variables, {name: b""})
+        self.assertRaises(ValueError, quote_word, b"a\0b")

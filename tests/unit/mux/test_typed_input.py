@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.mux.interface import Mark
-from tservice.mux.typed import PIECE, paste_text, pieces
+from tservice.mux.interface import InputMark
+from tservice.mux.typed_input import PIECE, sanitize_paste, split_input
 
 
 class PiecesTests(SynchronousTestCase):
@@ -16,31 +16,31 @@ class PiecesTests(SynchronousTestCase):
     @given(st.integers(0, 3500), st.integers(0, 4000))
     def test_nothing_is_typed_twice_or_left_out(self, size: int, done: int) -> None:
         data = bytes(index % 251 for index in range(size))
-        got = list(pieces(data, Mark(id="a", done=done)))
+        got = list(split_input(data, InputMark(id="a", done=done)))
         self.assertEqual(data[done:], b"".join(piece for piece, _ in got))
         self.assertTrue(all(len(piece) <= PIECE for piece, _ in got))
         at = min(done, size)
         for piece, mark in got:
             at += len(piece)
-            self.assertEqual(Mark(id="a", done=at), mark)
+            self.assertEqual(InputMark(id="a", done=at), mark)
 
     def test_an_empty_write_still_has_its_mark(self) -> None:
-        self.assertEqual([(b"", Mark(id="a"))], list(pieces(b"", Mark(id="a"))))
+        self.assertEqual([(b"", InputMark(id="a"))], list(split_input(b"", InputMark(id="a"))))
 
     def test_without_a_mark(self) -> None:
-        self.assertEqual([(b"ab", None)], list(pieces(b"ab", None)))
+        self.assertEqual([(b"ab", None)], list(split_input(b"ab", None)))
 
 
 class PasteTests(SynchronousTestCase):
     def test_control_characters_go(self) -> None:
-        self.assertEqual(b"a[201~\tb\nc", paste_text("a\x1b[201~\tb\nc\x00\x7f\x9b"))
+        self.assertEqual(b"a[201~\tb\nc", sanitize_paste("a\x1b[201~\tb\nc\x00\x7f\x9b"))
 
     def test_line_ends_become_line_feeds(self) -> None:
-        self.assertEqual(b"a\nb\nc\n\n", paste_text("a\r\nb\rc\n\r"))
+        self.assertEqual(b"a\nb\nc\n\n", sanitize_paste("a\r\nb\rc\n\r"))
 
     @settings(max_examples=examples(300), deadline=None)
     @given(st.text(st.characters(codec=None), max_size=40))
     def test_any_text(self, text: str) -> None:
         """A lone surrogate is no reason to fail."""
-        out = paste_text(text).decode()
+        out = sanitize_paste(text).decode()
         self.assertFalse([char for char in out if ord(char) < 32 and char not in "\t\n"])

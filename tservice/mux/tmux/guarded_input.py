@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from tservice.mux.interface import MuxError
-from tservice.mux.tmux.commands import PANE, nest, show
-from tservice.mux.tmux.control import Block
+from tservice.mux.tmux.commands import PANE, print_format, quote_nested
+from tservice.mux.tmux.control_parser import AnswerBlock
 
-STAMP = show("#{window_activity}")
+STAMP = print_format("#{window_activity}")
 """Command that prints the second of the last output."""
 
 _PASS = b"pressed"
@@ -25,7 +25,7 @@ meaning.
 """
 
 
-def activity(block: Block) -> int | None:
+def parse_activity(block: AnswerBlock) -> int | None:
     """Return the second of the last output; C{None} if that is the second of C{block} itself.
 
     Later output then has a later second, so an equal second proves silence.
@@ -38,7 +38,7 @@ def activity(block: Block) -> int | None:
     return int(text) if int(text) < block.time else None
 
 
-def condition(
+def build_condition(
     screen: Sequence[str], rows: Iterable[int], second: int | None, size: tuple[int, int]
 ) -> bytes:
     """Return a format that is true while the screen is the same.
@@ -47,7 +47,7 @@ def condition(
 
     @param screen: the plain rows of the screen.
     @param rows: the rows that count; blank ones do not.
-    @param second: the result of L{activity}; C{None} means that only the rows count.
+    @param second: the result of L{parse_activity}; C{None} means that only the rows count.
     @param size: columns and rows of the pane.
     """
     found, wanted = ["#{pane_width}", "#{pane_height}"], [str(number) for number in size]
@@ -57,42 +57,43 @@ def condition(
     for row in rows:
         text = screen[row].rstrip()
         if text:
-            found.append("#{C/r:^" + _pattern(text, _bracketed) + "$}")
-            wanted.append(str(_first(screen, text) + 1))
+            found.append("#{C/r:^" + _build_pattern(text, _bracket_character) + "$}")
+            wanted.append(str(_find_first_row(screen, text) + 1))
     return f"#{{==:{'-'.join(found)},{'-'.join(wanted)}}}".encode()
 
 
-def guarded(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> bytes:
-    """Return a command that runs C{keys} if C{test} holds, else C{otherwise}; L{answers} blocks
+def guard_commands(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> bytes:
+    """Return a command that runs C{keys} if C{test} holds, else C{otherwise}; L{count_answers}
+    blocks
     answer it.
     """
     size = max(len(keys), len(otherwise))
     nothing = b"display-message -p ''"
     yes = [b"display-message -p " + _PASS, *keys, *[nothing] * (size - len(keys))]
     no = [nothing, *otherwise, *[nothing] * (size - len(otherwise))]
-    branches = nest(b" ; ".join(yes)) + b" " + nest(b" ; ".join(no))
-    return b"if-shell -F -t %b %b %b" % (PANE, nest(test), branches)
+    branches = quote_nested(b" ; ".join(yes)) + b" " + quote_nested(b" ; ".join(no))
+    return b"if-shell -F -t %b %b %b" % (PANE, quote_nested(test), branches)
 
 
-def answers(keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> int:
-    """Return the number of blocks that answer L{guarded}."""
+def count_answers(keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> int:
+    """Return the number of blocks that answer L{guard_commands}."""
     return 2 + max(len(keys), len(otherwise))
 
 
-def passed(blocks: Sequence[Block]) -> bool:
+def has_passed(blocks: Sequence[AnswerBlock]) -> bool:
     """Return true if the keys were sent."""
     return any(block.lines == (_PASS,) for block in blocks)
 
 
-def _bracketed(sign: str) -> str:
+def _bracket_character(sign: str) -> str:
     return f"[{sign}]" if _CLASS.fullmatch(sign) else "."
 
 
-def _escaped(sign: str) -> str:
+def _escape_character(sign: str) -> str:
     return re.escape(sign) if _CLASS.fullmatch(sign) else "."
 
 
-def _pattern(text: str, special: Callable[[str], str]) -> str:
+def _build_pattern(text: str, special: Callable[[str], str]) -> str:
     out: list[str] = []
     for sign in text:
         if _LITERAL.fullmatch(sign):
@@ -105,7 +106,7 @@ def _pattern(text: str, special: Callable[[str], str]) -> str:
     return "".join(out)
 
 
-def _first(screen: Sequence[str], text: str) -> int:
+def _find_first_row(screen: Sequence[str], text: str) -> int:
     """Return the row that tmux finds, which is the first match."""
-    pattern = re.compile(_pattern(text, _escaped))
+    pattern = re.compile(_build_pattern(text, _escape_character))
     return next(at for at, row in enumerate(screen) if pattern.fullmatch(row.rstrip()))

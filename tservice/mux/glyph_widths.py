@@ -31,23 +31,23 @@ CHARACTERS = tuple(chr(code) for first, last in DOUBTFUL for code in range(first
 _WIDTHS = re.compile(rb"[0-9]*")
 
 
-def read_known(lines: Sequence[bytes]) -> tuple[str, ...]:
+def parse_known_characters(lines: Sequence[bytes]) -> tuple[str, ...]:
     """Return the characters that the answer contains unchanged; the others are octal escapes."""
     _, _, text = b"".join(lines).partition(b" ")
     shown = set(text.strip(b'"').decode("utf-8", "replace").split(","))
     return tuple(character for character in CHARACTERS if character in shown)
 
 
-def read_widths(known: Sequence[str], lines: Sequence[bytes]) -> tuple[GlyphRun, ...]:
+def parse_widths(known: Sequence[str], lines: Sequence[bytes]) -> tuple[GlyphRun, ...]:
     """Return the cells of all of L{CHARACTERS}; empty if the answer is invalid."""
     text = b"".join(lines)
     if not _WIDTHS.fullmatch(text) or len(text) != len(known):
         return ()
     widths = dict(zip(known, text.decode(), strict=True))
-    return runs((ord(each), int(widths.get(each, "0"))) for each in CHARACTERS)
+    return group_runs((ord(each), int(widths.get(each, "0"))) for each in CHARACTERS)
 
 
-def runs(widths: Iterable[tuple[int, int]]) -> tuple[GlyphRun, ...]:
+def group_runs(widths: Iterable[tuple[int, int]]) -> tuple[GlyphRun, ...]:
     """Group characters, given in order with their cells, into runs of equal width."""
     found: list[GlyphRun] = []
     for code, width in widths:

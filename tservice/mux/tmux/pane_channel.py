@@ -11,9 +11,9 @@ from twisted.logger import Logger
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxError, PaneGone
-from tservice.mux.tmux.client import CommandRefused
-from tservice.mux.tmux.control import Block
-from tservice.mux.tmux.link import ServerLink
+from tservice.mux.tmux.control_client import CommandRefused
+from tservice.mux.tmux.control_parser import AnswerBlock
+from tservice.mux.tmux.server_link import ServerLink
 
 Command = Callable[[], Coroutine[Any, Any, object]]
 """Function that starts sending a command."""
@@ -28,29 +28,29 @@ class PaneChannel:
         self._link = link
         self._timers = NamedTimers(clock)
 
-    async def send(
+    async def send_line(
         self, line: bytes, answers: int, timeout: float = COMMAND_TIMEOUT
-    ) -> list[Block]:
-        """Send a line through L{ServerLink.command}.
+    ) -> list[AnswerBlock]:
+        """Send a line through L{ServerLink.send_command}.
 
         @raise PaneGone: also if the server runs but the pane no longer exists.
         """
         try:
-            return await self._link.command(line, answers, timeout)
+            return await self._link.send_command(line, answers, timeout)
         except CommandRefused as error:
             if "can't find" in str(error):
                 raise PaneGone(str(error)) from error
             raise
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """Announce that input is about to be typed."""
-        self._link.wanted()
+        self._link.request_connection()
 
-    def unawaited(self, work: Coroutine[Any, Any, object], what: str) -> None:
+    def run_in_background(self, work: Coroutine[Any, Any, object], what: str) -> None:
         """Run C{work} in the background."""
-        spawn_logged(self.attempt(work, what), self._log, what)
+        spawn_logged(self.run_logging_errors(work, what), self._log, what)
 
-    async def attempt(self, work: Coroutine[Any, Any, object], what: str) -> None:
+    async def run_logging_errors(self, work: Coroutine[Any, Any, object], what: str) -> None:
         """Run C{work}; log a failure of the multiplexer under the name C{what}."""
         try:
             await work
@@ -58,21 +58,21 @@ class PaneChannel:
             # The next client, the end of the pane or the next call reports the failure again.
             self._log.info("{what}: {error}", what=what, error=error)
 
-    def later(self, name: str, delay: float, call: Command) -> None:
+    def schedule_command(self, name: str, delay: float, call: Command) -> None:
         """Run a command after C{delay} seconds. Requests under the same name before then are
         merged.
         """
 
-        def run() -> None:
-            self.unawaited(call(), f"{name} of a pane")
+        def run_scheduled() -> None:
+            self.run_in_background(call(), f"{name} of a pane")
 
-        if name not in self._timers and not self._link.over:
-            self._timers.schedule_call(name, delay, run)
+        if name not in self._timers and not self._link.is_closed:
+            self._timers.schedule_call(name, delay, run_scheduled)
 
-    def awaits(self, name: str) -> bool:
+    def is_scheduled(self, name: str) -> bool:
         """Return true if a command of that name is scheduled."""
         return name in self._timers
 
-    def stop(self) -> None:
+    def cancel_scheduled(self) -> None:
         """Cancel all scheduled commands."""
         self._timers.cancel_all()

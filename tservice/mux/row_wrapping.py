@@ -18,7 +18,7 @@ _NEAR = 512
 """Bytes within which the first character of a row comes, after its styles."""
 
 
-def wrapped_rows(rows: Sequence[bytes], lines: Sequence[bytes], cols: int) -> frozenset[int]:
+def find_wrapped_rows(rows: Sequence[bytes], lines: Sequence[bytes], cols: int) -> frozenset[int]:
     """Return the indices of C{rows} that continue in the next row.
 
     @param rows: the rows as printed one by one.
@@ -50,16 +50,16 @@ def is_full(row: bytes, following: bytes, cols: int) -> bool:
     tmux also marks rows that are not full: it ignores the row's length if a wide character does not
     fit after the caret, and a screen that becomes wider keeps its marks.
     """
-    text, begun = _text(row), _text(following[:_NEAR])
+    text, begun = _strip_styles(row), _strip_styles(following[:_NEAR])
     if not begun:
         # The row was erased since, and nothing continues there.
         return False
-    least, most = _cells(text)
+    least, most = _count_cells(text)
     # A wide character that does not fit leaves the last column empty.
     return least <= cols <= most or (least < cols <= most + 1 and not begun[:1].isascii())
 
 
-def _cells(text: bytes) -> tuple[int, int]:
+def _count_cells(text: bytes) -> tuple[int, int]:
     """Return the minimum and maximum number of cells of a text.
 
     Some characters have one or two cells, depending on tmux's version and library. A character that
@@ -84,12 +84,12 @@ def _is_unsure(character: str) -> bool:
     return character >= "\U0001f000" or category(character) == "Cn"
 
 
-def is_multiple(line: bytes, cols: int) -> bool:
+def fills_last_row(line: bytes, cols: int) -> bool:
     """Return true if the last row of a joined C{line} is full, as far as this can be determined."""
-    text = _text(line)
+    text = _strip_styles(line)
     return bool(text) and (not text.isascii() or len(text) % cols == 0)
 
 
-def _text(row: bytes) -> bytes:
+def _strip_styles(row: bytes) -> bytes:
     plain = strip_escapes(row) if b"\x1b" in row else row
     return plain.translate(None, _SHIFTS)

@@ -25,8 +25,9 @@ MOST_HEARD = 16 * 1024
 """Bytes that a login shell may print while the channel is idle; a channel with more is closed."""
 
 
-class Spare:
-    """Keeper of at most one idle child. L{keep} opens it, and a new one is opened when it is taken.
+class PreopenedChannel:
+    """Keeper of at most one idle child. L{open_ahead} opens it, and a new one is opened when it is
+    taken.
 
     @param argv: returns the command of a new child.
     @param env: the environment of the child.
@@ -45,10 +46,10 @@ class Spare:
         self._argv = argv
         self._env = env
         self._timers = NamedTimers(clock)
-        self._waiting: _Waiting | None = None
+        self._waiting: _IdleChildProtocol | None = None
         self._closed = False
 
-    def take(self, protocol: ProcessProtocol) -> bool:
+    def hand_over(self, protocol: ProcessProtocol) -> bool:
         """Hand the idle child to C{protocol}. Return false if there is none.
 
         The protocol is connected immediately. It receives all output of the child and its end.
@@ -57,42 +58,42 @@ class Spare:
         if waiting is None:
             return False
         self._timers.cancel_all()
-        waiting.hand_to(protocol)
-        self._timers.schedule_call("next", 0, self.keep)
+        waiting.hand_over(protocol)
+        self._timers.schedule_call("next", 0, self.open_ahead)
         return True
 
-    def keep(self) -> None:
+    def open_ahead(self) -> None:
         """Open an idle child, unless one exists."""
         self._timers.cancel_timer("next")
         if self._closed or self._waiting is not None:
             return
-        waiting, argv = _Waiting(self._ended), [*self._argv()]
+        waiting, argv = _IdleChildProtocol(self._handle_idle_ended), [*self._argv()]
         try:
             self._processes.spawnProcess(waiting, argv[0], argv, dict(self._env), "/")
         except OSError as error:
             self._log.warn("{program}: {why}", program=argv[0], why=error.strerror)
             return
         self._waiting = waiting
-        self._timers.schedule_call("over", WAITS, self._drop)
+        self._timers.schedule_call("over", WAITS, self._close_idle)
 
     def close(self) -> None:
         """Close the idle child and never open another."""
         self._closed = True
-        self._drop()
+        self._close_idle()
 
-    def _drop(self) -> None:
+    def _close_idle(self) -> None:
         self._timers.cancel_all()
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
-            waiting.end()
+            waiting.kill_child()
 
-    def _ended(self, waiting: _Waiting) -> None:
+    def _handle_idle_ended(self, waiting: _IdleChildProtocol) -> None:
         if waiting is self._waiting:
             self._waiting = None
             self._timers.cancel_all()
 
 
-class _Waiting(ProcessProtocol):
+class _IdleChildProtocol(ProcessProtocol):
     """Protocol of an idle child; it buffers output until another protocol takes over.
 
     @param ended: called once the child is useless, unless it was handed over.
@@ -100,13 +101,13 @@ class _Waiting(ProcessProtocol):
 
     transport: Any
 
-    def __init__(self, ended: Callable[[_Waiting], object]) -> None:
+    def __init__(self, ended: Callable[[_IdleChildProtocol], object]) -> None:
         self._ended = ended
         self._heir: ProcessProtocol | None = None
         self._heard: list[tuple[int, bytes]] = []
         self._size = 0
 
-    def hand_to(self, heir: ProcessProtocol) -> None:
+    def hand_over(self, heir: ProcessProtocol) -> None:
         """Forward everything to C{heir} from now on, beginning with the buffered output."""
         self._heir = heir
         heir.makeConnection(self.transport)
@@ -114,7 +115,7 @@ class _Waiting(ProcessProtocol):
         for number, data in heard:
             heir.childDataReceived(number, data)
 
-    def end(self) -> None:
+    def kill_child(self) -> None:
         """Kill the child now."""
         with suppress(ProcessExitedAlready):
             self.transport.signalProcess("KILL")
@@ -128,7 +129,7 @@ class _Waiting(ProcessProtocol):
         self._size += len(data)
         if self._size > MOST_HEARD:
             self._ended(self)
-            self.end()
+            self.kill_child()
 
     def childConnectionLost(self, childFD: int) -> None:
         if self._heir is not None:

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from tservice.mux.far import programs
-from tservice.mux.far.runner import FarError, IFar
-from tservice.mux.far.shell import line, words
-from tservice.mux.far.transport import FarTransport, child_of
+from tservice.mux.far import remote_programs
+from tservice.mux.far.runner import RemoteEnd, RemoteError
+from tservice.mux.far.shell_quoting import join_programs, quote_words
+from tservice.mux.far.transport import RemoteTransport, build_remote_child
 from tservice.mux.interface import MuxError, PaneSpec
-from tservice.mux.tmux.setup import no_trouble
-from tservice.mux.transport import Child, HeldProcess, Reachability
+from tservice.mux.tmux.setup import find_no_trouble
+from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 MOST_LISTED = 200
 """Maximum number of a server's sessions that are listed; the others are left out."""
@@ -38,15 +38,15 @@ _FIELDS = (
     "#{session_name}"
 )
 
-LIST = line(
-    programs.NEEDS_TMUX,
-    b"tmux -u -N list-sessions -F " + words(_FIELDS.encode()) + b" 2>&1 || :",
+LIST = join_programs(
+    remote_programs.NEEDS_TMUX,
+    b"tmux -u -N list-sessions -F " + quote_words(_FIELDS.encode()) + b" 2>&1 || :",
 )
-"""Shell line whose output L{listed} parses."""
+"""Shell line whose output L{parse_session_list} parses."""
 
 
 @frozen(kw_only=True)
-class Listed:
+class ListedSession:
     """Session of a tmux server, as listed.
 
     @ivar attached: the number of attached clients.
@@ -62,7 +62,7 @@ class Listed:
     rows: int
 
 
-def listed(out: bytes) -> list[Listed]:
+def parse_session_list(out: bytes) -> list[ListedSession]:
     """Parse the output of L{LIST}; empty if no server runs."""
     found = []
     for text in out.decode("utf-8", "replace").split("\n"):
@@ -72,7 +72,7 @@ def listed(out: bytes) -> list[Listed]:
         attached, created, windows, cols, rows = map(int, shown.groups()[:5])
         name = shown[6]
         found.append(
-            Listed(
+            ListedSession(
                 name=name, attached=attached, created=created * 1000, windows=windows,
                 cols=cols, rows=rows,
             )
@@ -81,7 +81,7 @@ def listed(out: bytes) -> list[Listed]:
 
 
 @frozen
-class AttachedTransport(FarTransport):
+class AttachedTransport(RemoteTransport):
     """Transport to the user's own tmux server.
 
     @ivar name: the name of the session, matched exactly.
@@ -89,38 +89,49 @@ class AttachedTransport(FarTransport):
 
     name: str
 
-    def child(
+    def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
-    ) -> Child:
+    ) -> ChildSpec:
         if "attach-session" in arguments:
             # Other clients determine the session's size while they are attached.
-            arguments = ("-N", "-C", "attach-session", "-f", "ignore-size", "-t", self._target)
-        become = b"exec " + words(*map(os.fsencode, ("tmux", "-u", *arguments)))
-        return child_of(self.far, line(programs.OF_THE_WAY, become))
+            arguments = (
+                "-N",
+                "-C",
+                "attach-session",
+                "-f",
+                "ignore-size",
+                "-t",
+                self._session_target,
+            )
+        become = b"exec " + quote_words(*map(os.fsencode, ("tmux", "-u", *arguments)))
+        return build_remote_child(self.remote, join_programs(remote_programs.OF_THE_WAY, become))
 
-    async def reach(self, socket_path: Path) -> Reachability:
+    async def check_reachability(self, socket_path: Path) -> ServerReachability:
         try:
-            answer = await self.far.run(_has(self._target))
-        except FarError:
-            return Reachability.UNKNOWN
-        said = {programs.REACHED: Reachability.HERE, programs.ENDED: Reachability.GONE}
-        return said.get(answer.out, Reachability.UNKNOWN)
+            answer = await self.remote.run_program(_has_session_line(self._session_target))
+        except RemoteError:
+            return ServerReachability.UNKNOWN
+        said = {
+            remote_programs.REACHED: ServerReachability.HERE,
+            remote_programs.ENDED: ServerReachability.GONE,
+        }
+        return said.get(answer.out, ServerReachability.UNKNOWN)
 
-    async def hold(self, pid: int) -> HeldProcess | None:
+    async def acquire_process(self, pid: int) -> HeldProcess | None:
         return None
 
-    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
+    async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
         return None
 
     @property
-    def _target(self) -> str:
+    def _session_target(self) -> str:
         return f"={self.name}"
 
 
-def _has(target: str) -> bytes:
-    ask = words(*map(os.fsencode, ("tmux", "-u", "-N", "has-session", "-t", target)))
-    return line(
-        programs.NEEDS_TMUX,
+def _has_session_line(target: str) -> bytes:
+    ask = quote_words(*map(os.fsencode, ("tmux", "-u", "-N", "has-session", "-t", target)))
+    return join_programs(
+        remote_programs.NEEDS_TMUX,
         b"tservice_said=$(%b 2>&1) && { echo here; exit 0; }" % ask,
         b'case $tservice_said in *"no server running"*|*"error connecting"*|*"can\'t find"*) '
         b'echo gone;; *) echo "$tservice_said" >&2; exit 75;; esac',
@@ -131,20 +142,20 @@ def _has(target: str) -> bytes:
 class NoSockets:
     """Socket store for servers that the service does not own; it holds nothing."""
 
-    async def prepare(self) -> None:
+    async def prepare_folder(self) -> None:
         """Do nothing."""
 
-    def socket(self, session_id: str) -> Path:
+    def get_socket_path(self, session_id: str) -> Path:
         """Return a path that only names the session in messages."""
         return Path(session_id)
 
-    async def clear(self, session_id: str) -> None:
+    async def remove_socket(self, session_id: str) -> None:
         """Do nothing."""
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
         raise OSError("the program is already running")
 
-    async def found(self) -> frozenset[str]:
+    async def find_session_ids(self) -> frozenset[str]:
         return frozenset()
 
 
@@ -152,18 +163,20 @@ class NoSockets:
 class AttachedSetup:
     """Setup for one session on the user's own server."""
 
-    far: IFar
+    remote: RemoteEnd
     name: str
-    foreign: bool = True
-    refuses: bool = True
-    trouble: Callable[[], str | None] = no_trouble
-    owned: bool = False
-    apart: Callable[[], AbstractContextManager[None]] = nullcontext
+    is_foreign: bool = True
+    refuses_duplicates: bool = True
+    find_trouble: Callable[[], str | None] = find_no_trouble
+    is_owned: bool = False
+    start_context: Callable[[], AbstractContextManager[None]] = nullcontext
     sockets: NoSockets = field(factory=NoSockets)
     transport: AttachedTransport = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "transport", AttachedTransport(self.far, self.name))
+        object.__setattr__(self, "transport", AttachedTransport(self.remote, self.name))
 
-    def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
+    def build_start_child(
+        self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes
+    ) -> ChildSpec:
         raise MuxError("an attached session cannot be started, only adopted")

@@ -8,14 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.questions import MOST, ModeQuestion, QuestionWatch, answer_mode, is_ours
+from tservice.mux.mode_queries import (
+    MOST,
+    ModeQuery,
+    ModeQueryDetector,
+    build_mode_reply,
+    needs_reply,
+)
 
 ASK = b"a\x1b[?25$pb\x1b[4$p\x1b[?2004$p"
 WANTED = [(True, 25), (False, 4), (True, 2004)]
 
 
-def ask(mode: int, *, private: bool = True) -> ModeQuestion:
-    return ModeQuestion(private, mode, 0)
+def ask(mode: int, *, private: bool = True) -> ModeQuery:
+    return ModeQuery(private, mode, 0)
 
 
 def answer(
@@ -26,12 +32,12 @@ def answer(
     before: bytes = b"",
     since: bytes = b"",
 ) -> bytes:
-    return answer_mode(ask(mode, private=private), flags, watched, before, since)
+    return build_mode_reply(ask(mode, private=private), flags, watched, before, since)
 
 
 class WatchTests(SynchronousTestCase):
     def found(self, *pieces: bytes) -> list[tuple[bool, int]]:
-        watch = QuestionWatch()
+        watch = ModeQueryDetector()
         return [(q.private, q.mode) for piece in pieces for q in watch.feed(piece)]
 
     @given(st.lists(st.integers(0, len(ASK)), max_size=8))
@@ -41,7 +47,7 @@ class WatchTests(SynchronousTestCase):
         self.assertEqual(WANTED, self.found(*pieces))
 
     def test_where_it_ends(self) -> None:
-        watch = QuestionWatch()
+        watch = ModeQueryDetector()
         self.assertEqual([], watch.feed(b"x\x1b[?2"))
         (question,) = watch.feed(b"5$pmore")
         self.assertEqual(3, question.at)
@@ -85,7 +91,7 @@ class AnswerTests(SynchronousTestCase):
 
     def test_a_tmux_that_answers_itself(self) -> None:
         for version, ours in (((3, 3), True), ((3, 5), True), ((3, 6), False), ((3, 7), False)):
-            self.assertEqual(ours, is_ours(ask(2004), version))
-        self.assertTrue(is_ours(ask(25), (3, 6)))
-        self.assertTrue(is_ours(ask(4, private=False), (3, 6)))
-        self.assertFalse(is_ours(ask(25), (4, 0)))
+            self.assertEqual(ours, needs_reply(ask(2004), version))
+        self.assertTrue(needs_reply(ask(25), (3, 6)))
+        self.assertTrue(needs_reply(ask(4, private=False), (3, 6)))
+        self.assertFalse(needs_reply(ask(25), (4, 0)))

@@ -18,16 +18,16 @@ from twisted.python.failure import Failure
 from tservice.core.net.immediate_write import write_immediately
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
-from tservice.mux.preamble import Preamble
+from tservice.mux.preamble import ShellPreamble
 from tservice.mux.tmux.commands import PANE
-from tservice.mux.tmux.control import (
+from tservice.mux.tmux.control_parser import (
     MAX_BLOCK,
-    Block,
+    AnswerBlock,
+    ControlNotice,
     ControlParser,
-    Endless,
+    EndlessAnswer,
     Event,
-    Notice,
-    Overrun,
+    LineOverrun,
     PaneOutput,
 )
 
@@ -72,7 +72,7 @@ class ClientEvents(Protocol):
     def client_output(self, client: ControlClient, output: PaneOutput) -> None:
         """Handle output of a pane."""
 
-    def client_notice(self, client: ControlClient, notice: Notice) -> None:
+    def client_notice(self, client: ControlClient, notice: ControlNotice) -> None:
         """Handle any other notice of tmux."""
 
     def client_overrun(self, client: ControlClient) -> None:
@@ -86,39 +86,39 @@ class ClientEvents(Protocol):
 
 
 @define(eq=False)
-class _Command:
+class _PendingCommand:
     """Line that was sent.
 
     @ivar left: the number of outstanding answers, one for each command of the line.
     @ivar done: C{None} once no caller waits.
     """
 
-    left: int
-    done: Deferred[list[Block]] | None
+    outstanding: int
+    done: Deferred[list[AnswerBlock]] | None
     timer: IDelayedCall | None = None
-    blocks: list[Block] = field(factory=list)
+    blocks: list[AnswerBlock] = field(factory=list)
     size: int = 0
 
-    def add(self, block: Block) -> None:
+    def add_answer(self, block: AnswerBlock) -> None:
         """Add an answer; all answers together may take the space of one."""
         self.size += block.size
         if self.size > MAX_BLOCK or self.done is None:
-            block = evolve(block, lines=(), whole=False)
+            block = evolve(block, lines=(), is_complete=False)
         self.blocks.append(block)
 
-    def succeed(self) -> None:
+    def return_answers(self) -> None:
         """Return all answers to the caller."""
-        done = self.forget()
+        done = self.detach_caller()
         if done is not None:
             done.callback(self.blocks)
 
-    def fail(self, error: MuxError) -> None:
+    def raise_error(self, error: MuxError) -> None:
         """Raise an error in the caller: the command was not done, or its result is unknown."""
-        done = self.forget()
+        done = self.detach_caller()
         if done is not None:
             done.errback(error)
 
-    def forget(self) -> Deferred[list[Block]] | None:
+    def detach_caller(self) -> Deferred[list[AnswerBlock]] | None:
         """Detach the caller, if any, and return it. The command keeps its position in the queue."""
         if self.timer is not None:
             self.timer.cancel()
@@ -145,12 +145,12 @@ class ControlClient(ProcessProtocol):
     _log = Logger()
 
     def __init__(self, clock: IReactorTime, events: ClientEvents) -> None:
-        self.ready: Deferred[Block] = Deferred()
+        self.ready: Deferred[AnswerBlock] = Deferred()
         self.gone: Deferred[None] = Deferred()
         self._clock = clock
         self._events = events
         self._parser = ControlParser()
-        self._waiting: deque[_Command] = deque()
+        self._waiting: deque[_PendingCommand] = deque()
         self._started = False
         self._errors = b""
         self._exit_text = ""
@@ -159,29 +159,29 @@ class ControlClient(ProcessProtocol):
         self._odd = 0
         self._odd_since = clock.seconds()
         self._cut = False
-        self.first = b""
-        self.preamble = Preamble()
+        self.initial_input = b""
+        self.preamble = ShellPreamble()
         self.pane = PANE
-        self.free = False
+        self.is_session_free = False
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """True if the process has ended."""
         return self.gone.called
 
     @property
-    def waiting(self) -> int:
+    def pending_count(self) -> int:
         """Number of lines that tmux has not answered yet, including those that ran out of time."""
         return len(self._waiting)
 
     @property
-    def overdue(self) -> bool:
+    def is_overdue(self) -> bool:
         """True while a line that ran out of time is unanswered."""
         return bool(self._waiting) and self._waiting[0].timer is None
 
-    def command(
+    def send_command(
         self, line: bytes, answers: int = 1, timeout: float = COMMAND_TIMEOUT
-    ) -> Deferred[list[Block]]:
+    ) -> Deferred[list[AnswerBlock]]:
         """Send one line of C{answers} commands joined by C{;}.
 
         @return: the answers. They are delivered at their position in the stream: the listener has
@@ -196,12 +196,12 @@ class ControlClient(ProcessProtocol):
         if len(self._waiting) >= MAX_WAITING:
             return fail(MuxBusy(f"{MAX_WAITING} commands are already waiting"))
 
-        def cancelled(_: Deferred[list[Block]]) -> None:
-            command.forget()
+        def handle_cancelled(_: Deferred[list[AnswerBlock]]) -> None:
+            command.detach_caller()
 
-        done: Deferred[list[Block]] = Deferred(cancelled)
-        command = _Command(answers, done)
-        command.timer = self._clock.callLater(timeout, self._late, command, line, timeout)
+        done: Deferred[list[AnswerBlock]] = Deferred(handle_cancelled)
+        command = _PendingCommand(answers, done)
+        command.timer = self._clock.callLater(timeout, self._handle_timeout, command, line, timeout)
         self._waiting.append(command)
         pipes = getattr(self._process, "pipes", {})
         write_immediately(self._process, pipes.get(0), line + b"\n")
@@ -212,7 +212,7 @@ class ControlClient(ProcessProtocol):
         if self._process is not None:
             self._process.closeStdin()
 
-    def kill(self) -> None:
+    def kill_process(self) -> None:
         """Kill the client process, even a stopped one; the server is not touched."""
         if self._process is not None:
             with suppress(ProcessExitedAlready):
@@ -222,21 +222,21 @@ class ControlClient(ProcessProtocol):
 
     def connectionMade(self) -> None:
         self._process = self.transport
-        if self.first:
-            self._process.write(self.first)
+        if self.initial_input:
+            self._process.write(self.initial_input)
 
     def outReceived(self, data: bytes) -> None:
-        data = self.preamble.drop_from(data)
+        data = self.preamble.strip_output(data)
         # A hostile server sends empty lines to keep the parser busy.
         step = SLICE if data.count(b"\n") > MANY_LINES else max(1, len(data))
         for at in range(0, len(data), step):
             if self._cut:
                 return
-            for event in _joined(self._parser.feed(data[at : at + step]), self.pane):
-                self._dispatch(event)
+            for event in _merge_output(self._parser.feed(data[at : at + step]), self.pane):
+                self._dispatch_event(event)
 
     def errReceived(self, data: bytes) -> None:
-        self._errors = self.preamble.drop_from_errors(self._errors + data)[-MAX_ERROR_TEXT:]
+        self._errors = self.preamble.strip_errors(self._errors + data)[-MAX_ERROR_TEXT:]
 
     def processExited(self, reason: Failure) -> None:
         # The server holds this client's pipes too, and does not close them while it is stalled.
@@ -245,55 +245,55 @@ class ControlClient(ProcessProtocol):
     def processEnded(self, reason: Failure) -> None:
         cancel_call(self._closing)
         for event in self._parser.finish():
-            self._dispatch(event)
+            self._dispatch_event(event)
         self._process = None
-        why = self._why(reason)
+        why = self._describe_end(reason)
         if not self._started:
             self._started = True
             self.ready.errback(CommandRefused(why))
         waiting, self._waiting = self._waiting, deque()
         for command in waiting:
-            command.fail(MuxTimeout(f"the tmux client ended before it answered: {why}"))
+            command.raise_error(MuxTimeout(f"the tmux client ended before it answered: {why}"))
         self._events.client_ended(self, why)
         self.gone.callback(None)
 
     # -- internal
 
-    def _why(self, reason: Failure) -> str:
+    def _describe_end(self, reason: Failure) -> str:
         text = self._errors.decode("utf-8", "replace").strip()
-        said = self._exit_text or self.preamble.last_words
+        said = self._exit_text or self.preamble.last_line
         return text or said or reason.getErrorMessage()
 
-    def _dispatch(self, event: Event) -> None:
+    def _dispatch_event(self, event: Event) -> None:
         if self._cut:
             return
         match event:
             case PaneOutput():
                 self._events.client_output(self, event)
-            case Block(ours=True) if self._waiting:
-                self._answered(event)
-            case Endless():
+            case AnswerBlock(is_ours=True) if self._waiting:
+                self._handle_answer(event)
+            case EndlessAnswer():
                 self._end_flood()
             case _:
-                self._count_odd()
-                self._told(event)
+                self._count_odd_event()
+                self._handle_odd_event(event)
 
-    def _told(self, event: Event) -> None:
+    def _handle_odd_event(self, event: Event) -> None:
         match event:
-            case Block(ours=False):
-                self._first(event)
-            case Notice(name=name) if not self._started and name == FREE:
-                self.free = True
-            case Notice(name=b"exit"):
+            case AnswerBlock(is_ours=False):
+                self._handle_first_block(event)
+            case ControlNotice(name=name) if not self._started and name == FREE:
+                self.is_session_free = True
+            case ControlNotice(name=b"exit"):
                 self._exit_text = event.rest[:MAX_ERROR_TEXT].decode("utf-8", "replace")
-            case Notice():
+            case ControlNotice():
                 self._events.client_notice(self, event)
-            case Overrun():
+            case LineOverrun():
                 self._events.client_overrun(self)
             case _:
                 self._log.debug("tmux sent an answer without a command")
 
-    def _count_odd(self) -> None:
+    def _count_odd_event(self) -> None:
         now = self._clock.seconds()
         if now - self._odd_since >= ODD_SECONDS:
             self._odd, self._odd_since = 0, now
@@ -305,44 +305,44 @@ class ControlClient(ProcessProtocol):
         self._log.warn("a tmux server flooded its client, which was ended")
         self._cut = True
         self._parser = ControlParser()
-        self.kill()
+        self.kill_process()
 
-    def _first(self, block: Block) -> None:
+    def _handle_first_block(self, block: AnswerBlock) -> None:
         # Later blocks that are not ours are answers to hooks.
         if self._started:
             return
         self._started = True
-        if block.ok:
+        if block.is_success:
             self.ready.callback(block)
         else:
-            self.ready.errback(CommandRefused(_text(block)))
+            self.ready.errback(CommandRefused(_decode_block(block)))
 
-    def _answered(self, block: Block) -> None:
+    def _handle_answer(self, block: AnswerBlock) -> None:
         command = self._waiting[0]
-        command.add(block)
-        command.left -= 1
-        if command.left and block.ok:
+        command.add_answer(block)
+        command.outstanding -= 1
+        if command.outstanding and block.is_success:
             return
         self._waiting.popleft()
         self._odd -= OF_A_COMMAND
-        if not block.ok:
-            command.fail(CommandRefused(_text(block)))
-        elif all(answer.whole for answer in command.blocks):
-            command.succeed()
+        if not block.is_success:
+            command.raise_error(CommandRefused(_decode_block(block)))
+        elif all(answer.is_complete for answer in command.blocks):
+            command.return_answers()
         else:
-            command.fail(MuxError("the answer of tmux is too large"))
+            command.raise_error(MuxError("the answer of tmux is too large"))
 
-    def _late(self, command: _Command, line: bytes, timeout: float) -> None:
+    def _handle_timeout(self, command: _PendingCommand, line: bytes, timeout: float) -> None:
         verb = line.split(b" ", 1)[0].decode("ascii", "replace")
         command.timer = None
         if self._waiting and self._waiting[0] is command:
             # An answer that is being received belongs to this command.
-            self._parser.drop_open()
-        command.fail(MuxTimeout(f"tmux did not answer {verb} within {timeout:g} s"))
+            self._parser.drop_open_answer()
+        command.raise_error(MuxTimeout(f"tmux did not answer {verb} within {timeout:g} s"))
         self._events.client_stalled(self)
 
 
-def _joined(events: Iterable[Event], pane: bytes) -> Iterator[Event]:
+def _merge_output(events: Iterable[Event], pane: bytes) -> Iterator[Event]:
     """Yield the events without output of other panes, and with consecutive output merged."""
     held: list[bytes] = []
     for event in events:
@@ -358,5 +358,5 @@ def _joined(events: Iterable[Event], pane: bytes) -> Iterator[Event]:
         yield PaneOutput(PANE, b"".join(held))
 
 
-def _text(block: Block) -> str:
+def _decode_block(block: AnswerBlock) -> str:
     return b" ".join(block.lines[:MAX_ERROR_TEXT])[:MAX_ERROR_TEXT].decode("utf-8", "replace")

@@ -26,7 +26,7 @@ _TITLE_PREFIX = 4
 
 
 @frozen
-class Word:
+class KeeperWord:
     """Message of the keeper.
 
     @ivar name: C{started}, C{failed}, C{exit} or C{signal}.
@@ -36,7 +36,7 @@ class Word:
     argument: int
 
 
-class KeeperWords:
+class KeeperWordParser:
     """Extractor of the words with one token from a stream.
 
     A word that arrives in two pieces is recognized, but its bytes stay in the stream. The first of
@@ -48,27 +48,27 @@ class KeeperWords:
         self._pattern = re.compile(re.escape(self._mark) + rb"([a-z]{1,16});([0-9]{1,9})\x07")
         self._open = b""
 
-    def feed(self, data: bytes) -> list[bytes | Word]:
+    def feed(self, data: bytes) -> list[bytes | KeeperWord]:
         """Split C{data} into the program's output and the keeper's words, in order."""
         text, at, seen = self._open + data, len(self._open), 0
-        parts: list[bytes | Word] = []
+        parts: list[bytes | KeeperWord] = []
         if self._mark in text:
             for found in self._pattern.finditer(text):
                 cut = found.start() < at
                 parts.append(text[at : found.end() if cut else found.start()])
-                parts.append(Word(found[1].decode(), int(found[2])))
+                parts.append(KeeperWord(found[1].decode(), int(found[2])))
                 at = seen = found.end()
-        self._open = self._unfinished(text[max(seen, len(text) - _LONGEST) :])
+        self._open = self._find_unfinished(text[max(seen, len(text) - _LONGEST) :])
         parts.append(text[at:])
         return [part for part in parts if part]
 
-    def _unfinished(self, end: bytes) -> bytes:
+    def _find_unfinished(self, end: bytes) -> bytes:
         start = end.rfind(b"\x1b")
         last = end[start:] if start >= 0 else b""
         return last if self._mark.startswith(last) or last.startswith(self._mark) else b""
 
 
-class TitleWatch:
+class TitleDetector:
     """Detector of sequences by which a program may set its title (OSC 0 or 2)."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class TitleWatch:
         return b"\x1b]" in text and _TITLE.search(text) is not None
 
 
-class ModeWatch:
+class ModeTracker:
     """Tracker of the modes that tmux 3.2 to 3.5 keep but do not report: bracketed paste, focus,
     keys.
     """
@@ -94,7 +94,7 @@ class ModeWatch:
         self._open = b""
 
     @property
-    def value(self) -> bytes:
+    def stored_value(self) -> bytes:
         """Modes that are set, as input for L{__init__}; empty for none.
 
         It contains no comma, because tmux prints it in a list of values separated by commas.
@@ -116,28 +116,28 @@ class ModeWatch:
     def feed(self, data: bytes) -> bool:
         """Consume a piece of the stream; return true if a mode changed."""
         text = self._open + data
-        before = self.value
+        before = self.stored_value
         if any(mark in text for mark in _MARKS):
             for found in _MODES.finditer(text):
-                self._take(found)
+                self._apply_change(found)
         start = text.rfind(b"\x1b", max(0, len(text) - _LONGEST))
         last = text[start:] if start >= 0 else b""
         self._open = b"" if _MODES.match(last) else last
-        return before != self.value
+        return before != self.stored_value
 
-    def _take(self, found: re.Match[bytes]) -> None:
+    def _apply_change(self, found: re.Match[bytes]) -> None:
         if found[0] == b"\x1bc":
             self._set.clear()
             self._others, self._flags = b"", []
         elif found[3]:
             self._others = found[3] if found[3][3:] in (b"1m", b"2m", b"3m") else b""
         elif found[4]:
-            self._take_flags(found[4])
+            self._apply_flags_change(found[4])
         else:
             modes = _WATCHED & set(found[1].split(b";"))
             self._set = self._set | modes if found[2] == b"h" else self._set - modes
 
-    def _take_flags(self, change: bytes) -> None:
+    def _apply_flags_change(self, change: bytes) -> None:
         """Keep a change of the kitty protocol's flags unchanged: terminals know its meaning."""
         if change in (b"<u", b"<1u") and self._flags and self._flags[-1].startswith(b">"):
             self._flags.pop()
