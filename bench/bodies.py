@@ -28,7 +28,7 @@ from tservice.client.mcp.plan import Ask
 from tservice.client.mcp.protocol import RpcFault, RpcServer, judge
 from tservice.client.mcp.tools import offered
 from tservice.core.errors import ServiceError
-from tservice.http.body import MAX_DIGITS, read_in_turns
+from tservice.http.body import MAX_DIGITS, read_body_yielding
 from tservice.http.operations import Operation
 
 MIB = 1024 * 1024
@@ -65,7 +65,7 @@ TEXTS = {
 
 def bodies(operation: Operation) -> Iterator[tuple[str, bytes]]:
     """Names and contents of what may be the worst, as large as the route takes it."""
-    size, values = operation.bounds.size - 100, operation.bounds.values - 10
+    size, values = operation.body_limits.size - 100, operation.body_limits.values - 10
     assert operation.body is not None
     fields = [field.alias or name for name, field in operation.body.model_fields.items()]
     for place in [*fields, "x"]:
@@ -100,10 +100,10 @@ def cost(operation: Operation, raw: bytes) -> float:
 
 
 async def _read(operation: Operation, raw: bytes, clock: Clock) -> None:
-    model, values = operation.body, operation.bounds.values
+    model, values = operation.body, operation.body_limits.values
     assert model is not None
     with suppress(ServiceError):
-        await read_in_turns(raw, "application/json", model, True, values, clock)
+        await read_body_yielding(raw, "application/json", model, True, values, clock)
 
 
 def dearest(work: Callable[[Clock], Coroutine[Any, Any, None]]) -> float:

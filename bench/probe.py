@@ -76,7 +76,7 @@ def around_waiting(
 
 def watch_keys() -> None:
     """Note a key's way."""
-    patched: Any = sockets.Socket
+    patched: Any = sockets.ServerSocket
     patched.dataReceived = before("socket read", patched.dataReceived)
     patched.onMessage = before("message", patched.onMessage)
     client: Any = clients.ControlClient

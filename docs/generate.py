@@ -1,6 +1,6 @@
 """Write the generated parts of all documents.
 
-Settings are declared in L{tservice.core.config.model}, scopes in L{tservice.http.reach}, the
+Settings are declared in L{tservice.core.config.model}, scopes in L{tservice.http.token_scopes}, the
 commands of C{tsctl} in L{tservice.client.commands.table}, events in L{tservice.core.events}, the
 operations by the features. C{make docs} runs this module, and a test fails when a document differs
 from its output.
@@ -26,9 +26,9 @@ from tservice.core.config.model import SettingEntry, list_settings
 from tservice.core.events import EventAudience, EventName
 from tservice.core.payload import Payload
 from tservice.core.scopes import Scope
-from tservice.http.docs.openapi import document
-from tservice.http.reach import REACH, reached
-from tservice.http.reachrecord import Power
+from tservice.http.docs.openapi import make_document
+from tservice.http.token_scope_rule import Capability
+from tservice.http.token_scopes import TOKEN_SCOPES, reachable_operations
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -119,7 +119,7 @@ def scopes_page() -> str:
         title = "No token" if scope is None else f"``{scope}``"
         parts.append(f"\n{title}\n{'-' * len(title)}\n\n{_powers_text(scope)}")
         parts.append(".. list-table::\n   :header-rows: 1\n\n   * - Operation\n     - Why\n")
-        rows = [(name, reach) for name, reach in REACH.items() if reach.scope is scope]
+        rows = [(name, reach) for name, reach in TOKEN_SCOPES.items() if reach.scope is scope]
         parts += [f"   * - ``{name}``\n     - {reach.why}\n" for name, reach in rows]
     return "".join(parts)
 
@@ -127,10 +127,10 @@ def scopes_page() -> str:
 def _powers_text(scope: Scope | None) -> str:
     if scope is None:
         return f"{SCOPES_NONE}\n"
-    powers = {power for name in reached(scope) for power in REACH[name].powers}
+    powers = {power for name in reachable_operations(scope) for power in TOKEN_SCOPES[name].powers}
     if not powers:
         return "It leads to nothing beyond its answers.\n\n"
-    return f"It {', '.join(power for power in Power if power in powers)}.\n\n"
+    return f"It {', '.join(power for power in Capability if power in powers)}.\n\n"
 
 
 def commands_table() -> str:
@@ -169,7 +169,7 @@ def whole_document() -> Mapping[str, Any]:
     """Return the OpenAPI document of all operations, from a daemon assembled in memory."""
     world = World()
     try:
-        return document(world.operations, __version__)
+        return make_document(world.operations, __version__)
     finally:
         world.close()
 

@@ -8,24 +8,24 @@ from typing import Any, Union, get_args, get_origin
 
 from attrs import evolve
 
-from tservice.http.operations import Call, Operation, Reply, Style
+from tservice.http.operations import Operation, OperationCall, RawReply, ResponseStyle
 
-_UNCHECKED = {Style.RAW, Style.STREAM, Style.WEBSOCKET}
+_UNCHECKED = {ResponseStyle.RAW, ResponseStyle.STREAM, ResponseStyle.WEBSOCKET}
 
 
 def checked(operations: Iterable[Operation]) -> list[Operation]:
     """The same operations; an answer that is no instance of the declared one is an error."""
     return [
-        each if each.style in _UNCHECKED or each.answer is None else _checked(each)
+        each if each.style in _UNCHECKED or each.response_model is None else _checked(each)
         for each in operations
     ]
 
 
 def _checked(operation: Operation) -> Operation:
-    async def handler(call: Call) -> object:
+    async def handler(call: OperationCall) -> object:
         outcome = await operation.handler(call)
-        content = outcome.content if isinstance(outcome, Reply) else outcome
-        if not is_answer(content, operation.answer):
+        content = outcome.content if isinstance(outcome, RawReply) else outcome
+        if not is_answer(content, operation.response_model):
             raise TypeError(f"{operation.method} {operation.path} answered {content!r}")
         return outcome
 

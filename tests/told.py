@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tservice.core.events import Event, EventName
-from tservice.http.envelope import dump
+from tservice.http.envelope import dump_json
 
 _PLAIN: dict[object, Any] = {str: "", int: 0, bool: False, list[str]: [], dict[str, Any]: {}}
 
@@ -27,4 +27,4 @@ def happened(
 
 def wire(told: object) -> Any:
     """The data of an event or of an answer as clients get it."""
-    return json.loads(dump(told.payload if isinstance(told, Event) else told))
+    return json.loads(dump_json(told.payload if isinstance(told, Event) else told))

@@ -12,14 +12,14 @@ import pytest
 
 from tests.integration.harness import PATIENCE, ROOT, DaemonCase
 from tests.waiting import until
-from tservice.http.transfer.large import UNTAKEN_OF_ONE
+from tservice.http.transfer.large_responses import MAX_UNREAD_PER_ACCOUNT
 
 pytestmark = pytest.mark.extended
 
 LINES, COLUMNS = 60_000, 200
 """Of a history of 12 MB."""
-CLIENTS = 2 * UNTAKEN_OF_ONE // (LINES * COLUMNS)
-GROWTH = UNTAKEN_OF_ONE + 160 * 1024 * 1024
+CLIENTS = 2 * MAX_UNREAD_PER_ACCOUNT // (LINES * COLUMNS)
+GROWTH = MAX_UNREAD_PER_ACCOUNT + 160 * 1024 * 1024
 """What is held, with what the last of it is made from, and less than all the answers would be."""
 ASKING = 150
 """For a megabyte each."""
@@ -89,7 +89,7 @@ class HistoryTests(UnreadCase):
         told = self.answered(clients)
         self.assertLess(self.memory() - before, GROWTH)
         self.assertEqual({b"200", b"429"}, set(told))
-        self.assertLessEqual(told.count(b"200"), UNTAKEN_OF_ONE // (LINES * COLUMNS) + 2)
+        self.assertLessEqual(told.count(b"200"), MAX_UNREAD_PER_ACCOUNT // (LINES * COLUMNS) + 2)
         self.assertEqual(429, self.read())
         screen = self.one.request("GET", f"{self.path}/terminal")
         self.assertEqual(200, screen.status)

@@ -15,8 +15,8 @@ from tests.security.rows import JOB, ROWS, SESSION
 from tests.security.world import Answer, World
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tservice.ground.program import Program
-from tservice.http.operations import Access, Style
-from tservice.http.reach import name_of
+from tservice.http.operations import AccessRule, ResponseStyle
+from tservice.http.token_scopes import operation_name
 from tservice.sessions.life.create import CHILDREN
 from tservice.tokens.agents import FOLDER, LIFETIME, SCOPES
 
@@ -161,24 +161,29 @@ class AgentTokenTests(SynchronousTestCase):
         job = self.good("ann", "POST", "/api/cron/jobs", self.filled(JOB))["job"]["id"]
         asked = 0
         for it in some(self.world.operations):
-            if it.access in (Access.PUBLIC, Access.CAPABILITY, Access.HOOK) or name_of(it) in OPEN:
+            if (
+                it.access in (AccessRule.PUBLIC, AccessRule.CAPABILITY, AccessRule.HOOK)
+                or operation_name(it) in OPEN
+            ):
                 continue
-            if it.style is Style.WEBSOCKET:
+            if it.style is ResponseStyle.WEBSOCKET:
                 continue
-            row, path = ROWS[name_of(it)], it.path
+            row, path = ROWS[operation_name(it)], it.path
             for name, value in (row.path or {"id": SESSION}).items():
                 value = self.filled(value).replace("{job}", job).replace("{token}", "none")
                 path = path.replace(f"{{{name}}}", value)
             query = f"?{self.filled(row.query)}" if row.query else ""
             before = self.world.snapshot()
             found = self.ask(it.method, path + query, self.filled(row.body))
-            harmless = it.scope in SCOPES and it.access is not Access.OWNER and it.method == "GET"
-            wanted = {400, 403, 404} | ({200} if harmless else set())
-            self.assertIn(found.status, wanted, (name_of(it), found.body))
-            self.assertNotIn(
-                self.parent, found.body.replace(REFUSED.format(self.parent), ""), name_of(it)
+            harmless = (
+                it.scope in SCOPES and it.access is not AccessRule.OWNER and it.method == "GET"
             )
-            self.assertEqual(before, self.world.snapshot(), name_of(it))
+            wanted = {400, 403, 404} | ({200} if harmless else set())
+            self.assertIn(found.status, wanted, (operation_name(it), found.body))
+            self.assertNotIn(
+                self.parent, found.body.replace(REFUSED.format(self.parent), ""), operation_name(it)
+            )
+            self.assertEqual(before, self.world.snapshot(), operation_name(it))
             asked += 1
         tell(f"{asked} operations asked with an agent's token")
 

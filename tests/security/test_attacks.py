@@ -266,7 +266,7 @@ class CredentialTests(AttackCase):
 
     def test_a_change_of_an_account_drops_what_is_open(self) -> None:
         streams = self.world.site.kernel.table
-        assert streams.find("GET", "/api/events") is not None
+        assert streams.find_operation("GET", "/api/events") is not None
         connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)
         head = (

@@ -17,9 +17,9 @@ from tests.security.world import World
 from tservice.core.errors import ServiceError
 from tservice.core.value_limits import count_values
 from tservice.http import body
-from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT, MAX_VALUES, BodyBounds
-from tservice.http.operations import Access, Operation
-from tservice.http.rules import explain
+from tservice.http.body_limits import JSON_BODY_LIMIT, LEAST_BODY_LIMIT, MAX_VALUES, BodyLimits
+from tservice.http.operations import AccessRule, Operation
+from tservice.http.validation_errors import explain_error
 
 FAULTS = 500
 """Faults that are found in one body at most: to find one and to tell it takes some microseconds."""
@@ -39,7 +39,7 @@ MESSAGES = {"POST /mcp"}
 """Routes that parse their JSON bodies by themselves, under the same bounds."""
 
 
-def hostile(model: type[BaseModel], bounds: BodyBounds) -> Iterator[bytes]:
+def hostile(model: type[BaseModel], bounds: BodyLimits) -> Iterator[bytes]:
     """Bodies of as many faults as C{bounds} let in: at the top, and in each field.
 
     Ten values are spared for what stands around a crowd.
@@ -87,23 +87,23 @@ class WorstBodyTests(SynchronousTestCase):
 
         def noted(error: Any, data: Any, whole: str) -> ServiceError:
             found.append(error.error_count())
-            return explain(error, data, whole)
+            return explain_error(error, data, whole)
 
-        model, bounds = operation.body, operation.bounds
+        model, bounds = operation.body, operation.body_limits
         assert model is not None
-        with patch.object(body, "explain", noted):
+        with patch.object(body, "explain_error", noted):
             self.assertRaises(ServiceError, body.read_body, raw, "", model, True, bounds.values)
         return sum(found)
 
     def test_what_anybody_may_call_takes_little(self) -> None:
-        public = [each for each in self.world.operations if each.access is Access.PUBLIC]
+        public = [each for each in self.world.operations if each.access is AccessRule.PUBLIC]
         self.assertIn("/api/login", [each.path for each in public])
         for each in public:
-            self.assertEqual(LEAST_BODY_LIMIT, each.bounds.size, each.path)
+            self.assertEqual(LEAST_BODY_LIMIT, each.body_limits.size, each.path)
 
     def test_every_route_has_bounds(self) -> None:
         for each in some(self.world.operations):
-            bounds = each.bounds
+            bounds = each.body_limits
             self.assertTrue(bounds.values <= MAX_VALUES, each.path)
             name = f"{each.method} {each.path}"
             if each.streams:
@@ -119,8 +119,8 @@ class WorstBodyTests(SynchronousTestCase):
         for each in some(self.world.operations):
             if each.body is None:
                 continue
-            for raw in hostile(each.body, each.bounds):
-                self.assertTrue(count_values(raw, MAX_VALUES) <= each.bounds.values, raw[:80])
+            for raw in hostile(each.body, each.body_limits):
+                self.assertTrue(count_values(raw, MAX_VALUES) <= each.body_limits.values, raw[:80])
                 found = self.faults(each, raw)
                 self.assertTrue(found <= FAULTS, (each.path, found, raw[:80]))
 

@@ -24,8 +24,8 @@ from tservice.agents.activity.gate import AgentGate
 from tservice.core.errors import operation_failed
 from tservice.hosts.keys import HostKey
 from tservice.hosts.service import HostService
-from tservice.http.operations import Access, Call, Operation, Style
-from tservice.http.transfer.large import MAKING
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
+from tservice.http.transfer.large_responses import MAX_PREPARING
 from tservice.sessions.record.model import Session
 
 DAY = 24 * 3600
@@ -112,7 +112,7 @@ class SlowAnswerTests(LateCase):
         """
         late: Deferred[object] = Deferred()
 
-        async def handler(call: Call) -> object:
+        async def handler(call: OperationCall) -> object:
             return await late
 
         for name, value in (("handler", handler), ("body", None), ("query", None)):
@@ -124,8 +124,8 @@ class SlowAnswerTests(LateCase):
 
     def test_a_late_answer_is_judged_again(self) -> None:
         """Of everything but what may itself end the right of whoever asks for it."""
-        closed = (Access.PUBLIC, Access.CAPABILITY)
-        streams = (Style.STREAM, Style.WEBSOCKET)
+        closed = (AccessRule.PUBLIC, AccessRule.CAPABILITY)
+        streams = (ResponseStyle.STREAM, ResponseStyle.WEBSOCKET)
         parked: list[tuple[str, Connection, Deferred[object]]] = []
         for operation in self.world.operations:
             if operation.access in closed or operation.style in streams:
@@ -148,10 +148,13 @@ class SlowAnswerTests(LateCase):
 
     def test_so_are_answers_that_take_turns(self) -> None:
         path = f"/api/sessions/{self.world.session}/search"
-        operation = self.world.site.kernel.table.find("GET", path)
+        operation = self.world.site.kernel.table.find_operation("GET", path)
         assert operation is not None
         first, late = self.slow(operation, large=True)
-        parked = [first, *(self.park("GET", path, self.cookie("max")) for _ in range(MAKING))]
+        parked = [
+            first,
+            *(self.park("GET", path, self.cookie("max")) for _ in range(MAX_PREPARING)),
+        ]
         self.patch_max(enabled=False)
         late.callback({"told": MARK})
         for _ in parked:
@@ -161,7 +164,7 @@ class SlowAnswerTests(LateCase):
         self.assertNotIn(MARK, "".join(each.body for each in found))
 
     def test_a_late_refusal_is_judged_again(self) -> None:
-        operation = self.world.site.kernel.table.find("GET", "/api/doctor")
+        operation = self.world.site.kernel.table.find_operation("GET", "/api/doctor")
         assert operation is not None
         connection, late = self.slow(operation)
         self.patch_max(enabled=False)

@@ -18,7 +18,7 @@ from tests.security.rows import JOB, PREFIXES, ROWS, SESSION, TAB, Row
 from tests.security.world import CROSS, HOST, PASSWORD, Answer, World
 from tests.unit.http.gatecase import basic
 from tservice.core.scopes import Scope
-from tservice.http.operations import Style
+from tservice.http.operations import ResponseStyle
 
 SAFE = ("GET", "HEAD")
 
@@ -262,8 +262,8 @@ class MatrixTests(SynchronousTestCase):
 
     def test_every_operation_declares_its_answer(self) -> None:
         for it in some(self.world.operations):
-            if it.style in (Style.ENVELOPE, Style.LONG_POLL):
-                self.assertNotIn(it.answer, (None, dict), it.path)
+            if it.style in (ResponseStyle.ENVELOPE, ResponseStyle.LONG_POLL):
+                self.assertNotIn(it.response_model, (None, dict), it.path)
 
     def test_every_row_says_what_the_table_says(self) -> None:
         names = {"owner-of-session": "owner"}

@@ -148,7 +148,7 @@ class McpTests(SynchronousTestCase):
         async def broken(*args: object, **how: object) -> None:
             raise LookupError("/a/place/on/the/disk")
 
-        with patch("tservice.http.inner.InnerCalls.call", broken):
+        with patch("tservice.http.inner_calls.InnerCalls.call", broken):
             found = self.post(mine, "tools/call", name="list_sessions", arguments={})
         self.assertIn("Internal error", found.body)
         self.assertNotIn("place", found.body)

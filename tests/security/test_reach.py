@@ -13,27 +13,32 @@ from tests.security.rows import CLI, JOB, ROWS, SESSION
 from tests.security.tunnelcase import TunnelCase
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tservice.core.scopes import Scope
-from tservice.http.operations import Style
-from tservice.http.reach import REACH, SETTINGS, name_of, reached
-from tservice.http.reachrecord import NEVER, Power
+from tservice.http.operations import ResponseStyle
+from tservice.http.token_scope_rule import NEVER, Capability
+from tservice.http.token_scopes import (
+    SETTING_SCOPES,
+    TOKEN_SCOPES,
+    operation_name,
+    reachable_operations,
+)
 from tservice.settings.model import Settings
 from tservice.tunnel.model import ROTATION_SECONDS
 
 CREDENTIALS = ("accounts", "auth_sessions", "api_tokens", "push_subscriptions")
 """Tables of those who may come in, and of where word goes after a token has ended."""
 
-WITHOUT: frozenset[Power] = frozenset()
+WITHOUT: frozenset[Capability] = frozenset()
 KNOWN = {
     Scope.SESSIONS_READ: WITHOUT,
-    Scope.SESSIONS_INPUT: {Power.SHELL},
-    Scope.SESSIONS_MANAGE: {Power.SHELL},
+    Scope.SESSIONS_INPUT: {Capability.SHELL},
+    Scope.SESSIONS_MANAGE: {Capability.SHELL},
     Scope.WAITS: WITHOUT,
     Scope.EVENTS: WITHOUT,
-    Scope.SETTINGS: {Power.STEERS},
-    Scope.CRON: {Power.SHELL, Power.LASTS},
+    Scope.SETTINGS: {Capability.STEERS},
+    Scope.CRON: {Capability.SHELL, Capability.LASTS},
     Scope.GIT: WITHOUT,
-    Scope.APPROVALS: {Power.SHELL},
-    Scope.ADMIN: {Power.SHELL, Power.LASTS, Power.STEERS, Power.PUBLISHES},
+    Scope.APPROVALS: {Capability.SHELL},
+    Scope.ADMIN: {Capability.SHELL, Capability.LASTS, Capability.STEERS, Capability.PUBLISHES},
 }
 """What each scope leads to, as docs/reference/scopes.rst says.  More than this is an escalation."""
 
@@ -43,27 +48,31 @@ class TableTests(SynchronousTestCase):
 
     def test_nothing_that_a_token_reaches_gives_a_credential(self) -> None:
         for scope in Scope:
-            powers = {power for name in reached(scope) for power in REACH[name].powers}
+            powers = {
+                power for name in reachable_operations(scope) for power in TOKEN_SCOPES[name].powers
+            }
             self.assertEqual(set(KNOWN[scope]), powers, scope)
             self.assertEqual(set(), powers & NEVER, scope)
 
     def test_what_leads_somewhere_leads_to_what_there_is(self) -> None:
-        for name, reach in REACH.items():
-            self.assertLessEqual(reach.opens, set(REACH), name)
+        for name, reach in TOKEN_SCOPES.items():
+            self.assertLessEqual(reach.opens, set(TOKEN_SCOPES), name)
             self.assertTrue(reach.why.strip(), name)
 
     def test_what_gives_a_credential_is_for_people(self) -> None:
-        for name, reach in REACH.items():
+        for name, reach in TOKEN_SCOPES.items():
             if reach.powers & NEVER:
                 self.assertIsNone(reach.scope, name)
 
     def test_a_code_is_told_to_nobody_who_could_not_be_given_the_cookie(self) -> None:
-        self.assertEqual({"GET /q/{code}"}, REACH["GET /api/tunnel/qr"].opens)
-        self.assertNotIn("GET /q/{code}", reached(Scope.EVENTS) | reached(Scope.ADMIN))
+        self.assertEqual({"GET /q/{code}"}, TOKEN_SCOPES["GET /api/tunnel/qr"].opens)
+        self.assertNotIn(
+            "GET /q/{code}", reachable_operations(Scope.EVENTS) | reachable_operations(Scope.ADMIN)
+        )
 
     def test_every_setting_was_looked_at(self) -> None:
         names = {field.alias or name for name, field in Settings.model_fields.items()}
-        self.assertEqual(names, set(SETTINGS))
+        self.assertEqual(names, set(SETTING_SCOPES))
 
 
 class OperationTests(TunnelCase):
@@ -96,9 +105,9 @@ class OperationTests(TunnelCase):
         self.world.good("root", "PUT", "/api/settings", {"cliManagementEnabled": True})
         self.world.good("root", "POST", "/api/clis", self.filled(CLI))
         for it in sorted(self.world.operations, key=lambda it: it.method == "DELETE"):
-            if it.scope is None or it.style in (Style.STREAM, Style.WEBSOCKET):
+            if it.scope is None or it.style in (ResponseStyle.STREAM, ResponseStyle.WEBSOCKET):
                 continue
-            row = ROWS[name_of(it)]
+            row = ROWS[operation_name(it)]
             path = it.path
             for name, value in (row.path or {"id": SESSION}).items():
                 path = path.replace(f"{{{name}}}", self.filled(value).replace("{job}", job))
@@ -106,8 +115,8 @@ class OperationTests(TunnelCase):
             yield it.method, path + query, self.filled(row.body)
 
     def test_every_operation_was_decided(self) -> None:
-        found = {name_of(it): it.scope for it in self.world.operations}
-        self.assertEqual(found, {name: reach.scope for name, reach in REACH.items()})
+        found = {operation_name(it): it.scope for it in self.world.operations}
+        self.assertEqual(found, {name: reach.scope for name, reach in TOKEN_SCOPES.items()})
 
     def test_no_call_makes_a_credential_or_changes_one(self) -> None:
         calls = list(self.calls())
@@ -189,7 +198,7 @@ class OperationTests(TunnelCase):
         token = self.world.token("root", "settings")
         values = json.loads(self.ask("GET", "/api/settings", headers=token).body)["data"]
         refused = set()
-        for name in SETTINGS:
+        for name in SETTING_SCOPES:
             value = {} if name == "voiceSettings" else values[name]
             value = not value if isinstance(value, bool) else value
             found = self.ask("PUT", "/api/settings", {name: value}, headers=token)
@@ -197,7 +206,7 @@ class OperationTests(TunnelCase):
                 self.assertEqual((403, "FORBIDDEN"), (found.status, found.error), name)
                 self.assertIn("admin", found.body)
                 refused.add(name)
-        self.assertEqual({name for name, wants in SETTINGS.items() if wants}, refused)
+        self.assertEqual({name for name, wants in SETTING_SCOPES.items() if wants}, refused)
         self.assertEqual({"tunnelEnabled", "agentTokens", "trustFolders"}, refused)
 
     def test_the_tunnel_follows_an_admin_s_token(self) -> None:

@@ -37,9 +37,9 @@ from tservice.ground.feature import Feature
 from tservice.ground.osusers import OsUserWiring
 from tservice.ground.program import Program
 from tservice.http import build as building_http
-from tservice.http.kernel import Kernel
+from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
-from tservice.http.site import Site
+from tservice.http.site import HttpSite
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.store.database import Database
 from tservice.tap import assembly, groundwork
@@ -92,8 +92,8 @@ class Answer:
         return found
 
 
-def _checked_kernel(table: Iterable[Operation], *rest: Any) -> Kernel:
-    return Kernel(checked(table), *rest)
+def _checked_kernel(table: Iterable[Operation], *rest: Any) -> HttpKernel:
+    return HttpKernel(checked(table), *rest)
 
 
 class World:
@@ -133,15 +133,15 @@ class World:
         with (
             patch.object(assembly, "build_mux", lambda *_: Feature(name="mux", service=mux)),
             patch.object(groundwork, "open_doors", _NoDoors),
-            patch.object(building_http, "Site", keep("site", Site)),
-            patch.object(building_http, "Kernel", _checked_kernel),
+            patch.object(building_http, "HttpSite", keep("site", HttpSite)),
+            patch.object(building_http, "HttpKernel", _checked_kernel),
             patch.object(groundwork, "open_database", keep("store", groundwork.open_database)),
             patch.object(building, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
             patch.object(building, "Accounts", keep("accounts", Accounts)),
             patch.object(building, "CapabilityRegistry", keep("capabilities", CapabilityRegistry)),
         ):
             assembly.assemble(self._program(), self.stack)
-        self.site: Site = kept["site"]
+        self.site: HttpSite = kept["site"]
         self.database: Database = kept["store"]
         self.accounts: Accounts | None = kept.get("accounts")
         self.capabilities: CapabilityRegistry = kept["capabilities"]

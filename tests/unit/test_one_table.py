@@ -29,11 +29,11 @@ from tservice.client.mcp.tools import TOOLS, Tool
 from tservice.core.errors import ServiceError
 from tservice.core.scopes import Scope
 from tservice.http.body import read_query
-from tservice.http.docs.openapi import document
-from tservice.http.docs.page import page
-from tservice.http.models import Body, Query
+from tservice.http.docs.openapi import make_document
+from tservice.http.docs.page import render_page
+from tservice.http.models import QueryParameters, RequestBody
 from tservice.http.operations import Operation
-from tservice.http.reach import name_of
+from tservice.http.token_scopes import operation_name
 
 FULL: Mapping[str, Mapping[str, Any]] = {
     "new_session": {
@@ -99,7 +99,7 @@ def not_taken(table: Iterable[Operation]) -> set[tuple[str, str]]:
 def refused(body: Mapping[str, Any] | None, model: type[BaseModel] | None) -> set[str]:
     """The fields of a body that are unknown, or of another type or bound, or missing."""
     try:
-        (model or Body).model_validate(dict(body or {}))
+        (model or RequestBody).model_validate(dict(body or {}))
     except ValidationError as error:
         return {str(fault["loc"][0]) for fault in error.errors()}
     return set()
@@ -111,7 +111,7 @@ def unasked(query: Mapping[str, Any] | None, model: type[BaseModel] | None) -> s
     known = () if model is None else model.model_fields.items()
     unknown = set(query or ()) - {field.alias or name for name, field in known}
     try:
-        read_query(sent, model or Query)
+        read_query(sent, model or QueryParameters)
     except ServiceError as error:
         return unknown | {str(error).partition(":")[0]}
     return unknown
@@ -135,14 +135,14 @@ class OneTableTests(SynchronousTestCase):
 
     def changed(self, name: str, **changes: Any) -> tuple[Operation, ...]:
         return tuple(
-            evolve(each, **changes) if name_of(each) == name else each for each in self.table
+            evolve(each, **changes) if operation_name(each) == name else each for each in self.table
         )
 
     @pytest.mark.long
     def test_a_field_of_an_operation(self) -> None:
-        body = create_model("KeyBody", __base__=Body, key_renamed=(int, ...))
-        before = document(self.table, "1")
-        after = document(self.changed("POST /api/sessions/{id}/send-key", body=body), "1")
+        body = create_model("KeyBody", __base__=RequestBody, key_renamed=(int, ...))
+        before = make_document(self.table, "1")
+        after = make_document(self.changed("POST /api/sessions/{id}/send-key", body=body), "1")
         made = [
             ("keyRenamed", lambda found: str(found["components"]["schemas"])),
             ("keyRenamed: int", lambda found: "".join(pyclient.files(found).values())),
@@ -154,17 +154,17 @@ class OneTableTests(SynchronousTestCase):
             self.assertIn(word, make(after))
 
     def page(self, found: Any) -> str:
-        return self.successResultOf(flattenString(None, page(found))).decode()
+        return self.successResultOf(flattenString(None, render_page(found))).decode()
 
     def test_what_mcp_tools_send_is_what_operations_take(self) -> None:
         self.assertEqual(set(), not_taken(self.table))
-        body = create_model("KeyBody", __base__=Body, key_renamed=(str, ...))
+        body = create_model("KeyBody", __base__=RequestBody, key_renamed=(str, ...))
         changed = self.changed("POST /api/sessions/{id}/send-key", body=body)
         self.assertEqual({("send_key", "key"), ("send_key", "keyRenamed")}, not_taken(changed))
 
     def test_and_as_long_as_they_take_it(self) -> None:
         for change in ({"key": (int, ...)}, {"key": (Annotated[str, Field(max_length=15)], ...)}):
-            body = create_model("KeyBody", __base__=Body, **change)
+            body = create_model("KeyBody", __base__=RequestBody, **change)
             changed = self.changed("POST /api/sessions/{id}/send-key", body=body)
             self.assertEqual({("send_key", "key")}, not_taken(changed))
 
@@ -175,7 +175,9 @@ class OneTableTests(SynchronousTestCase):
         self.assertEqual({"GET /api/sessions"}, self.unlike(changed))
 
     def unlike(self, table: Iterable[Operation]) -> set[str]:
-        return {name_of(each) for each in table if ROWS[name_of(each)].scope != each.scope}
+        return {
+            operation_name(each) for each in table if ROWS[operation_name(each)].scope != each.scope
+        }
 
     def test_an_option_of_a_command(self) -> None:
         option = Option(("--renamed",), "A word that nobody has used", value="WORD")

@@ -18,14 +18,14 @@ from tservice.access.signin import PasswordChecker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.payload import omit_if_none
-from tservice.http.gate import too_many
-from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Handler, Operation, Reply, Scope
+from tservice.http.gate import too_many_refusal
+from tservice.http.models import RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, RawReply, Scope
 
 RoleName = Literal["admin", "user"]
 
 
-class UserBody(Body):
+class UserBody(RequestBody):
     """Fields that may be set on any account."""
 
     role: RoleName | None = None
@@ -50,26 +50,26 @@ class UserPatch(UserBody):
     enabled: bool | None = None
 
 
-class PasswordBody(Body):
+class PasswordBody(RequestBody):
     """A user's own new password."""
 
     current_password: str = Field(max_length=LONGEST_PASSWORD)
     new_password: str = Field(max_length=LONGEST_PASSWORD)
 
 
-class LogOutBody(Body):
+class LogOutBody(RequestBody):
     """What ends beside what is open; without a body nothing else."""
 
     tokens: bool = Field(False, description="end the account's tokens too")
 
 
-class PageKeyAnswer(Answer):
+class PageKeyAnswer(ResponseModel):
     """What goes with the cookie of the caller's new session."""
 
     key: str | None
 
 
-class UserAnswer(Answer):
+class UserAnswer(ResponseModel):
     """An account, without its password in any form."""
 
     username: str
@@ -81,13 +81,13 @@ class UserAnswer(Answer):
     os_user: str | None = None
 
 
-class OneUser(Answer):
+class OneUser(ResponseModel):
     """One account."""
 
     user: UserAnswer
 
 
-class UsersAnswer(Answer):
+class UsersAnswer(ResponseModel):
     """Every account, the oldest first."""
 
     users: list[UserAnswer]
@@ -99,13 +99,13 @@ class NewUserAnswer(OneUser):
     one_time_password: str | None = omit_if_none()
 
 
-class OneTimeAnswer(Answer):
+class OneTimeAnswer(ResponseModel):
     """A password that is shown once, and must be changed at the next sign-in."""
 
     one_time_password: str
 
 
-class LoggedOutAnswer(Answer):
+class LoggedOutAnswer(ResponseModel):
     """How many signed-in sessions ended, and how many tokens of the account live on."""
 
     revoked: int
@@ -116,13 +116,13 @@ def unhurried(handler: Handler) -> Handler:
     """Wrap a handler to answer 429 if a password was not checked."""
 
     @wraps(handler)
-    async def answer(call: Call) -> object:
+    async def answer(call: OperationCall) -> object:
         try:
             return await handler(call)
         except TooManySignIns as error:
-            raise too_many(error.seconds) from None
+            raise too_many_refusal(error.seconds) from None
         except Crowded:
-            raise too_many(BUSY_SECONDS) from None
+            raise too_many_refusal(BUSY_SECONDS) from None
 
     return answer
 
@@ -135,11 +135,11 @@ class AccountRoutes:
     ) -> None:
         self._accounts, self._cookies, self._passwords = accounts, cookies, passwords
 
-    async def read(self, call: Call) -> object:
+    async def read(self, call: OperationCall) -> object:
         """Return every account."""
         return UsersAnswer(users=[user_answer(account) for account in self._accounts.list()])
 
-    async def create(self, call: Call) -> object:
+    async def create(self, call: OperationCall) -> object:
         """Create an account."""
         body: NewUserBody = call.body
         account, once = await self._accounts.create(
@@ -148,11 +148,11 @@ class AccountRoutes:
             body.password,
             can_bypass_permissions=bool(body.can_bypass_permissions),
             os_user=body.os_user,
-            again=call.again,
+            again=call.reauthorize,
         )
         return NewUserAnswer(user=user_answer(account), one_time_password=once)
 
-    async def change(self, call: Call) -> object:
+    async def change(self, call: OperationCall) -> object:
         """Change an account."""
         body: UserPatch = call.body
         wanted = Change(
@@ -162,25 +162,25 @@ class AccountRoutes:
             enabled=body.enabled,
             os_user=body.os_user or ("" if "os_user" in body.model_fields_set else None),
         )
-        account = await self._accounts.change(call.path["name"], wanted, call.again)
+        account = await self._accounts.change(call.path["name"], wanted, call.reauthorize)
         return OneUser(user=user_answer(account))
 
-    async def remove(self, call: Call) -> object:
+    async def remove(self, call: OperationCall) -> object:
         """Remove an account."""
         self._accounts.remove(call.path["name"])
         return EmptyPayload()
 
-    async def reset(self, call: Call) -> object:
+    async def reset(self, call: OperationCall) -> object:
         """Give an account a one-time password."""
-        once = await self._accounts.reset_password(call.path["name"], call.again)
+        once = await self._accounts.reset_password(call.path["name"], call.reauthorize)
         return OneTimeAnswer(one_time_password=once)
 
-    async def log_out(self, call: Call) -> object:
+    async def log_out(self, call: OperationCall) -> object:
         """End every session and stream of an account, and its tokens only on request."""
         revoked, tokens = self._accounts.log_out(call.path["name"], call.body.tokens)
         return LoggedOutAnswer(revoked=revoked, tokens=tokens)
 
-    async def set_own(self, call: Call) -> object:
+    async def set_own(self, call: OperationCall) -> object:
         """Change the caller's password; every other session of the caller ends."""
         body: PasswordBody = call.body
         name = call.identity.username
@@ -189,14 +189,14 @@ class AccountRoutes:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
         place = neighbourhood(call.address)
         await self._accounts.set_own_password(
-            name, body.current_password, body.new_password, place, call.again
+            name, body.current_password, body.new_password, place, call.reauthorize
         )
         request: Any = call.request
-        agent = call.header("user-agent") or ""
+        agent = call.get_header("user-agent") or ""
         opened = self._cookies.open(name, "login", call.address, agent)
         cookie = set_cookie(opened.token, request.visit)
         request.responseHeaders.removeHeader("Set-Cookie")
-        return Reply(content=PageKeyAnswer(key=opened.key), headers={"Set-Cookie": cookie})
+        return RawReply(content=PageKeyAnswer(key=opened.key), headers={"Set-Cookie": cookie})
 
     def operations(self) -> list[Operation]:
         """Return the routes for the table."""
@@ -219,13 +219,13 @@ class AccountRoutes:
             Operation(
                 method="PUT",
                 path="/api/me/password",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=unhurried(self.set_own),
                 summary="Change one's own password; ends every other session of one's own",
                 tag="Access",
                 body=PasswordBody,
                 ends_access=True,
-                answer=PageKeyAnswer,
+                response_model=PageKeyAnswer,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
         ]  # fmt: skip
@@ -239,21 +239,21 @@ def _read(path: str, handler: Handler, summary: str, answer: Any) -> Operation:
     return Operation(
         method="GET",
         path=path,
-        access=Access.ADMIN,
+        access=AccessRule.ADMIN,
         scope=Scope.ADMIN,
         handler=handler,
         summary=summary,
         tag="Users",
-        answer=answer,
+        response_model=answer,
     )
 
 
 def _admin(
     method: str,
     path: str,
-    handler: Callable[[Call], Awaitable[object]],
+    handler: Callable[[OperationCall], Awaitable[object]],
     summary: str,
-    body: type[Body] | None = None,
+    body: type[RequestBody] | None = None,
     answer: Any = None,
     errors: tuple[ErrorCode, ...] = (),
     optional_body: bool = False,
@@ -261,14 +261,14 @@ def _admin(
     return Operation(
         method=method,
         path=path,
-        access=Access.ADMIN,
+        access=AccessRule.ADMIN,
         handler=unhurried(handler),
         summary=summary,
         tag="Users",
         ends_access="{name}" in path,  # the account may be the caller's own
         body=body,
         optional_body=optional_body,
-        answer=answer,
+        response_model=answer,
         errors=errors,
     )
 

@@ -31,7 +31,8 @@ def from_browser(visit: AuthenticationRequest) -> bool:
 def from_page(visit: AuthenticationRequest) -> bool:
     """Return whether a page's browser sent the request with a cookie.
 
-    Programs with a cookie may send C{Origin} too, as WebSocket libraries do by default.  A page can
+    Programs with a cookie may send C{WebOrigin} too, as WebSocket libraries do by default.  A page
+    can
     choose C{Accept-Language}, but cannot omit it.
     """
     theirs = ("accept-language", "sec-fetch-site")

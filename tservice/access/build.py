@@ -40,10 +40,10 @@ from tservice.core.identity import AccountExists, Identity
 from tservice.core.late_binding import LateBinding
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.gate import Gate, rules_of
-from tservice.http.metrics import Measure
+from tservice.http.gate import AccessGate, rules_of
+from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation
-from tservice.http.static import Pages
+from tservice.http.static_files import StaticPages
 from tservice.push.store import PushStore
 from tservice.sessions.service import SessionService
 from tservice.tokens.agents import FOLDER, AgentTokens
@@ -193,7 +193,7 @@ class AccessControl:
     @ivar failures: counts wrong passwords, secrets and codes.
     """
 
-    gate: Gate
+    gate: AccessGate
     accounts: IAccounts | None
     capabilities: CapabilityRegistry
     failures: Failures
@@ -206,7 +206,7 @@ def build_access(
     sessions: SessionService,
     open_ones: Sequence[Open],
     sse_clients: Callable[[], int],
-    pages: Pages,
+    pages: StaticPages,
     tunnel: Tunnel,
 ) -> Feature[AccessControl]:
     """Build passwords, accounts, cookies, tokens, the hook secret, and the gate that uses them.
@@ -231,7 +231,7 @@ def build_access(
         known.close()
 
     codes = known.codes.bind_value(build_login(ground, tunnel, cookies, failures, accounts))
-    gate = Gate(
+    gate = AccessGate(
         rules_of(config, (), tunnel.hosts),
         [agents, *_authenticators(config.username, cookies, tokens, accounts, known.passwords)],
         HookAuthenticator(secret),
@@ -239,7 +239,7 @@ def build_access(
         lambda session_id: owner_of(sessions, session_id),
         pages.login_page,
     )
-    sessions.judge_senders(gate.still_reaches)
+    sessions.judge_senders(gate.keeps_session_access)
     signing = AccessRoutes(
         cookies, known.passwords, config.username, config.multiuser, codes.renew_all
     )
@@ -259,10 +259,10 @@ def build_access(
     )
 
 
-def _lockouts(failures: Failures) -> Measure:
+def _lockouts(failures: Failures) -> MetricSource:
     text = "Caps of wrong passwords, secrets and codes that were reached."
     labels = ("bucket", "kind")
-    return Measure("sign_in_lockouts", text, lambda: failures.lockouts, labels, grows=True)
+    return MetricSource("sign_in_lockouts", text, lambda: failures.lockouts, labels, grows=True)
 
 
 def _agents(

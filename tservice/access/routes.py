@@ -16,26 +16,26 @@ from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, invalid_field, not_found
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.identity import Identity
-from tservice.http.gate import too_many, unauthorized
-from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Audit, Call, Operation, Reply
-from tservice.http.request import Request
+from tservice.http.gate import too_many_refusal, unauthorized_refusal
+from tservice.http.models import RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, RawReply
+from tservice.http.request import ServiceRequest
 
 
-class LoginBody(Body):
+class LoginBody(RequestBody):
     """What the login page sends; without a body, Basic authentication says who it is."""
 
     username: str | None = Field(None, max_length=256)
     password: str | None = Field(None, max_length=1024)
 
 
-class RevokeBody(Body):
+class RevokeBody(RequestBody):
     """One session, or without an id all of them."""
 
     session_id: str | None = Field(None, max_length=64)
 
 
-class MeAnswer(Answer):
+class MeAnswer(ResponseModel):
     """Who the caller is (protocol-login)."""
 
     username: str
@@ -50,7 +50,7 @@ class LoginAnswer(MeAnswer):
     key: str | None
 
 
-class RevokedAnswer(Answer):
+class RevokedAnswer(ResponseModel):
     """How many sessions ended."""
 
     revoked: int
@@ -76,7 +76,7 @@ class AccessRoutes:
         self._cookies, self._passwords = cookies, passwords
         self._username, self._multiuser = username, multiuser
 
-    async def login(self, call: Call) -> object:
+    async def login(self, call: OperationCall) -> object:
         """Sign a browser in.
 
         @raise Refusal: bare 401 for a wrong password, 429 over the failure cap.
@@ -86,27 +86,27 @@ class AccessRoutes:
             return LoginAnswer(**everybody.model_dump(), key=None)
         method, username, password = _shown(call)
         if method == "basic" and not fits_page(self._cookies, _visit(call), username):
-            raise unauthorized(challenge=False)
+            raise unauthorized_refusal(challenge=False)
         try:
             identity = await self._passwords.check(username, password, call.address)
         except TooManySignIns as error:
-            raise too_many(error.seconds) from None
+            raise too_many_refusal(error.seconds) from None
         if identity is None:
-            raise unauthorized(challenge=False)
-        agent = call.header("user-agent") or ""
+            raise unauthorized_refusal(challenge=False)
+        agent = call.get_header("user-agent") or ""
         opened = self._cookies.open(identity.username, method, call.address, agent)
         answer = LoginAnswer(**self._me(identity).model_dump(), key=opened.key)
         cookie = set_cookie(opened.token, _visit(call))
-        return Reply(content=answer, headers={"Set-Cookie": cookie})
+        return RawReply(content=answer, headers={"Set-Cookie": cookie})
 
-    async def logout(self, call: Call) -> object:
+    async def logout(self, call: OperationCall) -> object:
         """End the caller's session."""
         mine = call.identity.auth_session
         if mine is not None:
             self._cookies.revoke(lambda session: session.id == mine)
-        return Reply(content=EmptyPayload(), headers={"Set-Cookie": clear_cookie(_visit(call))})
+        return RawReply(content=EmptyPayload(), headers={"Set-Cookie": clear_cookie(_visit(call))})
 
-    async def revoke(self, call: Call) -> object:
+    async def revoke(self, call: OperationCall) -> object:
         """End one session, or all of them, including the caller's."""
         wanted = call.body.session_id
         ended = self._cookies.revoke(lambda session: wanted in (None, session.id))
@@ -116,9 +116,9 @@ class AccessRoutes:
         headers = {}
         if wanted in (None, call.identity.auth_session):
             headers["Set-Cookie"] = clear_cookie(_visit(call))
-        return Reply(content=RevokedAnswer(revoked=ended), headers=headers)
+        return RawReply(content=RevokedAnswer(revoked=ended), headers=headers)
 
-    async def me(self, call: Call) -> object:
+    async def me(self, call: OperationCall) -> object:
         """Return the caller's identity."""
         return self._me(call.identity)
 
@@ -136,67 +136,67 @@ class AccessRoutes:
             Operation(
                 method="POST",
                 path="/api/login",
-                access=Access.PUBLIC,
+                access=AccessRule.PUBLIC,
                 handler=self.login,
                 summary="Sign in; sets the session cookie, and gives the key that goes with it",
                 tag="Access",
                 body=LoginBody,
                 optional_body=True,
-                audit=Audit.NONE,  # the opened session or the failure is recorded
-                answer=LoginAnswer,
+                audit=AuditMode.NONE,  # the opened session or the failure is recorded
+                response_model=LoginAnswer,
                 errors=(ErrorCode.UNAUTHORIZED,),
             ),
             Operation(
                 method="POST",
                 path="/api/logout",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.logout,
                 summary="Sign out; ends the session and clears its cookie",
                 tag="Access",
-                answer=EmptyPayload,
+                response_model=EmptyPayload,
                 ends_access=True,
             ),
             Operation(
                 method="POST",
                 path="/api/auth/revoke",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 handler=self.revoke,
                 summary="End one signed-in session, or all of them",
                 tag="Access",
                 ends_access=True,
                 body=RevokeBody,
                 optional_body=True,
-                answer=RevokedAnswer,
+                response_model=RevokedAnswer,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
             Operation(
                 method="GET",
                 path="/api/me",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.me,
                 summary="Who the caller is",
                 tag="Access",
-                answer=MeAnswer,
+                response_model=MeAnswer,
             ),
         ]
 
 
-def _shown(call: Call) -> tuple[str, str, str]:
+def _shown(call: OperationCall) -> tuple[str, str, str]:
     """Return the sign-in method, and the user name and password.
 
     @raise ServiceError: 400 naming the missing field.
     """
     body: LoginBody = call.body
     for name, value in (("username", body.username), ("password", body.password)):
-        if value is None and cast(Request, call.request).received:
+        if value is None and cast(ServiceRequest, call.request).received_bytes:
             raise invalid_field(name, "is required")
     if body.username is not None and body.password is not None:
         return "login", body.username, body.password
-    basic = parse_basic(call.header("authorization") or "")
+    basic = parse_basic(call.get_header("authorization") or "")
     if basic is None:
         raise invalid_field("body", "is required")
     return "basic", *basic
 
 
-def _visit(call: Call) -> AuthenticationRequest:
-    return cast(Request, call.request).visit
+def _visit(call: OperationCall) -> AuthenticationRequest:
+    return cast(ServiceRequest, call.request).visit

@@ -12,8 +12,15 @@ from tservice.audit.service import AuditFilter, AuditLog
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.core.payload import omit_if_none
-from tservice.http.models import Answer, Query, QueryInt
-from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
+from tservice.http.models import QueryInt, QueryParameters, ResponseModel
+from tservice.http.operations import (
+    AccessRule,
+    AuditMode,
+    Operation,
+    OperationCall,
+    RawReply,
+    Scope,
+)
 
 PAGE = 100
 LONGEST_PAGE = 500
@@ -22,7 +29,7 @@ _Word = Annotated[str, Field(max_length=LONGEST_WORD)]
 _Number = Annotated[QueryInt, Field(ge=0)]
 
 
-class AuditQuery(Query):
+class AuditQuery(QueryParameters):
     """Filter of entries; all conditions must match.
 
     C{action} and C{path} are prefixes of an entry's action, or of the path within it.
@@ -38,7 +45,7 @@ class AuditQuery(Query):
     before: _Number | None = None
 
 
-class EntryAnswer(Answer):
+class EntryAnswer(ResponseModel):
     """One entry; a later one has a greater C{seq}."""
 
     seq: int
@@ -51,7 +58,7 @@ class EntryAnswer(Answer):
     detail: dict[str, Any]
 
 
-class AuditAnswer(Answer):
+class AuditAnswer(ResponseModel):
     """A page, the newest first; C{next} is the C{before} of the following one, if any."""
 
     entries: list[EntryAnswer]
@@ -67,7 +74,7 @@ class AuditRoutes:
     def __init__(self, log: AuditLog) -> None:
         self.log = log
 
-    async def read(self, call: Call) -> object:
+    async def read(self, call: OperationCall) -> object:
         """Return one page of entries."""
         wanted = AuditFilter(**call.query.model_dump())
         found = self.log.find(wanted)
@@ -77,16 +84,16 @@ class AuditRoutes:
         more = found[-1]["seq"] if len(found) == wanted.limit and found[-1]["seq"] > 1 else None
         return AuditAnswer(entries=entries, next=more)
 
-    def heard(self, call: Call, outcome: object) -> None:
+    def heard(self, call: OperationCall, outcome: object) -> None:
         """Record a finished operation.
 
         @param outcome: its result, or the exception that it raised.
         """
-        kind = call.operation.audited
-        if kind is Audit.NONE:
+        kind = call.operation.audit_mode
+        if kind is AuditMode.NONE:
             return
         entry = entry_of(call, outcome)
-        if kind is Audit.SUMMED:
+        if kind is AuditMode.SUMMED:
             self.log.summed(entry, entry.detail.get("length", 1))
         else:
             self.log.record(entry)
@@ -109,18 +116,18 @@ class AuditRoutes:
             Operation(
                 method="GET",
                 path="/api/admin/audit",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.read,
                 summary="Who did what, the newest first",
                 tag="Audit",
                 query=AuditQuery,
-                answer=AuditAnswer,
+                response_model=AuditAnswer,
             )
         ]
 
 
-def entry_of(call: Call, outcome: object) -> AuditEntry:
+def entry_of(call: OperationCall, outcome: object) -> AuditEntry:
     """Return the entry of an operation: the names of the body's fields, never their values."""
     detail: dict[str, Any] = {}
     if isinstance(call.body, BaseModel):
@@ -146,7 +153,7 @@ def entry_of(call: Call, outcome: object) -> AuditEntry:
 
 def made(outcome: object) -> str:
     """Return the name of the object that an operation created, as in its response."""
-    content = outcome.content if isinstance(outcome, Reply) else outcome
+    content = outcome.content if isinstance(outcome, RawReply) else outcome
     if isinstance(content, BaseModel):
         content = content.model_dump(by_alias=True)
     if not isinstance(content, Mapping):

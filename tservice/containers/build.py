@@ -33,9 +33,9 @@ from tservice.core.users.os_users import OsUser
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook
-from tservice.http.kernel import Kernel
+from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
-from tservice.http.site import Site
+from tservice.http.site import HttpSite
 from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.setup import CONFIGURATION, ServerSetups
 from tservice.sessions.interfaces import ISessions
@@ -146,8 +146,8 @@ def build_bridge(
             failures,
             frozenset(each.path for each in hooks),
         )
-        kernel = Kernel(hooks, gate, NoPages(), NoUpgrades())
-        bridge.serve(Site(kernel, ground.reactor, max_connections=MOST_CONNECTIONS))
+        kernel = HttpKernel(hooks, gate, NoPages(), NoUpgrades())
+        bridge.serve(HttpSite(kernel, ground.reactor, max_connections=MOST_CONNECTIONS))
 
     def start() -> None:
         boxes.watch.begin()

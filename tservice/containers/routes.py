@@ -29,8 +29,8 @@ from tservice.containers.shown import (
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
-from tservice.http.models import Body
-from tservice.http.operations import Access, Call, Handler, Operation, Scope
+from tservice.http.models import RequestBody
+from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
 
 Word = Annotated[str, StringConstraints(max_length=WORD_LENGTH)]
 Words = Annotated[list[Word], Field(max_length=WORDS_MAX), FAIL_FAST]
@@ -39,7 +39,7 @@ HOW = {True: Credentials.MOUNTED, "copy": Credentials.COPIED, False: Credentials
 """Meaning of the values of C{mountCredentials}."""
 
 
-class ResourcesBody(Body):
+class ResourcesBody(RequestBody):
     """What a container may use at most."""
 
     memory: Annotated[str, StringConstraints(max_length=20)] = "4g"
@@ -47,7 +47,7 @@ class ResourcesBody(Body):
     pids: int = 512
 
 
-class ContainerHostBody(Body):
+class ContainerHostBody(RequestBody):
     """An engine, and how containers are made by it."""
 
     label: Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH)]
@@ -94,7 +94,7 @@ class ContainerRoutes:
         box = "/api/cases/{name}/container"
         return [
             _operation("GET", hosts, self.list, "The container hosts; for others than admins none",
-                       list[ContainerHostAnswer], access=Access.USER),
+                       list[ContainerHostAnswer], access=AccessRule.USER),
             _operation("POST", hosts, self.add, "Add a container host", OneContainerHost,
                        body=ContainerHostBody),
             _operation("PUT", one, self.replace, "Replace all of a container host but its id",
@@ -109,64 +109,64 @@ class ContainerRoutes:
             _operation("GET", f"{one}/build/log", self.log, "What the last build printed",
                        BuildLog),
             _operation("GET", box, self.show, "The container of a case as it is now",
-                       ContainerDetails, access=Access.USER, scope=Scope.SESSIONS_READ),
+                       ContainerDetails, access=AccessRule.USER, scope=Scope.SESSIONS_READ),
             _operation("POST", f"{box}/recreate", self.recreate,
                        "Make the container of a case anew; its home folder stays",
                        ContainerDetails, errors=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
-    async def list(self, call: Call) -> object:
+    async def list(self, call: OperationCall) -> object:
         """List the container hosts."""
         found = self._service.hosts() if call.identity.admin else ()
         return [host_answer(host) for host in found]
 
-    async def add(self, call: Call) -> object:
+    async def add(self, call: OperationCall) -> object:
         """Add a container host."""
         return OneContainerHost(host=host_answer(self._service.add_host(call.body.record())))
 
-    async def replace(self, call: Call) -> object:
+    async def replace(self, call: OperationCall) -> object:
         """Replace a container host."""
         host = self._service.replace_host(call.body.record(call.path["id"]))
         return OneContainerHost(host=host_answer(host))
 
-    async def remove(self, call: Call) -> object:
+    async def remove(self, call: OperationCall) -> object:
         """Remove a container host."""
         self._service.remove_host(call.path["id"])
         return EmptyPayload()
 
-    async def containers(self, call: Call) -> object:
+    async def containers(self, call: OperationCall) -> object:
         """List the containers of a host."""
         found = await self._service.containers(call.path["id"])
         return ContainersAnswer(containers=[container_answer(each) for each in found])
 
-    async def build(self, call: Call) -> object:
+    async def build(self, call: OperationCall) -> object:
         """Build the packaged image; answers after the build."""
         await self._service.build(call.path["id"])
         return EmptyPayload()
 
-    async def cancel(self, call: Call) -> object:
+    async def cancel(self, call: OperationCall) -> object:
         """Cancel a build."""
         self._service.cancel_build(call.path["id"])
         return EmptyPayload()
 
-    async def log(self, call: Call) -> object:
+    async def log(self, call: OperationCall) -> object:
         """Return the last lines of the last build."""
         running, lines = self._service.build_log(call.path["id"])
         return BuildLog(running=running, lines=lines)
 
-    async def show(self, call: Call) -> object:
+    async def show(self, call: OperationCall) -> object:
         """Show the container of a case."""
         owner = self._owner(call)
         shown = await self._service.show(owner, call.path["name"], call.identity)
         return container_answer(shown)
 
-    async def recreate(self, call: Call) -> object:
+    async def recreate(self, call: OperationCall) -> object:
         """Create the container of a case again."""
         owner = self._owner(call)
-        shown = await self._service.recreate(owner, call.path["name"], call.again)
+        shown = await self._service.recreate(owner, call.path["name"], call.reauthorize)
         return container_answer(shown)
 
-    def _owner(self, call: Call) -> str:
+    def _owner(self, call: OperationCall) -> str:
         """Return the owner under which the caller's cases are stored."""
         return call.identity.username if self._multiuser else ""
 
@@ -178,9 +178,9 @@ def _operation(
     summary: str,
     answer: Any,
     *,
-    access: Access = Access.ADMIN,
+    access: AccessRule = AccessRule.ADMIN,
     scope: Scope = Scope.ADMIN,
-    body: type[Body] | None = None,
+    body: type[RequestBody] | None = None,
     errors: tuple[ErrorCode, ...] = (),
 ) -> Operation:
     return Operation(
@@ -192,6 +192,6 @@ def _operation(
         summary=summary,
         tag="Containers",
         body=body,
-        answer=answer,
+        response_model=answer,
         errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED, *errors),
     )

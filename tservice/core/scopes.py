@@ -21,7 +21,7 @@ class Scope(StrEnum):
     GIT = "git"
     APPROVALS = "approvals"
     ADMIN = "admin"
-    """Some operations for admins, never access control; see L{tservice.http.reach}."""
+    """Some operations for admins, never access control; see L{tservice.http.token_scopes}."""
 
 
 READ_ONLY_SCOPES = frozenset(

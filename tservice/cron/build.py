@@ -21,7 +21,7 @@ from tservice.cron.service import CronDependencies, CronService
 from tservice.cron.store import CronStore
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import Measure
+from tservice.http.metrics import MetricSource
 from tservice.sessions.interfaces import ISessions
 
 
@@ -94,10 +94,10 @@ def _rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
     )
 
 
-def _counts(cron: CronService) -> list[Measure]:
+def _counts(cron: CronService) -> list[MetricSource]:
     return [
-        Measure("cron_jobs", "Scheduled jobs.", cron.job_counts, ("enabled",)),
-        Measure("cron_runs", "Stored runs of jobs.", cron.run_counts, ("status",)),
+        MetricSource("cron_jobs", "Scheduled jobs.", cron.job_counts, ("enabled",)),
+        MetricSource("cron_runs", "Stored runs of jobs.", cron.run_counts, ("status",)),
     ]
 
 

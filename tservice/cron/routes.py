@@ -28,8 +28,8 @@ from tservice.cron.model import (
 )
 from tservice.cron.service import CronService
 from tservice.cron.shown import JobAnswer, RunAnswer, job_answer, run_answer
-from tservice.http.models import MEMBER, Answer, Body
-from tservice.http.operations import Access, Audit, Call, Handler, Operation, Scope
+from tservice.http.models import ENUM_MEMBER, RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, AuditMode, Handler, Operation, OperationCall, Scope
 
 BODY_LIMIT = 1536 * 1024
 """Bytes of a body: a prompt of the maximum length, each of its characters escaped."""
@@ -100,13 +100,13 @@ Day = Annotated[int, Field(ge=0, le=6)]
 Days = Annotated[list[Day], Field(min_length=1, max_length=7), AfterValidator(_once_each)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=EXPRESSION_LENGTH), Line]
 # Strict models would take only members, and clients send values.
-Prompts = Annotated[PromptMode, Field(strict=False), MEMBER]
-Inputs = Annotated[InputMode, Field(strict=False), MEMBER]
-Schedules = Annotated[ScheduleType, Field(strict=False), MEMBER]
-Policy = Annotated[Concurrency, Field(strict=False), MEMBER]
+Prompts = Annotated[PromptMode, Field(strict=False), ENUM_MEMBER]
+Inputs = Annotated[InputMode, Field(strict=False), ENUM_MEMBER]
+Schedules = Annotated[ScheduleType, Field(strict=False), ENUM_MEMBER]
+Policy = Annotated[Concurrency, Field(strict=False), ENUM_MEMBER]
 
 
-class _Optional(Body):
+class _Optional(RequestBody):
     """What a job need not have, or only some jobs have; C{null} is absent."""
 
     case_name: CaseName | None = None
@@ -168,26 +168,26 @@ class JobPatch(_Optional):
     concurrency_policy: Policy = Concurrency.WARN
 
 
-class JobEnabledBody(Body):
+class JobEnabledBody(RequestBody):
     """Whether the job fires."""
 
     enabled: bool
 
 
-class OneJob(Answer):
+class OneJob(ResponseModel):
     """A job, wrapped."""
 
     job: JobAnswer
 
 
-class RunNowAnswer(Answer):
+class RunNowAnswer(ResponseModel):
     """The run, and how many live sessions of the same mode are not of this job."""
 
     run: RunAnswer
     active_agents: int
 
 
-class PreviewAnswer(Answer):
+class PreviewAnswer(ResponseModel):
     """The next fires, fewer than 5 where there are no more; Unix milliseconds."""
 
     fires: list[int]
@@ -200,17 +200,17 @@ class CronRoutes:
     def __init__(self, cron: CronService) -> None:
         self._cron = cron
 
-    async def read(self, call: Call) -> object:
+    async def read(self, call: OperationCall) -> object:
         """List the jobs that the caller may see, newest first."""
         return [job_answer(job) for job in self._cron.jobs(call.identity)]
 
-    async def create(self, call: Call) -> object:
+    async def create(self, call: OperationCall) -> object:
         """Create a job."""
         body: JobBody = call.body
-        job = await self._cron.create(body.given(), call.identity, call.again)
+        job = await self._cron.create(body.given(), call.identity, call.reauthorize)
         return OneJob(job=job_answer(job))
 
-    async def preview(self, call: Call) -> object:
+    async def preview(self, call: OperationCall) -> object:
         """Show the next fires of a job, without making it."""
         body: JobBody = call.body
         fires = await self._cron.preview(body.given(), call.identity)
@@ -218,38 +218,38 @@ class CronRoutes:
         words = explain_expression(body.cron_expression or "") if is_cron else None
         return PreviewAnswer(fires=fires, explanation=words)
 
-    async def read_one(self, call: Call) -> object:
+    async def read_one(self, call: OperationCall) -> object:
         """Show a job."""
         return job_answer(self._cron.job(call.id, call.identity))
 
-    async def update(self, call: Call) -> object:
+    async def update(self, call: OperationCall) -> object:
         """Change fields of a job."""
         body: JobPatch = call.body
         return await self._changed(call, body.given())
 
-    async def enable(self, call: Call) -> object:
+    async def enable(self, call: OperationCall) -> object:
         """Switch a job on or off."""
         return await self._changed(call, {"enabled": call.body.enabled})
 
-    async def _changed(self, call: Call, given: Mapping[str, Any]) -> OneJob:
-        job = await self._cron.update(call.id, given, call.identity, call.again)
+    async def _changed(self, call: OperationCall, given: Mapping[str, Any]) -> OneJob:
+        job = await self._cron.update(call.id, given, call.identity, call.reauthorize)
         return OneJob(job=job_answer(job))
 
-    async def delete(self, call: Call) -> object:
+    async def delete(self, call: OperationCall) -> object:
         """Delete a job."""
         self._cron.delete(call.id, call.identity)
         return EmptyPayload()
 
-    async def run(self, call: Call) -> object:
+    async def run(self, call: OperationCall) -> object:
         """Run a job now."""
-        run, others = await self._cron.run_now(call.id, call.identity, call.again)
+        run, others = await self._cron.run_now(call.id, call.identity, call.reauthorize)
         return RunNowAnswer(run=run_answer(run), active_agents=others)
 
-    async def read_runs(self, call: Call) -> object:
+    async def read_runs(self, call: OperationCall) -> object:
         """List the runs of one job, newest first."""
         return [run_answer(run) for run in self._cron.runs_of(call.id, call.identity)]
 
-    async def read_all_runs(self, call: Call) -> object:
+    async def read_all_runs(self, call: OperationCall) -> object:
         """List the runs of all jobs that the caller may see, newest first."""
         return [run_answer(run) for run in self._cron.runs(call.identity)]
 
@@ -279,7 +279,7 @@ class CronRoutes:
                 body=JobBody,
                 body_limit=BODY_LIMIT,
                 errors=(ErrorCode.FORBIDDEN,),
-                audit=Audit.NONE,
+                audit=AuditMode.NONE,
             ),
         ]
 
@@ -343,12 +343,12 @@ def _operation(
     return Operation(
         method=method,
         path=f"/api/cron/{path}",
-        access=Access.USER,
+        access=AccessRule.USER,
         scope=Scope.CRON,
         handler=handler,
         summary=summary,
         tag="Cron",
-        answer=answer,
+        response_model=answer,
         errors=errors,
         **more,
     )

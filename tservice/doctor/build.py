@@ -13,7 +13,7 @@ from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import Measure, Values, number
+from tservice.http.metrics import MetricSource, Values, make_gauge
 from tservice.store.database import Database
 
 
@@ -39,7 +39,7 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature
         own=own,
         login=login,
     )
-    children = number("doctor_processes", "Doctor's children running.", lambda: service.running)
+    children = make_gauge("doctor_processes", "Doctor's children running.", lambda: service.running)
     return Feature(
         name="doctor",
         service=service,
@@ -49,26 +49,26 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature
     )
 
 
-def disk_measures(database: Database) -> list[Measure]:
+def disk_measures(database: Database) -> list[MetricSource]:
     """Return the metrics of the data folder's disk."""
     debts = database.deferred_writes
     trouble = "1 while the data folder's disk refuses writes."
     refused = "Writes that the disk refused."
     return [
-        number("disk_trouble", trouble, lambda: int(debts.disk_trouble is not None)),
-        number("disk_owed", "Writes deferred until the disk has room.", lambda: len(debts)),
-        Measure("disk_refusals", refused, lambda: {(): debts.refusals}, grows=True),
+        make_gauge("disk_trouble", trouble, lambda: int(debts.disk_trouble is not None)),
+        make_gauge("disk_owed", "Writes deferred until the disk has room.", lambda: len(debts)),
+        MetricSource("disk_refusals", refused, lambda: {(): debts.refusals}, grows=True),
     ]
 
 
-def door_measures(doors: WorkerPools) -> list[Measure]:
+def door_measures(doors: WorkerPools) -> list[MetricSource]:
     """Return the metrics of each worker pool."""
 
     def of_each(value: Callable[[WorkerPool], float]) -> Callable[[], Values]:
         return lambda: {(door.label,): value(door) for door in doors.all_pools}
 
-    def gauge(name: str, text: str, value: Callable[[WorkerPool], float]) -> Measure:
-        return Measure(f"door_{name}", text, of_each(value), ("door",))
+    def gauge(name: str, text: str, value: Callable[[WorkerPool], float]) -> MetricSource:
+        return MetricSource(f"door_{name}", text, of_each(value), ("door",))
 
     refused = of_each(lambda door: door.refused)
     return [
@@ -77,7 +77,7 @@ def door_measures(doors: WorkerPools) -> list[Measure]:
         gauge("stuck", "Threads whose work timed out.", lambda door: door.usage.stuck),
         gauge("queued", "Jobs that wait for a thread.", lambda door: door.usage.queued),
         gauge("oldest_seconds", "Age of the oldest job.", lambda door: door.usage.oldest),
-        Measure("door_refusals", "Jobs refused or timed out.", refused, ("door",), grows=True),
+        MetricSource("door_refusals", "Jobs refused or timed out.", refused, ("door",), grows=True),
     ]
 
 

@@ -8,17 +8,17 @@ from tservice.core.errors import ErrorCode
 from tservice.core.payload import omit_if_none
 from tservice.doctor.model import Category, ToolStatus
 from tservice.doctor.service import DoctorService
-from tservice.http.models import Answer, Query
-from tservice.http.operations import Access, Call, Operation, Scope, Style
+from tservice.http.models import QueryParameters, ResponseModel
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
 
 
-class DoctorQuery(Query):
+class DoctorQuery(QueryParameters):
     """Which tools to look for."""
 
     category: Category | None = Field(default=None, description="Absent: all of them")
 
 
-class ToolAnswer(Answer):
+class ToolAnswer(ResponseModel):
     """One tool; absent fields have no value."""
 
     id: str
@@ -33,7 +33,7 @@ class ToolAnswer(Answer):
     reason: str | None = omit_if_none()
 
 
-class Summary(Answer):
+class Summary(ResponseModel):
     """How many tools there are of each status."""
 
     ok: int
@@ -43,7 +43,7 @@ class Summary(Answer):
     error: int
 
 
-class DoctorAnswer(Answer):
+class DoctorAnswer(ResponseModel):
     """The report."""
 
     platform: str
@@ -66,18 +66,18 @@ class DoctorRoutes:
             Operation(
                 method="GET",
                 path="/api/doctor",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.read,
                 summary="What this host has of the programs that the service works with",
                 tag="Diagnostics",
                 query=DoctorQuery,
-                answer=DoctorAnswer,
-                style=Style.LONG_POLL,
+                response_model=DoctorAnswer,
+                style=ResponseStyle.LONG_POLL,
                 errors=(ErrorCode.INTERNAL_ERROR,),
             )
         ]
 
-    async def read(self, call: Call) -> DoctorAnswer:
+    async def read(self, call: OperationCall) -> DoctorAnswer:
         """Return a new report."""
         return DoctorAnswer.model_validate(await self._doctor.examine(call.query.category))

@@ -23,8 +23,8 @@ from tservice.files.watches import Watches
 from tservice.files.workers import Workers
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import number
-from tservice.http.operations import Call
+from tservice.http.metrics import make_gauge
+from tservice.http.operations import OperationCall
 from tservice.sessions.interfaces import ISessions, Session
 
 _GIT = ".git"
@@ -61,8 +61,8 @@ def build_files(
             *ScreenshotRoutes(screenshots).operations(),
         ],
         measures=[
-            number("file_transfers", "Files on their way up or down.", lambda: files.transfers),
-            number("file_tails", "Files that are followed.", lambda: files.followed),
+            make_gauge("file_transfers", "Files on their way up or down.", lambda: files.transfers),
+            make_gauge("file_tails", "Files that are followed.", lambda: files.followed),
         ],
         forget=screenshots.forget,
         start=lambda: files.start(ground.hub),
@@ -106,7 +106,7 @@ class _Found:
     def workspace(self, session_id: str) -> Workspace:
         return workspace(self.sessions.get(session_id))
 
-    def of_caller(self, call: Call, session_id: str) -> Workspace:
+    def of_caller(self, call: OperationCall, session_id: str) -> Workspace:
         return workspace(self.sessions.get(session_id, call.identity))
 
     def insert(self, session_id: str, path: str) -> dict[str, str]:
@@ -124,7 +124,7 @@ class _Found:
         ]
         return _GIT in path.casefold().split("/") or is_agent_configuration(path, sources)
 
-    def revealed(self, call: Call, path: str) -> None:
+    def revealed(self, call: OperationCall, path: str) -> None:
         who = call.identity
         entry = AuditEntry(
             action="file.revealed",

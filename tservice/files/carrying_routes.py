@@ -26,11 +26,16 @@ from tservice.files.model import (
 from tservice.files.opened import OpenFile, OpenFolder
 from tservice.files.routes import PATH, WorkspaceOf
 from tservice.files.service import FILES, IMAGE, FilesService, path_of
-from tservice.http.envelope import bare, dump
-from tservice.http.models import Answer, Query, QueryBool, QueryInt
-from tservice.http.operations import Access, Call, Operation, Scope, Style
-from tservice.http.transfer.outgoing import Outgoing
-from tservice.http.transfer.ranges import Unsatisfiable, may_be_partial, names_tag, part_of
+from tservice.http.envelope import bare_refusal, dump_json
+from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
+from tservice.http.transfer.byte_ranges import (
+    UnsatisfiableRange,
+    matches_any_tag,
+    may_be_partial,
+    parse_range,
+)
+from tservice.http.transfer.streamed_response import StreamedResponse
 
 FENCE = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; "
@@ -44,14 +49,14 @@ _BYTES = "application/octet-stream"
 _FAULTS = (ErrorCode.INVALID_INPUT, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED)
 
 
-class RawQuery(Query):
+class RawQuery(QueryParameters):
     """Query for a file; C{download}: it is to be saved, not shown."""
 
     path: PATH
     download: QueryBool = False
 
 
-class TailQuery(Query):
+class TailQuery(QueryParameters):
     """Query for a file to follow; the first message has its last C{lines}, clamped to 0 to
     1000.
     """
@@ -60,14 +65,14 @@ class TailQuery(Query):
     lines: QueryInt = 50
 
 
-class DownloadQuery(Query):
+class DownloadQuery(QueryParameters):
     """Query for a file or folder of a session."""
 
     session_id: str
     path: PATH = "."
 
 
-class KeptImageAnswer(Answer):
+class KeptImageAnswer(ResponseModel):
     """A kept image; C{insert} is what the session's agent takes for it in a prompt."""
 
     path: str = Field(description="Absolute")
@@ -84,7 +89,7 @@ class UploadedFileAnswer(KeptImageAnswer):
     size: int
 
 
-class UploadsAnswer(Answer):
+class UploadsAnswer(ResponseModel):
     """All of a form."""
 
     files: list[UploadedFileAnswer]
@@ -102,7 +107,7 @@ class CarryingRoutes:
         self,
         files: FilesService,
         workspace_of: WorkspaceOf,
-        of_caller: Callable[[Call, str], Workspace],
+        of_caller: Callable[[OperationCall, str], Workspace],
         links: Links,
         insert: Callable[[str, str], Mapping[str, str]],
     ) -> None:
@@ -116,9 +121,9 @@ class CarryingRoutes:
             _down("/api/sessions/{id}/file-raw", self.raw, "The bytes of a file, with ranges",
                   query=RawQuery),
             _down("/api/download", self.download, download, query=DownloadQuery,
-                  access=Access.USER, errors=(*_FAULTS, ErrorCode.NOT_FOUND)),
+                  access=AccessRule.USER, errors=(*_FAULTS, ErrorCode.NOT_FOUND)),
             _down("/api/file-link/{word}", self.linked, "What an address of a file opens",
-                  access=Access.CAPABILITY, scope=None,
+                  access=AccessRule.CAPABILITY, scope=None,
                   errors=(*_FAULTS, ErrorCode.UNAUTHORIZED)),
             _down("/api/sessions/{id}/tail-file", self.tail, "Follow a file, as an event stream",
                   query=TailQuery, media_type="text/event-stream"),
@@ -128,26 +133,26 @@ class CarryingRoutes:
                 IMAGE_BYTES + FORM_SPARE),
         ]  # fmt: skip
 
-    async def raw(self, call: Call) -> None:
+    async def raw(self, call: OperationCall) -> None:
         """Send the bytes of a file."""
         workspace = self._workspace_of(call.id)
         with self._files.transfer(workspace):
             opened = await self._files.open(workspace, call.query.path)
             await send(call, opened, save=call.query.download)
 
-    async def download(self, call: Call) -> None:
+    async def download(self, call: OperationCall) -> None:
         """Send a file or folder to be saved."""
         workspace = self._of_caller(call, call.query.session_id)
         with self._files.transfer(workspace):
             opened = await self._files.open(workspace, call.query.path, folders=True)
             await send(call, opened, save=True)
 
-    async def linked(self, call: Call) -> None:
+    async def linked(self, call: OperationCall) -> None:
         """Send the file that a link token opens."""
         word = call.path["word"]
         link = self._links.find(word)
         if link is None:
-            raise bare(401, "Unauthorized: this link has expired")
+            raise bare_refusal(401, "Unauthorized: this link has expired")
         workspace = self._workspace_of(link.session_id)
         with self._files.transfer(workspace):
             opened = await self._files.open(workspace, link.path, folders=link.download)
@@ -155,29 +160,29 @@ class CarryingRoutes:
             still = partial(self._links.holds, word)
             await send(call, opened, save=link.download, still=still)
 
-    async def tail(self, call: Call) -> None:
+    async def tail(self, call: OperationCall) -> None:
         """Stream a followed file."""
         query = call.query
         messages = self._files.follow(self._workspace_of(call.id), query.path, query.lines)
-        answer = Outgoing(call.request)
+        answer = StreamedResponse(call.request)
         begun = False
         try:
             async with aclosing(messages):  # type: ignore[type-var]
                 async for message in messages:
                     if not begun:
                         begun = True
-                        answer.begin(200, _EVENTS)
+                        answer.write_head(200, _EVENTS)
                         if answer.head_only:
                             return
                     await answer.write(_event(message))
         finally:
             answer.close()
 
-    async def upload(self, call: Call) -> UploadsAnswer:
+    async def upload(self, call: OperationCall) -> UploadsAnswer:
         """Store the files of a form."""
-        workspace, kind = self._workspace_of(call.id), call.header("content-type")
+        workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
         kept = await self._files.receive(
-            workspace, kind, call.incoming.read, FILES, account=call.identity.username
+            workspace, kind, call.incoming.read_data, FILES, account=call.identity.username
         )
         return UploadsAnswer(
             files=[
@@ -186,21 +191,21 @@ class CarryingRoutes:
             ]
         )
 
-    async def paste(self, call: Call) -> KeptImageAnswer:
+    async def paste(self, call: OperationCall) -> KeptImageAnswer:
         """Store an image."""
-        workspace, kind = self._workspace_of(call.id), call.header("content-type")
+        workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
         kept = await self._files.receive(
-            workspace, kind, call.incoming.read, IMAGE, account=call.identity.username
+            workspace, kind, call.incoming.read_data, IMAGE, account=call.identity.username
         )
         return KeptImageAnswer(**self._kept(call, workspace, kept[0].filename))
 
-    def _kept(self, call: Call, workspace: Workspace, filename: str) -> dict[str, Any]:
+    def _kept(self, call: OperationCall, workspace: Workspace, filename: str) -> dict[str, Any]:
         path = path_of(workspace, filename)
         return {"path": path, "filename": filename, **self._insert(call.id, path)}
 
 
 async def send(
-    call: Call,
+    call: OperationCall,
     opened: OpenFile | OpenFolder,
     *,
     save: bool,
@@ -209,9 +214,9 @@ async def send(
     """Send an opened file or folder, and close it.
 
     @param save: the client is to save it, not to show it.
-    @param still: see L{Outgoing}.
+    @param still: see L{StreamedResponse}.
     """
-    answer = Outgoing(call.request, still)
+    answer = StreamedResponse(call.request, still)
     try:
         if isinstance(opened, OpenFolder):
             await _send_folder(answer, opened)
@@ -222,7 +227,9 @@ async def send(
         await opened.close()
 
 
-async def _send_file(call: Call, answer: Outgoing, file: OpenFile, save: bool) -> None:
+async def _send_file(
+    call: OperationCall, answer: StreamedResponse, file: OpenFile, save: bool
+) -> None:
     about = file.about
     headers = {
         **_data_headers(about.name, save),
@@ -230,14 +237,16 @@ async def _send_file(call: Call, answer: Outgoing, file: OpenFile, save: bool) -
         **_changed(about.modified),
         "Accept-Ranges": "bytes",
     }
-    if names_tag(call.header("if-none-match"), about.tag):
-        answer.begin(304, headers)
+    if matches_any_tag(call.get_header("if-none-match"), about.tag):
+        answer.write_head(304, headers)
         return
-    wanted = call.header("range") if may_be_partial(call.header("if-range"), about.tag) else None
+    wanted = (
+        call.get_header("range") if may_be_partial(call.get_header("if-range"), about.tag) else None
+    )
     try:
-        part = part_of(wanted, about.size)
-    except Unsatisfiable:
-        answer.begin(416, {**headers, "Content-Range": f"bytes */{about.size}",
+        part = parse_range(wanted, about.size)
+    except UnsatisfiableRange:
+        answer.write_head(416, {**headers, "Content-Range": f"bytes */{about.size}",
                            "Content-Length": "0"})  # fmt: skip
         return
     headers["Content-Type"] = about.media_type
@@ -246,12 +255,14 @@ async def _send_file(call: Call, answer: Outgoing, file: OpenFile, save: bool) -
     if part is not None:
         headers["Content-Range"] = part.content_range(about.size)
     first = b"" if answer.head_only else await file.read(at, left)
-    answer.begin(200 if part is None else 206, headers)
+    answer.write_head(200 if part is None else 206, headers)
     if not answer.head_only:
         await _send_bytes(answer, file, at, left, first)
 
 
-async def _send_bytes(answer: Outgoing, file: OpenFile, at: int, left: int, piece: bytes) -> None:
+async def _send_bytes(
+    answer: StreamedResponse, file: OpenFile, at: int, left: int, piece: bytes
+) -> None:
     while left:
         if not piece:
             # It became shorter than announced, and the reader must notice that.
@@ -262,10 +273,10 @@ async def _send_bytes(answer: Outgoing, file: OpenFile, at: int, left: int, piec
             piece = await file.read(at, left)
 
 
-async def _send_folder(answer: Outgoing, folder: OpenFolder) -> None:
+async def _send_folder(answer: StreamedResponse, folder: OpenFolder) -> None:
     piece = await folder.read()
     headers = _data_headers(f"{folder.name}.tar.gz", save=True)
-    answer.begin(200, {**headers, "Content-Type": "application/gzip"})
+    answer.write_head(200, {**headers, "Content-Type": "application/gzip"})
     while piece and not answer.head_only:
         await answer.write(piece)
         piece = await folder.read()
@@ -299,7 +310,7 @@ _EVENTS = {
 
 
 def _event(message: Mapping[str, Any]) -> bytes:
-    return b":\n\n" if message is BEAT else b"data: %s\n\n" % dump(message)
+    return b":\n\n" if message is BEAT else b"data: %s\n\n" % dump_json(message)
 
 
 def _down(path: str, handler: Any, summary: str, **fields: Any) -> Operation:
@@ -307,12 +318,12 @@ def _down(path: str, handler: Any, summary: str, **fields: Any) -> Operation:
         **{
             "method": "GET",
             "path": path,
-            "access": Access.OWNER,
+            "access": AccessRule.OWNER,
             "scope": Scope.SESSIONS_INPUT,
             "handler": handler,
             "summary": summary,
             "tag": "Files",
-            "style": Style.STREAM,
+            "style": ResponseStyle.STREAM,
             "media_type": _BYTES,
             "errors": (*_FAULTS, ErrorCode.OPERATION_FAILED),
             **fields,
@@ -324,13 +335,13 @@ def _up(name: str, handler: Any, summary: str, answer: Any, limit: int) -> Opera
     return Operation(
         method="POST",
         path=f"/api/sessions/{{id}}/{name}",
-        access=Access.OWNER,
+        access=AccessRule.OWNER,
         scope=Scope.SESSIONS_INPUT,
         handler=handler,
         summary=summary,
         tag="Files",
         streams=True,
         body_limit=limit,
-        answer=answer,
+        response_model=answer,
         errors=(*_FAULTS, ErrorCode.OPERATION_FAILED),
     )

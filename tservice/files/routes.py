@@ -16,9 +16,9 @@ from tservice.files.links import SECONDS, FileLink, Links
 from tservice.files.model import EDIT_BYTES, Workspace, is_secret
 from tservice.files.service import FilesService
 from tservice.files.shown import FileTreeAnswer
-from tservice.http.bounds import LEAST_BODY_LIMIT
-from tservice.http.models import Answer, Body, Query, QueryBool, QueryInt
-from tservice.http.operations import Access, Audit, Call, Operation, Scope
+from tservice.http.body_limits import LEAST_BODY_LIMIT
+from tservice.http.models import QueryBool, QueryInt, QueryParameters, RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, Scope
 
 WorkspaceOf = Callable[[str], Workspace]
 """Function that returns the workspace of a session id; 404 if there is none."""
@@ -38,7 +38,7 @@ _FAULTS = (
 )
 
 
-class TreeQuery(Query):
+class TreeQuery(QueryParameters):
     """Query for a tree; C{depth} is clamped to 1 to 10."""
 
     path: PATH = "."
@@ -46,7 +46,7 @@ class TreeQuery(Query):
     show_hidden: QueryBool = False
 
 
-class ContentQuery(Query):
+class ContentQuery(QueryParameters):
     """Query for lines of a file; C{from} and C{lines} are clamped."""
 
     path: PATH
@@ -57,7 +57,7 @@ class ContentQuery(Query):
     )
 
 
-class ContentBody(Body):
+class ContentBody(RequestBody):
     """What to save; the length of C{content} is checked apart: it is a 413."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
@@ -68,14 +68,14 @@ class ContentBody(Body):
     force: bool = Field(default=False, description="Save it whatever there is by now")
 
 
-class LinkBody(Body):
+class LinkBody(RequestBody):
     """What to open."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
     download: bool = Field(default=False, description="To be saved, not shown; folders too")
 
 
-class FileTextAnswer(Answer):
+class FileTextAnswer(ResponseModel):
     """Some lines of a text."""
 
     path: str
@@ -91,7 +91,7 @@ class FileTextAnswer(Answer):
     reason: str | None = omit_if_none(description="Why it cannot be edited")
 
 
-class FileMediaAnswer(Answer):
+class FileMediaAnswer(ResponseModel):
     """What is no text; C{url} has its bytes."""
 
     path: str
@@ -104,7 +104,7 @@ class FileMediaAnswer(Answer):
     reason: str | None = omit_if_none(description="Why it is shown as bytes, where it is binary")
 
 
-class SavedFileAnswer(Answer):
+class SavedFileAnswer(ResponseModel):
     """A file as it was saved."""
 
     path: str
@@ -113,7 +113,7 @@ class SavedFileAnswer(Answer):
     hash: str
 
 
-class FileLinkAnswer(Answer):
+class FileLinkAnswer(ResponseModel):
     """An address that needs no sign-in, until C{expiresAt} or ten minutes after its last use."""
 
     url: str
@@ -133,7 +133,7 @@ class FilesRoutes:
         workspace_of: WorkspaceOf,
         links: Links,
         clock: Any,
-        revealed: Callable[[Call, str], None],
+        revealed: Callable[[OperationCall, str], None],
         runs: Callable[[str], bool],
     ) -> None:
         self._files, self._workspace_of, self._links = files, workspace_of, links
@@ -150,16 +150,16 @@ class FilesRoutes:
                        body_limit=BODY_LIMIT, answer=SavedFileAnswer,
                        errors=(*_FAULTS, ErrorCode.CONFLICT)),
             _operation("POST", "file-link", self.link, "An address of a file for a browser",
-                       body=LinkBody, answer=FileLinkAnswer, scope=None, audit=Audit.NONE),
+                       body=LinkBody, answer=FileLinkAnswer, scope=None, audit=AuditMode.NONE),
         ]  # fmt: skip
 
-    async def tree(self, call: Call) -> FileTreeAnswer:
+    async def tree(self, call: OperationCall) -> FileTreeAnswer:
         """Return the file tree."""
         query = call.query
         wanted = tree.TreeWanted(path=query.path, depth=query.depth, show_hidden=query.show_hidden)
         return await self._files.tree(self._workspace_of(call.id), wanted)
 
-    async def content(self, call: Call) -> FileTextAnswer | FileMediaAnswer:
+    async def content(self, call: OperationCall) -> FileTextAnswer | FileMediaAnswer:
         """Return lines of a text, or a description of another file."""
         query = call.query
         wanted = text.TextWanted(
@@ -172,7 +172,7 @@ class FilesRoutes:
             return FileMediaAnswer(**found, url=raw_url(call.id, found["path"]))
         return FileTextAnswer.model_validate(found)
 
-    async def save(self, call: Call) -> SavedFileAnswer:
+    async def save(self, call: OperationCall) -> SavedFileAnswer:
         """Save an edited text."""
         body = call.body
         content = body.content.encode()
@@ -188,11 +188,11 @@ class FilesRoutes:
         )
         return SavedFileAnswer.model_validate(
             await self._files.save(
-                self._workspace_of(call.id), edit, call.again, account=call.identity.username
+                self._workspace_of(call.id), edit, call.reauthorize, account=call.identity.username
             )
         )
 
-    async def link(self, call: Call) -> FileLinkAnswer:
+    async def link(self, call: OperationCall) -> FileLinkAnswer:
         """Return an address for an existing file."""
         body = call.body
         opened = await self._files.open(
@@ -216,7 +216,7 @@ def _operation(method: str, name: str, handler: Any, summary: str, **fields: Any
         **{
             "method": method,
             "path": f"/api/sessions/{{id}}/{name}",
-            "access": Access.OWNER,
+            "access": AccessRule.OWNER,
             "scope": Scope.SESSIONS_INPUT,
             "handler": handler,
             "summary": summary,

@@ -8,13 +8,13 @@ from tservice.core.errors import ErrorCode
 from tservice.files.carrying_routes import send
 from tservice.files.model import FORM_SPARE, SCREENSHOT_BYTES
 from tservice.files.screenshots import Screenshots
-from tservice.http.models import Answer
-from tservice.http.operations import Access, Call, Operation, Scope, Style
+from tservice.http.models import ResponseModel
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
 
 FAMILY = "screenshots"
 
 
-class KeptScreenshotAnswer(Answer):
+class KeptScreenshotAnswer(ResponseModel):
     """A kept screenshot."""
 
     path: str
@@ -28,7 +28,7 @@ class ScreenshotAnswer(KeptScreenshotAnswer):
     mtime_ms: int
 
 
-class ScreenshotsAnswer(Answer):
+class ScreenshotsAnswer(ResponseModel):
     """The newest 50."""
 
     screenshots: list[ScreenshotAnswer]
@@ -48,23 +48,23 @@ class ScreenshotRoutes:
                        errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED,
                                ErrorCode.OPERATION_FAILED)),
             _operation("GET", "", self.list, "The newest screenshots", answer=ScreenshotsAnswer),
-            _operation("GET", "/{name}", self.show, "A screenshot", style=Style.STREAM,
+            _operation("GET", "/{name}", self.show, "A screenshot", style=ResponseStyle.STREAM,
                        media_type="application/octet-stream"),
         ]  # fmt: skip
 
-    async def keep(self, call: Call) -> KeptScreenshotAnswer:
+    async def keep(self, call: OperationCall) -> KeptScreenshotAnswer:
         """Store a screenshot."""
         path, kept = await self._screenshots.keep(
-            call.identity.username, call.header("content-type"), call.incoming.read
+            call.identity.username, call.get_header("content-type"), call.incoming.read_data
         )
         return KeptScreenshotAnswer(path=str(path), filename=kept.filename)
 
-    async def list(self, call: Call) -> ScreenshotsAnswer:
+    async def list(self, call: OperationCall) -> ScreenshotsAnswer:
         """List the newest screenshots."""
         found = await self._screenshots.list(call.identity.username)
         return ScreenshotsAnswer.model_validate({"screenshots": found})
 
-    async def show(self, call: Call) -> None:
+    async def show(self, call: OperationCall) -> None:
         """Send a screenshot."""
         name = call.path["name"]
         await send(call, await self._screenshots.open(call.identity.username, name), save=False)
@@ -74,7 +74,7 @@ def _operation(method: str, rest: str, handler: Any, summary: str, **fields: Any
     return Operation(
         method=method,
         path=f"/api/screenshots{rest}",
-        access=Access.USER,
+        access=AccessRule.USER,
         scope=Scope.SESSIONS_INPUT,
         handler=handler,
         summary=summary,

@@ -28,7 +28,7 @@ from tservice.git.service import GitService
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import number
+from tservice.http.metrics import make_gauge
 from tservice.sessions.interfaces import ISessions
 
 _T = TypeVar("_T")
@@ -59,7 +59,7 @@ def build_git(
         name="git",
         service=service,
         operations=GitRoutes(service, workspaces.of).operations(),
-        measures=[number("git_processes", "Git processes running.", lambda: runner.running)],
+        measures=[make_gauge("git_processes", "Git processes running.", lambda: runner.running)],
         close=runner.stop,
     )
 
@@ -103,7 +103,7 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
     return Feature(
         name="git work",
         service=work,
-        measures=[number("git_changing", "Git processes that change something.", work.running)],
+        measures=[make_gauge("git_changing", "Git processes that change something.", work.running)],
         close=work.stop,
     )
 

@@ -9,7 +9,7 @@ from tservice.core.identity import Identity
 from tservice.git.readers import GitReaders
 from tservice.git.routes import GitStatusAnswer, StatusQuery
 from tservice.git.service import GitWorkspace
-from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 
 
 class CaseGitRoutes:
@@ -31,18 +31,18 @@ class CaseGitRoutes:
             Operation(
                 method="GET",
                 path="/api/cases/{name}/git-status",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.GIT,
                 handler=self.status,
                 summary="Git status of a case's folder; reads only, and offline",
                 tag="Git",
                 query=StatusQuery,
-                answer=GitStatusAnswer,
+                response_model=GitStatusAnswer,
                 errors=(ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
             )
         ]
 
-    async def status(self, call: Call) -> GitStatusAnswer:
+    async def status(self, call: OperationCall) -> GitStatusAnswer:
         """Return the repositories of the case and their states, read with the caller's rights."""
         workspace = await self._workspace_of(call.path["name"], call.identity)
         found = await self._git.status(workspace, call.query.options())

@@ -13,15 +13,15 @@ from tservice.core.payload import omit_if_none
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.readers import GitReaders
 from tservice.git.service import GitWorkspace
-from tservice.http.models import Answer, Query, QueryBool
-from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.http.models import QueryBool, QueryParameters, ResponseModel
+from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 
 _NUMBER = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*")
 _REPOS, _SECONDS = (1, 50), (5, 120)
 _DEFAULTS = GitOptions()
 
 
-class StatusQuery(Query):
+class StatusQuery(QueryParameters):
     """Numbers out of range are clamped; what is no one number is the default
     (protocol-git-status)."""
 
@@ -60,7 +60,7 @@ class DiffQuery(StatusQuery):
     kind: ChangeKind
 
 
-class CountsAnswer(Answer):
+class CountsAnswer(ResponseModel):
     """Exact, also where a list is cut; C{uncommitted} counts distinct paths."""
 
     staged: int
@@ -71,7 +71,7 @@ class CountsAnswer(Answer):
     stashes: int
 
 
-class FileAnswer(Answer):
+class FileAnswer(ResponseModel):
     """A changed file; the letters are those of C{git status --porcelain=v2}."""
 
     path: str
@@ -81,7 +81,7 @@ class FileAnswer(Answer):
     kind: ChangeKind
 
 
-class CommitAnswer(Answer):
+class CommitAnswer(ResponseModel):
     """A commit that was not pushed; C{time} in epoch seconds."""
 
     hash: str
@@ -90,7 +90,7 @@ class CommitAnswer(Answer):
     subject: str
 
 
-class StateAnswer(Answer):
+class StateAnswer(ResponseModel):
     """A repository's status; C{commit} is where HEAD is, null before any commit."""
 
     state: Literal["ok"]
@@ -111,7 +111,7 @@ class StateAnswer(Answer):
     checked_at: int
 
 
-class FaultAnswer(Answer):
+class FaultAnswer(ResponseModel):
     """Why a repository has no status."""
 
     state: Literal["error"]
@@ -120,7 +120,7 @@ class FaultAnswer(Answer):
     checked_at: int
 
 
-class RepositoryAnswer(Answer):
+class RepositoryAnswer(ResponseModel):
     """A repository; C{path} is its root relative to the working directory."""
 
     name: str
@@ -128,7 +128,7 @@ class RepositoryAnswer(Answer):
     status: Annotated[StateAnswer | FaultAnswer, Field(discriminator="state")]
 
 
-class GitStatusAnswer(Answer):
+class GitStatusAnswer(ResponseModel):
     """What is known of a workspace (protocol-git-status)."""
 
     state: Literal["ok", "not-a-repo", "unsupported", "error"]
@@ -140,7 +140,7 @@ class GitStatusAnswer(Answer):
     checked_at: int
 
 
-class DiffAnswer(Answer):
+class DiffAnswer(ResponseModel):
     """A diff; cut short at 400 KB."""
 
     diff: str
@@ -165,34 +165,34 @@ class GitRoutes:
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/git-status",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.GIT,
                 handler=self.status,
                 summary="Git status of a session's workspace; reads only, and offline",
                 tag="Git",
                 query=StatusQuery,
-                answer=GitStatusAnswer,
+                response_model=GitStatusAnswer,
             ),
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/git-diff",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.GIT,
                 handler=self.diff,
                 summary="The diff of one file that the git status lists",
                 tag="Git",
                 query=DiffQuery,
-                answer=DiffAnswer,
+                response_model=DiffAnswer,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
         ]
 
-    async def status(self, call: Call) -> GitStatusAnswer:
+    async def status(self, call: OperationCall) -> GitStatusAnswer:
         """Return the repositories of the workspace and their states."""
         found = await self._git.status(self._workspace_of(call.id), call.query.options())
         return GitStatusAnswer.model_validate(found)
 
-    async def diff(self, call: Call) -> DiffAnswer:
+    async def diff(self, call: OperationCall) -> DiffAnswer:
         """Return the diff of one file."""
         query = call.query
         found = await self._git.diff(

@@ -10,8 +10,8 @@ from attrs import field, frozen
 
 from tservice.core.identity import AccountExists, Identity
 from tservice.core.service_stack import ClosingService, ServiceStack
-from tservice.http.kernel import Strays
-from tservice.http.metrics import Measure
+from tservice.http.kernel import FallbackRoute
+from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation
 
 T = TypeVar("T")
@@ -44,9 +44,9 @@ class Feature(Generic[T]):
     name: str
     service: T
     operations: Sequence[Operation] = ()
-    measures: Sequence[Measure] = ()
+    measures: Sequence[MetricSource] = ()
     tells: Mapping[str, Teller] = field(factory=dict)
-    strays: Strays | None = None
+    strays: FallbackRoute | None = None
     forget: Callable[[AccountExists], object] | None = None
     start: Callable[[], object] = _nothing
     close: Callable[[], object] = _nothing
@@ -66,9 +66,9 @@ class Contents:
         self._stack = stack
         self._starts: list[Callable[[], object]] = []
         self.operations: list[Operation] = []
-        self.measures: list[Measure] = []
+        self.measures: list[MetricSource] = []
         self.tells: dict[str, Teller] = {}
-        self.strays: Strays = lambda request: None
+        self.strays: FallbackRoute = lambda request: None
         self.forgets: list[Callable[[AccountExists], object]] = []
 
     def add(self, feature: Feature[T]) -> T:

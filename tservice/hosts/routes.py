@@ -28,14 +28,14 @@ from tservice.hosts.shown import (
     checked_answer,
     host_answer,
 )
-from tservice.http.models import Body
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.models import RequestBody
+from tservice.http.operations import AccessRule, Operation, OperationCall
 
 _Line = Annotated[str, StringConstraints(max_length=2000)]
 _Option = Annotated[str, StringConstraints(max_length=OPTION_LENGTH)]
 
 
-class RemoteHostBody(Body):
+class RemoteHostBody(RequestBody):
     """A machine; everything but its label, host and username has a default."""
 
     label: _Line
@@ -56,7 +56,7 @@ class RemoteHostBody(Body):
         return RemoteHost(id="", **given)
 
 
-class TrustBody(Body):
+class TrustBody(RequestBody):
     """The key that was compared with the host's own, as C{SHA256:...}."""
 
     fingerprint: Annotated[str, StringConstraints(min_length=1, max_length=100)]
@@ -82,12 +82,12 @@ class HostRoutes:
             Operation(
                 method="GET",
                 path="/api/remote-hosts",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.ADMIN,
                 handler=self.list,
                 summary="The remote hosts; none for anybody but an admin",
                 tag="Remote hosts",
-                answer=list[RemoteHostAnswer],
+                response_model=list[RemoteHostAnswer],
             ),
             _write("POST", "", self.add, "Keep a remote host", OneRemoteHost, RemoteHostBody,
                    ErrorCode.ALREADY_EXISTS),
@@ -107,12 +107,12 @@ class HostRoutes:
             Operation(
                 method="GET",
                 path="/api/remote-hosts/{id}/sessions",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.sessions,
                 summary="The tmux sessions there that could be attached to",
                 tag="Remote hosts",
-                answer=TmuxSessions,
+                response_model=TmuxSessions,
                 errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
         ]  # fmt: skip
@@ -122,65 +122,65 @@ class HostRoutes:
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/reachability",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.reachability,
                 summary="Whether the host of a session is reached now",
                 tag="Remote hosts",
-                answer=Reachability,
+                response_model=Reachability,
             ),
             Operation(
                 method="POST",
                 path="/api/sessions/{id}/wake",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
                 handler=self.wake,
                 summary="Wake the host of a session, and wait for it up to 40 s",
                 tag="Remote hosts",
-                answer=Woken,
+                response_model=Woken,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
             ),
         ]
 
-    async def list(self, call: Call) -> object:
+    async def list(self, call: OperationCall) -> object:
         """List every host, for admins only."""
         if not call.identity.admin:
             return []
         return [host_answer(host) for host in self._hosts.book.all()]
 
-    async def add(self, call: Call) -> object:
+    async def add(self, call: OperationCall) -> object:
         """Add a host."""
         return OneRemoteHost(
-            host=host_answer(await self._hosts.add(call.body.record(), call.again))
+            host=host_answer(await self._hosts.add(call.body.record(), call.reauthorize))
         )
 
-    async def change(self, call: Call) -> object:
+    async def change(self, call: OperationCall) -> object:
         """Replace a host."""
-        made = await self._hosts.replace(call.id, call.body.record(), call.again)
+        made = await self._hosts.replace(call.id, call.body.record(), call.reauthorize)
         return OneRemoteHost(host=host_answer(made))
 
-    async def remove(self, call: Call) -> object:
+    async def remove(self, call: OperationCall) -> object:
         """Remove a host."""
-        await self._hosts.remove(call.id, call.again)
+        await self._hosts.remove(call.id, call.reauthorize)
         return EmptyPayload()
 
-    async def check(self, call: Call) -> object:
+    async def check(self, call: OperationCall) -> object:
         """Check whether a host can be used."""
         return checked_answer(await self._hosts.check(call.id))
 
-    async def trust(self, call: Call) -> object:
+    async def trust(self, call: OperationCall) -> object:
         """Trust the key of a host."""
-        await self._hosts.trust(call.id, call.body.fingerprint, call.again)
+        await self._hosts.trust(call.id, call.body.fingerprint, call.reauthorize)
         return EmptyPayload()
 
-    async def sessions(self, call: Call) -> object:
+    async def sessions(self, call: OperationCall) -> object:
         """List the tmux sessions on a host."""
         found = await self._hosts.sessions(call.id)
         return TmuxSessions(
             sessions=[TmuxSession.model_validate(each, from_attributes=True) for each in found]
         )
 
-    async def reachability(self, call: Call) -> object:
+    async def reachability(self, call: OperationCall) -> object:
         """Return the state of the connection to a session's host."""
         place = self._place_of(call.id)
         if place.kind is not LocationKind.REMOTE:
@@ -199,13 +199,13 @@ class HostRoutes:
             error=connection.why,
         )
 
-    async def wake(self, call: Call) -> object:
+    async def wake(self, call: OperationCall) -> object:
         """Wake the host of a session."""
         place = self._place_of(call.id)
         link = self._hosts.links.of(place.name) if place.kind is LocationKind.REMOTE else None
         return await _wake(link, "the host of this session")
 
-    async def wake_host(self, call: Call) -> object:
+    async def wake_host(self, call: OperationCall) -> object:
         """Wake a host, with or without sessions."""
         return await _wake(self._hosts.links.of(self._hosts.book.get(call.id).id), "this host")
 
@@ -227,12 +227,12 @@ def _write(
     return Operation(
         method=method,
         path="/api/remote-hosts" + path,
-        access=Access.ADMIN,
+        access=AccessRule.ADMIN,
         scope=Scope.ADMIN,
         handler=handler,
         summary=summary,
         tag="Remote hosts",
-        answer=answer,
+        response_model=answer,
         body=body,
         errors=(*errors, *common),
     )

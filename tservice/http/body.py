@@ -22,9 +22,9 @@ from twisted.internet.task import deferLater
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.value_limits import count_parsed_values, count_values
-from tservice.http.bounds import MAX_VALUES, SPARE_VALUES
-from tservice.http.models import Body
-from tservice.http.rules import explain, legible
+from tservice.http.body_limits import MAX_VALUES, SPARE_VALUES
+from tservice.http.models import RequestBody
+from tservice.http.validation_errors import explain_error, printable_name
 
 MAX_DEPTH = 64
 """Limit on the nesting of objects and lists; deeper bodies are refused."""
@@ -63,11 +63,11 @@ def read_body(
     @raise ServiceError: C{INVALID_INPUT}, naming the field; C{body} for a body that cannot be
         parsed.
     """
-    raw = _text_of(raw, content_type, optional)
+    raw = _check_content_type(raw, content_type, optional)
     return _as_model(parse_json(raw, values), model)
 
 
-async def read_in_turns(
+async def read_body_yielding(
     raw: bytes,
     content_type: str,
     model: type[_Model],
@@ -79,31 +79,31 @@ async def read_in_turns(
 
     @raise ServiceError: as L{read_body}.
     """
-    raw = _text_of(raw, content_type, optional)
-    return _as_model(await parse_in_turns(raw, clock, values), model)
+    raw = _check_content_type(raw, content_type, optional)
+    return _as_model(await parse_json_yielding(raw, clock, values), model)
 
 
-def read_data(data: object, model: type[_Model], optional: bool, values: int) -> _Model:
+def validate_data(data: object, model: type[_Model], optional: bool, values: int) -> _Model:
     """Validate parsed data under the same rules; C{None} means that there is no body.
 
     @raise ServiceError: as L{read_body}.
     """
     if data is None:
-        data = _missing(optional)
+        data = _default_body(optional)
     if count_parsed_values(data, values) > values:
-        raise _crowd(values)
+        raise _too_many_values(values)
     _check_values(data)
     return _as_model(data, model)
 
 
-def _text_of(raw: bytes, content_type: str, optional: bool) -> bytes:
+def _check_content_type(raw: bytes, content_type: str, optional: bool) -> bytes:
     """Check the content type and return the text to parse."""
     if content_type.partition(";")[0].strip().lower() not in JSON_TYPES:
         raise invalid_field("content-type", "must be application/json")
-    return raw if raw.strip() else json.dumps(_missing(optional)).encode()
+    return raw if raw.strip() else json.dumps(_default_body(optional)).encode()
 
 
-def _missing(optional: bool) -> dict[str, object]:
+def _default_body(optional: bool) -> dict[str, object]:
     """Return the value of an absent body, or refuse it."""
     if not optional:
         raise invalid_field("body", "is required")
@@ -115,16 +115,16 @@ def _as_model(data: object, model: type[_Model]) -> _Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise explain(error, data, "body") from None
+        raise explain_error(error, data, "body") from None
 
 
-def read_nothing(raw: bytes, content_type: str) -> None:
+def check_empty_body(raw: bytes, content_type: str) -> None:
     """Check the body of an operation that has none: absent or C{{}}.
 
     @raise ServiceError: as L{read_body}.
     """
     if raw.strip():
-        read_body(raw, content_type, Body, optional=True, values=SPARE_VALUES)
+        read_body(raw, content_type, RequestBody, optional=True, values=SPARE_VALUES)
 
 
 def read_query(args: Mapping[bytes, Sequence[bytes]], model: type[_Model]) -> _Model:
@@ -148,7 +148,7 @@ def read_query(args: Mapping[bytes, Sequence[bytes]], model: type[_Model]) -> _M
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise explain(error, data, "query") from None
+        raise explain_error(error, data, "query") from None
 
 
 def _query_text(name: str, value: bytes) -> str:
@@ -165,7 +165,7 @@ def _check_names(data: Any, model: type[BaseModel]) -> None:
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     if len(data) > len(fields) + SPARE_VALUES:
         unknown = next(name for name in data if name not in fields)
-        raise invalid_field(legible(unknown), "is not a known field")
+        raise invalid_field(printable_name(unknown), "is not a known field")
     for name, field in fields.items():
         for kind in (field.annotation, *get_args(field.annotation)):
             if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -181,10 +181,10 @@ def parse_json(raw: bytes, values: int = MAX_VALUES) -> Any:
         integer of more than L{MAX_DIGITS}.
     """
     _refuse_crowd(raw, values)
-    return _parse(raw)
+    return _load_json(raw)
 
 
-async def parse_in_turns(raw: bytes, clock: IReactorTime, values: int = MAX_VALUES) -> Any:
+async def parse_json_yielding(raw: bytes, clock: IReactorTime, values: int = MAX_VALUES) -> Any:
     """Parse like L{parse_json}, yielding to the reactor between counting and parsing a long text.
 
     @raise ServiceError: as L{parse_json}.
@@ -192,26 +192,26 @@ async def parse_in_turns(raw: bytes, clock: IReactorTime, values: int = MAX_VALU
     _refuse_crowd(raw, values)
     if len(raw) > LONG_TEXT:
         await deferLater(clock, 0)
-    return _parse(raw)
+    return _load_json(raw)
 
 
 def _refuse_crowd(raw: bytes, values: int) -> None:
     if count_values(raw, values) > values:
-        raise _crowd(values)
+        raise _too_many_values(values)
 
 
-def _crowd(values: int) -> ServiceError:
+def _too_many_values(values: int) -> ServiceError:
     return invalid_field("body", f"must hold at most {values} values and names")
 
 
-def _parse(raw: bytes) -> Any:
+def _load_json(raw: bytes) -> Any:
     try:
         data = json.loads(
             raw.decode(),
             parse_constant=_no_constant,
             parse_float=from_json,  # ten times as fast for many digits
-            parse_int=_short if _has_long_number(raw) else None,
-            object_pairs_hook=_unique,
+            parse_int=_parse_short_integer if _has_long_number(raw) else None,
+            object_pairs_hook=_refuse_repeated_names,
         )
     except UnicodeDecodeError:
         raise invalid_field("body", "must be UTF-8") from None
@@ -236,13 +236,13 @@ def _has_long_number(raw: bytes) -> bool:
     return b"0000" in raw[:: MAX_DIGITS // 4].translate(_DIGITS)
 
 
-def _short(text: str) -> int:
+def _parse_short_integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
         raise invalid_field("body", f"must hold no integer of more than {MAX_DIGITS} digits")
     return int(text)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
@@ -251,7 +251,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if name in seen:
             break
         seen.add(name)
-    raise invalid_field(legible(name), "must not be repeated")
+    raise invalid_field(printable_name(name), "must not be repeated")
 
 
 def _too_deep() -> ServiceError:
@@ -266,34 +266,34 @@ def _check_values(data: Any) -> None:
     level: list[Any] = [data]
     for _ in range(MAX_DEPTH + 1):
         kinds = set(map(type, level))
-        texts, numbers = _of(str, kinds, level), _of(float, kinds, level)
-        lists, objects = _of(list, kinds, level), _of(dict, kinds, level)
+        texts, numbers = _values_of_type(str, kinds, level), _values_of_type(float, kinds, level)
+        lists, objects = _values_of_type(list, kinds, level), _values_of_type(dict, kinds, level)
         if inf in numbers or -inf in numbers:
             raise invalid_field("body", "must hold finite numbers only")
         if not _is_text("".join(chain(texts, *objects))):
-            _name_half(data, ())
+            _refuse_half_surrogates(data, ())
         if not lists and not objects:
             return
         level = [*chain.from_iterable(lists), *chain.from_iterable(map(dict.values, objects))]
     raise _too_deep()
 
 
-def _of(kind: type, kinds: set[type], values: list[Any]) -> list[Any]:
+def _values_of_type(kind: type, kinds: set[type], values: list[Any]) -> list[Any]:
     return [value for value in values if type(value) is kind] if kind in kinds else []
 
 
-def _name_half(data: Any, path: tuple[str, ...]) -> None:
+def _refuse_half_surrogates(data: Any, path: tuple[str, ...]) -> None:
     """Refuse half a surrogate pair, naming its field (protocol-requests)."""
     if isinstance(data, str):
         if not _is_text(data):
             raise invalid_field(".".join(path) or "body", "must not hold half a surrogate pair")
     elif isinstance(data, list):
         for index, value in enumerate(data):
-            _name_half(value, (*path, str(index)))
+            _refuse_half_surrogates(value, (*path, str(index)))
     elif isinstance(data, dict):
         for name, value in data.items():
-            _name_half(name, (*path, legible(name)))
-            _name_half(value, (*path, legible(name)))
+            _refuse_half_surrogates(name, (*path, printable_name(name)))
+            _refuse_half_surrogates(value, (*path, printable_name(name)))
 
 
 def _is_text(text: str) -> bool:

@@ -11,15 +11,18 @@ from tservice.client.mcp.build import build_mcp_server
 from tservice.core.logs.lines import FaultCount
 from tservice.ground.feature import Contents, Feature
 from tservice.ground.ground import Ground
-from tservice.http.connections.room import claim_room, kept_back
+from tservice.http.connections.connection_limit import (
+    count_reserved_descriptors,
+    raise_descriptor_limit,
+)
 from tservice.http.docs.page import ApiDocs
-from tservice.http.inner import InnerCalls
-from tservice.http.kernel import Heard, IGate, Kernel
-from tservice.http.metrics import Measure, Metrics, Values, number
-from tservice.http.parked import ParkedCalls
-from tservice.http.site import Site
-from tservice.http.static import Pages
-from tservice.http.transfer.large import LargeAnswers
+from tservice.http.inner_calls import InnerCalls
+from tservice.http.kernel import CallListener, HttpKernel, IGate
+from tservice.http.metrics import MetricSource, MetricsRegistry, Values, make_gauge
+from tservice.http.parked_calls import ParkedCalls
+from tservice.http.site import HttpSite
+from tservice.http.static_files import StaticPages
+from tservice.http.transfer.large_responses import LargeResponses
 from tservice.http.websockets.upgrade import WebSockets
 
 
@@ -27,15 +30,21 @@ def build_sockets(ground: Ground) -> Feature[WebSockets]:
     """Build the WebSocket handling for all routes."""
     sockets = WebSockets(ground.reactor)
 
-    def traffic() -> Values:
+    def measure_traffic() -> Values:
         return {("in",): sockets.traffic.received, ("out",): sockets.traffic.sent}
 
     return Feature(
         name="WebSocket counts",
         service=sockets,
         measures=[
-            number("websockets", "WebSockets open.", lambda: sockets.count),
-            Measure("websocket_bytes", "Bytes of WebSockets.", traffic, ("direction",), grows=True),
+            make_gauge("websockets", "WebSockets open.", lambda: sockets.socket_count),
+            MetricSource(
+                "websocket_bytes",
+                "Bytes of WebSockets.",
+                measure_traffic,
+                ("direction",),
+                grows=True,
+            ),
         ],
     )
 
@@ -44,7 +53,9 @@ def build_faults() -> Feature[FaultCount]:
     """Build the counter of logged errors, which runs until the stop."""
     faults = FaultCount()
     globalLogPublisher.addObserver(faults)
-    count = Measure("logged_errors", "Errors in the log.", lambda: {(): faults.count}, grows=True)
+    count = MetricSource(
+        "logged_errors", "Errors in the log.", lambda: {(): faults.count}, grows=True
+    )
     return Feature(
         name="fault count",
         service=faults,
@@ -58,30 +69,32 @@ def build_site(
     contents: Contents,
     *,
     gate: IGate,
-    pages: Pages,
+    pages: StaticPages,
     sockets: WebSockets,
     parked: ParkedCalls,
-    heard: Heard,
-) -> Site:
+    on_call: CallListener,
+) -> HttpSite:
     """Build the server for all features registered before, with its metrics and API document.
 
     @param heard: called with each call and its outcome.
     """
-    large = LargeAnswers()
-    inner = InnerCalls(gate, parked, large, heard)
+    large = LargeResponses()
+    inner = InnerCalls(gate, parked, large, on_call)
     contents.add(build_mcp_server(ground, inner))
-    metrics = Metrics()
+    metrics = MetricsRegistry()
     for measure in contents.measures:
-        metrics.measure(measure)
+        metrics.add_source(measure)
     docs = ApiDocs(__version__, ground.doors.files, ground.config.base_path)
-    table = [*contents.operations, *metrics.operations(), *docs.operations()]
-    docs.cover(table)
+    table = [*contents.operations, *metrics.list_operations(), *docs.list_operations()]
+    docs.set_operations(table)
     base = ground.config.base_path
-    kernel = Kernel(table, gate, pages, sockets, base, heard, parked, contents.strays, large)
+    kernel = HttpKernel(table, gate, pages, sockets, base, on_call, parked, contents.strays, large)
     inner.table.bind_value(kernel.table)
     config = ground.config
-    kept = kept_back(config.max_sessions, tabs_listener=bool(config.webview_listen))
-    room = claim_room(kept)
-    return Site(
-        kernel, ground.reactor, metrics.answered, room, config.http2, shared=config.multiuser
+    kept = count_reserved_descriptors(
+        config.max_sessions, tabs_listener=bool(config.webview_listen)
+    )
+    room = raise_descriptor_limit(kept)
+    return HttpSite(
+        kernel, ground.reactor, metrics.count_response, room, config.http2, shared=config.multiuser
     )

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
-from tservice.http.operations import Reply, Style
+from tservice.http.operations import RawReply, ResponseStyle
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
@@ -18,7 +18,7 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 @frozen(kw_only=True)
-class Response:
+class HttpResponse:
     """Complete response, ready to be written.
 
     @ivar headers: headers in addition to the content's type and length.
@@ -32,21 +32,21 @@ class Response:
     public: bool = False
 
 
-class Refusal(Exception):
+class HttpRefusal(Exception):
     """Ends a request with C{response} unchanged, never in an envelope (protocol-errors)."""
 
-    def __init__(self, response: Response) -> None:
+    def __init__(self, response: HttpResponse) -> None:
         super().__init__(response.status)
         self.response = response
 
 
-def bare(status: int, text: str, headers: Mapping[str, str] | None = None) -> Refusal:
+def bare_refusal(status: int, text: str, headers: Mapping[str, str] | None = None) -> HttpRefusal:
     """Return a refusal in bare text.
 
     @param headers: for example C{Retry-After} or C{WWW-Authenticate}.
     """
-    return Refusal(
-        Response(
+    return HttpRefusal(
+        HttpResponse(
             status=status,
             content=text.encode(),
             content_type=TEXT,
@@ -55,29 +55,29 @@ def bare(status: int, text: str, headers: Mapping[str, str] | None = None) -> Re
     )
 
 
-def success(payload: Any, style: Style) -> Response:
+def success_response(payload: Any, style: ResponseStyle) -> HttpResponse:
     """Return the response for a handler's result, wrapped unless its operation is exempt.
 
     @param payload: JSON-able data, models (dumped by their camelCase names), C{None} for C{{}}, or
-        a L{Reply}.
+        a L{RawReply}.
     """
-    reply = payload if isinstance(payload, Reply) else Reply(content=payload)
-    if style is Style.RAW:
-        return _raw(reply)
-    return Response(
+    reply = payload if isinstance(payload, RawReply) else RawReply(content=payload)
+    if style is ResponseStyle.RAW:
+        return _raw_response(reply)
+    return HttpResponse(
         status=reply.status,
-        content=b'{"success":true,"data":' + dump(reply.content) + b"}",
+        content=b'{"success":true,"data":' + dump_json(reply.content) + b"}",
         headers={**NO_STORE, **reply.headers},
     )
 
 
-def _raw(reply: Reply) -> Response:
+def _raw_response(reply: RawReply) -> HttpResponse:
     content = reply.content
     if isinstance(content, str):
         content = content.encode()
     if not isinstance(content, bytes):
-        content = dump(content)
-    return Response(
+        content = dump_json(content)
+    return HttpResponse(
         status=reply.status,
         content=content,
         content_type=reply.content_type,
@@ -85,7 +85,7 @@ def _raw(reply: Reply) -> Response:
     )
 
 
-def dump(payload: Any, indent: int | None = None) -> bytes:
+def dump_json(payload: Any, indent: int | None = None) -> bytes:
     """Return the JSON of a payload; C{None} is the empty object, C{NaN} is C{null}.
 
     Half a surrogate pair, as in an agent's text that was cut at any position, becomes C{?}.
@@ -111,7 +111,7 @@ def _without_halves(value: Any) -> Any:
     return value
 
 
-def failure(error: ServiceError, status: int | None = None) -> Response:
+def failure_response(error: ServiceError, status: int | None = None) -> HttpResponse:
     """Return the error envelope of C{error}.
 
     @param status: overrides the code's status (405).
@@ -120,28 +120,28 @@ def failure(error: ServiceError, status: int | None = None) -> Response:
     headers = dict(NO_STORE)
     if error.code is ErrorCode.RATE_LIMITED:
         headers["Retry-After"] = "1"
-    return Response(
+    return HttpResponse(
         status=HTTP_STATUS[error.code] if status is None else status,
-        content=dump(body),
+        content=dump_json(body),
         headers=headers,
     )
 
 
-def wrong_method(method: str, shown: str, allowed: str) -> Response:
+def wrong_method(method: str, shown: str, allowed: str) -> HttpResponse:
     """Return the 405 for a wrong method on a known route (protocol-requests)."""
     error = ServiceError(ErrorCode.INVALID_INPUT, f"method: {method} is not allowed on {shown}")
-    refused = failure(error, 405)
-    return Response(
+    refused = failure_response(error, 405)
+    return HttpResponse(
         status=405, content=refused.content, headers={**refused.headers, "Allow": allowed}
     )
 
 
-def no_route(method: str, shown: str) -> Response:
+def no_route(method: str, shown: str) -> HttpResponse:
     """Return the 404 for an unknown C{/api} route, with the path as requested
     (protocol-requests).
     """
-    return failure(ServiceError(ErrorCode.NOT_FOUND, f"Route {method} {shown} not found"))
+    return failure_response(ServiceError(ErrorCode.NOT_FOUND, f"Route {method} {shown} not found"))
 
 
-NO_PAGE = Response(status=404, content=b"Not Found", content_type=TEXT)
+NO_PAGE = HttpResponse(status=404, content=b"Not Found", content_type=TEXT)
 """Response for an unknown path outside C{/api} (protocol-requests)."""

@@ -24,13 +24,13 @@ from tservice.core.errors import ErrorCode, ServiceError, StartError, not_found
 from tservice.core.identity import Identity
 from tservice.core.scopes import READ_ONLY_SCOPES
 from tservice.http import hosts, paths
-from tservice.http.envelope import Refusal, Response, bare
+from tservice.http.envelope import HttpRefusal, HttpResponse, bare_refusal
 from tservice.http.headers import HSTS, cors_headers, security_headers
-from tservice.http.hosts import LOOPBACK, HostPolicy, Network, Origin
+from tservice.http.hosts import LOOPBACK, HostPolicy, Network, WebOrigin
 from tservice.http.kernel import IGate
-from tservice.http.operations import Access, Operation, Style
-from tservice.http.pagekey import shown_key
-from tservice.http.request import Request
+from tservice.http.operations import AccessRule, Operation, ResponseStyle
+from tservice.http.page_key import find_page_key
+from tservice.http.request import ServiceRequest
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Service"'}
@@ -38,25 +38,25 @@ CHALLENGE = {"WWW-Authenticate": 'Basic realm="Service"'}
 MOST_COOKIES = 8
 """Limit on the cookies of one name that are checked."""
 
-STRANGER = Identity(username="", admin=False, method="none", can_bypass_permissions=False)
+ANONYMOUS = Identity(username="", admin=False, method="none", can_bypass_permissions=False)
 """Identity of the callers of public operations, who are not authenticated."""
 
 PASSWORD_PATHS = frozenset({"/api/me", "/api/me/password"})
 """API paths that remain available to an account whose password must be changed."""
 
 
-def unauthorized(text: str = "Unauthorized", challenge: bool = True) -> Refusal:
+def unauthorized_refusal(text: str = "Unauthorized", challenge: bool = True) -> HttpRefusal:
     """Return the bare 401 (protocol-auth).
 
     @param challenge: true if the browser should prompt for a password.
     """
-    return bare(401, text, CHALLENGE if challenge else {})
+    return bare_refusal(401, text, CHALLENGE if challenge else {})
 
 
-def too_many(seconds: float) -> Refusal:
+def too_many_refusal(seconds: float) -> HttpRefusal:
     """Return the bare 429 over a failure cap; C{seconds} until a retry makes sense."""
     text = "Too Many Requests — try again later"
-    return bare(429, text, {"Retry-After": str(max(1, ceil(seconds)))})
+    return bare_refusal(429, text, {"Retry-After": str(max(1, ceil(seconds)))})
 
 
 def prefers_page(accept: str) -> bool:
@@ -65,11 +65,11 @@ def prefers_page(accept: str) -> bool:
     for part in accept.lower().split(","):
         kind, *parameters = (piece.strip() for piece in part.split(";"))
         if kind in weights:
-            weights[kind] = _weight(parameters)
+            weights[kind] = _accept_quality(parameters)
     return weights["text/html"] > weights["application/json"]
 
 
-def _weight(parameters: Sequence[str]) -> float:
+def _accept_quality(parameters: Sequence[str]) -> float:
     for parameter in parameters:
         if parameter.startswith("q="):
             try:
@@ -81,12 +81,12 @@ def _weight(parameters: Sequence[str]) -> float:
 
 def wants_login_page(visit: AuthenticationRequest) -> bool:
     """Return whether a 401 should be a page with a form (protocol-auth)."""
-    if visit.method not in ("GET", "HEAD") or visit.upgrade or paths.is_program(visit.path):
+    if visit.method not in ("GET", "HEAD") or visit.upgrade or paths.is_program_path(visit.path):
         return False
     return prefers_page(visit.header("accept") or "")
 
 
-def from_script(visit: AuthenticationRequest) -> bool:
+def is_from_script(visit: AuthenticationRequest) -> bool:
     """Return whether a page's script sent the request: a challenge would open a dialog over the
     page.
     """
@@ -98,26 +98,30 @@ def _may_challenge(visit: AuthenticationRequest) -> bool:
     page: the link could carry a user name and password, which the browser keeps and sends with
     all later requests of the UI.
     """
-    return not (visit.led or from_script(visit))
+    return not (visit.led or is_from_script(visit))
 
 
-def _started_elsewhere(visit: AuthenticationRequest) -> bool:
+def _is_cross_site_call(visit: AuthenticationRequest) -> bool:
     """Return whether the browser says that a page of another origin calls the API, even only to
     read.
 
     That page cannot see the response.  But if no password is required, or the browser knows it, it
     could hold streams and waits open, or start a child.  Following a link does not count.
     """
-    return _named_foreign(visit) and paths.is_called(visit.path) and not _followed(visit)
+    return (
+        _is_cross_site_navigation(visit)
+        and paths.is_operation_path(visit.path)
+        and not _is_navigation(visit)
+    )
 
 
-def _followed(visit: AuthenticationRequest) -> bool:
+def _is_navigation(visit: AuthenticationRequest) -> bool:
     """Return whether a person navigates there: neither a frame nor a prefetch."""
     held = (visit.header("sec-fetch-dest") or "document") != "document"
-    return not (from_script(visit) or held or visit.header("sec-purpose"))
+    return not (is_from_script(visit) or held or visit.header("sec-purpose"))
 
 
-def _named_foreign(visit: AuthenticationRequest) -> bool:
+def _is_cross_site_navigation(visit: AuthenticationRequest) -> bool:
     """Return whether the browser says that a page of another origin caused the request, by a link
     or form as well.
     """
@@ -138,7 +142,7 @@ class GateRules:
 
     hosts: HostPolicy
     tunnel_hosts: Callable[[], Collection[str]]
-    origins: frozenset[Origin]
+    origins: frozenset[WebOrigin]
     proxies: tuple[Network, ...]
     gesture: bool = False
     base_path: str = ""
@@ -156,7 +160,7 @@ def rules_of(
     """
     try:
         return GateRules(
-            hosts=hosts.policy(bind_hosts, config.allowed_hosts),
+            hosts=hosts.make_host_policy(bind_hosts, config.allowed_hosts),
             tunnel_hosts=tunnel_hosts,
             origins=hosts.localhost_origins(config.allowed_origins),
             proxies=hosts.trusted_networks(config.trusted_proxies),
@@ -168,7 +172,7 @@ def rules_of(
 
 
 @implementer(IGate)
-class Gate:
+class AccessGate:
     """Authenticates and authorizes requests.
 
     @ivar isolated: the origin of the listener of web tabs, for callers who use that Host.
@@ -181,7 +185,7 @@ class Gate:
         hook: IAuthenticator,
         failures: IFailureCounter,
         owner_of: Callable[[str], str | None],
-        login_page: Callable[[], Response],
+        login_page: Callable[[], HttpResponse],
     ) -> None:
         """@param authenticators: tried in order; the first that accepts decides.
         @param hook: the only authenticator for hooks from this machine.
@@ -193,31 +197,35 @@ class Gate:
         self._authenticators, self._hook = tuple(authenticators), hook
         self._owner_of, self._login_page = owner_of, login_page
 
-    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
+    def check_host_and_origin(
+        self, request: ServiceRequest, method: str, path: str | None
+    ) -> AuthenticationRequest:
         """Check Host and Origin.
 
         @raise Refusal: bare 403.
         """
-        visit = self.screen_host(request, method, path)
-        came = self._source(request)
+        visit = self.check_host(request, method, path)
+        came = self._find_source(request)
         host = hosts.parse_host(came.host or "")
         assert host is not None, "screened"  # noqa: S101
         scheme = came.scheme or ("https" if visit.secure else None)
-        judged = self._judge_origin(visit, _all(request, "origin"), host, scheme)
-        return evolve(judged, led=judged.cors is None and _named_foreign(judged))
+        judged = self._judge_origin(visit, _header_values(request, "origin"), host, scheme)
+        return evolve(judged, led=judged.cors is None and _is_cross_site_navigation(judged))
 
-    def screen_host(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
+    def check_host(
+        self, request: ServiceRequest, method: str, path: str | None
+    ) -> AuthenticationRequest:
         """Check Host only.
 
         @raise Refusal: bare 403.
         """
-        came = self._source(request)
+        came = self._find_source(request)
         host = hosts.parse_host(came.host or "")
         # A proxy may forward X-Forwarded-Host as a rebound page sent it: check Host as well.
-        own = hosts.parse_host(_only(request, "host") or "")
-        if host is None or own is None or not (self._admits(host) and self._admits(own)):
-            raise bare(403, "Forbidden: host not allowed")
-        upgrade = "websocket" in ",".join(_all(request, "upgrade")).lower()
+        own = hosts.parse_host(_single_header(request, "host") or "")
+        if host is None or own is None or not (self._admits_host(host) and self._admits_host(own)):
+            raise bare_refusal(403, "Forbidden: host not allowed")
+        upgrade = "websocket" in ",".join(_header_values(request, "upgrade")).lower()
         return AuthenticationRequest(
             method=method,
             path=path,
@@ -225,22 +233,24 @@ class Gate:
             address=came.address,
             secure=request.isSecure() or came.scheme == "https",
             upgrade=upgrade,
-            key=shown_key(request, upgrade),
+            key=find_page_key(request, upgrade),
             base="" if host.name in self._rules.tunnel_hosts() else self._rules.base_path,
             header=request.getHeader,
-            cookies=lambda name: _cookies(request, name),
+            cookies=lambda name: _cookie_values(request, name),
         )
 
-    def _source(self, request: Request) -> hosts.RequestSource:
-        def header(name: str) -> str | None:
-            return ",".join(_all(request, name)) or None
+    def _find_source(self, request: ServiceRequest) -> hosts.RequestSource:
+        def get_header(name: str) -> str | None:
+            return ",".join(_header_values(request, name)) or None
 
         peer = getattr(request.getClientAddress(), "host", "unix")
-        came = hosts.source(peer, _only(request, "host"), self._rules.proxies, header)
-        return hosts.through_tunnel(came, self._rules.tunnel_hosts(), header)
+        came = hosts.find_source(
+            peer, _single_header(request, "host"), self._rules.proxies, get_header
+        )
+        return hosts.find_tunnel_source(came, self._rules.tunnel_hosts(), get_header)
 
-    def _admits(self, host: hosts.HostHeader) -> bool:
-        return hosts.admits(host, self._rules.hosts) or host.name in self._rules.tunnel_hosts()
+    def _admits_host(self, host: hosts.HostHeader) -> bool:
+        return hosts.admits_host(host, self._rules.hosts) or host.name in self._rules.tunnel_hosts()
 
     def _judge_origin(
         self,
@@ -250,20 +260,24 @@ class Gate:
         scheme: str | None,
     ) -> AuthenticationRequest:
         changing = visit.upgrade or visit.method not in SAFE_METHODS
-        if not origins and not (_named_foreign(visit) if changing else _started_elsewhere(visit)):
+        if not origins and not (
+            _is_cross_site_navigation(visit) if changing else _is_cross_site_call(visit)
+        ):
             return visit
         origin = hosts.parse_origin(origins[0]) if len(origins) == 1 else None
-        if hosts.same_origin(origin, host, scheme):
+        if hosts.is_same_origin(origin, host, scheme):
             return visit
         if origin is not None and origin in self._rules.origins:
             asked = visit.method == "OPTIONS" and visit.header("access-control-request-method")
             return evolve(visit, cors=origins[0], preflight=bool(asked))
-        if changing or _started_elsewhere(visit):
-            raise bare(403, "Forbidden: cross-site request blocked")
+        if changing or _is_cross_site_call(visit):
+            raise bare_refusal(403, "Forbidden: cross-site request blocked")
         return visit
 
-    def headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
-        """Return the headers of every response; C{visit} only counts if it passed L{screen}."""
+    def get_headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
+        """Return the headers of every response; C{visit} only counts if it passed
+        L{check_host_and_origin}.
+        """
         if visit is None:
             return security_headers("", self._rules.gesture)
         isolated = self.isolated(visit.host)
@@ -274,33 +288,34 @@ class Gate:
             headers.update(cors_headers(visit.cors, visit.preflight))
         return headers
 
-    async def identify(
+    async def identify_caller(
         self, visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
         """Authenticate the caller.
 
         @raise Refusal: 401 in bare text or as the login page, 429 over a failure cap.
         """
-        access = Access.USER if operation is None else operation.access
-        if access in (Access.PUBLIC, Access.CAPABILITY):
-            return CredentialsAccepted(identity=STRANGER)
-        if access is Access.HOOK and visit.address in LOOPBACK:
+        access = AccessRule.USER if operation is None else operation.access
+        if access in (AccessRule.PUBLIC, AccessRule.CAPABILITY):
+            return CredentialsAccepted(identity=ANONYMOUS)
+        if access is AccessRule.HOOK and visit.address in LOOPBACK:
             verdict = await self._hook.authenticate(visit)
             if isinstance(verdict, CredentialsAccepted):
                 return verdict
-            raise self._refuse(visit, verdict)
+            raise self._make_refusal(visit, verdict)
         wrong: CredentialsRejected | None = None
         for authenticator in self._authenticators:
             verdict = await authenticator.authenticate(visit)
             if isinstance(verdict, CredentialsAccepted):
                 return verdict
             wrong = wrong or verdict
-        raise self._refuse(visit, wrong)
+        raise self._make_refusal(visit, wrong)
 
-    async def recognise(self, visit: AuthenticationRequest) -> Identity | None:
+    async def identify_optional(self, visit: AuthenticationRequest) -> Identity | None:
         """Return the identity of the credentials in C{visit} for an operation that needs none.
 
-        @raise Refusal: as L{identify} for wrong credentials; otherwise passwords could be tried
+        @raise Refusal: as L{identify_caller} for wrong credentials; otherwise passwords could be
+            tried
             here uncounted.
         """
         for authenticator in self._authenticators:
@@ -308,23 +323,25 @@ class Gate:
             if isinstance(verdict, CredentialsAccepted):
                 return verdict.identity
             if verdict is not None:
-                raise self._refuse(visit, verdict)
+                raise self._make_refusal(visit, verdict)
         return None
 
-    def _refuse(self, visit: AuthenticationRequest, wrong: CredentialsRejected | None) -> Refusal:
+    def _make_refusal(
+        self, visit: AuthenticationRequest, wrong: CredentialsRejected | None
+    ) -> HttpRefusal:
         wait = 0.0 if wrong is None else wrong.busy
         if wrong is not None and not (wrong.busy or wrong.is_counted):
             wait = self._failures.record_failure(wrong.bucket, visit.address, None)
         if wants_login_page(visit):
             # Also over the cap: another user at the same address may know the password.
-            return Refusal(evolve(self._login_page(), status=401))
+            return HttpRefusal(evolve(self._login_page(), status=401))
         if wait:
-            return too_many(wait)
+            return too_many_refusal(wait)
         if wrong is not None and not wrong.challenge:
-            return unauthorized(wrong.text, challenge=False)
-        return unauthorized(challenge=_may_challenge(visit))
+            return unauthorized_refusal(wrong.text, challenge=False)
+        return unauthorized_refusal(challenge=_may_challenge(visit))
 
-    def authorize(
+    def authorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
@@ -335,20 +352,20 @@ class Gate:
 
         @raise ServiceError: 403, or for another user's session the 404 of an unknown one.
         """
-        if who is STRANGER:
+        if who is ANONYMOUS:
             return
-        if who.must_change_password and needs_good_password(visit.path):
+        if who.must_change_password and requires_changed_password(visit.path):
             raise ServiceError(ErrorCode.PASSWORD_CHANGE_REQUIRED, "Change your password first")
         if operation is None:
             return
         if who.scopes is not None:
-            judge_token(who, operation, path)
-        if operation.access is Access.ADMIN and not who.admin:
+            check_token(who, operation, path)
+        if operation.access is AccessRule.ADMIN and not who.admin:
             raise ServiceError(ErrorCode.FORBIDDEN, "Only an admin may do this")
-        if operation.access is Access.OWNER:
+        if operation.access is AccessRule.OWNER:
             self._judge_owner(who, operation, path["id"])
 
-    def judge_again(
+    def reauthorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
@@ -362,26 +379,26 @@ class Gate:
         @raise Refusal: 401: signed out, or its token or account was removed.
         @raise ServiceError: 404 for a session that the caller may no longer see, else 403.
         """
-        if who is STRANGER:
+        if who is ANONYMOUS:
             return
-        now = self._now(who)
+        now = self._current_identity(who)
         if now is None:
-            raise unauthorized(challenge=_may_challenge(visit))
-        session = path["id"] if operation.access is Access.OWNER else None
+            raise unauthorized_refusal(challenge=_may_challenge(visit))
+        session = path["id"] if operation.access is AccessRule.OWNER else None
         if session is not None and self._owner_of(session) is not None:
             self._judge_owner(now, operation, session)
         if not now.keeps_rights_of(who):
             text = "Your permission was revoked while this request was running"
             raise ServiceError(ErrorCode.FORBIDDEN, text)
 
-    def still_reaches(self, who: Identity, session_id: str) -> bool:
+    def keeps_session_access(self, who: Identity, session_id: str) -> bool:
         """Return whether C{who}, who was admitted to a session, still has all its rights."""
-        now = self._now(who)
+        now = self._current_identity(who)
         if now is None or not now.keeps_rights_of(who):
             return False
         return now.can_access(self._owner_of(session_id), session_id)
 
-    def _now(self, who: Identity) -> Identity | None:
+    def _current_identity(self, who: Identity) -> Identity | None:
         found = (judge.reauthorize_identity(who) for judge in (*self._authenticators, self._hook))
         return next((identity for identity in found if identity is not None), None)
 
@@ -389,13 +406,13 @@ class Gate:
         owner = self._owner_of(session)
         if who.can_access(owner, session):
             return
-        if operation.style is not Style.WEBSOCKET:
+        if operation.style is not ResponseStyle.WEBSOCKET:
             raise not_found(f"Session {session}")
         if owner is not None:
             raise ServiceError(ErrorCode.FORBIDDEN, f"Session {session} is not yours")
 
 
-def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) -> None:
+def check_token(who: Identity, operation: Operation, path: Mapping[str, str]) -> None:
     """Check that a token may call C{operation}; the owner of the session is checked elsewhere.
 
     @raise ServiceError: 403 naming the missing scope.
@@ -405,36 +422,36 @@ def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
         raise ServiceError(ErrorCode.FORBIDDEN, "Tokens may not do this: sign in instead")
     if not who.has_scope(scope):
         raise ServiceError(ErrorCode.FORBIDDEN, f"The token lacks the scope {scope}")
-    if who.sessions is None or operation.access is Access.OWNER or operation.carries:
+    if who.sessions is None or operation.access is AccessRule.OWNER or operation.proxies_calls:
         return
-    if who.parent is not None and operation.bears:
+    if who.parent is not None and operation.creates_session:
         return
-    if operation.style is Style.WEBSOCKET and "id" in path:
+    if operation.style is ResponseStyle.WEBSOCKET and "id" in path:
         return  # its handler checks, to close with a code
     if operation.method not in SAFE_METHODS or scope not in READ_ONLY_SCOPES:
         raise ServiceError(ErrorCode.FORBIDDEN, "The token only gives access to its sessions")
 
 
-def needs_good_password(path: str | None) -> bool:
+def requires_changed_password(path: str | None) -> bool:
     """Return whether the path is closed to an account that must change its password
     (protocol-users).
     """
     if path is None or path in PASSWORD_PATHS:
         return False
-    return paths.is_called(path) or path.startswith("/ws/")
+    return paths.is_operation_path(path) or path.startswith("/ws/")
 
 
-def _all(request: Request, name: str) -> Sequence[str]:
+def _header_values(request: ServiceRequest, name: str) -> Sequence[str]:
     return [value for value in request.header_values(name) if value]
 
 
-def _only(request: Request, name: str) -> str | None:
+def _single_header(request: ServiceRequest, name: str) -> str | None:
     """Return a header that may occur once; C{None} if it is repeated, even by an empty one."""
     found = request.header_values(name)
     return found[0] if len(found) == 1 else None
 
 
-def _cookies(request: Request, name: str) -> Sequence[str]:
+def _cookie_values(request: ServiceRequest, name: str) -> Sequence[str]:
     pairs = ";".join(request.header_values("cookie")).split(";")
     found = [pair.strip().partition("=") for pair in pairs]
     return [value for key, _, value in found if key == name and value][:MOST_COOKIES]

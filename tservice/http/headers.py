@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from tservice.http.pagekey import HEADER
+from tservice.http.page_key import HEADER
 
 CSP = {
     "default-src": "'self'",
@@ -31,7 +31,7 @@ GESTURE = {
 }
 """Additional sources that the gesture overlay's runtime needs (protocol-gesture)."""
 
-POWERS = {"camera": "()", "display-capture": "()", "geolocation": "()", "microphone": "(self)"}
+PERMISSIONS = {"camera": "()", "display-capture": "()", "geolocation": "()", "microphone": "(self)"}
 """Permissions that a page may request from its user: dictation needs the microphone
 (protocol-voice).
 """
@@ -53,7 +53,7 @@ def security_headers(
     rules = {**CSP, **GESTURE} if gesture else dict(CSP)
     if host:
         rules["connect-src"] += f" ws://{host} wss://{host}"
-    powers = {**POWERS, "camera": "(self)"} if gesture else POWERS
+    powers = {**PERMISSIONS, "camera": "(self)"} if gesture else PERMISSIONS
     if isolated is not None:
         rules["frame-src"] += f" {isolated}"
         rules["connect-src"] += f" {isolated}"

@@ -43,7 +43,7 @@ class HostHeader:
 
 
 @frozen
-class Origin:
+class WebOrigin:
     """Parsed Origin header; C{port} is the scheme's default when it names none."""
 
     scheme: str
@@ -63,7 +63,7 @@ class HostPolicy:
     suffixes: tuple[str, ...] = TUNNEL_SUFFIXES
 
 
-def policy(bind_hosts: Iterable[str], allowed_hosts: Iterable[str]) -> HostPolicy:
+def make_host_policy(bind_hosts: Iterable[str], allowed_hosts: Iterable[str]) -> HostPolicy:
     """Return the policy of a configuration.
 
     @param allowed_hosts: C{SERVICE_ALLOWED_HOSTS}: names, or suffixes with a leading dot.
@@ -107,7 +107,7 @@ def is_address(text: str) -> bool:
     return True
 
 
-def admits(host: HostHeader | None, rules: HostPolicy) -> bool:
+def admits_host(host: HostHeader | None, rules: HostPolicy) -> bool:
     """Return whether a request for C{host} may pass.
 
     IP literals pass: without a name lookup, DNS rebinding is impossible.
@@ -119,7 +119,7 @@ def admits(host: HostHeader | None, rules: HostPolicy) -> bool:
     return any(host.name.endswith(suffix) and host.name != suffix for suffix in rules.suffixes)
 
 
-def parse_origin(header: str) -> Origin | None:
+def parse_origin(header: str) -> WebOrigin | None:
     """Parse an Origin header; return C{None} for C{null} and anything else that is not a web
     origin.
     """
@@ -128,10 +128,10 @@ def parse_origin(header: str) -> Origin | None:
     if found is None or host is None:
         return None
     port = _DEFAULT_PORTS[found[1]] if host.port is None else host.port
-    return Origin(found[1], host.name, port)
+    return WebOrigin(found[1], host.name, port)
 
 
-def same_origin(origin: Origin | None, host: HostHeader, scheme: str | None) -> bool:
+def is_same_origin(origin: WebOrigin | None, host: HostHeader, scheme: str | None) -> bool:
     """Return whether a page of C{origin} belongs to this service (protocol-hosts).
 
     @param scheme: as a trusted proxy gave it; C{None} excludes it from the comparison.
@@ -144,7 +144,7 @@ def same_origin(origin: Origin | None, host: HostHeader, scheme: str | None) -> 
     return origin.port == port
 
 
-def localhost_origins(texts: Iterable[str]) -> frozenset[Origin]:
+def localhost_origins(texts: Iterable[str]) -> frozenset[WebOrigin]:
     """Parse the origins that CORS admits.
 
     @raise ValueError: an origin is not on this machine: CORS is localhost only.
@@ -194,7 +194,7 @@ class RequestSource:
     host: str | None
 
 
-def source(
+def find_source(
     peer: str,
     host: str | None,
     trusted: Sequence[Network],
@@ -207,15 +207,15 @@ def source(
     peer = normal_address(peer)
     if not _is_trusted(peer, trusted):
         return RequestSource(address=peer, scheme=None, host=host)
-    scheme = (_last(header("x-forwarded-proto")) or "").lower()
+    scheme = (_last_value(header("x-forwarded-proto")) or "").lower()
     return RequestSource(
-        address=_client(peer, header("x-forwarded-for") or "", trusted),
+        address=_client_address(peer, header("x-forwarded-for") or "", trusted),
         scheme=scheme if scheme in _DEFAULT_PORTS else None,
-        host=_last(header("x-forwarded-host")) or host,
+        host=_last_value(header("x-forwarded-host")) or host,
     )
 
 
-def through_tunnel(
+def find_tunnel_source(
     came: RequestSource, tunnels: Collection[str], header: Callable[[str], str | None]
 ) -> RequestSource:
     """Return the sender of a request that the managed tunnel forwarded; its program connects from
@@ -225,15 +225,15 @@ def through_tunnel(
     header for the Host never is.  Another program on this machine can pretend to be the tunnel, so
     the address may only be displayed and counted.
 
-    @param came: the result of L{source}.
+    @param came: the result of L{find_source}.
     """
     host = parse_host(came.host or "")
     if host is None or host.name not in tunnels or came.address not in LOOPBACK:
         return came
-    return evolve(source(came.address, came.host, _THIS_MACHINE, header), host=came.host)
+    return evolve(find_source(came.address, came.host, _THIS_MACHINE, header), host=came.host)
 
 
-def _client(peer: str, chain: str, trusted: Sequence[Network]) -> str:
+def _client_address(peer: str, chain: str, trusted: Sequence[Network]) -> str:
     """Return the nearest address in the chain that is not a trusted proxy."""
     found = peer
     for hop in reversed(chain.split(",")[-MOST_HOPS:]):
@@ -253,5 +253,5 @@ def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
     return any(found in network for network in trusted)
 
 
-def _last(header: str | None) -> str | None:
+def _last_value(header: str | None) -> str | None:
     return header.rpartition(",")[2].strip() or None if header else None

@@ -22,25 +22,35 @@ from tservice.core.disk_errors import DiskFull, find_disk_problem
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
-from tservice.http import envelope, pagekey, paths
-from tservice.http.body import LONG_TEXT, read_in_turns, read_nothing, read_query, too_large
-from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
-from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
-from tservice.http.parked import ParkedCalls
-from tservice.http.request import Request
-from tservice.http.routing import RouteTable, arguments
-from tservice.http.transfer.incoming import Incoming
-from tservice.http.transfer.large import LargeAnswers, waits, write_as_taken
+from tservice.http import envelope, page_key, paths
+from tservice.http.body import (
+    LONG_TEXT,
+    check_empty_body,
+    read_body_yielding,
+    read_query,
+    too_large,
+)
+from tservice.http.envelope import NO_PAGE, HttpRefusal, HttpResponse, bare_refusal
+from tservice.http.operations import JSON_BODY_LIMIT, Operation, OperationCall, ResponseStyle
+from tservice.http.parked_calls import ParkedCalls
+from tservice.http.request import ServiceRequest
+from tservice.http.routing import RouteTable, path_arguments
+from tservice.http.transfer.large_responses import (
+    LargeResponses,
+    is_written_in_pieces,
+    write_in_pieces,
+)
+from tservice.http.transfer.request_body import IncomingBody
 
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 
 Path = Mapping[str, str]
 """Parameters of a path."""
 
-Heard = Callable[[Call, object], None]
+CallListener = Callable[[OperationCall, object], None]
 """Callback for a call and its outcome: the handler's result, or the exception that it raised."""
 
-Strays = Callable[[Request], Response | None]
+FallbackRoute = Callable[[ServiceRequest], HttpResponse | None]
 """Fallback that answers a request which is neither in the table nor a page; C{None}: the request is
 not its own.
 """
@@ -49,13 +59,15 @@ not its own.
 class IGate(Interface):
     """Authenticates and authorizes requests (protocol-gate)."""
 
-    def screen(request: Request, method: str, path: str | None) -> AuthenticationRequest:
+    def check_host_and_origin(
+        request: ServiceRequest, method: str, path: str | None
+    ) -> AuthenticationRequest:
         """Check Host and Origin.
 
         @raise Refusal: the request ends here.
         """
 
-    async def identify(
+    async def identify_caller(
         visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
         """Authenticate the caller.
@@ -64,16 +76,16 @@ class IGate(Interface):
         @raise Refusal: the caller is not known, or locked out.
         """
 
-    def authorize(
+    def authorize_call(
         visit: AuthenticationRequest, who: Identity, operation: Operation | None, path: Path
     ) -> None:
         """Check that C{who} may call C{operation}.
 
-        @param operation: as for L{identify}.
+        @param operation: as for L{identify_caller}.
         @raise ServiceError: C{who} may not call it.
         """
 
-    def judge_again(
+    def reauthorize_call(
         visit: AuthenticationRequest, who: Identity, operation: Operation, path: Path
     ) -> None:
         """Check that C{who}, who was admitted to C{operation}, still has all its rights.
@@ -82,31 +94,31 @@ class IGate(Interface):
         @raise ServiceError: a right that it had is lost.
         """
 
-    def headers(visit: AuthenticationRequest | None) -> Mapping[str, str]:
+    def get_headers(visit: AuthenticationRequest | None) -> Mapping[str, str]:
         """Return the headers of every response; C{None} for a request that did not pass
-        L{screen}.
+        L{check_host_and_origin}.
         """
 
 
 class IPages(Interface):
     """Files of the browser UI."""
 
-    def find(path: str, visit: AuthenticationRequest) -> Response | None:
+    def find_page(path: str, visit: AuthenticationRequest) -> HttpResponse | None:
         """Return the file at C{path}, C{None} when there is none."""
 
 
 class IUpgrades(Interface):
     """Handles WebSocket upgrades."""
 
-    async def serve(call: Call) -> None:
+    async def serve_socket(call: OperationCall) -> None:
         """Upgrade, pass the socket to the operation, and return when it is closed."""
 
-    async def refuse(request: Request, error: ServiceError) -> None:
+    async def refuse_socket(request: ServiceRequest, error: ServiceError) -> None:
         """Upgrade, then close with the code that belongs to C{error} (protocol-websocket)."""
 
 
 @implementer(IResource)
-class Kernel:
+class HttpKernel:
     """Root resource, which handles every request to this service.
 
     @ivar table: the mounted operations.
@@ -122,10 +134,10 @@ class Kernel:
         pages: IPages,
         sockets: IUpgrades,
         base_path: str = "",
-        heard: Heard = lambda call, outcome: None,
+        on_call: CallListener = lambda call, outcome: None,
         parked: ParkedCalls | None = None,
-        strays: Strays = lambda request: None,
-        large: LargeAnswers | None = None,
+        fallback_route: FallbackRoute = lambda request: None,
+        large: LargeResponses | None = None,
     ) -> None:
         """@param base_path: the path under which a reverse proxy serves the service, for example
             C{/terminals}.
@@ -135,21 +147,21 @@ class Kernel:
             C{None} for a request that it does not serve.
         @param large: counts response bytes that wait to be read.
         """
-        self._strays = strays
-        self._heard = heard
+        self._strays = fallback_route
+        self._heard = on_call
         self._parked = parked or ParkedCalls()
-        self._large = large or LargeAnswers()
+        self._large = large or LargeResponses()
         self._gate, self._pages, self._sockets = gate, pages, sockets
         self._base = base_path
         self._faults = count(1)
         self._warned: set[str] = set()
-        self.table = RouteTable(operations, self._serve, self._miss)
+        self.table = RouteTable(operations, self._serve_operation, self._serve_unmatched)
         self._any_bodies = tuple(
             one.path.partition("{")[0].encode() for one in self.table.operations if one.any_body
         )
         self._routed = self.table.app.resource()
 
-    def getChildWithDefault(self, name: bytes, request: Request) -> Kernel:
+    def getChildWithDefault(self, name: bytes, request: ServiceRequest) -> HttpKernel:
         """Return the kernel itself, which is a leaf."""
         return self
 
@@ -160,52 +172,56 @@ class Kernel:
         """
         raise TypeError("the kernel has no child resources: use the operations table")
 
-    def render(self, request: Request) -> int:
+    def render(self, request: ServiceRequest) -> int:
         """Answer C{request}, now or later."""
         if not _TOKEN.fullmatch(request.method):
             # HTTP/2 does not check the method.
-            self._end(request, bare(400, "Bad Request").response)
+            self._end_response(request, bare_refusal(400, "Bad Request").response)
             return NOT_DONE_YET
-        path = paths.canonical(request.path, self._base)
+        path = paths.canonical_path(request.path, self._base)
         try:
-            visit = self._gate.screen(request, _text(request.method), path)
-        except Refusal as refusal:
-            self._put_headers(request, self._gate.headers(None))
+            visit = self._gate.check_host_and_origin(request, _decode_text(request.method), path)
+        except HttpRefusal as refusal:
+            self._put_headers(request, self._gate.get_headers(None))
             if self._closes_foreign(request):
-                self._start(request, self._guard(request, self._close(request, refusal)))
+                self._start_work(
+                    request, self._convert_errors(request, self._close_refused(request, refusal))
+                )
             else:
-                self._end(request, refusal.response)
+                self._end_response(request, refusal.response)
             return NOT_DONE_YET
         request.visit = visit
-        self._put_headers(request, self._gate.headers(visit))
+        self._put_headers(request, self._gate.get_headers(visit))
         if request.refusal is not None:
-            self._end(request, _refused(request.refusal))
+            self._end_response(request, _refusal_response(request.refusal))
         elif self._base and request.path == self._base.encode():
             # Relative URLs in the page need the slash.
-            self._end(request, Response(status=308, headers={"Location": f"{self._base}/"}))
+            self._end_response(
+                request, HttpResponse(status=308, headers={"Location": f"{self._base}/"})
+            )
         elif path is None:
-            self._start(request, self._miss(request, HTTPException()))
+            self._start_work(request, self._serve_unmatched(request, HTTPException()))
         elif visit.preflight:
-            self._end(request, Response(status=204, content_type=""))
+            self._end_response(request, HttpResponse(status=204, content_type=""))
         else:
             # Klein joins these again; the empty first one gives exactly this path.
             request.postpath = path.encode().split(b"/")
             self._routed.render(request)
         return NOT_DONE_YET
 
-    def _closes_foreign(self, request: Request) -> bool:
-        operation = self._find(request.method, request.path)
+    def _closes_foreign(self, request: ServiceRequest) -> bool:
+        operation = self._find_operation(request.method, request.path)
         upgrade = request.getHeader("upgrade") or ""
         return operation is not None and operation.closes_foreign and "websocket" in upgrade.lower()
 
-    async def _close(self, request: Request, refusal: Refusal) -> None:
+    async def _close_refused(self, request: ServiceRequest, refusal: HttpRefusal) -> None:
         text = refusal.response.content.decode()
-        await self._sockets.refuse(request, ServiceError(ErrorCode.FORBIDDEN, text))
+        await self._sockets.refuse_socket(request, ServiceError(ErrorCode.FORBIDDEN, text))
 
-    def body_bound(self, method: bytes, path: bytes) -> int:
+    def get_body_limit(self, method: bytes, path: bytes) -> int:
         """Return the limit in bytes on a body for this route."""
-        operation = self._find(method, path)
-        return JSON_BODY_LIMIT if operation is None else operation.bounds.size
+        operation = self._find_operation(method, path)
+        return JSON_BODY_LIMIT if operation is None else operation.body_limits.size
 
     def is_streamed(self, method: bytes, path: bytes, form: bool) -> bool:
         """Return whether this route's handler reads the body while it arrives.
@@ -214,29 +230,29 @@ class Kernel:
         """
         if not form and not path.removeprefix(self._base.encode()).startswith(self._any_bodies):
             return False
-        operation = self._find(method, path)
+        operation = self._find_operation(method, path)
         return operation is not None and operation.streams and (form or operation.any_body)
 
-    def _find(self, method: bytes, path: bytes) -> Operation | None:
-        known = paths.canonical(path, self._base)
-        return None if known is None else self.table.find(_text(method), known)
+    def _find_operation(self, method: bytes, path: bytes) -> Operation | None:
+        known = paths.canonical_path(path, self._base)
+        return None if known is None else self.table.find_operation(_decode_text(method), known)
 
-    def vouch(self, request: Request, method: bytes, target: bytes) -> None:
+    def authorize_upload(self, request: ServiceRequest, method: bytes, target: bytes) -> None:
         """Refuse a large body while it arrives, unless its sender may send it."""
         path = target.partition(b"?")[0]
 
-        async def judge() -> None:
+        async def authorize_sender() -> None:
             try:
-                known = paths.canonical(path, self._base)
-                visit = self._gate.screen(request, _text(method), known)
-                await self._gate.identify(visit, self._find(method, path))
-            except Refusal as refusal:
-                request.refuse(refusal)
+                known = paths.canonical_path(path, self._base)
+                visit = self._gate.check_host_and_origin(request, _decode_text(method), known)
+                await self._gate.identify_caller(visit, self._find_operation(method, path))
+            except HttpRefusal as refusal:
+                request.refuse_body(refusal)
 
-        spawn_logged(judge(), self._log, "authorizing an upload")
+        spawn_logged(authorize_sender(), self._log, "authorizing an upload")
 
-    def _start(self, request: Request, work: Coroutine[Any, Any, bytes | None]) -> None:
-        async def answer() -> None:
+    def _start_work(self, request: ServiceRequest, work: Coroutine[Any, Any, bytes | None]) -> None:
+        async def write_response() -> None:
             content = await work
             if request.gone:
                 return
@@ -244,13 +260,13 @@ class Kernel:
                 request.write(content)
             request.finish()
 
-        spawn_logged(answer(), self._log, "an answer")
+        spawn_logged(write_response(), self._log, "an answer")
 
-    def _end(self, request: Request, response: Response) -> None:
-        request.write(self._prepare(request, response))
+    def _end_response(self, request: ServiceRequest, response: HttpResponse) -> None:
+        request.write(self._prepare_response(request, response))
         request.finish()
 
-    def _prepare(self, request: Request, response: Response) -> bytes:
+    def _prepare_response(self, request: ServiceRequest, response: HttpResponse) -> bytes:
         request.setResponseCode(response.status, responses.get(response.status, "").encode())
         headers = request.responseHeaders
         if response.content_type:
@@ -260,22 +276,22 @@ class Kernel:
         self._put_headers(request, response.headers)
         return response.content
 
-    def _put_headers(self, request: Request, headers: Mapping[str, str]) -> None:
+    def _put_headers(self, request: ServiceRequest, headers: Mapping[str, str]) -> None:
         for name, value in headers.items():
             request.responseHeaders.setRawHeaders(name, [value])
 
-    async def _serve(
-        self, request: Request, operation: Operation, path: Mapping[str, str]
+    async def _serve_operation(
+        self, request: ServiceRequest, operation: Operation, path: Mapping[str, str]
     ) -> bytes | None:
         request.route = operation.path
         if operation.deprecated is not None:
-            self._warn(request, operation.deprecated)
-        values = arguments(operation, path)
+            self._warn_deprecated(request, operation.deprecated)
+        values = path_arguments(operation, path)
         if values is None:
-            return await self._miss(request, HTTPException())
-        return await self._written(request, self._answer(request, operation, values))
+            return await self._serve_unmatched(request, HTTPException())
+        return await self._write_large(request, self._answer_call(request, operation, values))
 
-    def _warn(self, request: Request, family: str) -> None:
+    def _warn_deprecated(self, request: ServiceRequest, family: str) -> None:
         """Warn the caller, and once the operator, about a deprecated operation
         (protocol-versioning).
         """
@@ -284,106 +300,108 @@ class Kernel:
             self._warned.add(family)
             self._log.warn("{family} are deprecated but still in use", family=family)
 
-    async def _miss(self, request: Request, error: HTTPException) -> bytes | None:
-        return await self._written(request, self._without_operation(request, error))
+    async def _serve_unmatched(self, request: ServiceRequest, error: HTTPException) -> bytes | None:
+        return await self._write_large(request, self._without_operation(request, error))
 
-    async def _written(
-        self, request: Request, work: Coroutine[Any, Any, Response | None]
+    async def _write_large(
+        self, request: ServiceRequest, work: Coroutine[Any, Any, HttpResponse | None]
     ) -> bytes | None:
         """Return the content that is still to be written; a large response is written here, at the
         client's pace.
         """
-        content = await self._guard(request, work)
-        if content is None or not waits(request, len(content)):
+        content = await self._convert_errors(request, work)
+        if content is None or not is_written_in_pieces(request, len(content)):
             return content
-        await write_as_taken(request, content)
+        await write_in_pieces(request, content)
         return None
 
-    async def _guard(
-        self, request: Request, work: Coroutine[Any, Any, Response | None]
+    async def _convert_errors(
+        self, request: ServiceRequest, work: Coroutine[Any, Any, HttpResponse | None]
     ) -> bytes | None:
         """Turn any outcome of C{work} into one response, without details of a fault."""
         try:
             response = await work
-        except Refusal as refusal:
+        except HttpRefusal as refusal:
             response = refusal.response
         except ServiceError as error:
-            response = envelope.failure(error)
+            response = envelope.failure_response(error)
         except CancelledError:
             if request.gone:
                 raise
-            response = self._fault(request) if not request.startedWriting else NO_PAGE
+            response = self._log_fault(request) if not request.startedWriting else NO_PAGE
         except Exception as error:
             reason = find_disk_problem(error)
-            refused = None if reason is None else envelope.failure(DiskFull(reason))
-            response = refused or self._fault(request)
+            refused = None if reason is None else envelope.failure_response(DiskFull(reason))
+            response = refused or self._log_fault(request)
         if response is None or request.gone:
             return None
         if not request.startedWriting:
-            await request.settle()
+            await request.wait_until_writable()
         if request.startedWriting:
             # A stream broke off: abort the connection so that the client notices.
             request.abort()
             return None
-        return self._prepare(request, response)
+        return self._prepare_response(request, response)
 
-    def _fault(self, request: Request) -> Response:
+    def _log_fault(self, request: ServiceRequest) -> HttpResponse:
         number = next(self._faults)
         self._log.failure(
             "fault {number} in {method} {route}",
             number=number,
-            method=_text(request.method),
+            method=_decode_text(request.method),
             route=request.route,
         )
-        return envelope.failure(
+        return envelope.failure_response(
             ServiceError(ErrorCode.INTERNAL_ERROR, f"Internal error (number {number} in the log)")
         )
 
-    async def _answer(self, request: Request, operation: Operation, path: Path) -> Response | None:
-        identity = await self._identify(request, operation)
-        request.site.share(request, identity.username, admin=identity.admin)
+    async def _answer_call(
+        self, request: ServiceRequest, operation: Operation, path: Path
+    ) -> HttpResponse | None:
+        identity = await self._identify_caller(request, operation)
+        request.site.count_for_account(request, identity.username, admin=identity.admin)
         try:
-            self._gate.authorize(request.visit, identity, operation, path)
+            self._gate.authorize_call(request.visit, identity, operation, path)
             if operation.allowed is not None:
                 operation.allowed()
-            again = partial(self._gate.judge_again, request.visit, identity, operation, path)
-            call = await _call(request, operation, identity, path, again)
-            if request.received > LONG_TEXT:
-                _judge(request, again)  # rights may have changed in between
+            again = partial(self._gate.reauthorize_call, request.visit, identity, operation, path)
+            call = await _make_call(request, operation, identity, path, again)
+            if request.received_bytes > LONG_TEXT:
+                _reauthorize_request(request, again)  # rights may have changed in between
         except ServiceError as error:
-            if operation.style is not Style.WEBSOCKET or not request.visit.upgrade:
+            if operation.style is not ResponseStyle.WEBSOCKET or not request.visit.upgrade:
                 raise
-            await self._sockets.refuse(request, error)
+            await self._sockets.refuse_socket(request, error)
             return None
-        if operation.style is Style.WEBSOCKET:
-            await self._sockets.serve(call)
+        if operation.style is ResponseStyle.WEBSOCKET:
+            await self._sockets.serve_socket(call)
             return None
         try:
-            result = await self._handled(call)
+            result = await self._run_handler(call)
         except BaseException as error:
             # Also after a cancellation: the client left, but the operation may have had an effect.
-            self._tell(call, error)
-            if isinstance(error, (Refusal, ServiceError, CancelledError)):
+            self._notify_listener(call, error)
+            if isinstance(error, (HttpRefusal, ServiceError, CancelledError)):
                 # The response holds no details of other failures; the log has them.
-                self._judge_late(request, call)
+                self._reauthorize_after_wait(request, call)
             raise
-        self._tell(call, result)
-        if operation.style is Style.STREAM:
+        self._notify_listener(call, result)
+        if operation.style is ResponseStyle.STREAM:
             return None
-        self._judge_late(request, call)
-        response = envelope.success(result, operation.style)
-        self._large.count(request, identity.username, len(response.content))
+        self._reauthorize_after_wait(request, call)
+        response = envelope.success_response(result, operation.style)
+        self._large.count_response(request, identity.username, len(response.content))
         return response
 
-    async def _handled(self, call: Call) -> object:
-        lasts = call.operation.style in (Style.LONG_POLL, Style.STREAM)
+    async def _run_handler(self, call: OperationCall) -> object:
+        lasts = call.operation.style in (ResponseStyle.LONG_POLL, ResponseStyle.STREAM)
         if lasts or call.operation.streams:
-            return await self._parked.hold(call)
+            return await self._parked.run_call(call)
         if call.operation.large(call.query):
-            return await self._large.make(call)
+            return await self._large.run_call(call)
         return await call.operation.handler(call)
 
-    def _judge_late(self, request: Request, call: Call) -> None:
+    def _reauthorize_after_wait(self, request: ServiceRequest, call: OperationCall) -> None:
         """Check the caller's rights again, since the handler may have taken minutes.
 
         @raise Refusal: the caller is no longer known.
@@ -391,57 +409,61 @@ class Kernel:
         """
         if call.operation.ends_access or request.gone or request.startedWriting:
             return
-        _judge(request, call.again)
+        _reauthorize_request(request, call.reauthorize)
 
-    def _tell(self, call: Call, outcome: object) -> None:
+    def _notify_listener(self, call: OperationCall, outcome: object) -> None:
         try:
             self._heard(call, outcome)
         except Exception:
             self._log.failure("recording a call of {route} failed", route=call.operation.path)
 
-    async def _identify(self, request: Request, operation: Operation | None) -> Identity:
-        passed = await self._gate.identify(request.visit, operation)
+    async def _identify_caller(
+        self, request: ServiceRequest, operation: Operation | None
+    ) -> Identity:
+        passed = await self._gate.identify_caller(request.visit, operation)
         if passed.set_cookie is not None:
             request.responseHeaders.addRawHeader("Set-Cookie", passed.set_cookie)
         if passed.key_wanted:
-            request.responseHeaders.setRawHeaders(pagekey.HEADER, [pagekey.WANTED])
+            request.responseHeaders.setRawHeaders(page_key.HEADER, [page_key.WANTED])
         return passed.identity
 
-    async def _without_operation(self, request: Request, error: HTTPException) -> Response:
+    async def _without_operation(
+        self, request: ServiceRequest, error: HTTPException
+    ) -> HttpResponse:
         """Answer a request outside the table: a page, a wrong method, an unknown path."""
         visit = request.visit
         page = None
         if visit.path is not None and visit.method in ("GET", "HEAD"):
-            page = self._pages.find(visit.path, visit)
+            page = self._pages.find_page(visit.path, visit)
         if page is not None:
             request.visit = visit = evolve(visit, page=True)
         elif (answer := self._strays(request)) is not None:
             return answer
         if page is None or not page.public:
-            identity = await self._identify(request, None)
-            self._gate.authorize(visit, identity, None, {})
+            identity = await self._identify_caller(request, None)
+            self._gate.authorize_call(visit, identity, None, {})
         if page is not None:
             return page
-        shown = paths.shown(request.path)
+        shown = paths.printable_path(request.path)
         if isinstance(error, MethodNotAllowed):
             return _other_method(visit.method, shown, error)
         return envelope.no_route(visit.method, shown) if paths.is_api(visit.path) else NO_PAGE
 
 
-async def _call(
-    request: Request,
+async def _make_call(
+    request: ServiceRequest,
     operation: Operation,
     identity: Identity,
     path: Path,
-    again: Callable[[], None],
-) -> Call:
+    reauthorize: Callable[[], None],
+) -> OperationCall:
     """Validate C{request} and return its call.
 
-    @param again: see L{Call.again}.
+    @param again: see L{OperationCall.reauthorize}.
     @raise ServiceError: the operation does not accept the query or the body.
     """
-    bounds = operation.bounds
-    if request.received > bounds.size and request.incoming is None:
+    bounds = operation.body_limits
+    if request.received_bytes > bounds.size and request.incoming is None:
         raise too_large(bounds.size)
     query = body = None
     if operation.query is not None:
@@ -449,10 +471,10 @@ async def _call(
     if operation.body is not None:
         raw, kind = request.content.read(), request.getHeader("content-type") or ""
         optional, clock = operation.optional_body, request.site.reactor
-        body = await read_in_turns(raw, kind, operation.body, optional, bounds.values, clock)
-    elif operation.bodiless:
-        read_nothing(request.content.read(), request.getHeader("content-type") or "")
-    return Call(
+        body = await read_body_yielding(raw, kind, operation.body, optional, bounds.values, clock)
+    elif operation.has_no_body:
+        check_empty_body(request.content.read(), request.getHeader("content-type") or "")
+    return OperationCall(
         operation=operation,
         identity=identity,
         path=path,
@@ -460,29 +482,29 @@ async def _call(
         body=body,
         address=request.visit.address,
         request=request,
-        again=again,
-        incoming=request.incoming or Incoming(),
+        reauthorize=reauthorize,
+        incoming=request.incoming or IncomingBody(),
     )
 
 
-def _judge(request: Request, again: Callable[[], None]) -> None:
+def _reauthorize_request(request: ServiceRequest, reauthorize: Callable[[], None]) -> None:
     try:
-        again()
-    except (Refusal, ServiceError):
+        reauthorize()
+    except (HttpRefusal, ServiceError):
         request.responseHeaders.removeHeader("Set-Cookie")
         raise
 
 
-def _other_method(method: str, shown: str, error: MethodNotAllowed) -> Response:
+def _other_method(method: str, shown: str, error: MethodNotAllowed) -> HttpResponse:
     allowed = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
     if method == "OPTIONS":
-        return Response(status=204, content_type="", headers={"Allow": allowed})
+        return HttpResponse(status=204, content_type="", headers={"Allow": allowed})
     return envelope.wrong_method(method, shown, allowed)
 
 
-def _refused(why: Refusal | ServiceError) -> Response:
-    return why.response if isinstance(why, Refusal) else envelope.failure(why)
+def _refusal_response(why: HttpRefusal | ServiceError) -> HttpResponse:
+    return why.response if isinstance(why, HttpRefusal) else envelope.failure_response(why)
 
 
-def _text(word: bytes) -> str:
+def _decode_text(word: bytes) -> str:
     return word.decode("ascii", "backslashreplace")

@@ -11,7 +11,14 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
+from tservice.http.operations import (
+    AccessRule,
+    Operation,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
+    Scope,
+)
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
 """Upper bounds in seconds; long polls end at 600."""
@@ -27,7 +34,7 @@ Family = GaugeMetricFamily | CounterMetricFamily
 
 
 @frozen
-class Measure:
+class MetricSource:
     """Metric whose values are collected when the metrics are read.
 
     @ivar name: without the prefix C{tservice_}.
@@ -42,12 +49,12 @@ class Measure:
     grows: bool = False
 
 
-def number(name: str, text: str, value: Callable[[], int]) -> Measure:
+def make_gauge(name: str, text: str, value: Callable[[], int]) -> MetricSource:
     """Return a gauge of one value."""
-    return Measure(name, text, lambda: {(): value()})
+    return MetricSource(name, text, lambda: {(): value()})
 
 
-class _Asked(Collector):
+class _OnDemandCollector(Collector):
     """Collector that computes its values when the metrics are read."""
 
     def __init__(self, empty: Callable[[], Family], values: Callable[[], Values]) -> None:
@@ -66,7 +73,7 @@ class _Asked(Collector):
         yield self._empty()
 
 
-class Metrics:
+class MetricsRegistry:
     """Counters of this service in a separate registry."""
 
     def __init__(self) -> None:
@@ -89,41 +96,43 @@ class Metrics:
             "tservice_http_answer_bytes", "Bytes of answers' content.", registry=self._registry
         )
 
-    def answered(self, route: str, method: str, status: int, seconds: float, size: int) -> None:
-        """Count one response; the hook of L{tservice.http.site.Site}."""
+    def count_response(
+        self, route: str, method: str, status: int, seconds: float, size: int
+    ) -> None:
+        """Count one response; the hook of L{tservice.http.site.HttpSite}."""
         known = method if method in METHODS else "other"
         self._requests.labels(route, known, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
         self._bytes.inc(size)
 
-    def measure(self, measure: Measure) -> None:
-        """Register C{measure}."""
+    def add_source(self, measure: MetricSource) -> None:
+        """Register C{add_source}."""
         family = CounterMetricFamily if measure.grows else GaugeMetricFamily
         empty = partial(
             family, f"tservice_{measure.name}", measure.text, labels=list(measure.labels)
         )
-        self._registry.register(_Asked(empty, measure.values))
+        self._registry.register(_OnDemandCollector(empty, measure.values))
 
-    def text(self) -> bytes:
+    def format_text(self) -> bytes:
         """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
-    async def read(self, call: Call) -> object:
+    async def serve_metrics(self, call: OperationCall) -> object:
         """Answer C{GET /metrics}."""
-        return Reply(content=self.text(), content_type=CONTENT_TYPE_LATEST)
+        return RawReply(content=self.format_text(), content_type=CONTENT_TYPE_LATEST)
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the route for the table."""
         return [
             Operation(
                 method="GET",
                 path="/metrics",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
-                handler=self.read,
+                handler=self.serve_metrics,
                 summary="Metrics for Prometheus",
                 tag="Diagnostics",
-                style=Style.RAW,
+                style=ResponseStyle.RAW,
                 media_type="text/plain",
             )
         ]

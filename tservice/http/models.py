@@ -17,7 +17,7 @@ _LONGEST_MEMBER = 64
 _TRUTHS = ("0", "1", "false", "true")
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     """Request body: unknown fields and loose types are refused."""
 
     model_config = ConfigDict(
@@ -30,7 +30,7 @@ class Body(BaseModel):
     )
 
 
-class Query(BaseModel):
+class QueryParameters(BaseModel):
     """Query string: unknown parameters are ignored, values are parsed from text."""
 
     model_config = ConfigDict(
@@ -42,11 +42,11 @@ class Query(BaseModel):
     )
 
 
-Answer = Payload
+ResponseModel = Payload
 """Base class of an operation's response."""
 
 
-def _integer(value: object) -> object:
+def _parse_integer(value: object) -> object:
     if not isinstance(value, str):
         return value
     if not _INTEGER.fullmatch(value):
@@ -56,7 +56,7 @@ def _integer(value: object) -> object:
     return -number if value.startswith("-") else number
 
 
-def _truth(value: object) -> object:
+def _parse_boolean(value: object) -> object:
     if isinstance(value, str):
         if value not in _TRUTHS:
             raise ValueError("must be one of 0, 1, false, true")
@@ -64,21 +64,21 @@ def _truth(value: object) -> object:
     return value
 
 
-def _member(value: object) -> object:
+def _check_member(value: object) -> object:
     return value if isinstance(value, str) and len(value) <= _LONGEST_MEMBER else ""
 
 
-MEMBER = BeforeValidator(_member)
+ENUM_MEMBER = BeforeValidator(_check_member)
 """Validator for an enum of texts in a body that may be large; pydantic's error would list all its
 members.
 """
 
-QueryInt = Annotated[int, BeforeValidator(_integer)]
+QueryInt = Annotated[int, BeforeValidator(_parse_integer)]
 """Query parameter of decimal digits with an optional minus sign, and nothing else.
 
 A number of more than 18 digits counts as the largest of 18: it is outside every range, to be
 clamped or refused there.
 """
 
-QueryBool = Annotated[bool, BeforeValidator(_truth)]
+QueryBool = Annotated[bool, BeforeValidator(_parse_boolean)]
 """Query parameter that is C{0}, C{1}, C{false} or C{true}."""

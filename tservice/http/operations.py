@@ -18,12 +18,18 @@ from twisted.web.iweb import IRequest
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity as Identity
 from tservice.core.scopes import Scope as Scope
-from tservice.http.bounds import ANY_MESSAGE, LEAST_BODY_LIMIT, BodyBounds, SocketBounds, bounds_of
-from tservice.http.bounds import JSON_BODY_LIMIT as JSON_BODY_LIMIT
-from tservice.http.transfer.incoming import Incoming
+from tservice.http.body_limits import (
+    ANY_MESSAGE,
+    LEAST_BODY_LIMIT,
+    BodyLimits,
+    SocketLimits,
+    find_body_limits,
+)
+from tservice.http.body_limits import JSON_BODY_LIMIT as JSON_BODY_LIMIT
+from tservice.http.transfer.request_body import IncomingBody
 
 
-class Access(Enum):
+class AccessRule(Enum):
     """Callers who may use an operation."""
 
     PUBLIC = "public"
@@ -40,12 +46,12 @@ class Access(Enum):
     """Holders of the unguessable token in the path."""
 
 
-class Style(Enum):
+class ResponseStyle(Enum):
     """Form of the response."""
 
     ENVELOPE = "envelope"
     RAW = "raw"
-    """The handler returns a L{Reply}; a success has no envelope."""
+    """The handler returns a L{RawReply}; a success has no envelope."""
     LONG_POLL = "long-poll"
     """Envelope after a wait of up to 600 s."""
     STREAM = "stream"
@@ -54,7 +60,7 @@ class Style(Enum):
     """The handler returns an C{ISocketHandler} (tservice.http.websockets.connection)."""
 
 
-class Audit(Enum):
+class AuditMode(Enum):
     """Form in which the audit log records an operation."""
 
     EACH = "each"
@@ -67,7 +73,7 @@ class Audit(Enum):
 
 
 @frozen(kw_only=True)
-class Call:
+class OperationCall:
     """Validated request, as passed to a handler.
 
     @ivar path: the path's parameters.
@@ -86,25 +92,25 @@ class Call:
     body: Any
     address: str
     request: IRequest
-    again: Callable[[], None] = lambda: None
-    incoming: Incoming = field(factory=Incoming)
+    reauthorize: Callable[[], None] = lambda: None
+    incoming: IncomingBody = field(factory=IncomingBody)
 
     @property
     def id(self) -> str:
         """Parameter C{id} of the path."""
         return self.path["id"]
 
-    def header(self, name: str) -> str | None:
+    def get_header(self, name: str) -> str | None:
         """Return a request header's last value, or C{None}."""
         value: str | None = self.request.getHeader(name)
         return value
 
 
 @frozen(kw_only=True)
-class Reply:
-    """Success response with headers, or without an envelope (L{Style.RAW}).
+class RawReply:
+    """Success response with headers, or without an envelope (L{ResponseStyle.RAW}).
 
-    @ivar content: bytes for L{Style.RAW}, JSON-able data otherwise.
+    @ivar content: bytes for L{ResponseStyle.RAW}, JSON-able data otherwise.
     """
 
     content: Any
@@ -113,7 +119,7 @@ class Reply:
     headers: Mapping[str, str] = field(factory=dict)
 
 
-Handler = Callable[[Call], Awaitable[object]]
+Handler = Callable[[OperationCall], Awaitable[object]]
 
 
 @frozen(kw_only=True)
@@ -130,23 +136,24 @@ class Operation:
     @ivar optional_body: true when an absent body means the model's defaults.
     @ivar answer: the type of the payload, for the OpenAPI document.
     @ivar errors: additional error codes that the other fields do not imply.
-    @ivar media_type: of a L{Style.RAW} success, for the OpenAPI document.
-    @ivar status: of a L{Style.RAW} success, for the OpenAPI document.
+    @ivar media_type: of a L{ResponseStyle.RAW} success, for the OpenAPI document.
+    @ivar status: of a L{ResponseStyle.RAW} success, for the OpenAPI document.
     @ivar scope: the scope that a token needs; C{None}: no token may call it.  The reasons are in
-        L{tservice.http.reach}.
-    @ivar audit: C{None}: L{Audit.EACH} for operations that may change something.
+        L{tservice.http.token_scopes}.
+    @ivar audit: C{None}: L{AuditMode.EACH} for operations that may change something.
     @ivar ends_access: true if it may end the caller's right.  Its response is not authorized again,
-        so a handler that waits calls L{Call.again} before it has an effect.
-    @ivar streams: true if the handler reads a C{multipart/form-data} body from L{Call.incoming}
+        so a handler that waits calls L{OperationCall.reauthorize} before it has an effect.
+    @ivar streams: true if the handler reads a C{multipart/form-data} body from
+        L{OperationCall.incoming}
         while it arrives; C{body_limit} bounds it.
     @ivar carries: true if its handler only calls other operations for its caller.  Each call is
         authorized, so a session-bound token may use it.
     @ivar bears: true if it creates one session; an agent's token may do this, and the session
         becomes its child.
     @ivar large: returns whether a query needs a response of many megabytes; the number of
-        concurrent ones is limited (L{tservice.http.transfer.large}).
+        concurrent ones is limited (L{tservice.http.transfer.large_responses}).
     @ivar any_body: true if it streams a body of any type, in place of a form.
-    @ivar socket: limits on a client's messages for L{Style.WEBSOCKET}.
+    @ivar socket: limits on a client's messages for L{ResponseStyle.WEBSOCKET}.
     @ivar closes_foreign: true if an upgrade whose Host or Origin is refused is accepted and closed
         with 4003, so that its page can see the reason (protocol-gate).
     @ivar deprecated: the family of an operation that remains only for old clients
@@ -155,34 +162,34 @@ class Operation:
 
     method: str
     path: str
-    access: Access
+    access: AccessRule
     handler: Handler
     summary: str
     tag: str
     body: type[BaseModel] | None = None
     optional_body: bool = False
     query: type[BaseModel] | None = None
-    answer: Any = None
-    style: Style = Style.ENVELOPE
+    response_model: Any = None
+    style: ResponseStyle = ResponseStyle.ENVELOPE
     errors: tuple[ErrorCode, ...] = ()
     body_limit: int | None = None
     media_type: str = "application/json"
     status: int = 200
     scope: Scope | None = None
-    audit: Audit | None = None
+    audit: AuditMode | None = None
     ends_access: bool = False
     streams: bool = False
-    carries: bool = False
-    bears: bool = False
+    proxies_calls: bool = False
+    creates_session: bool = False
     large: Callable[[Any], bool] = lambda query: False
     any_body: bool = False
-    socket: SocketBounds = ANY_MESSAGE
+    socket: SocketLimits = ANY_MESSAGE
     closes_foreign: bool = False
     deprecated: str | None = None
     allowed: Callable[[], None] | None = None
 
     @property
-    def bodiless(self) -> bool:
+    def has_no_body(self) -> bool:
         """True if the operation uses no body.
 
         The body of a read is ignored; with an explicit limit the handler reads it itself.
@@ -191,18 +198,18 @@ class Operation:
         return not own and self.method in ("POST", "PUT", "PATCH", "DELETE")
 
     @property
-    def bounds(self) -> BodyBounds:
+    def body_limits(self) -> BodyLimits:
         """Limits on the body; an operation that anybody may call accepts little."""
-        found = bounds_of(self.body)
-        if self.access is Access.PUBLIC:
+        found = find_body_limits(self.body)
+        if self.access is AccessRule.PUBLIC:
             return evolve(found, size=LEAST_BODY_LIMIT)
         return found if self.body_limit is None else evolve(found, size=self.body_limit)
 
     @property
-    def audited(self) -> Audit:
+    def audit_mode(self) -> AuditMode:
         """Form of its audit log entries; hooks are actions of agents, not of a person."""
         if self.audit is not None:
             return self.audit
-        if self.method in ("GET", "HEAD", "OPTIONS") or self.access is Access.HOOK:
-            return Audit.NONE
-        return Audit.EACH
+        if self.method in ("GET", "HEAD", "OPTIONS") or self.access is AccessRule.HOOK:
+            return AuditMode.NONE
+        return AuditMode.EACH

@@ -10,7 +10,7 @@ _UNESCAPED = "!$&'()*+,;=:@~"
 _VERSIONED = "/api/v1"
 
 
-def canonical(path: bytes, base: str = "") -> str | None:
+def canonical_path(path: bytes, base: str = "") -> str | None:
     """Return the path as the routes know it, with percent-escapes in their canonical spelling.
 
     An escaped slash stays escaped, so it never becomes a separator.  C{/api/v1} becomes C{/api}
@@ -18,7 +18,7 @@ def canonical(path: bytes, base: str = "") -> str | None:
 
     @return: C{None} for a path that no route can have: not UTF-8, a NUL, no or two leading slashes.
     """
-    text = path.decode("ascii") if _PLAIN.match(path) else _respell(path)
+    text = path.decode("ascii") if _PLAIN.match(path) else _normalize_escapes(path)
     if text is None or not text.startswith("/") or text.startswith("//"):
         return None
     if base and (text == base or text.startswith(base + "/")):
@@ -28,7 +28,7 @@ def canonical(path: bytes, base: str = "") -> str | None:
     return text
 
 
-def _respell(path: bytes) -> str | None:
+def _normalize_escapes(path: bytes) -> str | None:
     try:
         segments = [unquote_to_bytes(part).decode() for part in path.split(b"/")]
     except UnicodeDecodeError:
@@ -38,7 +38,7 @@ def _respell(path: bytes) -> str | None:
     return "/".join(quote(segment, safe=_UNESCAPED) for segment in segments)
 
 
-def parameter(text: str) -> str | None:
+def path_parameter(text: str) -> str | None:
     """Return the value of a path parameter; C{None} if it could escape its segment."""
     value = unquote_to_bytes(text).decode() if "%" in text else text
     return None if "/" in value or value in (".", "..") else value
@@ -49,20 +49,20 @@ def is_api(path: str | None) -> bool:
     return path is not None and (path == "/api" or path.startswith("/api/"))
 
 
-def is_called(path: str | None) -> bool:
+def is_operation_path(path: str | None) -> bool:
     """Return whether the path is for programs that call operations, in envelopes or by MCP."""
     return is_api(path) or path == "/mcp"
 
 
-def is_program(path: str | None) -> bool:
+def is_program_path(path: str | None) -> bool:
     """Return whether only programs request the path, never a person's address bar
     (protocol-auth).
     """
     if path is None:
         return False
-    return is_called(path) or path.startswith(("/ws/", "/q/", "/webview/"))
+    return is_operation_path(path) or path.startswith(("/ws/", "/q/", "/webview/"))
 
 
-def shown(path: bytes) -> str:
+def printable_path(path: bytes) -> str:
     """Return the path as requested, fit for an error text."""
     return path.decode("ascii", "backslashreplace")

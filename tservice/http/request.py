@@ -16,11 +16,11 @@ from twisted.web.http import datetimeToString
 
 from tservice.core.errors import invalid_field
 from tservice.http.body import too_large
-from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
-from tservice.http.connections.channel import LINGER_BYTES, Channel
-from tservice.http.connections.parts import RequestServer
-from tservice.http.envelope import Refusal, bare
-from tservice.http.transfer.incoming import Incoming
+from tservice.http.body_limits import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
+from tservice.http.connections.channel import LINGER_BYTES, Http1Channel
+from tservice.http.connections.interfaces import RequestServer
+from tservice.http.envelope import HttpRefusal, bare_refusal
+from tservice.http.transfer.request_body import IncomingBody
 
 if TYPE_CHECKING:
     from tservice.core.authentication import AuthenticationRequest
@@ -35,7 +35,7 @@ HANG_UP = 499
 SWITCHED = 101
 _NO_METHOD = server.Request.method
 
-CRUMBS, CRUMB_BYTES = 1000, 64
+MAX_TINY_CHUNKS, TINY_CHUNK_BYTES = 1000, 64
 """Limit on the tiny chunks of an unauthenticated body, and the size in bytes below which a chunk is
 tiny (the average for chunks of one read): a read may hold ten thousand chunks of one byte."""
 
@@ -44,11 +44,11 @@ PARAMETERS = 1000
 the request line can hold 16,000.
 """
 
-BUSY = bare(503, "Service Unavailable", {"Retry-After": "1"})
+BUSY = bare_refusal(503, "Service Unavailable", {"Retry-After": "1"})
 
 
-class Request(server.Request):
-    """Request of a L{RequestServer<tservice.http.site.Site>}.
+class ServiceRequest(server.Request):
+    """Request of a L{RequestServer<tservice.http.site.HttpSite>}.
 
     @ivar visit: the gate's view of it.
     @ivar gone: true if the client has disconnected; nothing can be written any more.
@@ -66,8 +66,8 @@ class Request(server.Request):
     broken = False
     route = "none"
     started = 0.0
-    refusal: ServiceError | Refusal | None = None
-    incoming: Incoming | None = None
+    refusal: ServiceError | HttpRefusal | None = None
+    incoming: IncomingBody | None = None
     _received = 0
     _crumbs = 0
     _held = 0
@@ -78,9 +78,9 @@ class Request(server.Request):
     def __init__(self, channel: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(channel, *args, **kwargs)
         self.site = channel.site
-        self.own(None)
+        self.set_owner(None)
 
-    def own(self, account: str | None) -> None:
+    def set_owner(self, account: str | None) -> None:
         """Assign its connection to C{account} until the next request on it."""
         # Over HTTP/2 each stream of the connection has a channel.
         connection = getattr(self.channel, "_conn", self.channel)
@@ -112,53 +112,55 @@ class Request(server.Request):
         if length is not None and length > LEAST_BODY_LIMIT:
             bound = self._look_up_bound()
             if length > bound:
-                self._refuse(too_large(bound))
+                self._refuse_body(too_large(bound))
 
     def hold_head(self, size: int) -> None:
         """Count the headers as held memory if many requests arrive on one connection."""
-        if self.handled or self.gone:
+        if self.is_complete or self.gone:
             return
-        if self.site.hold(size):
+        if self.site.reserve_body_bytes(size):
             self._held += size
         else:
-            self._refuse(BUSY)
+            self._refuse_body(BUSY)
 
     def handleContentChunk(self, data: bytes, pieces: int = 1) -> None:
         """Add data to the body, which arrived in C{pieces} pieces."""
-        self._crumbs += max(0, pieces - len(data) // CRUMB_BYTES)
+        self._crumbs += max(0, pieces - len(data) // TINY_CHUNK_BYTES)
         if self.incoming is not None:
             self._pass_on(self.incoming, data)
             return
         if self._received == 0 and self.refusal is None and self._is_streamed():
-            self._stream(data)
+            self._start_streaming(data)
             return
         if self.refusal is None:
             self._received += len(data)
-            self._weigh(len(data))
-        if self.refusal is None and self._crumbs > CRUMBS:
-            self._refuse(
-                invalid_field("body", f"must not be sent in more than {CRUMBS} tiny chunks")
+            self._check_size(len(data))
+        if self.refusal is None and self._crumbs > MAX_TINY_CHUNKS:
+            self._refuse_body(
+                invalid_field(
+                    "body", f"must not be sent in more than {MAX_TINY_CHUNKS} tiny chunks"
+                )
             )
         if self.refusal is not None:
-            self._drop(len(data))
+            self._release_bytes(len(data))
             return
         self._held += len(data)
         self.content.write(data)
 
     def _is_streamed(self) -> bool:
         kind = (self.getHeader("content-type") or "").partition(";")[0].strip().lower()
-        method, target = self._head()
+        method, target = self._read_request_line()
         path = target.partition(b"?")[0]
         return self.site.kernel.is_streamed(method, path, kind == FORM)
 
-    def _stream(self, data: bytes) -> None:
+    def _start_streaming(self, data: bytes) -> None:
         """Start the handler although the body has only begun to arrive."""
         self.content.close()
         self.content = BytesIO()
-        channel, plain = self.channel, isinstance(self.channel, Channel)
+        channel, plain = self.channel, isinstance(self.channel, Http1Channel)
         hold = channel.hold_body if plain else channel.pauseProducing
         go_on = channel.go_on if plain else channel.resumeProducing
-        self.incoming = Incoming(hold, go_on, complete=False)
+        self.incoming = IncomingBody(hold, go_on, complete=False)
         self._look_up_bound()
         self._pass_on(self.incoming, data)
         if plain:
@@ -166,21 +168,23 @@ class Request(server.Request):
         else:
             self.requestReceived(channel.command, channel.path, b"HTTP/2")
 
-    def _pass_on(self, incoming: Incoming, data: bytes) -> None:
+    def _pass_on(self, incoming: IncomingBody, data: bytes) -> None:
         self._received += len(data)
         if self._bound is not None and self._received > self._bound:
-            incoming.refuse(too_large(self._bound))
-        elif self._crumbs > CRUMBS + self._received // CRUMB_BYTES:
-            incoming.refuse(
-                invalid_field("body", f"must not be sent in more than {CRUMBS} tiny chunks")
+            incoming.refuse_body(too_large(self._bound))
+        elif self._crumbs > MAX_TINY_CHUNKS + self._received // TINY_CHUNK_BYTES:
+            incoming.refuse_body(
+                invalid_field(
+                    "body", f"must not be sent in more than {MAX_TINY_CHUNKS} tiny chunks"
+                )
             )
-        if self.thrown:
-            self._drop(len(data))
-        incoming.feed(data)
+        if self.discards_rest:
+            self._release_bytes(len(data))
+        incoming.add_data(data)
 
     def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
         """Handle the complete request, or signal the end of the body to a running handler."""
-        if self.handled:
+        if self.is_complete:
             self.body_ended()
             return
         plain, _, query = path.partition(b"?")
@@ -194,56 +198,56 @@ class Request(server.Request):
     def body_ended(self) -> None:
         """Signal the end of a streamed body."""
         if self.incoming is not None:
-            self.incoming.end()
+            self.incoming.set_complete()
 
-    async def settle(self) -> None:
+    async def wait_until_writable(self) -> None:
         """Wait until a response can be sent: over HTTP/2, for the end of an unread body."""
-        if self.incoming is not None and not isinstance(self.channel, Channel):
-            await self.incoming.drain()
+        if self.incoming is not None and not isinstance(self.channel, Http1Channel):
+            await self.incoming.discard_rest()
 
-    def _weigh(self, size: int) -> None:
+    def _check_size(self, size: int) -> None:
         """Refuse the body if it is too large, or its sender may not send a body of that size."""
         if self._received > LEAST_BODY_LIMIT:
             bound = self._look_up_bound() if self._bound is None else self._bound
             if self._received > bound:
-                self._refuse(too_large(bound))
+                self._refuse_body(too_large(bound))
         if self.refusal is None and self._received > JSON_BODY_LIMIT and not self._vouched:
             self._vouched = True
-            self.site.kernel.vouch(self, *self._head())
-        if self.refusal is None and not self.site.hold(size):
-            self._refuse(BUSY)
+            self.site.kernel.authorize_upload(self, *self._read_request_line())
+        if self.refusal is None and not self.site.reserve_body_bytes(size):
+            self._refuse_body(BUSY)
 
     def _look_up_bound(self) -> int:
-        method, target = self._head()
-        self._bound = self.site.kernel.body_bound(method, target.partition(b"?")[0])
+        method, target = self._read_request_line()
+        self._bound = self.site.kernel.get_body_limit(method, target.partition(b"?")[0])
         return self._bound
 
-    def _head(self) -> tuple[bytes, bytes]:
-        if isinstance(self.channel, Channel):
-            return self.channel.head[:2]
+    def _read_request_line(self) -> tuple[bytes, bytes]:
+        if isinstance(self.channel, Http1Channel):
+            return self.channel.request_line[:2]
         return self.channel.command, self.channel.path
 
-    def refuse(self, why: ServiceError | Refusal) -> None:
+    def refuse_body(self, why: ServiceError | HttpRefusal) -> None:
         """Stop receiving the body; no-op once the request is being handled."""
-        if not self.gone and self.refusal is None and not self.handled:
-            self._refuse(why)
+        if not self.gone and self.refusal is None and not self.is_complete:
+            self._refuse_body(why)
 
-    def _refuse(self, why: ServiceError | Refusal) -> None:
+    def _refuse_body(self, why: ServiceError | HttpRefusal) -> None:
         self.refusal = why
         self.content.close()
         self.content = BytesIO()
         self._let_go()
         # An HTTP/2 stream is not ended early here: its response waits for the body's end.
-        if isinstance(self.channel, Channel):
-            self.channel.refuse(self)
+        if isinstance(self.channel, Http1Channel):
+            self.channel.refuse_early(self)
 
-    def _drop(self, size: int) -> None:
+    def _release_bytes(self, size: int) -> None:
         self._dropped += size
-        if self._dropped > LINGER_BYTES and not isinstance(self.channel, Channel):
+        if self._dropped > LINGER_BYTES and not isinstance(self.channel, Http1Channel):
             self.channel.abortConnection()
 
     def _let_go(self) -> None:
-        self.site.hold(-self._held)
+        self.site.reserve_body_bytes(-self._held)
         self._held = 0
 
     def answer_early(self, method: bytes, target: bytes, version: bytes) -> None:
@@ -265,7 +269,7 @@ class Request(server.Request):
     @property
     def can_upgrade(self) -> bool:
         """True if the connection can switch to another protocol, which HTTP/2 cannot."""
-        return isinstance(self.channel, Channel)
+        return isinstance(self.channel, Http1Channel)
 
     def upgrade(self, protocol: IProtocol, first: bytes) -> None:
         """Switch the connection to C{protocol}, which receives C{first} before any other data."""
@@ -283,22 +287,22 @@ class Request(server.Request):
         self.channel.abortConnection()
 
     @property
-    def handled(self) -> bool:
+    def is_complete(self) -> bool:
         """True if the request is complete, so a response is in progress."""
         return self.method != _NO_METHOD
 
     @property
-    def thrown(self) -> bool:
+    def discards_rest(self) -> bool:
         """True if the rest of a streamed body is discarded."""
-        return self.incoming is not None and self.incoming.thrown
+        return self.incoming is not None and self.incoming.discards_rest
 
     @property
-    def held(self) -> int:
+    def held_bytes(self) -> int:
         """Number of bytes of the body in memory or on disk."""
         return self._held
 
     @property
-    def received(self) -> int:
+    def received_bytes(self) -> int:
         """Number of bytes of the body."""
         return self._received
 
@@ -311,8 +315,8 @@ class Request(server.Request):
         self._let_go()
         super().connectionLost(reason)  # cancels the handler through its Deferred
         if self.incoming is not None:
-            self.incoming.lose()
-        if self.handled:
+            self.incoming.handle_disconnect()
+        if self.is_complete:
             self.code = self.code if self.code == SWITCHED else HANG_UP
             self.site.log(self)
 

@@ -11,8 +11,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter, Rule
 
 from tservice.http.operations import Operation
-from tservice.http.paths import parameter
-from tservice.http.request import Request
+from tservice.http.paths import path_parameter
+from tservice.http.request import ServiceRequest
 
 ANY = "ANY"
 """Value of L{Operation.method} for every method."""
@@ -22,25 +22,25 @@ REST = ":path"
 
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 
-Serve = Callable[[Request, Operation, Mapping[str, str]], Awaitable[bytes | None]]
-Miss = Callable[[Request, HTTPException], Awaitable[bytes | None]]
+Serve = Callable[[ServiceRequest, Operation, Mapping[str, str]], Awaitable[bytes | None]]
+Miss = Callable[[ServiceRequest, HTTPException], Awaitable[bytes | None]]
 
 
-class _Rest(BaseConverter):
+class _RestConverter(BaseConverter):
     regex = ".*"
     part_isolating = False
 
 
-class _Route(Rule):
+class _MatchOnlyRule(Rule):
     """Rule that is only matched: werkzeug would also compile code that builds its URL, a quarter of
     a millisecond for each, which is never used.
     """
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        return _unbuilt
+        return _refuse_url_building
 
 
-def _unbuilt(rule: Rule, **values: object) -> tuple[str, str]:
+def _refuse_url_building(rule: Rule, **values: object) -> tuple[str, str]:
     raise RuntimeError(f"no URL is built of {rule}")
 
 
@@ -58,37 +58,41 @@ class RouteTable:
         self.operations = tuple(operations)
         self.app = Klein()
         self.app.url_map.merge_slashes = False
-        self.app.url_map.converters = {**self.app.url_map.converters, "rest": _Rest}
+        self.app.url_map.converters = {**self.app.url_map.converters, "rest": _RestConverter}
         self._serve, self._miss = serve, miss
         self._named: dict[str, Operation] = {}
         for operation in self.operations:
-            self._mount(operation)
-        self.app.handle_errors(HTTPException)(self._missed)  # type: ignore[arg-type]
+            self._mount_operation(operation)
+        self.app.handle_errors(HTTPException)(self._handle_unmatched)  # type: ignore[arg-type]
 
-    def _mount(self, operation: Operation) -> None:
+    def _mount_operation(self, operation: Operation) -> None:
         name = f"{operation.method} {operation.path}"
         if name in self._named:
             raise ValueError(f"two operations for {name}")
         self._named[name] = operation
 
-        def answer(_: object, request: Request, **path: str) -> Awaitable[bytes | None]:
+        def serve_request(
+            _: object, request: ServiceRequest, **path: str
+        ) -> Awaitable[bytes | None]:
             return self._serve(request, operation, path)
 
         # Same as Klein's route(), with another class for the rule.
-        answer.segment_count = 0  # type: ignore[attr-defined]
-        self.app.endpoints[name] = answer
+        serve_request.segment_count = 0  # type: ignore[attr-defined]
+        self.app.endpoints[name] = serve_request
         methods = None if operation.method == ANY else [operation.method]
-        self.app.url_map.add(_Route(rule(operation.path), methods=methods, endpoint=name))
+        self.app.url_map.add(
+            _MatchOnlyRule(werkzeug_rule(operation.path), methods=methods, endpoint=name)
+        )
 
-    def _missed(self, request: Request, failure: Any) -> Awaitable[bytes | None]:
+    def _handle_unmatched(self, request: ServiceRequest, failure: Any) -> Awaitable[bytes | None]:
         return self._miss(request, failure.value)
 
-    def find(self, method: str, path: str) -> Operation | None:
+    def find_operation(self, method: str, path: str) -> Operation | None:
         """Return the operation for a method and path, without calling it."""
-        found = self.match(method, path)
+        found = self.match_path(method, path)
         return None if found is None else found[0]
 
-    def match(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]] | None:
+    def match_path(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]] | None:
         """Return the operation for a method and path, with the path's parameters as written."""
         try:
             endpoint, values = self.app.url_map.bind("localhost").match(path, method)
@@ -97,7 +101,7 @@ class RouteTable:
         return self._named[endpoint], values
 
 
-def rule(path: str) -> str:
+def werkzeug_rule(path: str) -> str:
     """Return an operation's path in werkzeug's syntax.
 
     >>> rule("/api/sessions/{id}/input")
@@ -106,11 +110,11 @@ def rule(path: str) -> str:
     return _PARAMETER.sub(lambda m: f"<rest:{m[1]}>" if m[2] else f"<{m[1]}>", path)
 
 
-def arguments(operation: Operation, path: Mapping[str, str]) -> dict[str, str] | None:
+def path_arguments(operation: Operation, path: Mapping[str, str]) -> dict[str, str] | None:
     """Return the path's parameters without percent-escapes; C{None} if one is not a single name."""
     values: dict[str, str] = {}
     for name, text in path.items():
-        value = text if f"{{{name}{REST}}}" in operation.path else parameter(text)
+        value = text if f"{{{name}{REST}}}" in operation.path else path_parameter(text)
         if value is None:
             return None
         values[name] = value

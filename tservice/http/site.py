@@ -11,12 +11,12 @@ from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.web import server
 
-from tservice.http.connections.negotiate import Negotiated
-from tservice.http.connections.room import MAX_CONNECTIONS, has_share
-from tservice.http.connections.turns import Turns
-from tservice.http.envelope import bare
-from tservice.http.kernel import Kernel
-from tservice.http.request import Request
+from tservice.http.connections.connection_limit import MAX_CONNECTIONS, is_within_share
+from tservice.http.connections.fair_scheduler import FairScheduler
+from tservice.http.connections.negotiation import NegotiatedConnection
+from tservice.http.envelope import bare_refusal
+from tservice.http.kernel import HttpKernel
+from tservice.http.request import ServiceRequest
 
 IDLE_SECONDS = 75
 """Seconds of silence after which a connection without a request in progress is closed."""
@@ -24,33 +24,33 @@ IDLE_SECONDS = 75
 MAX_BODY_BYTES = 256 * 1024 * 1024
 """Limit in bytes on the request bodies held at a time, over all connections; beyond that 503."""
 
-OVER_SHARE = bare(
+OVER_SHARE = bare_refusal(
     429, "Too Many Requests: too many concurrent ones of this account", {"Retry-After": "1"}
 )
 
-Weigh = Callable[[Negotiated], int]
+Weigh = Callable[[NegotiatedConnection], int]
 
-Answered = Callable[[str, str, int, float, int], None]
+ResponseListener = Callable[[str, str, int, float, int], None]
 """Callback for every response: route pattern, method, status, seconds, bytes of its content."""
 
 
-def _ignore(route: str, method: str, status: int, seconds: float, size: int) -> None:
+def _ignore_response(route: str, method: str, status: int, seconds: float, size: int) -> None:
     """Do nothing: the default callback."""
 
 
-class Site(server.Site):
+class HttpSite(server.Site):
     """Serves the kernel over HTTP/1.1, and over HTTP/2 if TLS negotiated it.
 
     There is no access log: it would cost a third of the throughput; use C{answered} instead.
     """
 
-    requestFactory = Request
+    requestFactory = ServiceRequest
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: HttpKernel,
         clock: IReactorTime,
-        answered: Answered = _ignore,
+        on_response: ResponseListener = _ignore_response,
         max_connections: int = MAX_CONNECTIONS,
         http2: bool = False,
         shared: bool = False,
@@ -61,13 +61,13 @@ class Site(server.Site):
         """
         super().__init__(kernel, reactor=clock, timeout=IDLE_SECONDS, parsePOSTFormSubmission=False)
         self.kernel = kernel
-        self._answered = answered
+        self._answered = on_response
         self._http2 = http2
         self._shared = shared
         self._max_connections = max_connections
-        self._open: dict[Negotiated, str] = {}
+        self._open: dict[NegotiatedConnection, str] = {}
         self._held = 0
-        self.turns = Turns(clock)
+        self.turns = FairScheduler(clock)
 
     def acceptableProtocols(self) -> list[bytes]:
         """Return the protocols that TLS may negotiate, best first."""
@@ -77,23 +77,25 @@ class Site(server.Site):
         """Return a connection, or C{None} (it is closed) when there are too many."""
         if len(self._open) >= self._max_connections and not self._make_room():
             return None
-        connection = Negotiated(self)
+        connection = NegotiatedConnection(self)
         self._open[connection] = str(getattr(addr, "host", ""))
         return connection
 
-    def share(self, request: Request, account: str, *, admin: bool = False) -> None:
+    def count_for_account(
+        self, request: ServiceRequest, account: str, *, admin: bool = False
+    ) -> None:
         """Count the response to C{request} for C{account}.
 
         @param admin: true for no limit.
         @raise Refusal: bare 429: so many are in progress that other accounts would find no
             connection.
         """
-        request.own(account or None)
+        request.set_owner(account or None)
         if admin or not (self._shared and account) or 2 * len(self._open) <= self._max_connections:
             return
         # Connections of unknown callers are dropped anyway when room is needed.
-        used = [each.owner for each in self._open if each.answering and each.owner is not None]
-        if not has_share(used.count(account), len(used), self._max_connections):
+        used = [each.owner for each in self._open if each.is_responding and each.owner is not None]
+        if not is_within_share(used.count(account), len(used), self._max_connections):
             raise OVER_SHARE
 
     def _make_room(self, weigh: Weigh | None = None) -> bool:
@@ -105,13 +107,15 @@ class Site(server.Site):
             weights.
         @return: true if a connection of any weight was found.
         """
-        silent = [each for each in self._open if not each.answering]
+        silent = [each for each in self._open if not each.is_responding]
         if weigh is None:
-            strangers = [each for each in self._open if each.answering and each.owner is None]
-            return self._drop(silent) or self._drop(strangers)
-        return self._drop([each for each in silent if weigh(each)], weigh)
+            strangers = [each for each in self._open if each.is_responding and each.owner is None]
+            return self._drop_heaviest(silent) or self._drop_heaviest(strangers)
+        return self._drop_heaviest([each for each in silent if weigh(each)], weigh)
 
-    def _drop(self, these: list[Negotiated], weigh: Weigh = lambda connection: 1) -> bool:
+    def _drop_heaviest(
+        self, these: list[NegotiatedConnection], weigh: Weigh = lambda connection: 1
+    ) -> bool:
         weights: Counter[str] = Counter()
         for each in these:
             weights[self._open[each]] += weigh(each)
@@ -120,25 +124,25 @@ class Site(server.Site):
         [(most, _)] = weights.most_common(1)
         oldest = next(each for each in these if self._open[each] == most)
         del self._open[oldest]
-        oldest.drop()
+        oldest.drop_connection()
         return True
 
-    def connection_ended(self, connection: Negotiated) -> None:
+    def connection_ended(self, connection: NegotiatedConnection) -> None:
         """Remove a connection that L{buildProtocol} made; also called for a dropped one."""
         self._open.pop(connection, None)
 
-    def close(self) -> Deferred[None]:
+    def close_connections(self) -> Deferred[None]:
         """Drop all connections; the Deferred fires when every handler has been notified."""
         for each in tuple(self._open):
-            each.drop()
+            each.drop_connection()
         return deferLater(self.reactor, 0)
 
     @property
-    def connections(self) -> int:
+    def connection_count(self) -> int:
         """Number of open connections."""
         return len(self._open)
 
-    def hold(self, size: int) -> bool:
+    def reserve_body_bytes(self, size: int) -> bool:
         """Account for C{size} bytes of request body (negative: release them).
 
         @return: true if they may be kept.
@@ -157,7 +161,7 @@ class Site(server.Site):
     def stopFactory(self) -> None:
         """Do nothing, since there is nothing to close."""
 
-    def log(self, request: Request) -> None:  # type: ignore[override]
+    def log(self, request: ServiceRequest) -> None:  # type: ignore[override]
         """Count one response; twisted.web calls this when a request is finished."""
         seconds = self.reactor.seconds() - request.started
         method = request.method.decode("ascii", "replace")

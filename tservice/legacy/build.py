@@ -12,7 +12,7 @@ from tservice.core.identity import Identity
 from tservice.core.process.clock_alarm import make_alarm
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import Measure
+from tservice.http.metrics import MetricSource
 from tservice.legacy.driver import Driver
 from tservice.legacy.routes import TimedRunRoutes
 from tservice.legacy.service import TimedParts, TimedRuns
@@ -52,7 +52,7 @@ def build_timed_runs(
         name="timed runs",
         service=runs,
         operations=TimedRunRoutes(runs).operations(),
-        measures=[Measure("timed_runs", "Stored timed runs.", runs.counts, ("status",))],
+        measures=[MetricSource("timed_runs", "Stored timed runs.", runs.counts, ("status",))],
         start=runs.start,
         close=runs.stop,
     )

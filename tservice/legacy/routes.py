@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.text import replace_harmful_characters
-from tservice.http.models import Body
-from tservice.http.operations import Access, Audit, Call, Operation, Scope
+from tservice.http.models import RequestBody
+from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, Scope
 from tservice.legacy.model import MAX_MINUTES, PROMPT_LENGTH
 from tservice.legacy.service import TimedRuns
 from tservice.legacy.shown import OneTimedRun, TimedRunAnswer, TimedRunsAnswer, timed_run_answer
@@ -31,7 +31,7 @@ Folder = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES)]
 
 
-class TimedRunBody(Body):
+class TimedRunBody(RequestBody):
     """A new timed run (protocol-legacy)."""
 
     prompt: Prompt
@@ -52,69 +52,69 @@ class TimedRunRoutes:
             Operation(
                 method="GET",
                 path="/api/scheduled",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.CRON,
                 handler=self.read_all,
                 summary="The timed runs, newest first",
                 tag="Timed runs",
-                answer=TimedRunsAnswer,
+                response_model=TimedRunsAnswer,
             ),
             Operation(
                 method="POST",
                 path="/api/scheduled",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.CRON,
                 handler=self.begin,
                 summary="Start an agent and keep it going for a while",
                 tag="Timed runs",
                 body=TimedRunBody,
-                answer=OneTimedRun,
+                response_model=OneTimedRun,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
                 method="GET",
                 path=one,
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.CRON,
                 handler=self.read,
                 summary="One timed run",
                 tag="Timed runs",
-                answer=TimedRunAnswer,
+                response_model=TimedRunAnswer,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
             Operation(
                 method="DELETE",
                 path=one,
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.CRON,
-                audit=Audit.EACH,
+                audit=AuditMode.EACH,
                 handler=self.end,
                 summary="End a timed run; its session and its record stay",
                 tag="Timed runs",
-                answer=EmptyPayload,
+                response_model=EmptyPayload,
                 errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
         ]
 
-    async def read_all(self, call: Call) -> TimedRunsAnswer:
+    async def read_all(self, call: OperationCall) -> TimedRunsAnswer:
         """Return the runs that the caller may see."""
         return TimedRunsAnswer(
             runs=[timed_run_answer(run) for run in self._runs.runs(call.identity)]
         )
 
-    async def begin(self, call: Call) -> OneTimedRun:
+    async def begin(self, call: OperationCall) -> OneTimedRun:
         """Start a timed run."""
         body: TimedRunBody = call.body
         run = await self._runs.begin(
-            body.prompt, body.working_dir, body.duration_minutes, call.identity, call.again
+            body.prompt, body.working_dir, body.duration_minutes, call.identity, call.reauthorize
         )
         return OneTimedRun(run=timed_run_answer(run))
 
-    async def read(self, call: Call) -> TimedRunAnswer:
+    async def read(self, call: OperationCall) -> TimedRunAnswer:
         """Return one run."""
         return timed_run_answer(self._runs.run(call.id, call.identity))
 
-    async def end(self, call: Call) -> EmptyPayload:
+    async def end(self, call: OperationCall) -> EmptyPayload:
         """End a run."""
         self._runs.end(call.id, call.identity)
         return EmptyPayload()

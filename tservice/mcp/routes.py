@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tservice.core.errors import ErrorCode
-from tservice.http.operations import Access, Call, Handler, Operation, Scope
+from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
 from tservice.mcp.service import McpSyncService
 from tservice.mcp.shown import SyncAnswer
 
@@ -25,20 +25,20 @@ class McpSyncRoutes:
         return Operation(
             method=method,
             path="/api/mcp-sync",
-            access=Access.ADMIN,
+            access=AccessRule.ADMIN,
             scope=Scope.ADMIN,
             handler=handler,
             summary=summary,
             tag="MCP servers",
-            answer=SyncAnswer,
+            response_model=SyncAnswer,
             errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.INTERNAL_ERROR),
             allowed=self._mcp.require_enabled,
         )
 
-    async def preview(self, call: Call) -> SyncAnswer:
+    async def preview(self, call: OperationCall) -> SyncAnswer:
         """Return the result of a dry run."""
         return await self._mcp.preview(call.identity)
 
-    async def sync(self, call: Call) -> SyncAnswer:
+    async def sync(self, call: OperationCall) -> SyncAnswer:
         """Run a sync."""
-        return await self._mcp.sync(call.identity, call.again)
+        return await self._mcp.sync(call.identity, call.reauthorize)

@@ -8,8 +8,15 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.failfast import FAIL_FAST
-from tservice.http.models import Body
-from tservice.http.operations import Access, Audit, Call, Operation, Scope, Style
+from tservice.http.models import RequestBody
+from tservice.http.operations import (
+    AccessRule,
+    AuditMode,
+    Operation,
+    OperationCall,
+    ResponseStyle,
+    Scope,
+)
 from tservice.mind.intents import Intents
 from tservice.mind.model import GOALS
 from tservice.mind.predict import Mind
@@ -28,14 +35,14 @@ Goals = Annotated[str, StringConstraints(max_length=GOALS)]
 Rejected = Annotated[str, StringConstraints(max_length=REJECTED_TEXT)]
 
 
-class SuggestBody(Body):
+class SuggestBody(RequestBody):
     """What another guess is to heed; both absent for the first."""
 
     steer: Annotated[str, StringConstraints(max_length=STEER)] | None = None
     rejected: Annotated[list[Rejected], Field(max_length=REJECTED), FAIL_FAST] | None = None
 
 
-class IntentBody(Body):
+class IntentBody(RequestBody):
     """The whole of an intent."""
 
     goals: Goals
@@ -55,15 +62,15 @@ class MindRoutes:
         return Operation(
             method="POST",
             path="/api/sessions/{id}/readmymind",
-            access=Access.OWNER,
+            access=AccessRule.OWNER,
             scope=Scope.SESSIONS_INPUT,
-            style=Style.LONG_POLL,
+            style=ResponseStyle.LONG_POLL,
             handler=self.suggest,
             summary="Suggest what to say next; nothing is sent to the session",
             tag="Intent",
             body=SuggestBody,
             optional_body=True,
-            answer=SuggestionsAnswer,
+            response_model=SuggestionsAnswer,
             allowed=self._mind.require_enabled,
             errors=(
                 ErrorCode.INVALID_INPUT,
@@ -80,41 +87,41 @@ class MindRoutes:
             Operation(
                 method="GET",
                 path=path,
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.read,
                 summary="What the session's owner wants in its workspace",
                 tag="Intent",
-                answer=OneIntentAnswer,
+                response_model=OneIntentAnswer,
                 errors=unreadable,
             ),
             Operation(
                 method="PUT",
                 path=path,
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
                 handler=self.write,
                 summary="Replace the whole intent",
                 tag="Intent",
                 body=IntentBody,
-                answer=OneIntentAnswer,
+                response_model=OneIntentAnswer,
                 errors=unreadable,
             ),
             Operation(
                 method="DELETE",
                 path=path,
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
-                audit=Audit.EACH,
+                audit=AuditMode.EACH,
                 handler=self.delete,
                 summary="Forget the intent",
                 tag="Intent",
-                answer=ForgottenAnswer,
+                response_model=ForgottenAnswer,
                 errors=unreadable,
             ),
         ]
 
-    async def suggest(self, call: Call) -> SuggestionsAnswer:
+    async def suggest(self, call: OperationCall) -> SuggestionsAnswer:
         """Ask the session's CLI for suggestions."""
         body: SuggestBody = call.body
         found = await self._mind.suggest(
@@ -122,22 +129,22 @@ class MindRoutes:
             granted=call.identity.can_bypass_permissions,
             steer=body.steer or "",
             rejected=body.rejected or (),
-            again=call.again,
+            again=call.reauthorize,
         )
         return SuggestionsAnswer(
             suggestions=[suggestion_answer(each) for each in found["suggestions"]],
             duration_ms=found["ended"] - found["began"],
         )
 
-    async def read(self, call: Call) -> OneIntentAnswer:
+    async def read(self, call: OperationCall) -> OneIntentAnswer:
         """Return the intent."""
         return intent_answer(await self._intents.read(call.id))
 
-    async def write(self, call: Call) -> OneIntentAnswer:
+    async def write(self, call: OperationCall) -> OneIntentAnswer:
         """Replace the intent."""
-        intent = await self._intents.set_goals(call.id, call.body.goals, call.again)
+        intent = await self._intents.set_goals(call.id, call.body.goals, call.reauthorize)
         return intent_answer(intent)
 
-    async def delete(self, call: Call) -> ForgottenAnswer:
+    async def delete(self, call: OperationCall) -> ForgottenAnswer:
         """Delete the intent."""
-        return ForgottenAnswer(deleted=await self._intents.delete(call.id, call.again))
+        return ForgottenAnswer(deleted=await self._intents.delete(call.id, call.reauthorize))

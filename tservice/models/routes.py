@@ -10,8 +10,8 @@ from tservice.core.errors import ErrorCode, invalid_field
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.net.egress import URL_LIMIT
 from tservice.core.scopes import Scope
-from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.models import RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.models.model import KEY_LENGTH, LABEL_LENGTH, AuthStyle
 from tservice.models.service import ModelService
 from tservice.models.shown import Choice, EndpointAnswer, EndpointModelAnswer, RunningAnswer
@@ -24,7 +24,7 @@ Style = Annotated[AuthStyle, Field(strict=False)]
 Key = Annotated[str, StringConstraints(max_length=KEY_LENGTH)]
 
 
-class EndpointPatch(Body):
+class EndpointPatch(RequestBody):
     """What is absent stays; of C{defaultModelId} alone null is a value: there is none any more."""
 
     label: Label | None = None
@@ -55,7 +55,7 @@ class NewEndpointBody(EndpointPatch):
     base_url: Url
 
 
-class CustomModelChange(Body):
+class CustomModelChange(RequestBody):
     """A model and the questions already answered, or C{clear}."""
 
     endpoint_id: EndpointId | None = None
@@ -66,13 +66,13 @@ class CustomModelChange(Body):
     clear: bool | None = None
 
 
-class OneEndpoint(Answer):
+class OneEndpoint(ResponseModel):
     """An endpoint, wrapped."""
 
     endpoint: EndpointAnswer
 
 
-class ModelsAnswer(Answer):
+class ModelsAnswer(ResponseModel):
     """What an endpoint offers."""
 
     models: list[EndpointModelAnswer]
@@ -93,24 +93,24 @@ class ModelRoutes:
             Operation(
                 method="GET",
                 path="/api/model-endpoints",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.list,
                 summary="The model endpoints; their keys are never shown",
                 tag="Models",
-                answer=list[EndpointAnswer],
+                response_model=list[EndpointAnswer],
                 errors=(ErrorCode.FORBIDDEN,),
                 allowed=self._models.require_enabled,
             ),
             Operation(
                 method="GET",
                 path="/api/model-endpoints/{id}/running-status",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.running,
                 summary="Which models an endpoint has loaded, where it tells",
                 tag="Models",
-                answer=RunningAnswer,
+                response_model=RunningAnswer,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND),
                 allowed=self._models.require_enabled,
             ),
@@ -157,7 +157,7 @@ class ModelRoutes:
     def _write(self, *, errors: tuple[ErrorCode, ...], **fields: Any) -> Operation:
         common = (ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
         return Operation(
-            access=Access.ADMIN,
+            access=AccessRule.ADMIN,
             scope=Scope.ADMIN,
             tag="Models",
             errors=(*errors, *common),
@@ -169,13 +169,13 @@ class ModelRoutes:
         return Operation(
             method="POST",
             path="/api/sessions/{id}/custom-model",
-            access=Access.OWNER,
+            access=AccessRule.OWNER,
             scope=Scope.SESSIONS_MANAGE,
             handler=self.choose,
             summary="Give a session a model of a custom endpoint, or its agent's own again",
             tag="Models",
             body=CustomModelChange,
-            answer=Choice,
+            response_model=Choice,
             errors=(
                 ErrorCode.SESSION_BUSY,
                 ErrorCode.CONFLICT,
@@ -186,45 +186,45 @@ class ModelRoutes:
             allowed=self._models.require_enabled,
         )
 
-    async def list(self, call: Call) -> object:
+    async def list(self, call: OperationCall) -> object:
         """List every endpoint."""
         return self._models.endpoints()
 
-    async def running(self, call: Call) -> object:
+    async def running(self, call: OperationCall) -> object:
         """Return the loaded models of an endpoint."""
         return await self._models.running(call.id)
 
-    async def add(self, call: Call) -> object:
+    async def add(self, call: OperationCall) -> object:
         """Add an endpoint."""
-        return OneEndpoint(endpoint=await self._models.add(call.body.fields(), call.again))
+        return OneEndpoint(endpoint=await self._models.add(call.body.fields(), call.reauthorize))
 
-    async def change(self, call: Call) -> object:
+    async def change(self, call: OperationCall) -> object:
         """Change an endpoint."""
         fields = call.body.fields()
-        changed = await self._models.change(call.id, fields, call.identity, call.again)
+        changed = await self._models.change(call.id, fields, call.identity, call.reauthorize)
         return OneEndpoint(endpoint=changed)
 
-    async def remove(self, call: Call) -> object:
+    async def remove(self, call: OperationCall) -> object:
         """Remove an endpoint."""
-        await self._models.remove(call.id, call.again)
+        await self._models.remove(call.id, call.reauthorize)
         return EmptyPayload()
 
-    async def discover(self, call: Call) -> object:
+    async def discover(self, call: OperationCall) -> object:
         """Fetch the models of an endpoint."""
-        return ModelsAnswer(models=await self._models.discover(call.id, call.again))
+        return ModelsAnswer(models=await self._models.discover(call.id, call.reauthorize))
 
-    async def choose(self, call: Call) -> object:
+    async def choose(self, call: OperationCall) -> object:
         """Change the model of a session."""
         body: CustomModelChange = call.body
         if body.clear:
-            return await self._models.clear(call.id, call.identity, call.again)
+            return await self._models.clear(call.id, call.identity, call.reauthorize)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
                 raise invalid_field(name, "is required unless clear is given")
         return await self._models.use(
             call.id,
             call.identity,
-            call.again,
+            call.reauthorize,
             endpoint_id=body.endpoint_id,
             model_id=body.model_id,
             confirmed_context=bool(body.confirmed or body.confirmed_context),

@@ -14,7 +14,7 @@ from tservice.core.errors import StartError
 from tservice.core.places.location import LocationKind
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import Measure
+from tservice.http.metrics import MetricSource
 from tservice.mux.interface import IMultiplexer
 from tservice.mux.local_transport import LocalTransport
 from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
@@ -43,7 +43,9 @@ def build_mux(
         token=lambda: secrets.token_hex(8),
         capacity=ground.config.output_ring,
     )
-    output = Measure("output_bytes", "Output of panes.", lambda: {(): mux.output_bytes}, grows=True)
+    output = MetricSource(
+        "output_bytes", "Output of panes.", lambda: {(): mux.output_bytes}, grows=True
+    )
     return Feature(
         name="panes",
         service=mux,

@@ -8,7 +8,7 @@ from tservice.core.errors import ServiceError
 from tservice.core.net.outbound import OutboundClient
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import number
+from tservice.http.metrics import make_gauge
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.outbox import Outbox
 from tservice.notify.routes import WebhookRoutes
@@ -49,7 +49,7 @@ def build_webhooks(
         ),
         redactor=ground.redactor,
     )
-    waiting = number("webhook_waiting", "Messages waiting for delivery.", service.waiting)
+    waiting = make_gauge("webhook_waiting", "Messages waiting for delivery.", service.waiting)
     return Feature(
         name="webhooks",
         service=service,

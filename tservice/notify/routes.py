@@ -8,14 +8,14 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.core.scopes import Scope as TokenScope
-from tservice.http.models import Body
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.models import RequestBody
+from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.notify.model import MessageScope, ReceiverKind
 from tservice.notify.service import WebhookService
 from tservice.notify.shown import ResultAnswer, WebhookAnswer, shown_result
 
 
-class WebhookPatch(Body):
+class WebhookPatch(RequestBody):
     """What is absent, or null, stays."""
 
     enabled: bool | None = None
@@ -38,43 +38,43 @@ class WebhookRoutes:
             Operation(
                 method="GET",
                 path="/api/webhook",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
                 handler=self.read,
                 summary="The webhook; its URL is never shown",
                 tag="Webhook",
-                answer=WebhookAnswer,
+                response_model=WebhookAnswer,
             ),
             Operation(
                 method="PUT",
                 path="/api/webhook",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
                 handler=self.change,
                 summary="Change the fields given; answers the webhook",
                 tag="Webhook",
                 body=WebhookPatch,
-                answer=WebhookAnswer,
+                response_model=WebhookAnswer,
                 errors=(ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
                 method="POST",
                 path="/api/webhook/test",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
                 handler=self.test,
                 summary="Send one message now, also while disabled; ok tells whether it was taken",
                 tag="Webhook",
-                answer=ResultAnswer,
+                response_model=ResultAnswer,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED),
             ),
         ]
 
-    async def read(self, call: Call) -> WebhookAnswer:
+    async def read(self, call: OperationCall) -> WebhookAnswer:
         """Return the configuration."""
         return self._webhooks.shown()
 
-    async def change(self, call: Call) -> WebhookAnswer:
+    async def change(self, call: OperationCall) -> WebhookAnswer:
         """Merge the body into the configuration."""
         body: WebhookPatch = call.body
         given = {name: getattr(body, name) for name in body.model_fields_set}
@@ -82,6 +82,6 @@ class WebhookRoutes:
         self._webhooks.change(patch)
         return self._webhooks.shown()
 
-    async def test(self, call: Call) -> ResultAnswer:
+    async def test(self, call: OperationCall) -> ResultAnswer:
         """Send a test message."""
         return shown_result(await self._webhooks.test())

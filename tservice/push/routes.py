@@ -9,22 +9,22 @@ from pydantic import Field, StringConstraints
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.net.egress import URL_LIMIT
-from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.models import RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.push.service import PushService
 
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=URL_LIMIT)]
 Base64 = Annotated[str, StringConstraints(max_length=100)]
 
 
-class KeysBody(Body):
+class KeysBody(RequestBody):
     """What a message for the browser is encrypted with (RFC 8291)."""
 
     p256dh: Base64 = Field(alias="p256dh")
     auth: Base64
 
 
-class SubscriptionBody(Body):
+class SubscriptionBody(RequestBody):
     """A browser's C{PushSubscription}, as its C{toJSON} gives it."""
 
     endpoint: Endpoint
@@ -32,19 +32,19 @@ class SubscriptionBody(Body):
     expiration_time: float | None = None
 
 
-class EndpointBody(Body):
+class EndpointBody(RequestBody):
     """Which subscription is meant."""
 
     endpoint: Endpoint
 
 
-class PushKeyAnswer(Answer):
+class PushKeyAnswer(ResponseModel):
     """The service's public key: an uncompressed point of P-256, base64url."""
 
     public_key: str
 
 
-class RemovedAnswer(Answer):
+class RemovedAnswer(ResponseModel):
     """Whether there was such a subscription of the caller's."""
 
     removed: bool
@@ -62,40 +62,40 @@ class PushRoutes:
             Operation(
                 method="GET",
                 path="/api/push/key",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.key,
                 summary="The public key that a page subscribes with",
                 tag="Push",
-                answer=PushKeyAnswer,
+                response_model=PushKeyAnswer,
             ),
             Operation(
                 method="POST",
                 path="/api/push/subscriptions",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.subscribe,
                 summary="Send word of the caller's sessions to this browser",
                 tag="Push",
                 body=SubscriptionBody,
-                answer=EmptyPayload,
+                response_model=EmptyPayload,
                 errors=(ErrorCode.INVALID_INPUT,),
             ),
             Operation(
                 method="DELETE",
                 path="/api/push/subscriptions",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.forget,
                 summary="Send no more word to this browser",
                 tag="Push",
                 body=EndpointBody,
-                answer=RemovedAnswer,
+                response_model=RemovedAnswer,
             ),
         ]
 
-    async def key(self, call: Call) -> PushKeyAnswer:
+    async def key(self, call: OperationCall) -> PushKeyAnswer:
         """Return the public key."""
         return PushKeyAnswer(public_key=self._push.public_key)
 
-    async def subscribe(self, call: Call) -> EmptyPayload:
+    async def subscribe(self, call: OperationCall) -> EmptyPayload:
         """Save a subscription."""
         body: SubscriptionBody = call.body
         self._push.subscribe(
@@ -103,11 +103,11 @@ class PushRoutes:
             body.keys.p256dh,
             body.keys.auth,
             owner=call.identity.username,
-            origin=call.header("origin"),
+            origin=call.get_header("origin"),
         )
         return EmptyPayload()
 
-    async def forget(self, call: Call) -> RemovedAnswer:
+    async def forget(self, call: OperationCall) -> RemovedAnswer:
         """Delete a subscription. An unknown one is no error, because the result is the requested
         one.
         """

@@ -8,8 +8,15 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.failfast import FAIL_FAST
-from tservice.http.models import Body
-from tservice.http.operations import Access, Audit, Call, Operation, Scope, Style
+from tservice.http.models import RequestBody
+from tservice.http.operations import (
+    AccessRule,
+    AuditMode,
+    Operation,
+    OperationCall,
+    ResponseStyle,
+    Scope,
+)
 from tservice.restore.service import RestoreService
 from tservice.restore.shown import DismissalAnswer, OfferAnswer, ReportAnswer, offer_answer
 
@@ -21,7 +28,7 @@ MOST = 1000
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 
-class RestoreBody(Body):
+class RestoreBody(RequestBody):
     """Which of the sessions that are offered; all when absent."""
 
     session_ids: Annotated[list[SessionId], Field(max_length=MOST), FAIL_FAST] | None = None
@@ -39,50 +46,50 @@ class RestoreRoutes:
             Operation(
                 method="GET",
                 path=PATH,
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.read,
                 summary="The sessions that a reboot ended and that can be brought back",
                 tag="Restore",
-                answer=OfferAnswer,
+                response_model=OfferAnswer,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
             Operation(
                 method="POST",
                 path=f"{PATH}/restore",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.restore,
-                style=Style.LONG_POLL,
+                style=ResponseStyle.LONG_POLL,
                 summary="Start them again, one at a time; answers when all are done",
                 tag="Restore",
                 body=RestoreBody,
                 optional_body=True,
-                answer=ReportAnswer,
+                response_model=ReportAnswer,
                 errors=(ErrorCode.CONFLICT,),
             ),
             Operation(
                 method="POST",
                 path=f"{PATH}/dismiss",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
-                audit=Audit.EACH,
+                audit=AuditMode.EACH,
                 handler=self.dismiss,
                 summary="Forget the offer; the sessions stay in the list",
                 tag="Restore",
-                answer=DismissalAnswer,
+                response_model=DismissalAnswer,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
         ]
 
-    async def read(self, call: Call) -> OfferAnswer:
+    async def read(self, call: OperationCall) -> OfferAnswer:
         """Return the offer."""
         return offer_answer(await self._restore.offer(call.identity))
 
-    async def restore(self, call: Call) -> ReportAnswer:
+    async def restore(self, call: OperationCall) -> ReportAnswer:
         """Restore sessions."""
-        return await self._restore.restore(call.identity, call.body.session_ids, call.again)
+        return await self._restore.restore(call.identity, call.body.session_ids, call.reauthorize)
 
-    async def dismiss(self, call: Call) -> DismissalAnswer:
+    async def dismiss(self, call: OperationCall) -> DismissalAnswer:
         """Dismiss the offer."""
         return DismissalAnswer(dismissed=self._restore.dismiss(call.identity))

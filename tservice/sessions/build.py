@@ -8,7 +8,7 @@ from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import Measure, Values
+from tservice.http.metrics import MetricSource, Values
 from tservice.mux.interface import DARK, LIGHT, IMultiplexer, TerminalColours
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
@@ -136,11 +136,11 @@ def _launching(ground: Ground, api_url: Callable[[], str]) -> LaunchSettings:
     )
 
 
-def _count(service: SessionService) -> Measure:
+def _count(service: SessionService) -> MetricSource:
     def counts() -> Values:
         return {(mode, status.value): number for mode, status, number in service.counts()}
 
-    return Measure("sessions", "Current number of sessions.", counts, ("mode", "status"))
+    return MetricSource("sessions", "Current number of sessions.", counts, ("mode", "status"))
 
 
 def _properties(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import SettingsPayload
-from tservice.http.operations import Access, Call, Operation, Scope
-from tservice.http.reach import SETTINGS
+from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.http.token_scopes import SETTING_SCOPES
 from tservice.settings.model import SettingsPatch, SettingsResponse, changed_values, public_settings
 from tservice.settings.service import SettingsService
 
@@ -25,40 +25,40 @@ class SettingsRoutes:
             Operation(
                 method="GET",
                 path="/api/settings",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SETTINGS,
                 handler=self.read_settings,
                 summary="Every setting, defaults filled in",
                 tag="Settings",
-                answer=SettingsResponse,
+                response_model=SettingsResponse,
             ),
             Operation(
                 method="PUT",
                 path="/api/settings",
-                access=Access.ADMIN,
+                access=AccessRule.ADMIN,
                 scope=Scope.SETTINGS,
                 handler=self.change_settings,
                 summary="Change the settings given; answers all of them",
                 tag="Settings",
                 body=SettingsPatch,
                 body_limit=BODY_LIMIT,
-                answer=SettingsResponse,
+                response_model=SettingsResponse,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
             ),
         ]
 
-    async def read_settings(self, call: Call) -> SettingsPayload:
+    async def read_settings(self, call: OperationCall) -> SettingsPayload:
         """Return all settings."""
         return public_settings(self._settings.get())
 
-    async def change_settings(self, call: Call) -> SettingsPayload:
+    async def change_settings(self, call: OperationCall) -> SettingsPayload:
         """Merge the body into the settings.
 
         @raise ServiceError: 403: a field needs a further scope of a token.
         """
         wanted = changed_values(call.body)
         for name in wanted:
-            scope = SETTINGS.get(name, Scope.ADMIN)
+            scope = SETTING_SCOPES.get(name, Scope.ADMIN)
             if scope is not None and not call.identity.has_scope(scope):
                 lacks = f"{name}: the token lacks the scope {scope}"
                 raise ServiceError(ErrorCode.FORBIDDEN, lacks)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from tservice import __version__
 from tservice.ground.feature import Feature, Teller
 from tservice.ground.ground import Ground
-from tservice.http.metrics import number
-from tservice.http.sse import EventStreams
+from tservice.http.event_stream import EventStreams
+from tservice.http.metrics import make_gauge
 from tservice.sessions.output.feed import TerminalFeed
 from tservice.sessions.service import SessionService
 from tservice.status.routes import StatusRoutes
@@ -37,7 +37,11 @@ def build_streams(
     return Feature(
         name="terminal feed",
         service=streams,
-        operations=[*StatusRoutes(status.describe).operations(), *streams.operations()],
-        measures=[number("event_streams", "Clients of the event stream.", lambda: streams.count)],
+        operations=[*StatusRoutes(status.describe).operations(), *streams.list_operations()],
+        measures=[
+            make_gauge(
+                "event_streams", "Clients of the event stream.", lambda: streams.client_count
+            )
+        ],
         close=feed.close,
     )

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tservice.http.models import Answer
-from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
-from tservice.http.sse import Status
+from tservice.http.event_stream import GetInitialState
+from tservice.http.models import ResponseModel
+from tservice.http.operations import (
+    AccessRule,
+    Operation,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
+    Scope,
+)
 from tservice.status.service import StatusAnswer
 
 
-class HealthAnswer(Answer):
+class HealthAnswer(ResponseModel):
     """The process answers; nothing else is told to strangers."""
 
     ok: Literal[True] = True
@@ -19,15 +26,15 @@ class HealthAnswer(Answer):
 class StatusRoutes:
     """Routes of the health check for a supervisor and of the state for a client."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: GetInitialState) -> None:
         """@param status: returns the L{StatusAnswer} for a caller."""
         self._status = status
 
-    async def health(self, call: Call) -> object:
+    async def health(self, call: OperationCall) -> object:
         """Return C{{"ok": true}}, and no more."""
-        return Reply(content=HealthAnswer(), headers={"Cache-Control": "no-store"})
+        return RawReply(content=HealthAnswer(), headers={"Cache-Control": "no-store"})
 
-    async def status(self, call: Call) -> object:
+    async def status(self, call: OperationCall) -> object:
         """Return the complete state, as far as the caller may see it."""
         return self._status(call.identity)
 
@@ -37,21 +44,21 @@ class StatusRoutes:
             Operation(
                 method="GET",
                 path="/healthz",
-                access=Access.PUBLIC,
+                access=AccessRule.PUBLIC,
                 handler=self.health,
                 summary="Whether the service answers",
                 tag="Diagnostics",
-                answer=HealthAnswer,
-                style=Style.RAW,
+                response_model=HealthAnswer,
+                style=ResponseStyle.RAW,
             ),
             Operation(
                 method="GET",
                 path="/api/status",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.status,
                 summary="The state that a client begins with",
                 tag="Events",
-                answer=StatusAnswer,
+                response_model=StatusAnswer,
             ),
         ]

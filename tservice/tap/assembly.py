@@ -38,9 +38,9 @@ from tservice.http.build import (
     build_site,
     build_sockets,
 )
-from tservice.http.parked import ParkedCalls
-from tservice.http.site import Site
-from tservice.http.static import Pages
+from tservice.http.parked_calls import ParkedCalls
+from tservice.http.site import HttpSite
+from tservice.http.static_files import StaticPages
 from tservice.legacy.build import build_timed_runs
 from tservice.mcp.build import build_mcp
 from tservice.mind.build import build_mind
@@ -78,14 +78,14 @@ class Trunk:
         add = contents.add
         listener: LateBinding[PortListener] = LateBinding("the listener")
         late: LateBinding[SessionService] = LateBinding("the sessions")
-        site: LateBinding[Site] = LateBinding("the server")
+        site: LateBinding[HttpSite] = LateBinding("the server")
         models: LateBinding[ModelService] = LateBinding("the custom models")
 
         add(build_faults())
         add(build_settings(settings))
         audit = add(build_audit(ground))
         # Calls that end with the last connections are recorded in the audit log.
-        ClosingService("connections", lambda: site().close()).setServiceParent(stack)
+        ClosingService("connections", lambda: site().close_connections()).setServiceParent(stack)
         clis = add(build_clis(ground))
         hosts = add(build_hosts(ground, sessions=late))
         boxes = add(build_containers(ground, sessions=late))
@@ -117,7 +117,7 @@ class Trunk:
         pages, parked = pages_of(ground), ParkedCalls()
         self.access = add(build_access(
             ground, audit=audit.log, sessions=sessions, open_ones=(sockets, streams, parked),
-            sse_clients=lambda: streams.count, pages=pages, tunnel=tunnel,
+            sse_clients=lambda: streams.client_count, pages=pages, tunnel=tunnel,
         ))  # fmt: skip
         self.program, self.stack, self.ground, self.contents = program, stack, ground, contents
         self.audit, self.clis, self.cases, self.sessions = audit, clis, cases, sessions
@@ -172,7 +172,7 @@ class Trunk:
         contents.add(build_bridge(ground, self.boxes, contents.operations, failures))
         site = self.site.bind_value(build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
-            parked=self.parked, heard=self.audit.heard,
+            parked=self.parked, on_call=self.audit.heard,
         ))  # fmt: skip
         doors = self.listener.bind_value(PortListener(ground.reactor, self.program.addresses, site))
         startup = Startup(self.program, contents.start, doors, lambda: give_up(ground.reactor))
@@ -180,9 +180,9 @@ class Trunk:
             part.setServiceParent(self.stack)
 
 
-def pages_of(ground: Ground) -> Pages:
+def pages_of(ground: Ground) -> StaticPages:
     """Return the browser UI as it was built."""
-    return Pages(Path(__file__).parents[1] / "static", gesture=ground.config.gesture)
+    return StaticPages(Path(__file__).parents[1] / "static", gesture=ground.config.gesture)
 
 
 def last_words(clock: IReactorTime) -> ClosingService:

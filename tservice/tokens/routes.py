@@ -12,15 +12,15 @@ from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
 from tservice.core.scopes import Scope
 from tservice.core.text import LINE
-from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.models import RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.tokens.model import MAX_SESSIONS, Token
 from tservice.tokens.service import TokenService
 
 _SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
-class TokenBody(Body):
+class TokenBody(RequestBody):
     """A new token; without C{sessions} it reaches all of its owner's."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=f"^{LINE}$")]
@@ -31,7 +31,7 @@ class TokenBody(Body):
     expires_at: Annotated[int, Field(ge=0, le=LATEST_MS)] | None = None
 
 
-class TokenAnswer(Answer):
+class TokenAnswer(ResponseModel):
     """A token's record; times in Unix milliseconds."""
 
     id: str
@@ -43,14 +43,14 @@ class TokenAnswer(Answer):
     last_used_at: int | None
 
 
-class NewTokenAnswer(Answer):
+class NewTokenAnswer(ResponseModel):
     """A new token, shown this once."""
 
     token: str
     record: TokenAnswer
 
 
-class TokenListAnswer(Answer):
+class TokenListAnswer(ResponseModel):
     """The caller's tokens, the oldest first."""
 
     tokens: list[TokenAnswer]
@@ -62,7 +62,7 @@ class TokenRoutes:
     def __init__(self, tokens: TokenService) -> None:
         self._tokens = tokens
 
-    async def create(self, call: Call) -> object:
+    async def create(self, call: OperationCall) -> object:
         """Create a token."""
         body: TokenBody = call.body
         word, token = self._tokens.create(
@@ -70,12 +70,12 @@ class TokenRoutes:
         )
         return NewTokenAnswer(token=word, record=token_answer(token))
 
-    async def read(self, call: Call) -> object:
+    async def read(self, call: OperationCall) -> object:
         """Return the caller's tokens."""
         found = self._tokens.list(call.identity.username)
         return TokenListAnswer(tokens=[token_answer(token) for token in found])
 
-    async def delete(self, call: Call) -> object:
+    async def delete(self, call: OperationCall) -> object:
         """End one of the caller's tokens."""
         self._tokens.delete(call.id, call.identity.username)
         return EmptyPayload()
@@ -86,32 +86,32 @@ class TokenRoutes:
             Operation(
                 method="POST",
                 path="/api/tokens",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.create,
                 summary="Make a token with a part of one's own rights; it is shown once",
                 tag="Access",
                 body=TokenBody,
-                answer=NewTokenAnswer,
+                response_model=NewTokenAnswer,
                 errors=(ErrorCode.OPERATION_FAILED, ErrorCode.FORBIDDEN),
             ),
             Operation(
                 method="GET",
                 path="/api/tokens",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.read,
                 summary="One's own tokens",
                 tag="Access",
-                answer=TokenListAnswer,
+                response_model=TokenListAnswer,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
             Operation(
                 method="DELETE",
                 path="/api/tokens/{id}",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.delete,
                 summary="End one of one's own tokens, and what is open in its name",
                 tag="Access",
-                answer=EmptyPayload,
+                response_model=EmptyPayload,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
         ]

@@ -13,7 +13,7 @@ from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import number
+from tservice.http.metrics import make_gauge
 from tservice.http.operations import Operation
 from tservice.settings.interfaces import Settings
 from tservice.tunnel.login import LoginDependencies, QrLogin, SignIn
@@ -63,7 +63,9 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
     return Feature(
         name="tunnel",
         service=tunnel,
-        measures=[number("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts()))],
+        measures=[
+            make_gauge("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts()))
+        ],
         tells={"tunnel": tell},
         start=lambda: tunnel.keep(ground.settings.get().tunnel_enabled),
         close=close,

@@ -9,11 +9,19 @@ from attrs import asdict, frozen
 
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode
-from tservice.http.envelope import NO_STORE, Refusal, bare
-from tservice.http.gate import too_many
-from tservice.http.models import Answer
-from tservice.http.operations import Access, Call, Handler, Operation, Reply, Scope, Style
-from tservice.http.request import Request
+from tservice.http.envelope import NO_STORE, HttpRefusal, bare_refusal
+from tservice.http.gate import too_many_refusal
+from tservice.http.models import ResponseModel
+from tservice.http.operations import (
+    AccessRule,
+    Handler,
+    Operation,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
+    Scope,
+)
+from tservice.http.request import ServiceRequest
 from tservice.tunnel.login import QrLogin, Shown, TooManyGuesses
 from tservice.tunnel.service import Tunnel
 
@@ -23,7 +31,7 @@ HEADERS = {**NO_STORE, "Referrer-Policy": "no-referrer"}
 WRONG = "Unauthorized: this code is used or expired; scan the current one"
 
 
-class AuthSessionAnswer(Answer):
+class AuthSessionAnswer(ResponseModel):
     """Somebody who is signed in; C{id} is not the cookie, C{current} is the caller's own."""
 
     id: str
@@ -35,7 +43,7 @@ class AuthSessionAnswer(Answer):
     current: bool = False
 
 
-class TunnelAnswer(Answer):
+class TunnelAnswer(ResponseModel):
     """The tunnel; C{url} is null while it is being started."""
 
     running: bool
@@ -49,7 +57,7 @@ class TunnelStatusAnswer(TunnelAnswer):
     auth_sessions: list[AuthSessionAnswer]
 
 
-class QrAnswer(Answer):
+class QrAnswer(ResponseModel):
     """What there is to scan; C{expires_at} is when the next one takes its place.
 
     Without authentication it holds no code, and stays.
@@ -81,17 +89,17 @@ class TunnelRoutes:
     def __init__(self, tunnel: Tunnel, login: QrLogin, perimeter: Perimeter) -> None:
         self._tunnel, self._login, self._perimeter = tunnel, login, perimeter
 
-    async def start(self, call: Call) -> object:
+    async def start(self, call: OperationCall) -> object:
         """Start the tunnel, and answer when its address is known."""
-        await self._tunnel.start(call.again)
+        await self._tunnel.start(call.reauthorize)
         return self._state()
 
-    async def stop(self, call: Call) -> object:
+    async def stop(self, call: OperationCall) -> object:
         """Stop the tunnel, and answer when all of its processes have ended."""
         await self._tunnel.stop()
         return self._state()
 
-    async def status(self, call: Call) -> object:
+    async def status(self, call: OperationCall) -> object:
         """Return the tunnel and the signed-in users."""
         return TunnelStatusAnswer(
             running=self._tunnel.running,
@@ -100,32 +108,32 @@ class TunnelRoutes:
             auth_sessions=self._signed_in(call.identity.auth_session),
         )
 
-    async def qr(self, call: Call) -> object:
+    async def qr(self, call: OperationCall) -> object:
         """Return the caller's code."""
         return self._shown(call, self._login.show)
 
-    async def regenerate(self, call: Call) -> object:
+    async def regenerate(self, call: OperationCall) -> object:
         """Create another code for the caller."""
         return self._shown(call, self._login.regenerate)
 
-    async def enter(self, call: Call) -> object:
+    async def enter(self, call: OperationCall) -> object:
         """Sign in with a code.
 
         @raise Refusal: plain 401 for an invalid code, 429 over a limit.
         """
-        request = cast(Request, call.request)
+        request = cast(ServiceRequest, call.request)
         home = f"{request.visit.base}/"
         if request.method == b"HEAD":
             # A preview of the address, as by some messengers, must not use up the code.
-            return Reply(content=b"", status=302, headers={**HEADERS, "Location": home})
+            return RawReply(content=b"", status=302, headers={**HEADERS, "Location": home})
         try:
             opened = self._login.log_in(
-                call.path["code"], call.address, call.header("user-agent") or ""
+                call.path["code"], call.address, call.get_header("user-agent") or ""
             )
         except TooManyGuesses as error:
-            raise _unseen(too_many(error.seconds)) from None
+            raise _unseen(too_many_refusal(error.seconds)) from None
         if opened is None:
-            raise _unseen(bare(401, WRONG))
+            raise _unseen(bare_refusal(401, WRONG))
         token, key = opened
         # In the fragment, which reaches the page but no server.
         headers = {
@@ -133,7 +141,7 @@ class TunnelRoutes:
             "Location": f"{home}#key={key}",
             "Set-Cookie": self._perimeter.set_cookie(token, request.visit),
         }
-        return Reply(content=b"", content_type="text/plain", status=302, headers=headers)
+        return RawReply(content=b"", content_type="text/plain", status=302, headers=headers)
 
     def _signed_in(self, own: str | None) -> list[AuthSessionAnswer]:
         sessions = self._perimeter.auth_sessions()
@@ -142,9 +150,9 @@ class TunnelRoutes:
     def _state(self) -> TunnelAnswer:
         return TunnelAnswer(running=self._tunnel.running, url=self._tunnel.url)
 
-    def _shown(self, call: Call, ask: Callable[[str], Shown]) -> Reply:
+    def _shown(self, call: OperationCall, ask: Callable[[str], Shown]) -> RawReply:
         answer = QrAnswer(**asdict(ask(call.identity.username)))
-        return Reply(content=answer, headers=HEADERS)
+        return RawReply(content=answer, headers=HEADERS)
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
@@ -163,11 +171,11 @@ class TunnelRoutes:
             Operation(
                 method="GET",
                 path="/q/{code}",
-                access=Access.CAPABILITY,
+                access=AccessRule.CAPABILITY,
                 handler=self.enter,
                 summary="Sign in with a scanned code, which is used up by it",
                 tag="Access",
-                style=Style.RAW,
+                style=ResponseStyle.RAW,
                 status=302,
                 errors=(ErrorCode.UNAUTHORIZED,),
             ),
@@ -179,24 +187,24 @@ def _admin(
     path: str,
     handler: Handler,
     summary: str,
-    answer: type[Answer],
+    answer: type[ResponseModel],
     errors: tuple[ErrorCode, ...] = (),
     scope: Scope | None = None,
 ) -> Operation:
     return Operation(
         method=method,
         path=f"/api/tunnel{path}",
-        access=Access.ADMIN,
+        access=AccessRule.ADMIN,
         scope=scope,
         handler=handler,
         summary=summary,
         tag="Access",
-        answer=answer,
+        response_model=answer,
         errors=errors,
     )
 
 
-def _unseen(refusal: Refusal) -> Refusal:
+def _unseen(refusal: HttpRefusal) -> HttpRefusal:
     """Return the same refusal with L{HEADERS}."""
     response = refusal.response
-    return bare(response.status, response.content.decode(), {**response.headers, **HEADERS})
+    return bare_refusal(response.status, response.content.decode(), {**response.headers, **HEADERS})

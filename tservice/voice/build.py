@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import number
+from tservice.http.metrics import make_gauge
 from tservice.voice.model import Provider
 from tservice.voice.routes.table import VoiceRoutes
 from tservice.voice.service import Voice, VoiceDependencies
@@ -38,7 +38,7 @@ def build_voice(ground: Ground) -> Feature[Voice]:
         name="voice",
         service=voice,
         operations=VoiceRoutes(ground.reactor, voice, opens).operations(),
-        measures=[number("dictations", "Dictations under way.", lambda: voice.count)],
+        measures=[make_gauge("dictations", "Dictations under way.", lambda: voice.count)],
         start=voice.start,
         close=voice.stop,
     )

@@ -17,10 +17,10 @@ from tservice.core.net.listening import PortListener
 from tservice.core.net.outbound import OutboundClient
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.connections.room import TABS_CONNECTIONS
+from tservice.http.connections.connection_limit import TABS_CONNECTIONS
 from tservice.http.hosts import parse_host
-from tservice.http.kernel import Kernel
-from tservice.http.site import Site
+from tservice.http.kernel import HttpKernel
+from tservice.http.site import HttpSite
 from tservice.http.websockets.upgrade import WebSockets
 from tservice.webviews.jar import Jars
 from tservice.webviews.routes.entrance import Doorway, Entrance
@@ -77,7 +77,7 @@ def build_webviews(
     doorway = Doorway(
         words=access.capabilities,
         url_of=views.url_of,
-        recognise=access.gate.recognise if access.accounts is not None else _nobody,
+        recognise=access.gate.identify_optional if access.accounts is not None else _nobody,
         ancestors=lambda host: ["'self'"],
     )
     entrance = Entrance(doorway, relay)
@@ -138,8 +138,8 @@ def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Rela
     gate = OpenOrigin(access.gate)
     sockets = WebSockets(ground.reactor)
     operations = [entrance_operation(entrance)]
-    kernel = Kernel(operations, gate, NoFiles(), sockets, strays=entrance.strayed)
-    site = Site(
+    kernel = HttpKernel(operations, gate, NoFiles(), sockets, fallback_route=entrance.strayed)
+    site = HttpSite(
         kernel,
         ground.reactor,
         max_connections=TABS_CONNECTIONS,

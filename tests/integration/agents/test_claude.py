@@ -37,9 +37,9 @@ from tservice.core.authentication import AuthenticationRequest, CredentialsAccep
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
-from tservice.http.kernel import Kernel
+from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
-from tservice.http.site import Site
+from tservice.http.site import HttpSite
 from tservice.sessions.build import build_sessions
 from tservice.sessions.interfaces import Session
 from tservice.sessions.record.requests import CreateRequest
@@ -58,7 +58,7 @@ class SecretGate(OpenGate):
         self._hook = HookAuthenticator(secret)
         self.shut = False
 
-    async def identify(
+    async def identify_caller(
         self, visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
         if self.shut:
@@ -134,8 +134,8 @@ class ClaudeCase(TmuxTestCase):
     def listen(self) -> None:
         operations = agent_operations(self.agents.hooks, self.agents.telemetry)
         self.gate = SecretGate(self.secret)
-        kernel = Kernel(operations, self.gate, NoPages(), NoSockets())
-        site: Any = Site(kernel, reactor)
+        kernel = HttpKernel(operations, self.gate, NoPages(), NoSockets())
+        site: Any = HttpSite(kernel, reactor)
         self.port: Any = reactor.listenTCP(0, site, interface="127.0.0.1")
 
     def build_sessions(self) -> SessionService:

@@ -10,7 +10,7 @@ from tests.unit.http.sample import operation
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.access.model import TTL_SECONDS
 from tservice.core.config.model import Config
-from tservice.http.operations import Call, Operation, Style
+from tservice.http.operations import Operation, OperationCall, ResponseStyle
 from tservice.http.websockets.upgrade import CloseSocket
 
 BROWSERS = (
@@ -104,11 +104,11 @@ class KeyTests(GateCase):
 class UpgradeTests(GateCase):
     """Upgrades, which carry no header of a page's."""
 
-    async def close(self, call: Call) -> object:
+    async def close(self, call: OperationCall) -> object:
         raise CloseSocket(4004)
 
     def table(self) -> list[Operation]:
-        return [operation("GET", "/ws/{id}", self.close, style=Style.WEBSOCKET)]
+        return [operation("GET", "/ws/{id}", self.close, style=ResponseStyle.WEBSOCKET)]
 
     def upgrade(self, offer: str | None, **headers: str) -> Answer:
         more = {} if offer is None else {"Sec-WebSocket-Protocol": offer}

@@ -27,8 +27,8 @@ from tservice.audit.service import (
 from tservice.audit.summing import MAX_OPEN
 from tservice.core.errors import ErrorCode, StartError, operation_failed
 from tservice.core.identity import Identity
-from tservice.http.models import Body
-from tservice.http.operations import Access, Audit, Call, Operation, Reply
+from tservice.http.models import RequestBody
+from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, RawReply
 from tservice.store.database import Database
 from tservice.store.schemas import packaged_schemas, read_steps
 
@@ -327,14 +327,14 @@ class SummingTests(AuditCase):
         self.assertEqual(MAX_OPEN + 1, len(self.entries()))
 
 
-class TypeBody(Body):
+class TypeBody(RequestBody):
     """Looks like an input."""
 
     input: str
     mode: str | None = None
 
 
-class SecretBody(Body):
+class SecretBody(RequestBody):
     """Looks like a change of a password."""
 
     new_password: str
@@ -350,10 +350,10 @@ class HeardTests(AuditCase):
         self.api = Api(
             [
                 self.operation("POST", "/api/things/{id}", body=SecretBody),
-                self.operation("POST", "/api/type/{id}", body=TypeBody, audit=Audit.SUMMED),
+                self.operation("POST", "/api/type/{id}", body=TypeBody, audit=AuditMode.SUMMED),
                 self.operation("POST", "/api/bad", handler=self.bad),
                 self.operation("POST", "/api/made", handler=self.make),
-                self.operation("POST", "/api/hook", access=Access.HOOK),
+                self.operation("POST", "/api/hook", access=AccessRule.HOOK),
                 self.operation("GET", "/api/read"),
                 *self.routes.operations(),
             ],
@@ -363,17 +363,17 @@ class HeardTests(AuditCase):
         self.addCleanup(self.api.close)
 
     def operation(self, method: str, path: str, **fields: Any) -> Operation:
-        given = {"access": Access.USER, "handler": self.nothing, "summary": "", "tag": "t"}
+        given = {"access": AccessRule.USER, "handler": self.nothing, "summary": "", "tag": "t"}
         return Operation(method=method, path=path, **{**given, **fields})
 
-    async def nothing(self, call: Call) -> object:
+    async def nothing(self, call: OperationCall) -> object:
         return {}
 
-    async def bad(self, call: Call) -> object:
+    async def bad(self, call: OperationCall) -> object:
         raise operation_failed("no")
 
-    async def make(self, call: Call) -> object:
-        return Reply(content={"session": {"id": "new"}})
+    async def make(self, call: OperationCall) -> object:
+        return RawReply(content={"session": {"id": "new"}})
 
     def test_which_fields_and_never_a_value(self) -> None:
         self.api.post("/api/things/7", {"newPassword": "hunter2hunter2"})
@@ -426,7 +426,7 @@ class HeardTests(AuditCase):
         self.assertEqual(400, self.api.get(f"/api/admin/audit?path={'x' * 257}").status)
 
     def test_a_fault_of_the_log_is_not_the_caller_s(self) -> None:
-        def fail(call: Call, outcome: object) -> None:
+        def fail(call: OperationCall, outcome: object) -> None:
             raise ZeroDivisionError
 
         self.api.kernel._heard = fail

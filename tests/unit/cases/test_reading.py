@@ -84,7 +84,10 @@ class ListTests(CaseCase):
         self.good("POST", "/one/worktree", {"branch": "b"})
         self.good("POST", "/link", {"name": "gone", "path": str(self.outside)})
         self.outside.rmdir()
-        types = {f"{it.method} {it.path}": it.answer for it in CaseRoutes(self.cases).operations()}
+        types = {
+            f"{it.method} {it.path}": it.response_model
+            for it in CaseRoutes(self.cases).operations()
+        }
         for path, name in (("", ""), ("/agent-created", "/agent-created"), ("/browse", "/browse"),
                            ("/two", "/{name}")):  # fmt: skip
             found = json.dumps(self.good("GET", path))

@@ -19,7 +19,7 @@ from tservice.client.link.frames import (
     ReceivedMessage,
     encoded,
 )
-from tservice.http.websockets.frames import framed
+from tservice.http.websockets.frames import encode_server_frame
 
 FIN = 0x80
 
@@ -32,19 +32,22 @@ class DecoderTests(SynchronousTestCase):
     @settings(max_examples=examples(300), deadline=None)
     @given(st.lists(st.binary(max_size=400), max_size=8), st.integers(1, 50))
     def test_any_cut(self, payloads: list[bytes], size: int) -> None:
-        whole = b"".join(framed(FIN | BINARY, payload) for payload in payloads)
+        whole = b"".join(encode_server_frame(FIN | BINARY, payload) for payload in payloads)
         pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
         self.assertEqual([ReceivedMessage(BINARY, one) for one in payloads], self.decode(*pieces))
 
     def test_every_length(self) -> None:
         for size in (0, 125, 126, 65535, 65536):
             self.assertEqual(
-                [ReceivedMessage(TEXT, b"x" * size)], self.decode(framed(FIN | TEXT, b"x" * size))
+                [ReceivedMessage(TEXT, b"x" * size)],
+                self.decode(encode_server_frame(FIN | TEXT, b"x" * size)),
             )
 
     def test_pieces_with_a_ping_between(self) -> None:
-        found = self.decode(framed(TEXT, b"a"), framed(FIN | PING, b"p"), framed(0, b"b"),
-                            framed(FIN, b"c"), framed(FIN | TEXT, b"d"))  # fmt: skip
+        found = self.decode(encode_server_frame(TEXT, b"a"), encode_server_frame(FIN | PING, b"p"),
+                            encode_server_frame(0, b"b"),
+                            encode_server_frame(FIN, b"c"),
+                            encode_server_frame(FIN | TEXT, b"d"))  # fmt: skip
         self.assertEqual(
             [
                 ReceivedMessage(PING, b"p"),
@@ -56,18 +59,23 @@ class DecoderTests(SynchronousTestCase):
 
     def test_against_the_protocol(self) -> None:
         for data in (
-            framed(FIN | 0x40 | TEXT, b"compressed"),
+            encode_server_frame(FIN | 0x40 | TEXT, b"compressed"),
             encoded(TEXT, b"masked", b"keyk"),
-            framed(FIN, b"no beginning"),
-            framed(TEXT, b"a") + framed(FIN | TEXT, b"b"),
-            framed(PING, b"in pieces"),
+            encode_server_frame(FIN, b"no beginning"),
+            encode_server_frame(TEXT, b"a") + encode_server_frame(FIN | TEXT, b"b"),
+            encode_server_frame(PING, b"in pieces"),
             struct.pack("!BBQ", FIN | BINARY, 127, frames.BOUND + 1),
         ):
             self.assertRaises(BadFrame, self.decode, data)
 
     def test_pieces_are_bounded_together(self) -> None:
         self.patch(frames, "BOUND", 10)
-        self.assertRaises(BadFrame, self.decode, framed(BINARY, b"123456"), framed(0, b"123456"))
+        self.assertRaises(
+            BadFrame,
+            self.decode,
+            encode_server_frame(BINARY, b"123456"),
+            encode_server_frame(0, b"123456"),
+        )
 
 
 class EncodedTests(SynchronousTestCase):

@@ -87,12 +87,12 @@ class CallTests(SynchronousTestCase):
             self.reactor, Address("h", 1, base="/b", authorization="Bearer x"), self.agent
         )
 
-    def call(self, *given: Any, **named: Any) -> Deferred[Any]:
+    def call_operation(self, *given: Any, **named: Any) -> Deferred[Any]:
         return Deferred.fromCoroutine(self.wire.call(*given, **named))
 
     def answered(self, content: bytes, end: Exception, code: int = 200) -> Deferred[Any]:
         """A call whose answer came so far."""
-        work = self.call("GET", "/s")
+        work = self.call_operation("GET", "/s")
         response = FakeResponse(code)
         self.agent.answers[-1].callback(response)
         response.to.dataReceived(content)
@@ -101,7 +101,7 @@ class CallTests(SynchronousTestCase):
         return work
 
     def test_a_request(self) -> None:
-        self.call("POST", "s", {"k": 1}, {"a": "x y", "b": None})
+        self.call_operation("POST", "s", {"k": 1}, {"a": "x y", "b": None})
         [(method, url, headers, body)] = self.agent.asked
         self.assertEqual((b"POST", b"http://h:1/b/api/v1/s?a=x+y"), (method, url))
         self.assertEqual([b"Bearer x"], headers.getRawHeaders(b"authorization"))
@@ -125,20 +125,20 @@ class CallTests(SynchronousTestCase):
             ResponseNeverReceived([Failure(ConnectionRefusedError())]),
             OSError("no"),
         ):
-            work = self.call("GET", "/s")
+            work = self.call_operation("GET", "/s")
             self.agent.answers[-1].errback(Failure(fault))
             self.failureResultOf(work, Lost)
         self.assertEqual([], self.reactor.getDelayedCalls())
 
     def test_an_answer_that_does_not_come(self) -> None:
-        work = self.call("GET", "/s", wait_ms=5000)
+        work = self.call_operation("GET", "/s", wait_ms=5000)
         self.reactor.advance(TIMEOUT + 4)
         self.assertNoResult(work)
         self.reactor.advance(1)
         self.assertIn("in time", str(self.failureResultOf(work, Lost).value))
 
     def test_a_body_that_does_not_end(self) -> None:
-        work = self.call("GET", "/s")
+        work = self.call_operation("GET", "/s")
         response = FakeResponse()
         self.agent.answers[-1].callback(response)
         self.reactor.advance(TIMEOUT)
@@ -148,12 +148,12 @@ class CallTests(SynchronousTestCase):
     def test_cancelling_is_no_loss(self) -> None:
         """Else it would be tried again."""
         for turn in ("before", "within"):
-            work = self.call("GET", "/s")
+            work = self.call_operation("GET", "/s")
             if turn == "within":
                 self.agent.answers[-1].callback(FakeResponse())
             work.cancel()
             self.failureResultOf(work, CancelledError)
-        work = self.call("GET", "/s")
+        work = self.call_operation("GET", "/s")
         reason = ResponseNeverReceived([Failure(CancelledError())])
         self.agent.answers[-1].errback(Failure(reason))
         self.failureResultOf(work, CancelledError)
@@ -161,7 +161,7 @@ class CallTests(SynchronousTestCase):
 
     def test_an_answer_that_is_too_long(self) -> None:
         self.patch(onreactor, "BOUND", 4)
-        work = self.call("GET", "/s")
+        work = self.call_operation("GET", "/s")
         response = FakeResponse()
         self.agent.answers[-1].callback(response)
         response.to.dataReceived(b"12345")

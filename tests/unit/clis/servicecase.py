@@ -23,7 +23,7 @@ from tservice.clis.stock import stock_entries
 from tservice.clis.versions import Versions
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
-from tservice.http.operations import Call, Identity, Operation
+from tservice.http.operations import Identity, Operation, OperationCall
 
 MINE = {"id": "mine", "label": "Mine", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}
 REST = {name: value for name, value in MINE.items() if name != "id"}
@@ -97,7 +97,7 @@ class ServiceCase(SynchronousTestCase):
         operation = self.operation(method, path)
         parsed = operation.body.model_validate_json(json.dumps(body)) if operation.body else None
         request: Any = None
-        call = Call(
+        call = OperationCall(
             operation=operation,
             identity=Identity(username="u", admin=admin),
             path={"id": id},

@@ -15,7 +15,7 @@ from tests.unit.http.driver import Api
 from tservice.clis.routes import CliBody, CliEnabledBody, NewCliBody
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
-from tservice.http.operations import Access
+from tservice.http.operations import AccessRule
 
 
 class AccessTests(ServiceCase):
@@ -45,10 +45,10 @@ class AccessTests(ServiceCase):
         for operation in some(self.operations):
             if operation.method == "GET":
                 listed = operation.path == "/api/clis"
-                self.assertEqual(Access.USER if listed else Access.ADMIN, operation.access)
+                self.assertEqual(AccessRule.USER if listed else AccessRule.ADMIN, operation.access)
             else:
                 self.assertIn((operation.method, operation.path), writes)
-                self.assertEqual(Access.ADMIN, operation.access)
+                self.assertEqual(AccessRule.ADMIN, operation.access)
 
 
 class ListTests(ServiceCase):

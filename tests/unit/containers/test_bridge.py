@@ -21,7 +21,7 @@ from tservice.containers.model import ContainerHost, Engine
 from tservice.containers.store import ContainerStore
 from tservice.core.event_payloads import EmptyPayload
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.store.database import Database
 
 HOST = ContainerHost(id="h", label="H", engine=Engine.PODMAN, image="i")
@@ -149,18 +149,18 @@ class GateTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.callers: list[str | None] = []
 
-        async def handler(call: Call) -> object:
+        async def handler(call: OperationCall) -> object:
             self.callers.append(call.identity.container)
             return EmptyPayload()
 
         hook = Operation(
             method="POST",
             path="/api/hook-event",
-            access=Access.HOOK,
+            access=AccessRule.HOOK,
             handler=handler,
             summary="A hook",
             tag="Hooks",
-            answer=EmptyPayload,
+            response_model=EmptyPayload,
         )
         self.clock = Clock()
         gate = BridgeGate(

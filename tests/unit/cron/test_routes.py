@@ -22,7 +22,7 @@ class RouteTests(SynchronousTestCase):
         self.addCleanup(self.world.close)
         self.world.populate()
         self.answers = {
-            f"{one.method} {one.path}": TypeAdapter(one.answer)
+            f"{one.method} {one.path}": TypeAdapter(one.response_model)
             for one in self.world.operations
             if one.tag == "Cron"
         }

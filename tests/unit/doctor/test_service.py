@@ -17,7 +17,7 @@ from tservice.doctor.launch import REPORT_LIMIT, TIME_LIMIT
 from tservice.doctor.process import DoctorProcess
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
-from tservice.http.operations import Access
+from tservice.http.operations import AccessRule
 
 NONE = dict.fromkeys(("ok", "missing", "outdated", "skipped", "error"), 0)
 REPORT = {"platform": "linux", "summary": NONE, "tools": [], "lookedIn": ["/bin"]}
@@ -37,7 +37,7 @@ class DoctorCase(SynchronousTestCase):
             make=lambda clock: DoctorProcess(clock, self.kill),
         )
         operations = DoctorRoutes(self.service).operations()
-        self.assertEqual([Access.ADMIN], [operation.access for operation in operations])
+        self.assertEqual([AccessRule.ADMIN], [operation.access for operation in operations])
         self.api = Api(operations, clock=self.clock)
         self.addCleanup(self.api.close)
 

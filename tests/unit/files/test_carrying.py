@@ -10,7 +10,7 @@ from tests.unit.http.driver import Api
 from tests.unit.http.sample import operation
 from tservice.files.carrying_routes import send
 from tservice.files.opened import FileInfo, OpenFile
-from tservice.http.operations import Call, Style
+from tservice.http.operations import OperationCall, ResponseStyle
 
 
 class Held:
@@ -28,10 +28,10 @@ class Held:
 
 class HeadTests(SynchronousTestCase):
     def ask(self, modified: float) -> Any:
-        async def handle(call: Call) -> None:
+        async def handle(call: OperationCall) -> None:
             await send(call, cast(OpenFile, Held(modified)), save=False)
 
-        api = Api([operation("GET", "/api/x", handle, style=Style.STREAM)])
+        api = Api([operation("GET", "/api/x", handle, style=ResponseStyle.STREAM)])
         self.addCleanup(api.close)
         return api.get("/api/x")
 

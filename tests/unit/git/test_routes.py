@@ -29,7 +29,7 @@ from tservice.git.service import GitWorkspace
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.http.body import read_query
-from tservice.http.operations import Access, Call
+from tservice.http.operations import AccessRule, OperationCall
 from tservice.sessions.record.model import Location, NameSource, Session
 
 SESSION = Session(
@@ -143,7 +143,7 @@ class RouteTests(SynchronousTestCase):
         operation = self.routes.operations()[number]
         call = SimpleNamespace(id=session, query=query)
         return self.successResultOf(
-            Deferred.fromCoroutine(cast(Any, operation.handler(cast(Call, call))))
+            Deferred.fromCoroutine(cast(Any, operation.handler(cast(OperationCall, call))))
         )
 
     def test_status(self) -> None:
@@ -168,7 +168,7 @@ class RouteTests(SynchronousTestCase):
 
     def test_access(self) -> None:
         for operation in some(self.routes.operations()):
-            self.assertEqual(("GET", Access.OWNER), (operation.method, operation.access))
+            self.assertEqual(("GET", AccessRule.OWNER), (operation.method, operation.access))
 
 
 class BuildTests(SynchronousTestCase):
@@ -234,7 +234,7 @@ class CaseTests(SynchronousTestCase):
         status = CaseGitRoutes(cast(Any, Git()), workspaces.of)
         (operation,) = status.operations()
         call = SimpleNamespace(path={"name": "shop"}, identity=ann, query=StatusQuery(fresh=True))
-        answer = self.successResultOf(begin(operation.handler(cast(Call, call))))
+        answer = self.successResultOf(begin(operation.handler(cast(OperationCall, call))))
         assert isinstance(answer, GitStatusAnswer)
         self.assertEqual("not-a-repo", answer.state)
         workspace = GitWorkspace(

@@ -21,11 +21,11 @@ from tests.answers import checked
 from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
-from tservice.http.envelope import Response
-from tservice.http.kernel import Heard, IGate, IPages, IUpgrades, Kernel
-from tservice.http.operations import Call, Operation
-from tservice.http.request import Request
-from tservice.http.site import Site
+from tservice.http.envelope import HttpResponse
+from tservice.http.kernel import CallListener, HttpKernel, IGate, IPages, IUpgrades
+from tservice.http.operations import Operation, OperationCall
+from tservice.http.request import ServiceRequest
+from tservice.http.site import HttpSite
 
 
 @implementer(IGate)
@@ -35,7 +35,9 @@ class OpenGate:
     def __init__(self, identity: Identity | None = None) -> None:
         self.identity = identity or Identity(username="admin", admin=True)
 
-    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
+    def check_host_and_origin(
+        self, request: ServiceRequest, method: str, path: str | None
+    ) -> AuthenticationRequest:
         return AuthenticationRequest(
             method=method,
             path=path,
@@ -47,12 +49,12 @@ class OpenGate:
             cookies=lambda name: (),
         )
 
-    async def identify(
+    async def identify_caller(
         self, visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
         return CredentialsAccepted(identity=self.identity)
 
-    def authorize(
+    def authorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
@@ -61,7 +63,7 @@ class OpenGate:
     ) -> None:
         pass
 
-    def judge_again(
+    def reauthorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
@@ -70,7 +72,7 @@ class OpenGate:
     ) -> None:
         pass
 
-    def headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
+    def get_headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
         return {}
 
 
@@ -78,7 +80,7 @@ class OpenGate:
 class NoPages:
     """A checkout without a built UI, and without the page that says so."""
 
-    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
+    def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
         return None
 
 
@@ -86,10 +88,10 @@ class NoPages:
 class NoSockets:
     """For tables without a WebSocket in them."""
 
-    async def serve(self, call: Call) -> None:
+    async def serve_socket(self, call: OperationCall) -> None:
         raise AssertionError("no socket was expected")
 
-    async def refuse(self, request: Request, error: ServiceError) -> None:
+    async def refuse_socket(self, request: ServiceRequest, error: ServiceError) -> None:
         raise AssertionError("no socket was expected")
 
 
@@ -160,7 +162,7 @@ class Connection:
 
     _lost = False
 
-    def __init__(self, site: Site, transport: MemoryTransport) -> None:
+    def __init__(self, site: HttpSite, transport: MemoryTransport) -> None:
         self.transport = transport
         self.channel = site.buildProtocol(transport.getPeer())
         self.channel.makeConnection(self.transport)
@@ -195,11 +197,11 @@ class Api:
         sockets: IUpgrades | None = None,
         base_path: str = "",
         clock: Any = None,
-        heard: Heard = lambda call, outcome: None,
+        heard: CallListener = lambda call, outcome: None,
         **site: Any,
     ) -> None:
         self.clock = clock or Clock()
-        self.kernel = Kernel(
+        self.kernel = HttpKernel(
             checked(operations),
             gate or OpenGate(),
             pages or NoPages(),
@@ -207,7 +209,7 @@ class Api:
             base_path,
             heard,
         )
-        self.site = Site(self.kernel, self.clock, **site)
+        self.site = HttpSite(self.kernel, self.clock, **site)
         self._open: list[Connection] = []
 
     def connect(
@@ -270,13 +272,15 @@ class UpgradeGate(OpenGate):
     forbid: ServiceError | None = None
     set_cookie: str | None = None
 
-    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
+    def check_host_and_origin(
+        self, request: ServiceRequest, method: str, path: str | None
+    ) -> AuthenticationRequest:
         if self.refusal is not None:
             raise self.refusal
-        visit = super().screen(request, method, path)
+        visit = super().check_host_and_origin(request, method, path)
         asked = (request.getHeader("upgrade") or "").lower() == "websocket"
         return evolve(visit, upgrade=asked)
 
-    def authorize(self, *args: object) -> None:
+    def authorize_call(self, *args: object) -> None:
         if self.forbid is not None:
             raise self.forbid

@@ -33,14 +33,14 @@ from tservice.core.authentication import (
 )
 from tservice.core.config.model import Config
 from tservice.core.identity import Identity
-from tservice.http.envelope import Response
-from tservice.http.gate import Gate, rules_of
+from tservice.http.envelope import HttpResponse
+from tservice.http.gate import AccessGate, rules_of
 from tservice.http.kernel import IPages
-from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 from tservice.http.websockets.upgrade import WebSockets
 
 SECRET = "5" * 64
-PAGE = Response(status=200, content=b"<form>", content_type="text/html; charset=utf-8")
+PAGE = HttpResponse(status=200, content=b"<form>", content_type="text/html; charset=utf-8")
 TOO_MANY = "Too Many Requests — try again later".encode()
 
 
@@ -53,9 +53,11 @@ def basic(username: str = "admin", password: str = "right") -> dict[str, str]:
 class Pages:
     """One public asset, one page."""
 
-    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
+    def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
         if path == "/assets/x-1234.js":
-            return Response(status=200, content=b"js", content_type="text/javascript", public=True)
+            return HttpResponse(
+                status=200, content=b"js", content_type="text/javascript", public=True
+            )
         return PAGE if path in ("/", "/login") else None
 
 
@@ -107,7 +109,7 @@ class GateCase(SynchronousTestCase):
                 self.account, self.failures, self.known_addresses, self.clock
             )
         routes = AccessRoutes(self.cookies, self.passwords, self.config.username, False)
-        self.gate = gate = Gate(
+        self.gate = gate = AccessGate(
             rules_of(self.config, ["bound.example"], lambda: ["tunnel.example"]),
             self.authenticators(),
             HookAuthenticator(SECRET),
@@ -132,24 +134,28 @@ class GateCase(SynchronousTestCase):
         self.numbers += 1
         return self.numbers.to_bytes(size, "big")
 
-    async def who(self, call: Call) -> object:
+    async def who(self, call: OperationCall) -> object:
         return {"user": call.identity.username, "by": call.identity.method}
 
-    async def known(self, call: Call) -> object:
-        who = await self.gate.recognise(cast(Any, call.request).visit)
+    async def known(self, call: OperationCall) -> object:
+        who = await self.gate.identify_optional(cast(Any, call.request).visit)
         return {"user": None if who is None else who.username}
 
     def table(self) -> list[Operation]:
         return [
             operation("GET", "/api/who", self.who),
             operation("POST", "/api/who", self.who),
-            operation("GET", "/healthz", self.who, access=Access.PUBLIC, style=Style.RAW),
-            operation("POST", "/api/hook-event", self.who, access=Access.HOOK),
-            operation("GET", "/api/admin", self.who, access=Access.ADMIN),
-            operation("GET", "/api/sessions/{id}", self.who, access=Access.OWNER),
-            operation("GET", "/q/{code}", self.who, access=Access.CAPABILITY),
-            operation("GET", "/tab/{code}", self.known, access=Access.CAPABILITY),
-            operation("GET", "/ws/{id}", self.who, access=Access.OWNER, style=Style.WEBSOCKET),
+            operation(
+                "GET", "/healthz", self.who, access=AccessRule.PUBLIC, style=ResponseStyle.RAW
+            ),
+            operation("POST", "/api/hook-event", self.who, access=AccessRule.HOOK),
+            operation("GET", "/api/admin", self.who, access=AccessRule.ADMIN),
+            operation("GET", "/api/sessions/{id}", self.who, access=AccessRule.OWNER),
+            operation("GET", "/q/{code}", self.who, access=AccessRule.CAPABILITY),
+            operation("GET", "/tab/{code}", self.known, access=AccessRule.CAPABILITY),
+            operation(
+                "GET", "/ws/{id}", self.who, access=AccessRule.OWNER, style=ResponseStyle.WEBSOCKET
+            ),
         ]
 
     def ask(

@@ -8,20 +8,27 @@ from pydantic import Field
 from twisted.internet.defer import Deferred
 
 from tservice.core.errors import ErrorCode, ServiceError, not_found
-from tservice.http.models import Answer, Body, Query
-from tservice.http.operations import JSON_BODY_LIMIT, Access, Call, Operation, Reply, Style
+from tservice.http.models import QueryParameters, RequestBody, ResponseModel
+from tservice.http.operations import (
+    JSON_BODY_LIMIT,
+    AccessRule,
+    Operation,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
+)
 
 
-class Size(Body):
+class Size(RequestBody):
     cols: int = Field(ge=1, le=500)
     kind: Literal["big", "small"] = "big"
 
 
-class Page(Query):
+class Page(QueryParameters):
     limit: int = 10
 
 
-class Told(Answer):
+class Told(ResponseModel):
     seen_cols: int
 
 
@@ -31,7 +38,7 @@ def operation(method: str, path: str, handler: Any, **fields: Any) -> Operation:
             "method": method,
             "path": path,
             "handler": handler,
-            "access": Access.USER,
+            "access": AccessRule.USER,
             "summary": "s",
             "tag": "t",
             **fields,
@@ -45,35 +52,35 @@ class Handlers:
     def __init__(self) -> None:
         self.parked: list[Deferred[object]] = []
         self.cancelled: list[Deferred[object]] = []
-        self.calls: list[Call] = []
+        self.calls: list[OperationCall] = []
 
-    async def echo(self, call: Call) -> object:
+    async def echo(self, call: OperationCall) -> object:
         self.calls.append(call)
         return {"path": dict(call.path)}
 
-    async def size(self, call: Call) -> object:
+    async def size(self, call: OperationCall) -> object:
         return Told(seen_cols=call.body.cols)
 
-    async def listing(self, call: Call) -> object:
+    async def listing(self, call: OperationCall) -> object:
         return {"limit": call.query.limit}
 
-    async def missing(self, call: Call) -> object:
+    async def missing(self, call: OperationCall) -> object:
         raise not_found(f"Thing {call.id}")
 
-    async def broken(self, call: Call) -> object:
+    async def broken(self, call: OperationCall) -> object:
         raise ZeroDivisionError("secret detail")
 
-    async def park(self, call: Call) -> object:
+    async def park(self, call: OperationCall) -> object:
         self.parked.append(Deferred(self.cancelled.append))
         return await self.parked[-1]
 
-    async def raw(self, call: Call) -> object:
-        return Reply(content="ok 1\n", content_type="text/plain", headers={"X-A": "b"})
+    async def raw(self, call: OperationCall) -> object:
+        return RawReply(content="ok 1\n", content_type="text/plain", headers={"X-A": "b"})
 
-    async def nothing(self, call: Call) -> object:
+    async def nothing(self, call: OperationCall) -> object:
         return None
 
-    async def stream(self, call: Call) -> object:
+    async def stream(self, call: OperationCall) -> object:
         call.request.write(b"one")
         raise ServiceError(ErrorCode.CONFLICT, "half-way")
 
@@ -85,10 +92,10 @@ class Handlers:
             operation("GET", "/api/list", self.listing, query=Page),
             operation("GET", "/api/missing/{id}", self.missing),
             operation("GET", "/api/broken", self.broken),
-            operation("GET", "/api/park", self.park, style=Style.LONG_POLL),
-            operation("GET", "/raw", self.raw, style=Style.RAW),
+            operation("GET", "/api/park", self.park, style=ResponseStyle.LONG_POLL),
+            operation("GET", "/raw", self.raw, style=ResponseStyle.RAW),
             operation("POST", "/api/upload", self.echo, body_limit=3 * JSON_BODY_LIMIT),
             operation("POST", "/api/tiny", self.size, body=Size, body_limit=20),
-            operation("GET", "/api/stream", self.stream, style=Style.STREAM),
+            operation("GET", "/api/stream", self.stream, style=ResponseStyle.STREAM),
             operation("ANY", "/web/{name}/{rest:path}", self.echo),
         ]

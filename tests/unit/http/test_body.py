@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.body} and L{tservice.http.rules}."""
+"""Tests for L{tservice.http.body} and L{tservice.http.validation_errors}."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from tservice.http.body import (
     MAX_DIGITS,
     parse_json,
     read_body,
-    read_data,
     read_query,
+    validate_data,
 )
-from tservice.http.bounds import MAX_VALUES, SPARE_VALUES
-from tservice.http.models import Body, Query, QueryBool, QueryInt
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.body_limits import MAX_VALUES, SPARE_VALUES
+from tservice.http.models import QueryBool, QueryInt, QueryParameters, RequestBody
+from tservice.http.operations import AccessRule, Operation, OperationCall
 
 
-class Inner(Body):
+class Inner(RequestBody):
     at_most: float = Field(le=10)
 
 
-class Sample(Body):
+class Sample(RequestBody):
     cols: int = Field(ge=1, le=500)
     name: str | None = Field(None, max_length=8)
     mode: Literal["shell", "primary"] = "shell"
@@ -52,12 +52,12 @@ class Sample(Body):
         return value
 
 
-class Loose(Body):
+class Loose(RequestBody):
     data: dict[str, Any] = Field(default_factory=dict)
     numbers: list[float] = Field(default_factory=list)
 
 
-class Asked(Query):
+class Asked(QueryParameters):
     timeout: QueryInt = 60000
     fresh: QueryBool = False
     until: tuple[str, ...] = ()
@@ -242,15 +242,15 @@ ANY_JSON = st.recursive(
 )
 
 
-async def echo(call: Call) -> object:
+async def echo(call: OperationCall) -> object:
     return {"got": call.body.model_dump(mode="json")}
 
 
-def taking(model: type[Body], path: str) -> Operation:
+def taking(model: type[RequestBody], path: str) -> Operation:
     return Operation(
         method="POST",
         path=path,
-        access=Access.USER,
+        access=AccessRule.USER,
         handler=echo,
         summary="",
         tag="",
@@ -363,7 +363,7 @@ class PropertyTests(SynchronousTestCase):
         self, value: object, values: int, optional: bool
     ) -> None:
         raw = b"" if value is None else json.dumps(value).encode()
-        found = outcome(lambda: read_data(value, Sample, optional, values))
+        found = outcome(lambda: validate_data(value, Sample, optional, values))
         assert found == outcome(lambda: read_body(raw, "", Sample, optional, values))
 
 

@@ -13,8 +13,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
-from tservice.http.envelope import dump, failure, success
-from tservice.http.operations import Reply, Style
+from tservice.http.envelope import dump_json, failure_response, success_response
+from tservice.http.operations import RawReply, ResponseStyle
 
 TEXT = st.text(st.characters(), max_size=20)
 """Half surrogates included: agents cut their texts anywhere, and file names may hold anything."""
@@ -58,14 +58,16 @@ class EnvelopeProperties(SynchronousTestCase):
     @settings(max_examples=examples(400), deadline=None)
     @given(VALUES, st.booleans())
     def test_a_success_holds_what_was_returned(self, value: object, in_reply: bool) -> None:
-        found = success(Reply(content=value) if in_reply else value, Style.ENVELOPE)
+        found = success_response(
+            RawReply(content=value) if in_reply else value, ResponseStyle.ENVELOPE
+        )
         want = {} if value is None else as_shown(value)
         self.assertEqual({"success": True, "data": want}, read(found.content))
 
     @settings(max_examples=examples(400), deadline=None)
     @given(TEXT, st.sampled_from(ErrorCode))
     def test_an_error_tells_its_code_and_text(self, text: str, code: ErrorCode) -> None:
-        found = failure(ServiceError(code, text))
+        found = failure_response(ServiceError(code, text))
         shown = read(found.content)
         self.assertEqual(HTTP_STATUS[code], found.status)
         self.assertEqual((False, code.value), (shown["success"], shown["errorCode"]))
@@ -76,10 +78,10 @@ class EnvelopeProperties(SynchronousTestCase):
 class DumpTests(SynchronousTestCase):
     def test_half_a_surrogate_is_shown_as_a_question_mark(self) -> None:
         """So that one character that was cut in two does not cost the whole answer."""
-        self.assertEqual(b'{"a?":["?b",null]}', dump({"a\udcff": ["\ud83db", float("nan")]}))
+        self.assertEqual(b'{"a?":["?b",null]}', dump_json({"a\udcff": ["\ud83db", float("nan")]}))
 
     def test_so_it_is_in_models(self) -> None:
-        self.assertEqual(b'[{"atMs":"a?"}]', dump([Moment.model_construct(at_ms="a\ud800")]))
+        self.assertEqual(b'[{"atMs":"a?"}]', dump_json([Moment.model_construct(at_ms="a\ud800")]))
 
     def test_what_is_no_json_is_an_error(self) -> None:
-        self.assertRaises(PydanticSerializationError, dump, {"a": object()})
+        self.assertRaises(PydanticSerializationError, dump_json, {"a": object()})

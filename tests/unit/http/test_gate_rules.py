@@ -18,7 +18,7 @@ from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError
 from tservice.http.gate import rules_of
-from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 
 
 class AgainTests(GateCase):
@@ -28,7 +28,7 @@ class AgainTests(GateCase):
         super().setUp()
         self.late: Deferred[object] = Deferred()
 
-    async def hold(self, call: Call) -> object:
+    async def hold(self, call: OperationCall) -> object:
         return await self.late
 
     def table(self) -> list[Operation]:
@@ -36,10 +36,10 @@ class AgainTests(GateCase):
         return [
             *super().table(),
             operation("GET", "/api/slow", self.hold),
-            operation("GET", path, self.hold, access=Access.OWNER),
-            operation("GET", "/api/public", self.hold, access=Access.PUBLIC),
-            operation("GET", "/api/hook", self.hold, access=Access.HOOK),
-            operation("GET", "/ws/{id}/slow", self.hold, style=Style.WEBSOCKET),
+            operation("GET", path, self.hold, access=AccessRule.OWNER),
+            operation("GET", "/api/public", self.hold, access=AccessRule.PUBLIC),
+            operation("GET", "/api/hook", self.hold, access=AccessRule.HOOK),
+            operation("GET", "/ws/{id}/slow", self.hold, style=ResponseStyle.WEBSOCKET),
         ]
 
     def answered(self, path: str, change: Callable[[], None], **headers: str) -> Answer:

@@ -10,23 +10,23 @@ from tests.examples import examples
 from tservice.http.hosts import (
     TUNNEL_SUFFIXES,
     HostHeader,
-    Origin,
-    admits,
+    WebOrigin,
+    admits_host,
+    find_source,
+    is_same_origin,
     localhost_origins,
+    make_host_policy,
     normal_address,
     parse_host,
     parse_origin,
-    policy,
-    same_origin,
-    source,
     trusted_networks,
 )
 
-RULES = policy(["Box"], ["Alias.example", ".corp.example"])
+RULES = make_host_policy(["Box"], ["Alias.example", ".corp.example"])
 
 
 class HostTests(SynchronousTestCase):
-    """L{parse_host} and L{admits} (protocol-hosts)."""
+    """L{parse_host} and L{admits_host} (protocol-hosts)."""
 
     def test_admitted(self) -> None:
         for header in (
@@ -44,7 +44,7 @@ class HostTests(SynchronousTestCase):
             "x.ts.net",
             "x-y.trycloudflare.com",
         ):
-            self.assertTrue(admits(parse_host(header), RULES), header)
+            self.assertTrue(admits_host(parse_host(header), RULES), header)
 
     def test_refused(self) -> None:
         for header in (
@@ -77,7 +77,7 @@ class HostTests(SynchronousTestCase):
             "lo\u0441alhost",
             "a" * 64 + ".ts.net",
         ):
-            self.assertFalse(admits(parse_host(header), RULES), header)
+            self.assertFalse(admits_host(parse_host(header), RULES), header)
 
     def test_parts(self) -> None:
         self.assertEqual(HostHeader("::1", 80), parse_host("[::1]:80"))
@@ -99,7 +99,7 @@ class HostTests(SynchronousTestCase):
             name.endswith((*TUNNEL_SUFFIXES, ".corp.example")),
             name.count(".") == 3 and name.replace(".", "").isdigit(),
         )
-        assert not admits(parse_host(name), RULES) or any(reasons)
+        assert not admits_host(parse_host(name), RULES) or any(reasons)
 
 
 NAMES = st.sampled_from(["localhost", "a.ts.net", "127.0.0.1", "[::1]"])
@@ -109,12 +109,12 @@ NUMBERS = {"": None, ":80": 80, ":443": 443, ":8770": 8770, ":8771": 8771}
 
 
 class OriginTests(SynchronousTestCase):
-    """L{same_origin} (protocol-hosts)."""
+    """L{is_same_origin} (protocol-hosts)."""
 
     def same(self, origin: str, host: str, scheme: str | None = None) -> bool:
         found = parse_host(host)
         assert found is not None
-        return same_origin(parse_origin(origin), found, scheme)
+        return is_same_origin(parse_origin(origin), found, scheme)
 
     def test_same(self) -> None:
         for origin, host in (
@@ -163,7 +163,7 @@ class OriginTests(SynchronousTestCase):
 
     def test_cors_is_localhost_only(self) -> None:
         self.assertEqual(
-            {Origin("http", "localhost", 5173), Origin("https", "127.0.0.1", 443)},
+            {WebOrigin("http", "localhost", 5173), WebOrigin("https", "127.0.0.1", 443)},
             localhost_origins(["http://localhost:5173/", "https://127.0.0.1"]),
         )
         for text in ("http://evil.example", "*", "null", "localhost:5173", ""):
@@ -171,7 +171,7 @@ class OriginTests(SynchronousTestCase):
 
 
 class SourceTests(SynchronousTestCase):
-    """L{source}: only a trusted proxy is believed."""
+    """L{find_source}: only a trusted proxy is believed."""
 
     HEADERS = {
         "x-forwarded-for": "6.6.6.6, 1.2.3.4, 10.0.0.2",
@@ -181,7 +181,7 @@ class SourceTests(SynchronousTestCase):
 
     def ask(self, peer: str, trusted: tuple[str, ...], **other: str) -> tuple[object, ...]:
         headers = {**self.HEADERS, **{k.replace("_", "-"): v for k, v in other.items()}}
-        found = source(peer, "localhost", trusted_networks(trusted), headers.get)
+        found = find_source(peer, "localhost", trusted_networks(trusted), headers.get)
         return found.address, found.scheme, found.host
 
     def test_untrusted(self) -> None:

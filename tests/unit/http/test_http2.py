@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.connections.negotiate}: the same site over HTTP/2."""
+"""Tests for L{tservice.http.connections.negotiation}: the same site over HTTP/2."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import invalid_field
 from tservice.http.body import LONG_TEXT
 from tservice.http.connections.channel import LINGER_BYTES
-from tservice.http.envelope import Response
+from tservice.http.envelope import HttpResponse
 from tservice.http.kernel import IPages
-from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
+from tservice.http.operations import JSON_BODY_LIMIT, OperationCall, ResponseStyle
 from tservice.http.site import IDLE_SECONDS
-from tservice.http.transfer import large
-from tservice.http.transfer.incoming import HELD
-from tservice.http.transfer.large import PIECE, SMALL
-from tservice.http.transfer.outgoing import STALLED_SECONDS, Outgoing
+from tservice.http.transfer import large_responses
+from tservice.http.transfer.large_responses import PIECE, SMALL
+from tservice.http.transfer.request_body import BUFFER_BYTES
+from tservice.http.transfer.streamed_response import STALLED_SECONDS, StreamedResponse
 from tservice.http.websockets.upgrade import WebSockets
 
-FORM_LIMIT = 100 * HELD
+FORM_LIMIT = 100 * BUFFER_BYTES
 PIECES = 20
 LONG = 4 * PIECE
 
@@ -40,8 +40,10 @@ LONG = 4 * PIECE
 class LongPage:
     """A UI of one page, which anybody may have."""
 
-    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
-        return Response(status=200, content=bytes(LONG), public=True) if path == "/page" else None
+    def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
+        return (
+            HttpResponse(status=200, content=bytes(LONG), public=True) if path == "/page" else None
+        )
 
 
 class HTTP2Tests(SynchronousTestCase):
@@ -52,8 +54,8 @@ class HTTP2Tests(SynchronousTestCase):
         self.handlers = Handlers()
         table = [
             *self.handlers.table(),
-            operation("GET", "/ws/x", self.handlers.echo, style=Style.WEBSOCKET),
-            operation("GET", "/api/file", self.file, style=Style.STREAM),
+            operation("GET", "/ws/x", self.handlers.echo, style=ResponseStyle.WEBSOCKET),
+            operation("GET", "/api/file", self.file, style=ResponseStyle.STREAM),
             operation("GET", "/api/large", self.large),
             operation("GET", "/api/counted", self.counted),
             operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT),
@@ -74,29 +76,29 @@ class HTTP2Tests(SynchronousTestCase):
         self.acknowledging = True
         self.pump()
 
-    async def form(self, call: Call) -> object:
+    async def form(self, call: OperationCall) -> object:
         if self.refused:
             raise invalid_field("file", "no")
-        while data := await call.incoming.read():
+        while data := await call.incoming.read_data():
             self.read.append(data)
             if self.reading is not None:
                 await self.reading
         return {"size": sum(map(len, self.read))}
 
-    async def file(self, call: Call) -> None:
-        answer = Outgoing(call.request)
+    async def file(self, call: OperationCall) -> None:
+        answer = StreamedResponse(call.request)
         try:
-            answer.begin(200, {"Content-Type": "text/plain"})
+            answer.write_head(200, {"Content-Type": "text/plain"})
             for _ in range(PIECES):
-                await answer.write(bytes(HELD))
+                await answer.write(bytes(BUFFER_BYTES))
                 self.written += 1
         finally:
             answer.close()
 
-    async def large(self, call: Call) -> object:
+    async def large(self, call: OperationCall) -> object:
         return {"text": "x" * LONG}
 
-    async def counted(self, call: Call) -> object:
+    async def counted(self, call: OperationCall) -> object:
         return {"text": "x" * SMALL}
 
     def begin_form(self) -> int:
@@ -211,19 +213,19 @@ class HTTP2Tests(SynchronousTestCase):
         for _ in range(PIECES):
             self.pump()
         self.assertEqual(PIECES, self.written)
-        self.assertEqual(PIECES * HELD, len(self.content(stream)))
+        self.assertEqual(PIECES * BUFFER_BYTES, len(self.content(stream)))
 
     def test_a_large_answer_waits_for_its_reader(self) -> None:
         self.acknowledging = False
         stream = self.ask("GET", "/api/large")
         self.assertEqual("200", self.status(stream))
-        self.assertGreater(self.api.kernel._large.untaken, LONG)
+        self.assertGreater(self.api.kernel._large.unread_bytes, LONG)
         self.acknowledging = True
         self.client.increment_flow_control_window(2 * LONG)
         self.client.increment_flow_control_window(2 * LONG, stream)
         self.pump()
         self.assertEqual(LONG, len(json.loads(self.content(stream))["data"]["text"]))
-        self.assertEqual(0, self.api.kernel._large.untaken)
+        self.assertEqual(0, self.api.kernel._large.unread_bytes)
 
     def test_a_connection_that_ends_before_its_page_is_taken(self) -> None:
         self.acknowledging = False
@@ -234,28 +236,28 @@ class HTTP2Tests(SynchronousTestCase):
         self.assertLessEqual(len(self.api.clock.getDelayedCalls()), waiting - 2)
         self.api.clock.advance(STALLED_SECONDS)
         self.assertEqual([], self.flushLoggedErrors())
-        self.assertEqual(0, self.api.kernel._large.untaken)
+        self.assertEqual(0, self.api.kernel._large.unread_bytes)
 
     def test_many_small_answers_that_nobody_takes(self) -> None:
         """They wait for their reader in one connection, and count all the same."""
         self.acknowledging = False
         self.client.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
         self.pump()
-        self.patch(large, "UNTAKEN_OF_ONE", 10 * SMALL)
+        self.patch(large_responses, "MAX_UNREAD_PER_ACCOUNT", 10 * SMALL)
         streams = [self.ask("GET", "/api/counted") for _ in range(12)]
         found = [self.status(stream) for stream in streams]
         self.assertEqual(["200"] * 10 + ["429"] * 2, found)
         for stream in streams:
             self.client.reset_stream(stream)
         self.pump()
-        self.assertEqual(0, self.api.kernel._large.untaken)
+        self.assertEqual(0, self.api.kernel._large.unread_bytes)
 
     def test_a_large_answer_that_is_taken_back(self) -> None:
         self.acknowledging = False
         stream = self.ask("GET", "/api/large")
         self.client.reset_stream(stream)
         self.pump()
-        self.assertEqual(0, self.api.kernel._large.untaken)
+        self.assertEqual(0, self.api.kernel._large.unread_bytes)
         self.assertEqual("200", self.status(self.ask("GET", "/api/things/7")))
 
     def test_a_form_is_read_as_it_arrives(self) -> None:
@@ -274,7 +276,7 @@ class HTTP2Tests(SynchronousTestCase):
         while self.client.local_flow_control_window(stream) > 0:
             self.send(stream, bytes(min(1000, self.client.local_flow_control_window(stream))))
         held = sum(map(len, self.channel._channel.streams[stream]._request.incoming._pieces))
-        self.assertLess(held, 2 * HELD)
+        self.assertLess(held, 2 * BUFFER_BYTES)
         waiting, self.reading = self.reading, None
         waiting.callback(None)
         self.pump()
@@ -317,7 +319,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.ask("GET", "/api/park")
         self.connection.lose()
         self.assertEqual(self.handlers.parked, self.handlers.cancelled)
-        self.assertEqual(0, self.api.site.connections)
+        self.assertEqual(0, self.api.site.connection_count)
 
     def test_no_sockets_here(self) -> None:
         headers = {name.lower(): value for name, value in UPGRADE.items() if name[0] == "S"}

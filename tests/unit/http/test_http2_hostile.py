@@ -11,14 +11,14 @@ from twisted.logger import formatEvent
 
 from tests.unit.http.hostile import PREFACE, Hostile
 from tests.unit.http.tls import TLSTransport
-from tservice.http.connections.frameguard import (
+from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, ITERATION_BUDGET
+from tservice.http.connections.frame_limits import (
     BURST,
     HEADER_BYTES,
     HEADER_LIST_BYTES,
     SETTINGS,
 )
-from tservice.http.connections.negotiate import FIELDS, RESETS, RESIZES, TABLE_BYTES, WHY
-from tservice.http.connections.turns import SHARE, TURN
+from tservice.http.connections.negotiation import FIELDS, RESETS, RESIZES, TABLE_BYTES, WHY
 
 FULL = 16_384
 
@@ -38,14 +38,14 @@ class TurnTests(Hostile):
         self.settle()
         found: list[int] = []
         turns = self.api.site.turns
-        turn = turns._turn
+        turn = turns._run_iteration
 
         def noted() -> None:
             before = self.begun()
             turn()
             found.append(self.begun() - before)
 
-        self.patch(turns, "_turn", noted)
+        self.patch(turns, "_run_iteration", noted)
         return found
 
     def test_a_few_heads_in_one_turn(self) -> None:
@@ -62,7 +62,7 @@ class TurnTests(Hostile):
         self.settle()
         served: list[int] = []
         turns = self.api.site.turns
-        spend = turns.spend
+        spend = turns.charge_budget
 
         def noted(cost: int) -> None:
             served[-1] += cost
@@ -72,9 +72,9 @@ class TurnTests(Hostile):
             served.append(0)
             take()
 
-        take = turns._turn
-        self.patch(turns, "spend", noted)
-        self.patch(turns, "_turn", turn)
+        take = turns._run_iteration
+        self.patch(turns, "charge_budget", noted)
+        self.patch(turns, "_run_iteration", turn)
         served.append(0)
         others = [self.another() for _ in range(5)]
         for each in others:
@@ -83,7 +83,7 @@ class TurnTests(Hostile):
         self.settle()
         heads = [each.channel._channel.conn.highest_inbound_stream_id for each in others]
         self.assertEqual([11] * 5, heads)
-        self.assertTrue(max(served) < TURN + SHARE, served)
+        self.assertTrue(max(served) < ITERATION_BUDGET + CONNECTION_SHARE, served)
 
     def another(self) -> Any:
         """One more connection, with a table of its own for the same heads."""
@@ -134,7 +134,7 @@ class TurnTests(Hostile):
 
     def test_small_frames_too(self) -> None:
         ping = frame.PingFrame(0, opaque_data=b"x" * 8).serialize()
-        self.connection.send(ping * (TURN + 1))
+        self.connection.send(ping * (ITERATION_BUDGET + 1))
         self.assertEqual("paused", self.transport.producerState)
         self.settle()
         self.assertEqual("producing", self.transport.producerState)

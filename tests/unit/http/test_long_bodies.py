@@ -15,8 +15,8 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.http import body
 from tservice.http.body import LONG_TEXT
-from tservice.http.bounds import SPARE_VALUES
-from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation
+from tservice.http.body_limits import SPARE_VALUES
+from tservice.http.operations import JSON_BODY_LIMIT, Operation, OperationCall
 
 LONG = b" " * LONG_TEXT
 
@@ -26,7 +26,7 @@ class EndingGate(OpenGate):
 
     ended = False
 
-    def judge_again(
+    def reauthorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
@@ -61,7 +61,7 @@ class LongBodyTests(SynchronousTestCase):
 
         return call
 
-    async def handle(self, call: Call) -> object:
+    async def handle(self, call: OperationCall) -> object:
         self.handled.append(call.body.cols)
         return {"cols": call.body.cols}
 
@@ -112,7 +112,7 @@ class LongBodyTests(SynchronousTestCase):
         connection.lose()
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertEqual((["count_values"], []), (self.steps, self.handled))
-        self.assertEqual((0, 0), (self.api.site._held, self.api.site.connections))
+        self.assertEqual((0, 0), (self.api.site._held, self.api.site.connection_count))
 
     def test_a_right_that_ends_in_between(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG)

@@ -12,8 +12,8 @@ from twisted.web import http
 from tests.unit.http.driver import Api, Connection, head, turn
 from tests.unit.http.sample import Handlers, operation
 from tservice.http.connections.channel import BITE_BYTES, LINGER_BYTES
-from tservice.http.operations import Call
-from tservice.http.request import CRUMB_BYTES, CRUMBS, PARAMETERS, Request
+from tservice.http.operations import OperationCall
+from tservice.http.request import MAX_TINY_CHUNKS, PARAMETERS, TINY_CHUNK_BYTES, ServiceRequest
 from tservice.http.site import IDLE_SECONDS
 
 MANY = 300
@@ -131,13 +131,13 @@ class PipelineTests(SynchronousTestCase):
 def read_of_bodies(case: SynchronousTestCase) -> list[int]:
     """The sizes of all pieces that requests are given, as they are given them."""
     sizes: list[int] = []
-    real = Request.handleContentChunk
+    real = ServiceRequest.handleContentChunk
 
-    def counted(request: Request, data: bytes, *rest: int) -> None:
+    def counted(request: ServiceRequest, data: bytes, *rest: int) -> None:
         sizes.append(len(data))
         real(request, data, *rest)
 
-    case.patch(Request, "handleContentChunk", counted)
+    case.patch(ServiceRequest, "handleContentChunk", counted)
     return sizes
 
 
@@ -159,16 +159,19 @@ class ChunkTests(SynchronousTestCase):
         self.connection.send(self.head + b"1\r\n \r\n" * 10_000)
         self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
         self.assertIn(
-            f"body: must not be sent in more than {CRUMBS} tiny".encode(), self.connection.value()
+            f"body: must not be sent in more than {MAX_TINY_CHUNKS} tiny".encode(),
+            self.connection.value(),
         )
-        self.assertLessEqual(sum(chunks), CRUMBS + BITE_BYTES // 6)
+        self.assertLessEqual(sum(chunks), MAX_TINY_CHUNKS + BITE_BYTES // 6)
         self.assertLessEqual(len(chunks), 2)
 
     def test_what_is_sent_so_by_people(self) -> None:
         """A body in lines, one in a few crumbs, and what comes behind it in the same read."""
-        line = b'{"cols": 5}' + b" " * CRUMB_BYTES
+        line = b'{"cols": 5}' + b" " * TINY_CHUNK_BYTES
         for body in (
-            b"".join(b"1\r\n%c\r\n" % byte for byte in b'{"cols": 5}' + b" " * (CRUMBS - 11)),
+            b"".join(
+                b"1\r\n%c\r\n" % byte for byte in b'{"cols": 5}' + b" " * (MAX_TINY_CHUNKS - 11)
+            ),
             b"%x\r\n%b\r\n" % (len(line), line) + b"50\r\n%b\r\n" % (b" " * 80) * 3000,
         ):
             self.setUp()
@@ -233,9 +236,9 @@ class StreamedChunkTests(SynchronousTestCase):
         headers = {"Transfer-Encoding": "chunked", **kind}
         self.connection.send(head("POST", "/api/form", headers))
 
-    async def form(self, call: Call) -> object:
+    async def form(self, call: OperationCall) -> object:
         try:
-            while data := await call.incoming.read():
+            while data := await call.incoming.read_data():
                 self.size += len(data)
         finally:
             if self.answer is not None:
@@ -250,7 +253,9 @@ class StreamedChunkTests(SynchronousTestCase):
         self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
         self.assertIn(b"tiny chunks", self.connection.value())
         self.assertFalse(self.connection.channel.answering, "it makes room for others")
-        self.assertLessEqual(self.size, CRUMBS + CRUMBS // CRUMB_BYTES + BITE_BYTES)
+        self.assertLessEqual(
+            self.size, MAX_TINY_CHUNKS + MAX_TINY_CHUNKS // TINY_CHUNK_BYTES + BITE_BYTES
+        )
 
     def test_what_comes_behind_them_in_other_reads(self) -> None:
         """It is thrown away, up to a bound, also while no answer was given yet."""
@@ -268,7 +273,7 @@ class StreamedChunkTests(SynchronousTestCase):
 
     def test_crumbs_between_what_is_large(self) -> None:
         large = b"1000\r\n%b\r\n" % bytes(4096)
-        self.connection.send((large + b"1\r\n \r\n") * (2 * CRUMBS) + b"0\r\n\r\n")
+        self.connection.send((large + b"1\r\n \r\n") * (2 * MAX_TINY_CHUNKS) + b"0\r\n\r\n")
         self.clock.pump([0] * 100)
         self.assertIn(b"HTTP/1.1 200 ", self.connection.value())
-        self.assertEqual(4097 * 2 * CRUMBS, self.size)
+        self.assertEqual(4097 * 2 * MAX_TINY_CHUNKS, self.size)

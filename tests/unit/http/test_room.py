@@ -7,7 +7,12 @@ import resource
 from twisted.logger import ILogObserver, formatEvent, globalLogPublisher
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.http.connections.room import FEW, claim_room, kept_back, room_for_connections
+from tservice.http.connections.connection_limit import (
+    FEW,
+    connections_for_descriptors,
+    count_reserved_descriptors,
+    raise_descriptor_limit,
+)
 
 
 class RoomTests(SynchronousTestCase):
@@ -22,26 +27,26 @@ class RoomTests(SynchronousTestCase):
 
     def test_what_is_left(self) -> None:
         """Beside 200 for the rest, 256 for targets of web tabs, and four for each session."""
-        self.assertEqual(656, kept_back(50))
-        self.assertEqual(976, kept_back(50, tabs_listener=True))
-        self.assertEqual(1024, room_for_connections(65536, kept_back(500)))
-        self.assertEqual(368, room_for_connections(1024, kept_back(50)))
-        self.assertEqual(1, room_for_connections(256, kept_back(50)))
+        self.assertEqual(656, count_reserved_descriptors(50))
+        self.assertEqual(976, count_reserved_descriptors(50, tabs_listener=True))
+        self.assertEqual(1024, connections_for_descriptors(65536, count_reserved_descriptors(500)))
+        self.assertEqual(368, connections_for_descriptors(1024, count_reserved_descriptors(50)))
+        self.assertEqual(1, connections_for_descriptors(256, count_reserved_descriptors(50)))
 
     def test_where_it_is_enough(self) -> None:
         """Nothing is changed: programs in panes inherit the limit."""
-        self.assertEqual(368, claim_room(656))
+        self.assertEqual(368, raise_descriptor_limit(656))
         self.assertEqual((1024, 1 << 20), self.limits)
         self.assertEqual([], self.logged)
 
     def test_where_more_may_be_had(self) -> None:
-        self.assertEqual(FEW, claim_room(2456))
+        self.assertEqual(FEW, raise_descriptor_limit(2456))
         self.assertEqual((2456 + FEW, 1 << 20), self.limits)
         self.assertEqual([], self.logged)
 
     def test_where_no_more_may_be_had(self) -> None:
         self.limits = (256, 300)
-        self.assertEqual(1, claim_room(656))
+        self.assertEqual(1, raise_descriptor_limit(656))
         self.assertEqual((300, 300), self.limits)
         [line] = self.logged
         self.assertIn(

@@ -13,8 +13,8 @@ from tests.unit.http.driver import Api, Connection, OpenGate, head, parse
 from tests.unit.http.sample import Handlers, operation
 from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.identity import Identity
-from tservice.http.connections.room import has_share
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.connections.connection_limit import is_within_share
+from tservice.http.operations import AccessRule, Operation, OperationCall
 
 MOST = 16
 
@@ -22,7 +22,7 @@ MOST = 16
 class NamedGate(OpenGate):
     """Whoever is named in a header; nobody without one."""
 
-    async def identify(
+    async def identify_caller(
         self, visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
         name = visit.header("x-name") or ""
@@ -37,12 +37,12 @@ class ShareTests(SynchronousTestCase):
         self.held: list[Deferred[object]] = []
         table = [
             *handlers.table(),
-            operation("GET", "/api/public", self.hold, access=Access.PUBLIC),
+            operation("GET", "/api/public", self.hold, access=AccessRule.PUBLIC),
         ]
         self.api = Api(table, NamedGate(), max_connections=MOST, shared=self.shared)
         self.addCleanup(self.api.close)
 
-    async def hold(self, call: Call) -> object:
+    async def hold(self, call: OperationCall) -> object:
         self.held.append(Deferred())
         return await self.held[-1]
 
@@ -82,7 +82,7 @@ class ShareTests(SynchronousTestCase):
         first = self.ask("", "/api/public", "10.0.0.1")
         strangers = [self.ask("", "/api/public", "10.0.0.2") for _ in range(MOST - 2)]
         mine = self.ask("ann")
-        self.assertEqual(MOST, self.api.site.connections)
+        self.assertEqual(MOST, self.api.site.connection_count)
         self.assertEqual(200, self.status(self.ask("bob", "/api/things/1")))
         self.assertEqual(
             [False, True, False, False],
@@ -117,7 +117,7 @@ class RuleTests(SynchronousTestCase):
         """Whatever accounts ask, in whatever order; and the first that asks has something."""
         held: Counter[int] = Counter()
         for account in asked:
-            if has_share(held[account] + 1, held.total() + 1, most):
+            if is_within_share(held[account] + 1, held.total() + 1, most):
                 held[account] += 1
         self.assertLessEqual(held.total(), max(1, most - most // 16))
         self.assertLessEqual(max(held.values(), default=0), max(1, most // 2))

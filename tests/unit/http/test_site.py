@@ -239,7 +239,7 @@ class AnswerTests(SynchronousTestCase):
         self.assertEqual(self.handlers.parked, self.handlers.cancelled)
         self.assertEqual(b"", connection.value())
         self.assertEqual(HANG_UP, self.told[0][2])
-        self.assertEqual(0, self.api.site.connections)
+        self.assertEqual(0, self.api.site.connection_count)
 
     def test_long_poll_outlives_the_idle_time_out(self) -> None:
         connection = self.api.connect()
@@ -331,7 +331,7 @@ class BodyBoundTests(SynchronousTestCase):
         self.assertEqual((413, "PAYLOAD_TOO_LARGE"), answer.error[:2])
 
     def test_bodies_held_together_are_bounded(self) -> None:
-        self.assertTrue(self.api.site.hold(256 * 1024 * 1024 - 10))
+        self.assertTrue(self.api.site.reserve_body_bytes(256 * 1024 * 1024 - 10))
         self.assertEqual(503, self.api.post("/api/size", {"cols": 100}).status)
         self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
         self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
@@ -341,7 +341,7 @@ class BodyBoundTests(SynchronousTestCase):
         slow = self.api.connect("10.0.0.2")
         self.addCleanup(slow.lose)
         slow.send(head("POST", "/api/size", {"Content-Length": "1000"}) + b" " * 900)
-        self.assertTrue(self.api.site.hold(256 * 1024 * 1024 - 901))
+        self.assertTrue(self.api.site.reserve_body_bytes(256 * 1024 * 1024 - 901))
         self.assertEqual(503, self.api.post("/api/tiny", b'{"cols":1}').status)
         self.api.clock.advance(0)
         self.assertTrue(slow.transport.aborted)
@@ -402,7 +402,7 @@ class PatienceTests(SynchronousTestCase):
         self.assertIsNone(self.api.site.buildProtocol(None))
         other.lose()
         self.assertIsNotNone(self.api.site.buildProtocol(None))
-        self.assertEqual(2, self.api.site.connections)
+        self.assertEqual(2, self.api.site.connection_count)
 
     def test_who_waits_makes_room(self) -> None:
         """However many connections somebody opens to say nothing, the next one is served."""
@@ -415,7 +415,7 @@ class PatienceTests(SynchronousTestCase):
         self.ask(again)
         self.assertEqual(200, parse(again.value()).status)
         slow.lose()
-        self.assertEqual(2, self.api.site.connections)
+        self.assertEqual(2, self.api.site.connection_count)
 
     def test_the_place_with_most_of_them_makes_it(self) -> None:
         api = Api(Handlers().table(), max_connections=3)

@@ -24,7 +24,7 @@ from tests.nonempty import some
 from tests.unit.http.driver import Api, UpgradeGate, head, parse
 from tests.unit.http.sample import Handlers, operation
 from tests.unit.http.websockets.wsframes import PING, TEXT, UPGRADE, frames, masked
-from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
+from tservice.http.operations import JSON_BODY_LIMIT, OperationCall, ResponseStyle
 from tservice.http.websockets.connection import MAX_MESSAGE, ISocket, ISocketHandler
 from tservice.http.websockets.frames import SocketMessage
 from tservice.http.websockets.upgrade import CloseSocket, WebSockets
@@ -38,10 +38,10 @@ class Echo:
 
     socket: ISocket
 
-    def opened(self, socket: ISocket) -> None:
+    def socket_opened(self, socket: ISocket) -> None:
         self.socket = socket
 
-    def text(self, data: str) -> None:
+    def text_received(self, data: str) -> None:
         if data == "end":
             self.socket.close(4009, "session ended")
         elif data == "snapshot":
@@ -50,16 +50,16 @@ class Echo:
         else:
             self.socket.send_text(data)
 
-    def binary(self, data: bytes) -> None:
+    def binary_received(self, data: bytes) -> None:
         self.socket.send_binary(data)
 
-    def paused(self) -> None:
+    def sending_paused(self) -> None:
         """An echo is as fast as its peer."""
 
-    def resumed(self) -> None:
+    def sending_resumed(self) -> None:
         """An echo is as fast as its peer."""
 
-    def closed(self, code: int) -> None:
+    def socket_closed(self, code: int) -> None:
         """Nothing to let go of."""
 
 
@@ -103,8 +103,8 @@ class TCPTests(TestCase):
         self.sockets = WebSockets(reactor)
         table = [
             *Handlers().table(),
-            operation("GET", "/ws/echo", self.echo, style=Style.WEBSOCKET),
-            operation("GET", "/ws/none", self.none, style=Style.WEBSOCKET),
+            operation("GET", "/ws/echo", self.echo, style=ResponseStyle.WEBSOCKET),
+            operation("GET", "/ws/none", self.none, style=ResponseStyle.WEBSOCKET),
         ]
         self.api = Api(table, UpgradeGate(), None, self.sockets, clock=reactor)
         endpoint = TCP4ServerEndpoint(reactor, 0, interface="127.0.0.1")
@@ -112,10 +112,10 @@ class TCPTests(TestCase):
         self.number = self.port.getHost().port
         self.addCleanup(self.port.stopListening)
 
-    async def echo(self, call: Call) -> object:
+    async def echo(self, call: OperationCall) -> object:
         return Echo()
 
-    async def none(self, call: Call) -> object:
+    async def none(self, call: OperationCall) -> object:
         raise CloseSocket(4004, "no such session")
 
     async def dial(self, protocol: Any) -> Any:
@@ -216,7 +216,7 @@ class TCPTests(TestCase):
 
     async def test_shutdown(self) -> None:
         talks = [Deferred.fromCoroutine(self.talk("/ws/echo", "hello")) for _ in range(5)]
-        while self.sockets.count < 5:
+        while self.sockets.socket_count < 5:
             await turn()
         await self.sockets.stopService()
         for _, code, _ in some(await gatherResults(talks)):
@@ -225,11 +225,11 @@ class TCPTests(TestCase):
     async def test_a_lost_connection_leaves_nothing(self) -> None:
         raw = await self.dial(Raw())
         raw.transport.write(head("GET", "/api/park", {}))
-        while self.api.site.connections < 1:
+        while self.api.site.connection_count < 1:
             await turn()
         raw.transport.abortConnection()
         await raw.over
-        while self.api.site.connections:
+        while self.api.site.connection_count:
             await turn()
 
 

@@ -1,4 +1,4 @@
-"""L{tservice.http.hosts.through_tunnel}: whose word on the client's address is believed."""
+"""L{tservice.http.hosts.find_tunnel_source}: whose word on the client's address is believed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.http.hosts import RequestSource, through_tunnel
+from tservice.http.hosts import RequestSource, find_tunnel_source
 
 TUNNELS = frozenset({"t.example"})
 HERE = RequestSource(address="127.0.0.1", scheme=None, host="t.example")
@@ -19,10 +19,10 @@ class ThroughTunnelTests(SynchronousTestCase):
         want = RequestSource(address="203.0.113.7", scheme="https", host="t.example")
         for address in ("127.0.0.1", "::1"):
             came = evolve(HERE, address=address)
-            self.assertEqual(want, through_tunnel(came, TUNNELS, TOLD.get))
+            self.assertEqual(want, find_tunnel_source(came, TUNNELS, TOLD.get))
 
     def test_nothing_told_is_nothing_changed(self) -> None:
-        self.assertEqual(HERE, through_tunnel(HERE, TUNNELS, lambda name: None))
+        self.assertEqual(HERE, find_tunnel_source(HERE, TUNNELS, lambda name: None))
 
     def test_not_for_others(self) -> None:
         for came in (
@@ -33,14 +33,14 @@ class ThroughTunnelTests(SynchronousTestCase):
             evolve(HERE, host=None),
             evolve(HERE, host="[::1"),
         ):
-            self.assertIs(came, through_tunnel(came, TUNNELS, TOLD.get))
-        self.assertIs(HERE, through_tunnel(HERE, frozenset(), TOLD.get))
+            self.assertIs(came, find_tunnel_source(came, TUNNELS, TOLD.get))
+        self.assertIs(HERE, find_tunnel_source(HERE, frozenset(), TOLD.get))
 
     def test_any_spelling_of_the_host(self) -> None:
         for host in ("T.EXAMPLE", "t.example:443", "t.example."):
-            found = through_tunnel(evolve(HERE, host=host), TUNNELS, TOLD.get)
+            found = find_tunnel_source(evolve(HERE, host=host), TUNNELS, TOLD.get)
             self.assertEqual(("203.0.113.7", host), (found.address, found.host))
 
     @given(st.dictionaries(st.sampled_from(["x-forwarded-for", "x-forwarded-host"]), st.text()))
     def test_never_another_host(self, headers: dict[str, str]) -> None:
-        self.assertEqual("t.example", through_tunnel(HERE, TUNNELS, headers.get).host)
+        self.assertEqual("t.example", find_tunnel_source(HERE, TUNNELS, headers.get).host)

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.connections.turns}."""
+"""Tests for L{tservice.http.connections.fair_scheduler}."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import turn
-from tservice.http.connections.turns import TURN, Turns
+from tservice.http.connections.fair_scheduler import ITERATION_BUDGET, FairScheduler
 
 
 @define(eq=False)
 class Bulk:
     """Takes in a whole turn's worth, again and again."""
 
-    turns: Turns
+    turns: FairScheduler
     name: str
     served: list[str]
     again: bool = True
     cut: list[str] = field(factory=list)
 
-    def take(self) -> None:
+    def process_share(self) -> None:
         self.served.append(self.name)
-        self.turns.spend(TURN)
-        self.turns.wait(self, again=self.again)
+        self.turns.charge_budget(ITERATION_BUDGET)
+        self.turns.queue_connection(self, again=self.again)
 
     def abort_connection(self) -> None:
         self.cut.append(self.name)
@@ -34,12 +34,12 @@ class LineTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.turns = Turns(self.clock)
+        self.turns = FairScheduler(self.clock)
         self.served: list[str] = []
 
     def bulk(self, name: str, again: bool = True) -> Bulk:
         one = Bulk(self.turns, name, self.served, again)
-        self.turns.wait(one, again=again)
+        self.turns.queue_connection(one, again=again)
         return one
 
     def pump(self, turns: int) -> None:
@@ -68,7 +68,7 @@ class LineTests(SynchronousTestCase):
     def test_who_leaves_either_line(self) -> None:
         for again in (False, True):
             one = self.bulk("a", again)
-            self.turns.leave(one)
-            self.turns.leave(one)
+            self.turns.remove_connection(one)
+            self.turns.remove_connection(one)
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertTrue(self.turns.has_room())

@@ -20,7 +20,7 @@ from tservice.clis.build import build_clis
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventAudience
 from tservice.core.identity import Identity
-from tservice.http.operations import Access
+from tservice.http.operations import AccessRule
 from tservice.mcp import service
 from tservice.mcp.build import build_mcp
 from tservice.mcp.files import lock_folder, locked
@@ -119,7 +119,7 @@ class RouteTests(RouteCase):
         )
 
     def test_admins_only(self) -> None:
-        self.assertEqual({Access.ADMIN}, {op.access for op in self.mcp.operations})
+        self.assertEqual({AccessRule.ADMIN}, {op.access for op in self.mcp.operations})
 
     def test_accounts_with_an_os_user(self) -> None:
         """The files are not those that their agents read."""

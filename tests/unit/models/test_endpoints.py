@@ -15,7 +15,7 @@ from tests.unit.late import denied, still
 from tests.unit.models.rig import ADMIN, KEY, URL, ModelCase, begin
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
-from tservice.http.operations import Access
+from tservice.http.operations import AccessRule
 from tservice.models.configfile import FILE_NAME
 from tservice.models.discovery import PAUSE
 from tservice.models.model import ENDPOINT_LIMIT
@@ -98,9 +98,9 @@ class EndpointTests(ModelCase):
 
     def test_who_may(self) -> None:
         for operation in some(self.feature.operations):
-            expected = Access.USER if operation.method == "GET" else Access.ADMIN
+            expected = AccessRule.USER if operation.method == "GET" else AccessRule.ADMIN
             if operation.path.startswith("/api/sessions"):
-                expected = Access.OWNER
+                expected = AccessRule.OWNER
             self.assertIs(expected, operation.access, operation.path)
 
     def test_bad_fields(self) -> None:

@@ -30,11 +30,11 @@ class Process:
         self.lines += data.splitlines()
 
     def closeStdin(self) -> None:
-        self.end()
+        self.end_stream()
 
     def signalProcess(self, name: str) -> None:
         self.signals.append(name)
-        self.end(9)
+        self.end_stream(9)
 
     def loseConnection(self) -> None:
         self.open = False
@@ -56,7 +56,7 @@ class Process:
         guard = b"2 %d 1\n" % self.number
         self.say(b"%begin " + guard + text + (b"%end " if ok else b"%error ") + guard)
 
-    def end(self, signal: int | None = None) -> None:
+    def end_stream(self, signal: int | None = None) -> None:
         """The process is over: first exited, then ended, as Twisted tells it."""
         if not self.open:
             return

@@ -92,7 +92,7 @@ class ClientTests(SynchronousTestCase):
         command = self.client.send_command(b"a")
         self.process.say(b"%output %0 ab\\0")
         self.process.say(b"")
-        self.process.end()
+        self.process.end_stream()
         self.failureResultOf(command, MuxTimeout)
         self.failureResultOf(self.client.send_command(b"b"), ClientGone)
         self.assertEqual(b"ab", self.told.events[0])
@@ -135,7 +135,7 @@ class AttachTests(SynchronousTestCase):
     def test_it_ends_without_a_word(self) -> None:
         self.client.errReceived(b"x" * MAX_ERROR_TEXT)
         self.client.errReceived(b"no server running\n")
-        self.process.end()
+        self.process.end_stream()
         text = str(self.failureResultOf(self.client.ready, CommandRefused).value)
         self.assertTrue(text.endswith("no server running"))
         self.assertLessEqual(len(text), MAX_ERROR_TEXT)

@@ -35,7 +35,7 @@ class LinkTests(SynchronousTestCase):
         self.assertEqual([b"x"], self.told.events)
 
     def test_a_client_that_dies_is_replaced(self) -> None:
-        self.last.end(9)
+        self.last.end_stream(9)
         waiting = self.command()
         self.clock.advance(FIRST_DELAY)
         self.assertEqual(2, len(self.server.started))
@@ -49,21 +49,21 @@ class LinkTests(SynchronousTestCase):
     def test_delays_grow_and_begin_anew(self) -> None:
         for delay in (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, LAST_DELAY, LAST_DELAY):
             count = len(self.server.started)
-            self.last.end(9)
+            self.last.end_stream(9)
             self.clock.advance(delay - 0.01)
             self.assertEqual(count, len(self.server.started), delay)
             self.clock.advance(0.02)
             self.assertEqual(count + 1, len(self.server.started), delay)
         self.last.attached()
         self.clock.advance(SETTLED + 1)
-        self.last.end(9)
+        self.last.end_stream(9)
         self.clock.advance(FIRST_DELAY)
         self.assertEqual(11, len(self.server.started))
 
     def test_a_server_that_is_gone(self) -> None:
         waiting = self.command()
         self.server.reached = ServerReachability.GONE
-        self.last.end()
+        self.last.end_stream()
         self.assertEqual(["lost"], self.told.events)
         self.failureResultOf(waiting, MuxTimeout)
         self.failureResultOf(self.command(), PaneGone)
@@ -71,7 +71,7 @@ class LinkTests(SynchronousTestCase):
 
     def test_unknown_is_not_gone(self) -> None:
         self.server.reached = ServerReachability.UNKNOWN
-        self.last.end(9)
+        self.last.end_stream(9)
         self.clock.advance(FIRST_DELAY)
         self.assertEqual(2, len(self.server.started))
         self.assertEqual([], self.told.events)
@@ -85,7 +85,7 @@ class LinkTests(SynchronousTestCase):
         ):
             self.setUp()
             answer = self.server.hold()
-            self.last.end(9)
+            self.last.end_stream(9)
             self.clock.advance(LAST_DELAY)
             self.assertEqual((1, []), (len(self.server.started), self.told.events))
             answer.callback(reach)
@@ -95,7 +95,7 @@ class LinkTests(SynchronousTestCase):
 
     def test_let_go_before_the_answer(self) -> None:
         answer = self.server.hold()
-        self.last.end(9)
+        self.last.end_stream(9)
         closing = Deferred.fromCoroutine(self.link.close("the service has detached"))
         self.successResultOf(closing)
         self.assertFalse(answer.called and answer.result is ServerReachability.GONE)
@@ -104,14 +104,14 @@ class LinkTests(SynchronousTestCase):
     def test_nobody_waits_for_a_client_that_will_not_come(self) -> None:
         """As where tmux refused to start a session: what is left of it is ended at once."""
         self.link.expect_end(True)
-        self.last.end(1)
+        self.last.end_stream(1)
         self.failureResultOf(self.command(), MuxTimeout)
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_an_end_that_is_expected_before_the_answer(self) -> None:
         """Whoever ends the server says what follows."""
         answer = self.server.hold()
-        self.last.end(9)
+        self.last.end_stream(9)
         self.link.expect_end(True)
         answer.callback(ServerReachability.HERE)
         self.assertEqual([], self.clock.getDelayedCalls())
@@ -155,7 +155,7 @@ class LinkTests(SynchronousTestCase):
         self.assertEqual(["KILL"], stalled.signals)
 
     def test_a_client_that_attaches_slowly_is_not_given_up(self) -> None:
-        self.last.end(9)
+        self.last.end_stream(9)
         self.clock.advance(FIRST_DELAY)
         waiting = self.command()
         self.clock.advance(100)
@@ -165,7 +165,7 @@ class LinkTests(SynchronousTestCase):
         self.assertEqual(["gap", "attached"], self.told.events)
 
     def test_what_waits_is_bounded(self) -> None:
-        self.last.end(9)
+        self.last.end_stream(9)
         waiting = [self.command() for _ in range(MAX_WAITING)]
         self.failureResultOf(self.command(), MuxBusy)
         self.clock.advance(COMMAND_TIMEOUT)
@@ -181,7 +181,7 @@ class LinkTests(SynchronousTestCase):
 
     def test_an_end_that_is_expected(self) -> None:
         self.link.expect_end(True)
-        self.last.end()
+        self.last.end_stream()
         self.clock.advance(10)
         self.assertEqual(1, len(self.server.started))
         self.link.expect_end(False)

@@ -15,7 +15,7 @@ from tests.unit.http.driver import Api, head, parse
 from tests.unit.notify.rig import ON, URL, FakePost, NotifyCase
 from tservice.core.events import Event, EventAudience
 from tservice.core.net.outbound import OutboundFault
-from tservice.http.operations import Access
+from tservice.http.operations import AccessRule
 
 OFF = {
     "enabled": False,
@@ -138,7 +138,7 @@ class ConfigTests(RouteCase):
             self.assertEqual(content, self.file.read_text())
 
     def test_admins_only(self) -> None:
-        self.assertEqual({Access.ADMIN}, {op.access for op in self.webhooks.operations})
+        self.assertEqual({AccessRule.ADMIN}, {op.access for op in self.webhooks.operations})
 
 
 class TestTests(RouteCase):

@@ -12,7 +12,7 @@ from tests.unit.sessions.rig import ADMIN, begin
 from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.http.envelope import Refusal, bare
+from tservice.http.envelope import HttpRefusal, bare_refusal
 from tservice.restore.store import RestoreStore
 from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.model import Location, Phase, Session
@@ -266,7 +266,10 @@ class ManyUsersTests(RestoreCase):
         """A container may take minutes until something can be started in it."""
         one = self.create(self.ann, working_dir=str(self.hers), start=True)
         self.reboot()
-        for error in (ServiceError(ErrorCode.FORBIDDEN, "not any more"), bare(401, "Unauthorized")):
+        for error in (
+            ServiceError(ErrorCode.FORBIDDEN, "not any more"),
+            bare_refusal(401, "Unauthorized"),
+        ):
             lost: list[Exception] = []
 
             def again(lost: list[Exception] = lost) -> None:
@@ -284,7 +287,7 @@ class ManyUsersTests(RestoreCase):
             with patch.object(Launcher, "answers", slow):
                 working = begin(self.restore.restore(self.ann, None, again))
                 self.spend(10)
-            working.addErrback(lambda why: why.trap(ServiceError, Refusal))
+            working.addErrback(lambda why: why.trap(ServiceError, HttpRefusal))
             self.successResultOf(working)
             self.assertIsNone(self.sessions.get(one.id).pid)
             self.assertEqual([one.id], self.offered(self.ann))

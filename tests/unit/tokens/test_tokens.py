@@ -17,8 +17,8 @@ from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventAudience, EventName
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
-from tservice.http.operations import Access, Operation, Style
-from tservice.http.sse import wants
+from tservice.http.event_stream import receives_event
+from tservice.http.operations import AccessRule, Operation, ResponseStyle
 from tservice.store.database import Database
 from tservice.tokens.model import MAX_PER_OWNER, TOKEN, check_scopes, parse_bearer
 from tservice.tokens.routes import TokenRoutes
@@ -71,19 +71,20 @@ class TokenCase(GateCase):
             operation("GET", "/api/list", self.who, scope=Scope.SESSIONS_READ),
             operation("POST", "/api/list", self.who, scope=Scope.SESSIONS_MANAGE),
             operation("GET", "/api/none", self.who),
-            operation("GET", "/api/admin", self.who, access=Access.ADMIN, scope=Scope.ADMIN),
+            operation("GET", "/api/admin", self.who, access=AccessRule.ADMIN, scope=Scope.ADMIN),
             operation("GET", "/api/settings", self.who, scope=Scope.SETTINGS),
-            operation("PUT", "/api/settings", self.who, access=Access.ADMIN, scope=Scope.SETTINGS),
+            operation("PUT", "/api/settings", self.who, access=AccessRule.ADMIN,
+                      scope=Scope.SETTINGS),
             operation(
-                "GET", "/api/sessions/{id}", self.who, access=Access.OWNER,
+                "GET", "/api/sessions/{id}", self.who, access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
             ),
             operation(
-                "POST", "/api/sessions/{id}/input", self.who, access=Access.OWNER,
+                "POST", "/api/sessions/{id}/input", self.who, access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
             ),
             operation(
-                "GET", "/ws/{id}", self.who, access=Access.OWNER, style=Style.WEBSOCKET,
+                "GET", "/ws/{id}", self.who, access=AccessRule.OWNER, style=ResponseStyle.WEBSOCKET,
                 scope=Scope.SESSIONS_INPUT,
             ),
         ]  # fmt: skip
@@ -200,7 +201,7 @@ class BoundTests(TokenCase):
             (free, event("other", EventAudience.OWNER), True),
             (root, event(None, EventAudience.ADMINS), False),
         ):
-            self.assertEqual(want, wants(one, who, None), one)
+            self.assertEqual(want, receives_event(one, who, None), one)
 
     def test_jobs_are_told_to_who_may_read_them(self) -> None:
         """What they hold is in no session before they run."""
@@ -210,8 +211,10 @@ class BoundTests(TokenCase):
             self.make(*scopes)
             who = self.made.narrow(ANN)
             for name in told:
-                self.assertEqual(want, wants(happened(name, owner="ann"), who, None), name)
-        self.assertTrue(all(wants(happened(name, owner="ann"), ANN, None) for name in told))
+                self.assertEqual(want, receives_event(happened(name, owner="ann"), who, None), name)
+        self.assertTrue(
+            all(receives_event(happened(name, owner="ann"), ANN, None) for name in told)
+        )
 
 
 def evolved(who: Identity) -> Identity:

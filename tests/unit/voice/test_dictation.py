@@ -61,10 +61,10 @@ class Page:
     def send_binary(self, data: bytes) -> None:
         raise AssertionError("dictations send text")
 
-    def hold(self) -> None:
+    def pause_reading(self) -> None:
         self.held = True
 
-    def release(self) -> None:
+    def resume_reading(self) -> None:
         self.held = False
 
     def close(self, code: int = 1000, reason: str = "") -> None:
@@ -149,7 +149,7 @@ class DictationCase(SynchronousTestCase):
             )
         )
         page = Page()
-        dictation.opened(page)
+        dictation.socket_opened(page)
         return dictation, page, FarEnd()
 
     def connect(self) -> None:
@@ -165,26 +165,26 @@ class DictationCase(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertEqual([], self.voice.known)
         self.assertEqual(set(), self.voice.under_way)
-        self.dictation.closed(code)
+        self.dictation.socket_closed(code)
 
 
 class LifeTests(DictationCase):
     """From the first word to the end."""
 
     def test_a_dictation(self) -> None:
-        self.dictation.binary(b"ab")  # before anything is open
+        self.dictation.binary_received(b"ab")  # before anything is open
         self.assertEqual([], self.page.told)
         self.connect()
         self.assertEqual([READY], self.page.told)
         self.assertEqual((b"ab", [KEEP_ALIVE]), (self.far.sound, self.far.texts))
-        self.dictation.binary(b"cd")
+        self.dictation.binary_received(b"cd")
         self.says("TranscriptInterim", data="run the")
         self.says("TranscriptText", data="run the tests")
         self.says("TranscriptText", data="run the tests")
         self.says("TranscriptEndpoint")
-        self.dictation.text('{"t": "finalize"}')
-        self.dictation.text('{"t": "finalize"}')
-        self.dictation.binary(b"too late")
+        self.dictation.text_received('{"t": "finalize"}')
+        self.dictation.text_received('{"t": "finalize"}')
+        self.dictation.binary_received(b"too late")
         self.assertEqual((b"abcd", [KEEP_ALIVE, CLOSE_STREAM]), (self.far.sound, self.far.texts))
         self.says("TranscriptText", data="now")
         self.dictation.line_ended(True)
@@ -205,7 +205,7 @@ class LifeTests(DictationCase):
     def test_the_rest_is_waited_for_so_long(self) -> None:
         self.connect()
         self.says("TranscriptInterim", data="half")
-        self.dictation.text('{"t":"finalize"}')
+        self.dictation.text_received('{"t":"finalize"}')
         self.clock.advance(REST_SECONDS - 0.1)
         self.assertIsNone(self.page.ended)
         self.clock.advance(0.1)
@@ -217,8 +217,8 @@ class LifeTests(DictationCase):
 
     def test_finished_before_it_was_open(self) -> None:
         """A short word and the key is up again: it is said all the same."""
-        self.dictation.binary(b"ab")
-        self.dictation.text('{"t":"finalize"}')
+        self.dictation.binary_received(b"ab")
+        self.dictation.text_received('{"t":"finalize"}')
         self.clock.advance(REST_SECONDS + 1)
         self.assertIsNone(self.page.ended)
         self.connect()
@@ -228,13 +228,13 @@ class LifeTests(DictationCase):
 
     def test_stop_ends_at_once(self) -> None:
         self.connect()
-        self.dictation.text('{"t":"stop"}')
+        self.dictation.text_received('{"t":"stop"}')
         self.assertEqual([READY, CLOSED], self.page.told)
         self.assertTrue(self.far.gone)
         self.over(1000)
 
     def test_stop_before_it_is_open(self) -> None:
-        self.dictation.text('{"t":"stop"}')
+        self.dictation.text_received('{"t":"stop"}')
         self.assertTrue(self.made[0].called, "it is not tried any longer")
         self.assertEqual([CLOSED], self.page.told)
         self.over(1000)
@@ -252,12 +252,12 @@ class LifeTests(DictationCase):
 
     def test_the_page_goes(self) -> None:
         self.connect()
-        self.dictation.closed(1006)
+        self.dictation.socket_closed(1006)
         self.assertTrue(self.far.gone)
         self.assertEqual(set(), self.voice.under_way)
         self.assertEqual([], self.clock.getDelayedCalls())
         self.dictation.line_ended(False)
-        self.dictation.resumed()
+        self.dictation.sending_resumed()
         self.assertEqual([READY], self.page.told)
 
     def test_only_so_many(self) -> None:
@@ -266,14 +266,14 @@ class LifeTests(DictationCase):
         _, page, _ = self.start()
         self.assertEqual((4008, "too many dictations at a time; try again later"), page.ended)
         self.assertEqual(STREAMS, len(self.made))
-        self.dictation.text('{"t":"stop"}')
+        self.dictation.text_received('{"t":"stop"}')
         self.assertIsNone(self.start()[1].ended)
 
     def test_what_is_no_control_frame(self) -> None:
         for text in ("", "hi", "[]", "{}", '{"t": 1}', '{"t": "x"}', "[" * 900, '"' + "x" * 2000):
             self.dictation, self.page, self.far = self.start()
             self.connect()
-            self.dictation.text(text)
+            self.dictation.text_received(text)
             self.assertEqual(1003, (self.page.ended or (0,))[0], text)
 
     def test_switched_off(self) -> None:
@@ -351,7 +351,7 @@ class PressureTests(DictationCase):
         self.dictation.line_filled()
         given = 0
         while not self.page.held:
-            self.dictation.binary(b"x" * FRAME_BYTES)
+            self.dictation.binary_received(b"x" * FRAME_BYTES)
             given += FRAME_BYTES
         self.assertEqual(QUEUE_BYTES, given)
         self.assertEqual(b"", self.far.sound)
@@ -361,13 +361,13 @@ class PressureTests(DictationCase):
 
     def test_before_it_is_open_too(self) -> None:
         while not self.page.held:
-            self.dictation.binary(b"x" * FRAME_BYTES)
+            self.dictation.binary_received(b"x" * FRAME_BYTES)
         self.connect()
         self.assertEqual((False, QUEUE_BYTES), (self.page.held, len(self.far.sound)))
 
     def test_it_fills_while_it_is_handed_what_waited(self) -> None:
-        self.dictation.binary(b"a")
-        self.dictation.binary(b"b")
+        self.dictation.binary_received(b"a")
+        self.dictation.binary_received(b"b")
         send = self.far.send_sound
 
         def full_after_one(sound: bytes) -> None:
@@ -395,12 +395,12 @@ class PressureTests(DictationCase):
 
     def test_a_page_that_reads_nothing(self) -> None:
         self.connect()
-        self.dictation.paused()
+        self.dictation.sending_paused()
         self.assertTrue(self.far.held)
         for words in ("a", "a b", "a b c"):
             self.says("TranscriptText", data=words)
         self.assertEqual([READY], self.page.told)
-        self.dictation.resumed()
+        self.dictation.sending_resumed()
         self.assertFalse(self.far.held)
         shown = {"t": "transcript", "text": "a b c", "final": False}
         self.assertEqual([READY, shown], self.page.told)

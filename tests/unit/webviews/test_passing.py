@@ -13,7 +13,7 @@ from twisted.web.http import _ChunkedTransferDecoder
 from tests.unit.http.driver import Connection, MemoryTransport, head, turn
 from tests.unit.webviews.case import TabCase
 from tservice.core.net.http_client import INTERIM
-from tservice.http.connections.turns import SHARE, TURN
+from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, ITERATION_BUDGET
 from tservice.webviews.jar import TOLD
 from tservice.webviews.routes.bodies import Download
 from tservice.webviews.routes.pacing import CHUNKS
@@ -82,9 +82,9 @@ class PassingTests(TabCase):
             self.assertEqual("paused", target.transport.producerState)
             turn(self.world.clock)
             turns += 1
-        self.assertGreaterEqual(turns, MANY // (CHUNKS * TURN))
-        self.assertLessEqual(max(sizes), CHUNKS * SHARE)
-        self.assertLessEqual(len(sizes), MANY // (CHUNKS * SHARE) + 1)
+        self.assertGreaterEqual(turns, MANY // (CHUNKS * ITERATION_BUDGET))
+        self.assertLessEqual(max(sizes), CHUNKS * CONNECTION_SHARE)
+        self.assertLessEqual(len(sizes), MANY // (CHUNKS * CONNECTION_SHARE) + 1)
         self.assertEqual("producing", target.transport.producerState)
         target.dataReceived(b"0\r\n\r\n")
         self.assertEqual(b"x" * MANY, unchunked(answer.value()))
@@ -97,7 +97,7 @@ class PassingTests(TabCase):
         before = sum(len(unchunked(answer.value())) for answer, _ in begun)
         for _, target in begun:
             target.dataReceived(b"1\r\nx\r\n" * MANY)
-        most = CHUNKS * (TURN + SHARE)
+        most = CHUNKS * (ITERATION_BUDGET + CONNECTION_SHARE)
         while before < len(begun) * MANY:
             after = sum(len(unchunked(answer.value())) for answer, _ in begun)
             self.assertLessEqual(after - before, most)

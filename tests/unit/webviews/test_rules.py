@@ -16,7 +16,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.core.net.resolvers import ScriptedResolver
 from tests.unit.http.driver import MemoryTransport
 from tservice.core.net.egress import EgressRefused
-from tservice.http.envelope import Refusal
+from tservice.http.envelope import HttpRefusal
 from tservice.webviews.model import referred, resource_of, word_of
 from tservice.webviews.pinning import MOST, Pin, Pins
 from tservice.webviews.rewriting import (
@@ -280,7 +280,7 @@ class OwnTests(SynchronousTestCase):
 
     def test_it_is_hung_up_on(self) -> None:
         made, transport = self.connect("192.168.1.5", 8770)
-        refused = self.failureResultOf(made, Refusal).value
+        refused = self.failureResultOf(made, HttpRefusal).value
         self.assertEqual(502, refused.response.status)
         self.assertTrue(transport.aborted)
 
@@ -309,7 +309,7 @@ class PinTests(SynchronousTestCase):
         done = Deferred.fromCoroutine(made)
         reactor.advance(1)
         if not reactor.tcpClients:
-            self.assertEqual(502, self.failureResultOf(done, Refusal).value.response.status)
+            self.assertEqual(502, self.failureResultOf(done, HttpRefusal).value.response.status)
             return None
         host, port, factory, *_ = reactor.tcpClients[0]
         kind = IPv6Address if ":" in host else IPv4Address
@@ -357,4 +357,4 @@ class HandshakeTests(SynchronousTestCase):
             b"",
             b"x",
         ):
-            self.assertRaises(Refusal, answer_of, head, self.KEY)
+            self.assertRaises(HttpRefusal, answer_of, head, self.KEY)

@@ -25,8 +25,8 @@ from tservice.core.net.outbound import (
     OutboundRequest,
     OutboundResponse,
 )
-from tservice.http.connections.room import RELAYED
-from tservice.http.envelope import Refusal
+from tservice.http.connections.connection_limit import RELAYED
+from tservice.http.envelope import HttpRefusal
 from tservice.webviews.jar import Jars
 from tservice.webviews.model import MOST, REQUESTS, SOCKETS
 from tservice.webviews.routes.entrance import Doorway, Entrance, _counted
@@ -151,7 +151,7 @@ class ViewTests(TabCase):
     def test_so_many_at_a_time(self) -> None:
         counts: Counter[str] = Counter({"w": REQUESTS - 1})
         with _counted(counts, "w", REQUESTS):
-            self.assertRaises(Refusal, _counted(counts, "w", REQUESTS).__enter__)
+            self.assertRaises(HttpRefusal, _counted(counts, "w", REQUESTS).__enter__)
         self.assertEqual(REQUESTS - 1, counts["w"])
 
 
@@ -163,7 +163,7 @@ class RelayedTests(SynchronousTestCase):
         for number in range(RELAYED + 1):
             try:
                 stack.enter_context(relayed.hold(owner))
-            except Refusal as refusal:
+            except HttpRefusal as refusal:
                 self.assertEqual(429, refusal.response.status)
                 return number
         raise AssertionError("there is no bound")

@@ -10,14 +10,14 @@ from tservice.agents.approvals.answers import MOST, TEXT_LENGTH, Action, check_f
 from tservice.agents.approvals.service import Approvals
 from tservice.agents.approvals.shown import ItemAnswer
 from tservice.core.errors import ErrorCode
-from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.http.models import RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 
 TAG = "Approvals"
 Number = Annotated[int, Field(ge=1, le=MOST)]
 
 
-class AnswerBody(Body):
+class AnswerBody(RequestBody):
     """What a person chose."""
 
     action: Annotated[Action, Field(strict=False)]
@@ -27,13 +27,13 @@ class AnswerBody(Body):
     expect_frame: Annotated[str, Field(max_length=128)] | None = None
 
 
-class ItemsAnswer(Answer):
+class ItemsAnswer(ResponseModel):
     """The pending items, oldest first."""
 
     approvals: list[ItemAnswer]
 
 
-class AnsweredAnswer(Answer):
+class AnsweredAnswer(ResponseModel):
     """What was done."""
 
     id: str
@@ -41,13 +41,13 @@ class AnsweredAnswer(Answer):
     action: Action
 
 
-class DismissedAnswer(Answer):
+class DismissedAnswer(ResponseModel):
     """The item that was taken away."""
 
     id: str
 
 
-class ViewedAnswer(Answer):
+class ViewedAnswer(ResponseModel):
     """The idle item that was acknowledged, if there was one."""
 
     session_id: str
@@ -68,61 +68,63 @@ class ApprovalRoutes:
             Operation(
                 method="GET",
                 path=path,
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.APPROVALS,
                 handler=self.list,
                 summary="What waits for a person, checked against the terminals",
                 tag=TAG,
-                answer=ItemsAnswer,
+                response_model=ItemsAnswer,
             ),
             Operation(
                 method="POST",
                 path=f"{path}/{{item}}/answer",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.APPROVALS,
                 handler=self.answer,
                 summary="Answer a dialog or an idle prompt",
                 tag=TAG,
                 body=AnswerBody,
-                answer=AnsweredAnswer,
+                response_model=AnsweredAnswer,
                 errors=(*gone, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
                 method="POST",
                 path=f"{path}/{{item}}/dismiss",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.APPROVALS,
                 handler=self.dismiss,
                 summary="Take an item out of the inbox",
                 tag=TAG,
-                answer=DismissedAnswer,
+                response_model=DismissedAnswer,
                 errors=(*gone, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
                 method="POST",
                 path=f"{path}/session/{{id}}/viewed",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.APPROVALS,
                 handler=self.viewed,
                 summary="Acknowledge a session's idle prompt",
                 tag=TAG,
-                answer=ViewedAnswer,
+                response_model=ViewedAnswer,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
             ),
         ]
 
-    async def list(self, call: Call) -> ItemsAnswer:
+    async def list(self, call: OperationCall) -> ItemsAnswer:
         return ItemsAnswer(approvals=await self._approvals.list(call.identity))
 
-    async def answer(self, call: Call) -> AnsweredAnswer:
+    async def answer(self, call: OperationCall) -> AnsweredAnswer:
         body: AnswerBody = call.body
         answer = check_form(body.action, body.option, body.options, body.text, body.expect_frame)
-        item = await self._approvals.answer(call.path["item"], answer, call.identity, call.again)
+        item = await self._approvals.answer(
+            call.path["item"], answer, call.identity, call.reauthorize
+        )
         return AnsweredAnswer(id=item.id, session_id=item.session_id, action=body.action)
 
-    async def dismiss(self, call: Call) -> DismissedAnswer:
+    async def dismiss(self, call: OperationCall) -> DismissedAnswer:
         return DismissedAnswer(id=self._approvals.dismiss(call.path["item"], call.identity).id)
 
-    async def viewed(self, call: Call) -> ViewedAnswer:
+    async def viewed(self, call: OperationCall) -> ViewedAnswer:
         found = self._approvals.viewed(call.id, call.identity)
         return ViewedAnswer(session_id=call.id, acknowledged=found)

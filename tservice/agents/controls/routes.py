@@ -8,43 +8,43 @@ from pydantic import BaseModel, StringConstraints
 
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.core.errors import ErrorCode
-from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Handler, Operation, Scope
+from tservice.http.models import RequestBody, ResponseModel
+from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
 
-class ModelBody(Body):
+class ModelBody(RequestBody):
     """The model, by a name that the agent knows."""
 
     model: Word
 
 
-class EffortBody(Body):
+class EffortBody(RequestBody):
     """One of the agent's levels."""
 
     effort: Word
 
 
-class PermissionModeBody(Body):
+class PermissionModeBody(RequestBody):
     """One of the agent's modes."""
 
     permission_mode: Word
 
 
-class ModelAnswer(Answer):
+class ModelAnswer(ResponseModel):
     """The model as the agent calls it."""
 
     model: str
 
 
-class EffortAnswer(Answer):
+class EffortAnswer(ResponseModel):
     """The level that the agent told."""
 
     effort: str
 
 
-class PermissionModeAnswer(Answer):
+class PermissionModeAnswer(ResponseModel):
     """The mode that the screen shows."""
 
     permission_mode: str
@@ -70,22 +70,22 @@ class ControlRoutes:
             ),
         ]
 
-    async def model(self, call: Call) -> ModelAnswer:
+    async def model(self, call: OperationCall) -> ModelAnswer:
         """Set the model."""
         return ModelAnswer(model=await self._tell(call, ControlSetting.MODEL, call.body.model))
 
-    async def effort(self, call: Call) -> EffortAnswer:
+    async def effort(self, call: OperationCall) -> EffortAnswer:
         """Set the effort."""
         return EffortAnswer(effort=await self._tell(call, ControlSetting.EFFORT, call.body.effort))
 
-    async def permission_mode(self, call: Call) -> PermissionModeAnswer:
+    async def permission_mode(self, call: OperationCall) -> PermissionModeAnswer:
         """Set the permission mode."""
         asked = call.body.permission_mode
         told = await self._tell(call, ControlSetting.PERMISSION_MODE, asked)
         return PermissionModeAnswer(permission_mode=told)
 
-    async def _tell(self, call: Call, setting: ControlSetting, value: str) -> str:
-        return await self._controls.tell(call.id, setting, value, call.identity, call.again)
+    async def _tell(self, call: OperationCall, setting: ControlSetting, value: str) -> str:
+        return await self._controls.tell(call.id, setting, value, call.identity, call.reauthorize)
 
 
 def _put(
@@ -94,13 +94,13 @@ def _put(
     return Operation(
         method="PUT",
         path=f"/api/sessions/{{id}}/{name}",
-        access=Access.OWNER,
+        access=AccessRule.OWNER,
         scope=Scope.SESSIONS_INPUT,
         handler=handler,
         summary=summary,
         tag="Sessions",
         body=body,
-        answer=answer,
+        response_model=answer,
         errors=(
             ErrorCode.INVALID_INPUT,
             ErrorCode.FORBIDDEN,

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from tservice.agents.foldertrust.preview import FolderPreview, FolderTrustAnswer
 from tservice.core.errors import ErrorCode
-from tservice.http.models import Query
-from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.http.models import QueryParameters
+from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 
 
-class FolderQuery(Query):
+class FolderQuery(QueryParameters):
     """The session, as C{POST /api/sessions} names it."""
 
     mode: Annotated[str, Field(max_length=64)]
@@ -23,7 +23,7 @@ class FolderQuery(Query):
 def folder_operations(folders: FolderPreview) -> list[Operation]:
     """C{/api/folder-trust}."""
 
-    async def tell(call: Call) -> FolderTrustAnswer:
+    async def tell(call: OperationCall) -> FolderTrustAnswer:
         query: FolderQuery = call.query
         return await folders.tell(query.mode, query.case_name, query.working_dir, call.identity)
 
@@ -31,13 +31,13 @@ def folder_operations(folders: FolderPreview) -> list[Operation]:
         Operation(
             method="GET",
             path="/api/folder-trust",
-            access=Access.USER,
+            access=AccessRule.USER,
             scope=Scope.SESSIONS_MANAGE,
             handler=tell,
             summary="What a new session's folder brings that runs",
             tag="Sessions",
             query=FolderQuery,
-            answer=FolderTrustAnswer,
+            response_model=FolderTrustAnswer,
             errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
         )
     ]

@@ -9,8 +9,8 @@ from pydantic import Field
 from tservice.agents.model import HookEvent
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.identity import Identity
-from tservice.http.models import MEMBER, Body
-from tservice.http.operations import Access, Call, Operation, Reply, Style
+from tservice.http.models import ENUM_MEMBER, RequestBody
+from tservice.http.operations import AccessRule, Operation, OperationCall, RawReply, ResponseStyle
 
 HOOK_BODY_LIMIT = 8 * 1024 * 1024
 """Maximum bytes of a body: the payload contains whole prompts and whole files that a tool is
@@ -23,15 +23,15 @@ TELEMETRY_BODY_LIMIT = 256 * 1024
 SessionId = Annotated[str, Field(min_length=1, max_length=64)]
 
 
-class HookBody(Body):
+class HookBody(RequestBody):
     """One hook event; C{data} is the hook's payload, of which protocol-hooks says what is kept."""
 
-    event: Annotated[HookEvent, Field(strict=False), MEMBER]
+    event: Annotated[HookEvent, Field(strict=False), ENUM_MEMBER]
     session_id: SessionId
     data: dict[str, Any] | None = None
 
 
-class TelemetryBody(Body):
+class TelemetryBody(RequestBody):
     """What a status line is given; every field of C{data} may be missing or null."""
 
     session_id: SessionId
@@ -55,37 +55,37 @@ class TelemetryHandler(Protocol):
 def agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Operation]:
     """Return the operations that receive hooks and telemetry."""
 
-    async def hook(call: Call) -> object:
+    async def hook(call: OperationCall) -> object:
         body: HookBody = call.body
         hooks.take(body.event, body.session_id, body.data, call.identity)
         return EmptyPayload()
 
-    async def report(call: Call) -> object:
+    async def report(call: OperationCall) -> object:
         body: TelemetryBody = call.body
         line = telemetry.take(body.session_id, body.data, call.identity)
-        return Reply(content=line.encode(), content_type="text/plain; charset=utf-8")
+        return RawReply(content=line.encode(), content_type="text/plain; charset=utf-8")
 
     return [
         Operation(
             method="POST",
             path="/api/hook-event",
-            access=Access.HOOK,
+            access=AccessRule.HOOK,
             handler=hook,
             summary="Take in an agent's hook event",
             tag="Hooks",
             body=HookBody,
-            answer=EmptyPayload,
+            response_model=EmptyPayload,
             body_limit=HOOK_BODY_LIMIT,
         ),
         Operation(
             method="POST",
             path="/api/status-telemetry",
-            access=Access.HOOK,
+            access=AccessRule.HOOK,
             handler=report,
             summary="Take in a status line's figures; answers the line to show",
             tag="Hooks",
             body=TelemetryBody,
             body_limit=TELEMETRY_BODY_LIMIT,
-            style=Style.RAW,
+            style=ResponseStyle.RAW,
         ),
     ]

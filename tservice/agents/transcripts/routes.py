@@ -10,8 +10,8 @@ from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.service import Transcripts
 from tservice.agents.transcripts.shown import HistoryAnswer, ResponseAnswer, TranscriptAnswer
 from tservice.core.errors import ErrorCode
-from tservice.http.models import Query, QueryInt
-from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.http.models import QueryInt, QueryParameters
+from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 
 PAGE = 100
 """Maximum number of conversations in one response (protocol-conversations)."""
@@ -19,13 +19,13 @@ WORDS = 200
 """Maximum characters of a search text."""
 
 
-class ResponseQuery(Query):
+class ResponseQuery(QueryParameters):
     """How much to tell."""
 
     context: Literal["full"] | None = None
 
 
-class HistoryQuery(Query):
+class HistoryQuery(QueryParameters):
     """Which part of the list."""
 
     limit: Annotated[QueryInt, Field(ge=1, le=PAGE)] = 50
@@ -35,7 +35,7 @@ class HistoryQuery(Query):
     )
 
 
-class TranscriptQuery(Query):
+class TranscriptQuery(QueryParameters):
     """Whose conversation it is."""
 
     mode: str
@@ -54,48 +54,48 @@ class TranscriptRoutes:
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/last-response",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.last_response,
                 summary="The agent's last answer, from its own transcript",
                 tag="Sessions",
                 query=ResponseQuery,
-                answer=ResponseAnswer,
+                response_model=ResponseAnswer,
             ),
             Operation(
                 method="GET",
                 path="/api/history/sessions",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.history,
                 summary="Past conversations on disk, newest first",
                 tag="Sessions",
                 query=HistoryQuery,
-                answer=HistoryAnswer,
+                response_model=HistoryAnswer,
             ),
             Operation(
                 method="GET",
                 path="/api/history/sessions/{conversation}",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.transcript,
                 summary="What was said last in a past conversation",
                 tag="Sessions",
                 query=TranscriptQuery,
-                answer=TranscriptAnswer,
+                response_model=TranscriptAnswer,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
         ]
 
-    async def last_response(self, call: Call) -> ResponseAnswer:
+    async def last_response(self, call: OperationCall) -> ResponseAnswer:
         whole = call.query.context == "full"
         found = await self._transcripts.last_response(call.id, whole=whole)
         return ResponseAnswer.model_validate(found)
 
-    async def history(self, call: Call) -> HistoryAnswer:
+    async def history(self, call: OperationCall) -> HistoryAnswer:
         query: HistoryQuery = call.query
         if query.q is None:
             return await self._history.list(call.identity, query.limit, query.offset)
         return await self._history.search(call.identity, query.q, query.limit, query.offset)
 
-    async def transcript(self, call: Call) -> TranscriptAnswer:
+    async def transcript(self, call: OperationCall) -> TranscriptAnswer:
         conversation = call.path["conversation"]
         return await self._history.transcript(call.identity, call.query.mode, conversation)

@@ -6,30 +6,30 @@ from pydantic import Field
 
 from tservice.cases.shown import AgentCase, CaseAnswer
 from tservice.core.payload import omit_if_none
-from tservice.http.models import Answer
+from tservice.http.models import ResponseModel
 
 
-class OneCase(Answer):
+class OneCase(ResponseModel):
     """A case that was made."""
 
     case: CaseAnswer
 
 
-class WorktreeMade(Answer):
+class WorktreeMade(ResponseModel):
     """A case on a new worktree, and what it lacks."""
 
     case: CaseAnswer
     warnings: list[str] = Field(description="What was left out, in sentences")
 
 
-class PrepareAnswer(Answer):
+class PrepareAnswer(ResponseModel):
     """What fetches that which a case lacks."""
 
     session_id: str | None = omit_if_none(description="The shell that runs the commands")
     commands: list[str] = Field(description="Empty where nothing is lacking")
 
 
-class CloneAnswer(Answer):
+class CloneAnswer(ResponseModel):
     """What came of a clone; no text holds credentials."""
 
     case: CaseAnswer
@@ -38,19 +38,19 @@ class CloneAnswer(Answer):
     warnings: list[str]
 
 
-class CaseOrderAnswer(Answer):
+class CaseOrderAnswer(ResponseModel):
     """The order that holds now."""
 
     order: list[str]
 
 
-class AgentCasesAnswer(Answer):
+class AgentCasesAnswer(ResponseModel):
     """The newest first."""
 
     cases: list[AgentCase]
 
 
-class FolderAnswer(Answer):
+class FolderAnswer(ResponseModel):
     """A folder inside of another."""
 
     name: str
@@ -58,7 +58,7 @@ class FolderAnswer(Answer):
     is_repository: bool
 
 
-class BrowseAnswer(Answer):
+class BrowseAnswer(ResponseModel):
     """The folders in a folder."""
 
     path: str

@@ -32,8 +32,8 @@ from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME
-from tservice.http.models import Body, Query, QueryBool
-from tservice.http.operations import Access, Call, Handler, Operation, Scope
+from tservice.http.models import QueryBool, QueryParameters, RequestBody
+from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
 
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=NAME_LENGTH)]
 KnownName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=NAME_LENGTH)]
@@ -57,7 +57,7 @@ _MAKING = (
 _READING = (ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
 
 
-class CreateCaseBody(Body):
+class CreateCaseBody(RequestBody):
     """A new case; with C{path} in a folder of one's own choice."""
 
     name: CaseName
@@ -65,14 +65,14 @@ class CreateCaseBody(Body):
     path: PathText | None = None
 
 
-class LinkCaseBody(Body):
+class LinkCaseBody(RequestBody):
     """A folder that is there, and what to call it."""
 
     name: CaseName
     path: PathText
 
 
-class RemoteLinkBody(Body):
+class RemoteLinkBody(RequestBody):
     """A folder of a remote host, and what to call it."""
 
     name: CaseName
@@ -80,7 +80,7 @@ class RemoteLinkBody(Body):
     remote_path: PathText
 
 
-class LinkContainerBody(Body):
+class LinkContainerBody(RequestBody):
     """A folder that is there, and whose engine makes the container for it."""
 
     name: CaseName
@@ -88,7 +88,7 @@ class LinkContainerBody(Body):
     workspace_path: PathText
 
 
-class CreateContainerBody(Body):
+class CreateContainerBody(RequestBody):
     """A new case, with a container by the host C{default} or by settings of its own."""
 
     name: CaseName
@@ -111,7 +111,7 @@ class CreateContainerBody(Body):
         )
 
 
-class CloneCaseBody(Body):
+class CloneCaseBody(RequestBody):
     """A repository elsewhere."""
 
     name: CaseName
@@ -121,7 +121,7 @@ class CloneCaseBody(Body):
     description: Description | None = None
 
 
-class WorktreeBody(Body):
+class WorktreeBody(RequestBody):
     """A branch, and where it begins, should it be a new one."""
 
     branch: RefText
@@ -132,19 +132,19 @@ class WorktreeBody(Body):
         return WorktreeWish(branch=self.branch, start=self.from_, warn=warn)
 
 
-class CaseOrderBody(Body):
+class CaseOrderBody(RequestBody):
     """Names of cases in their new order."""
 
     order: Annotated[list[KnownName], Field(max_length=MOST_CASES), FAIL_FAST]
 
 
-class DeleteCaseQuery(Query):
+class DeleteCaseQuery(QueryParameters):
     """C{force=1} removes what was not saved elsewhere, too."""
 
     force: QueryBool = False
 
 
-class BrowseQuery(Query):
+class BrowseQuery(QueryParameters):
     """Which folder to look into."""
 
     path: PathText | None = None
@@ -177,16 +177,16 @@ class CaseRoutes:
             _change("POST", "", self.create, "Make a case and fill it for agents",
                     body=CreateCaseBody, answer=OneCase),
             _change("POST", "/link", self.link, "Make a case of a folder that is there",
-                    body=LinkCaseBody, answer=OneCase, access=Access.ADMIN),
+                    body=LinkCaseBody, answer=OneCase, access=AccessRule.ADMIN),
             _change("POST", "/remote-link", self.link_remote,
                     "Make a case of a folder on a remote host",
-                    body=RemoteLinkBody, answer=OneCase, access=Access.ADMIN),
+                    body=RemoteLinkBody, answer=OneCase, access=AccessRule.ADMIN),
             _change("POST", "/container-link", self.link_container,
                     "Make a case of a folder that is there, whose sessions live in a container",
-                    body=LinkContainerBody, answer=OneCase, access=Access.ADMIN),
+                    body=LinkContainerBody, answer=OneCase, access=AccessRule.ADMIN),
             _change("POST", "/container-create", self.create_container,
                     "Make a case whose sessions live in a container",
-                    body=CreateContainerBody, answer=OneCase, access=Access.ADMIN),
+                    body=CreateContainerBody, answer=OneCase, access=AccessRule.ADMIN),
             _change("POST", "/clone", self.clone, "Clone a repository into a new case",
                     body=CloneCaseBody, answer=CloneAnswer),
             _change("POST", "/clone/{name}/cancel", self.cancel, "End a clone that is under way",
@@ -208,20 +208,20 @@ class CaseRoutes:
                     answer=EmptyPayload, query=DeleteCaseQuery, more=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
-    async def list(self, call: Call) -> object:
+    async def list(self, call: OperationCall) -> object:
         """List the caller's cases."""
         return [case_answer(case) for case in await self._cases.every(call.identity)]
 
-    async def read(self, call: Call) -> object:
+    async def read(self, call: OperationCall) -> object:
         """Show a case."""
         return case_answer(await self._cases.get(call.path["name"], call.identity))
 
-    async def agent_made(self, call: Call) -> object:
+    async def agent_made(self, call: OperationCall) -> object:
         """List the cases that agents had made."""
         found = await self._cases.agent_made(call.identity)
         return AgentCasesAnswer(cases=[agent_case(case, marker) for case, marker in found])
 
-    async def browse(self, call: Call) -> object:
+    async def browse(self, call: OperationCall) -> object:
         """List folders to choose from."""
         query: BrowseQuery = call.query
         found = await self._cases.browse(query.path, call.identity, hidden=query.show_hidden)
@@ -233,46 +233,48 @@ class CaseRoutes:
             path=found.path, parent=found.parent, folders=folders, truncated=found.truncated
         )
 
-    async def create(self, call: Call) -> object:
+    async def create(self, call: OperationCall) -> object:
         """Create a case."""
         body: CreateCaseBody = call.body
         case = await self._cases.create(
-            body.name, body.description, body.path, call.identity, call.again
+            body.name, body.description, body.path, call.identity, call.reauthorize
         )
         return OneCase(case=case_answer(case))
 
-    async def link(self, call: Call) -> object:
+    async def link(self, call: OperationCall) -> object:
         """Link a folder as a case."""
-        case = await self._cases.link(call.body.name, call.body.path, call.identity, call.again)
+        case = await self._cases.link(
+            call.body.name, call.body.path, call.identity, call.reauthorize
+        )
         return OneCase(case=case_answer(case))
 
-    async def link_remote(self, call: Call) -> object:
+    async def link_remote(self, call: OperationCall) -> object:
         """Link a folder of a remote host as a case."""
         body: RemoteLinkBody = call.body
         far = LocationId(kind=LocationKind.REMOTE, name=body.host_id)
         case = await self._cases.link_far(
-            body.name, far, body.remote_path, call.identity, call.again
+            body.name, far, body.remote_path, call.identity, call.reauthorize
         )
         return OneCase(case=case_answer(case))
 
-    async def link_container(self, call: Call) -> object:
+    async def link_container(self, call: OperationCall) -> object:
         """Link a folder as a case with a container."""
         body: LinkContainerBody = call.body
         wish = ContainerWish(host_id=body.host_id)
         case = await self._cases.link(
-            body.name, body.workspace_path, call.identity, call.again, wish
+            body.name, body.workspace_path, call.identity, call.reauthorize, wish
         )
         return OneCase(case=case_answer(case))
 
-    async def create_container(self, call: Call) -> object:
+    async def create_container(self, call: OperationCall) -> object:
         """Create a case with a container."""
         body: CreateContainerBody = call.body
         case = await self._cases.create(
-            body.name, body.description, None, call.identity, call.again, body.wish()
+            body.name, body.description, None, call.identity, call.reauthorize, body.wish()
         )
         return OneCase(case=case_answer(case))
 
-    async def clone(self, call: Call) -> object:
+    async def clone(self, call: OperationCall) -> object:
         """Clone a repository into a case."""
         body: CloneCaseBody = call.body
         wish = CloneWish(
@@ -282,7 +284,7 @@ class CaseRoutes:
             shallow=bool(body.shallow),
             description=body.description,
         )
-        case, done = await self._cases.clone(wish, call.identity, call.again)
+        case, done = await self._cases.clone(wish, call.identity, call.reauthorize)
         return CloneAnswer(
             case=case_answer(case),
             repository=done.repository,
@@ -290,33 +292,33 @@ class CaseRoutes:
             warnings=list(done.cloned.warnings),
         )
 
-    async def cancel(self, call: Call) -> object:
+    async def cancel(self, call: OperationCall) -> object:
         """Cancel a clone."""
         await self._cases.cancel_clone(call.path["name"], call.identity)
         return EmptyPayload()
 
-    async def worktree(self, call: Call) -> object:
+    async def worktree(self, call: OperationCall) -> object:
         """Create a case on a new worktree."""
         warnings: list[str] = []
         wish = call.body.wish(warnings.append)
         name = call.path["name"]
-        case = await self._cases.make_worktree(name, wish, call.identity, call.again)
+        case = await self._cases.make_worktree(name, wish, call.identity, call.reauthorize)
         return WorktreeMade(case=case_answer(case), warnings=warnings)
 
-    async def prepare(self, call: Call) -> object:
+    async def prepare(self, call: OperationCall) -> object:
         """Open a shell that fetches the missing parts of a case."""
-        found = await self._cases.prepare(call.path["name"], call.identity, call.again)
+        found = await self._cases.prepare(call.path["name"], call.identity, call.reauthorize)
         return PrepareAnswer(session_id=found.session_id, commands=list(found.commands))
 
-    async def order(self, call: Call) -> object:
+    async def order(self, call: OperationCall) -> object:
         """Set the order of the caller's cases."""
-        order = await self._cases.order(call.body.order, call.identity, call.again)
+        order = await self._cases.order(call.body.order, call.identity, call.reauthorize)
         return CaseOrderAnswer(order=list(order))
 
-    async def delete(self, call: Call) -> object:
+    async def delete(self, call: OperationCall) -> object:
         """Remove a case."""
         name, force = call.path["name"], call.query.force
-        await self._cases.delete(name, call.identity, force=force, again=call.again)
+        await self._cases.delete(name, call.identity, force=force, again=call.reauthorize)
         return EmptyPayload()
 
 
@@ -327,19 +329,19 @@ def _read(
     answer: Any,
     *,
     scope: Scope = Scope.SESSIONS_READ,
-    query: type[Query] | None = None,
+    query: type[QueryParameters] | None = None,
     errors: tuple[ErrorCode, ...] = (),
 ) -> Operation:
     return Operation(
         method="GET",
         path=f"/api/cases{path}",
-        access=Access.USER,
+        access=AccessRule.USER,
         scope=scope,
         handler=handler,
         summary=summary,
         tag="Cases",
         query=query,
-        answer=answer,
+        response_model=answer,
         errors=(*_READING, *errors),
     )
 
@@ -351,10 +353,10 @@ def _change(
     summary: str,
     *,
     answer: Any,
-    body: type[Body] | None = None,
-    query: type[Query] | None = None,
+    body: type[RequestBody] | None = None,
+    query: type[QueryParameters] | None = None,
     more: tuple[ErrorCode, ...] = (),
-    access: Access = Access.USER,
+    access: AccessRule = AccessRule.USER,
 ) -> Operation:
     return Operation(
         method=method,
@@ -366,6 +368,6 @@ def _change(
         tag="Cases",
         body=body,
         query=query,
-        answer=answer,
+        response_model=answer,
         errors=(*_MAKING, *more),
     )

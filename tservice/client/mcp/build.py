@@ -6,7 +6,7 @@ from tservice.client.mcp.connections import Connections
 from tservice.client.mcp.http_routes import Calls, McpRoutes
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import number
+from tservice.http.metrics import make_gauge
 
 
 def build_mcp_server(ground: Ground, calls: Calls) -> Feature[McpRoutes]:
@@ -17,6 +17,6 @@ def build_mcp_server(ground: Ground, calls: Calls) -> Feature[McpRoutes]:
         name="MCP server",
         service=routes,
         operations=routes.operations(),
-        measures=[number("mcp_connections", "MCP clients by HTTP.", lambda: len(connections))],
+        measures=[make_gauge("mcp_connections", "MCP clients by HTTP.", lambda: len(connections))],
         close=routes.close,
     )

@@ -25,7 +25,7 @@ class Told(Protocol):
     def write(self, data: bytes) -> None:
         """Send data in order."""
 
-    def end(self) -> None:
+    def end_stream(self) -> None:
         """Stop sending."""
 
 
@@ -106,7 +106,7 @@ class Connections:
     def _end(self, found: Connection) -> None:
         del self._open[found.key]
         if found.told is not None:
-            found.told.end()
+            found.told.end_stream()
 
     def _expire(self) -> None:
         old = self._clock.seconds() - IDLE_SECONDS

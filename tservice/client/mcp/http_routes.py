@@ -33,32 +33,37 @@ from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid_f
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.events import Event, EventHub
 from tservice.core.scopes import Scope
-from tservice.http.body import LONG_TEXT, parse_in_turns
-from tservice.http.envelope import Refusal, dump
+from tservice.http.body import LONG_TEXT, parse_json_yielding
+from tservice.http.envelope import HttpRefusal, dump_json
+from tservice.http.event_stream import HEARTBEAT_SECONDS, EventClient, receives_event
 from tservice.http.operations import (
     JSON_BODY_LIMIT,
-    Access,
-    Audit,
-    Call,
+    AccessRule,
+    AuditMode,
     Operation,
-    Reply,
-    Style,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
 )
-from tservice.http.request import Request
-from tservice.http.sse import HEARTBEAT_SECONDS, EventClient, wants
+from tservice.http.request import ServiceRequest
 
 PATH = "/mcp"
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
 BODY_LIMIT = JSON_BODY_LIMIT
 """Largest message in bytes: it has room for the longest text of a tool, escaped."""
-_NO_ANSWER = Reply(content=b"", content_type="", status=202)
+_NO_ANSWER = RawReply(content=b"", content_type="", status=202)
 
 
 class Calls(Protocol):
     """Caller of service operations on behalf of an incoming call."""
 
-    def call(
-        self, outer: Call, method: str, path: str, body: object, query: Mapping[str, object] | None
+    def call_operation(
+        self,
+        outer: OperationCall,
+        method: str,
+        path: str,
+        body: object,
+        query: Mapping[str, object] | None,
     ) -> Awaitable[Any]:
         """Call one operation and return its payload."""
 
@@ -76,24 +81,24 @@ class McpRoutes:
         self._beat = LoopingCall(self._keep_alive)
         self._beat.clock = clock
 
-    async def post(self, call: Call) -> Reply:
+    async def post(self, call: OperationCall) -> RawReply:
         """Answer one message, or a batch of messages."""
         _check_version(call)
-        request = cast(Request, call.request)
-        if (call.header("content-type") or "").partition(";")[0].strip() != "application/json":
+        request = cast(ServiceRequest, call.request)
+        if (call.get_header("content-type") or "").partition(";")[0].strip() != "application/json":
             raise invalid_field("content-type", "must be application/json")
         raw = request.content.read()
         try:
             found = await read_message(raw, self._clock)
             if len(raw) > LONG_TEXT:
-                call.again()
+                call.reauthorize()
             if isinstance(found, list):
                 return await self._answer_batch(call, found)
             asked = judge(found)
         except RpcFault as fault:
             # Bad parameters belong to a valid request; other errors mean an invalid message.
             status = 200 if fault.code == BAD_ARGUMENTS else 400
-            return Reply(content=refused(fault.key, fault), status=status)
+            return RawReply(content=refused(fault.key, fault), status=status)
         if asked is None:
             self._connection(call)
             return _NO_ANSWER
@@ -101,18 +106,18 @@ class McpRoutes:
             return await self._greet(call, asked)
         connection = self._connection(call)
         answer = await self._answer(call, connection, asked)
-        return Reply(content=answer, headers={SESSION: connection.key})
+        return RawReply(content=answer, headers={SESSION: connection.key})
 
-    async def _greet(self, call: Call, asked: Asked) -> Reply:
+    async def _greet(self, call: OperationCall, asked: Asked) -> RawReply:
         """Answer C{initialize}, and open a connection unless it is refused."""
         answer = await self._server(call).answer(asked)
         if "result" not in answer:
-            return Reply(content=answer)
+            return RawReply(content=answer)
         connection = self._connections.open(call.identity)
         connection.version = answer["result"]["protocolVersion"]
-        return Reply(content=answer, headers={SESSION: connection.key})
+        return RawReply(content=answer, headers={SESSION: connection.key})
 
-    async def _answer_batch(self, call: Call, batch: Sequence[object]) -> Reply:
+    async def _answer_batch(self, call: OperationCall, batch: Sequence[object]) -> RawReply:
         """Answer all requests of a batch, which run concurrently.
 
         @raise RpcFault: the connection's revision has no batches, or the batch is empty.
@@ -125,9 +130,11 @@ class McpRoutes:
             return _NO_ANSWER
         answers = [Deferred.fromCoroutine(self._answer(call, connection, each)) for each in entries]
         found = await gatherResults(answers, consumeErrors=True)
-        return Reply(content=found, headers={SESSION: connection.key})
+        return RawReply(content=found, headers={SESSION: connection.key})
 
-    async def _answer(self, call: Call, connection: Connection, asked: Asked | RpcFault) -> Message:
+    async def _answer(
+        self, call: OperationCall, connection: Connection, asked: Asked | RpcFault
+    ) -> Message:
         """Answer one request of a connection."""
         if isinstance(asked, RpcFault):
             return refused(asked.key, asked)
@@ -136,14 +143,14 @@ class McpRoutes:
             connection.quiet = is_quiet(asked.params["level"])
         return answer
 
-    def _server(self, call: Call) -> RpcServer:
+    def _server(self, call: OperationCall) -> RpcServer:
         return RpcServer(offered(call.identity.scopes), self._sender(call), notices=True)
 
-    async def stream(self, call: Call) -> None:
+    async def stream(self, call: OperationCall) -> None:
         """Stream notifications until the client disconnects or its connection ends."""
         _check_version(call)
         connection = self._connection(call)
-        request = cast(Request, call.request)
+        request = cast(ServiceRequest, call.request)
         headers = request.responseHeaders
         headers.setRawHeaders("Content-Type", ["text/event-stream"])
         headers.setRawHeaders("Cache-Control", ["no-store"])
@@ -154,7 +161,7 @@ class McpRoutes:
         client = EventClient(request, call.identity, None)
         request.registerProducer(client, True)
         if connection.told is not None:
-            connection.told.end()
+            connection.told.end_stream()
         connection.told = client
         self._start()
         try:
@@ -166,7 +173,7 @@ class McpRoutes:
             if not request.gone:
                 request.unregisterProducer()
 
-    async def delete(self, call: Call) -> EmptyPayload:
+    async def delete(self, call: OperationCall) -> EmptyPayload:
         """End a connection."""
         self._connections.end(self._connection(call))
         return EmptyPayload()
@@ -178,8 +185,8 @@ class McpRoutes:
         if self._beat.running:
             self._beat.stop()
 
-    def _connection(self, call: Call) -> Connection:
-        key = call.header(SESSION)
+    def _connection(self, call: OperationCall) -> Connection:
+        key = call.get_header(SESSION)
         if key is None:
             raise invalid_field(SESSION, "is required")
         found = self._connections.find(key, call.identity)
@@ -187,14 +194,14 @@ class McpRoutes:
             raise not_found("MCP session")
         return found
 
-    def _sender(self, call: Call) -> Callable[[Ask], Awaitable[Any]]:
+    def _sender(self, call: OperationCall) -> Callable[[Ask], Awaitable[Any]]:
         async def send(ask: Ask) -> Any:
             path = f"/api{ask.path}"
             try:
-                return await self._calls.call(call, ask.method, path, ask.body, ask.query)
+                return await self._calls.call_operation(call, ask.method, path, ask.body, ask.query)
             except ServiceError as error:
                 raise _as_answered(error) from None
-            except (Refusal, CancelledError):
+            except (HttpRefusal, CancelledError):
                 raise
             except Exception as error:
                 reason = find_disk_problem(error)
@@ -214,7 +221,7 @@ class McpRoutes:
         for connection in self._connections.listening():
             client = cast(EventClient, connection.told)
             allowed = client.identity.has_scope(Scope.APPROVALS)
-            if allowed and not connection.quiet and wants(event, client.identity, None):
+            if allowed and not connection.quiet and receives_event(event, client.identity, None):
                 client.write(_notice(event))
 
     def _start(self) -> None:
@@ -233,7 +240,7 @@ class McpRoutes:
         """Return the operations of the routes."""
         common: dict[str, Any] = {
             "path": PATH,
-            "access": Access.USER,
+            "access": AccessRule.USER,
             "scope": Scope.SESSIONS_READ,
             "tag": "MCP",
             "carries": True,
@@ -244,24 +251,24 @@ class McpRoutes:
                 method="POST",
                 handler=self.post,
                 summary="One message to the MCP server",
-                style=Style.RAW,
+                style=ResponseStyle.RAW,
                 body_limit=BODY_LIMIT,
-                audit=Audit.NONE,
+                audit=AuditMode.NONE,
                 **common,
             ),
             Operation(
                 method="GET",
                 handler=self.stream,
                 summary="Notifications of the MCP server",
-                style=Style.STREAM,
+                style=ResponseStyle.STREAM,
                 **common,
             ),
             Operation(
                 method="DELETE",
                 handler=self.delete,
                 summary="End a connection to the MCP server",
-                answer=EmptyPayload,
-                audit=Audit.NONE,
+                response_model=EmptyPayload,
+                audit=AuditMode.NONE,
                 **common,
             ),
         ]
@@ -273,23 +280,23 @@ def _as_answered(error: ServiceError) -> ApiError:
 
 
 async def read_message(raw: bytes, clock: IReactorTime) -> object:
-    """Return the JSON value of a body, under the rules of any JSON body (L{parse_in_turns}).
+    """Return the JSON value of a body, under the rules of any JSON body (L{parse_json_yielding}).
 
     @raise RpcFault: the body breaks them.
     """
     try:
-        found: object = await parse_in_turns(raw, clock)
+        found: object = await parse_json_yielding(raw, clock)
         return found
     except ServiceError as error:
         raise RpcFault(BAD_JSON, str(error)) from None
 
 
-def _check_version(call: Call) -> None:
-    version = call.header(VERSION)
+def _check_version(call: OperationCall) -> None:
+    version = call.get_header(VERSION)
     if version is not None and version not in VERSIONS:
         raise invalid_field(VERSION, f"must be one of {', '.join(VERSIONS)}")
 
 
 def _notice(event: Event) -> bytes:
-    message = notice(event.name.value, json.loads(dump(event.payload)))
+    message = notice(event.name.value, json.loads(dump_json(event.payload)))
     return b"event: message\ndata: %s\n\n" % json.dumps(message).encode()

@@ -18,11 +18,11 @@ from tservice.core.authentication import (
 )
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
-from tservice.http.envelope import Response, bare
-from tservice.http.gate import too_many, unauthorized
+from tservice.http.envelope import HttpResponse, bare_refusal
+from tservice.http.gate import too_many_refusal, unauthorized_refusal
 from tservice.http.kernel import IGate, IPages, IUpgrades
-from tservice.http.operations import Access, Call, Operation
-from tservice.http.request import Request
+from tservice.http.operations import AccessRule, Operation, OperationCall
+from tservice.http.request import ServiceRequest
 
 
 @implementer(IGate)
@@ -39,13 +39,15 @@ class BridgeGate:
     failures: IFailureCounter
     paths: frozenset[str]
 
-    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
+    def check_host_and_origin(
+        self, request: ServiceRequest, method: str, path: str | None
+    ) -> AuthenticationRequest:
         """Refuse every path but those of hooks.
 
         @raise Refusal: bare 404.
         """
         if method != "POST" or path not in self.paths:
-            raise bare(404, "Not Found")
+            raise bare_refusal(404, "Not Found")
         return AuthenticationRequest(
             method=method,
             path=path,
@@ -57,7 +59,7 @@ class BridgeGate:
             cookies=lambda name: (),
         )
 
-    async def identify(
+    async def identify_caller(
         self, visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
         """Identify the container.
@@ -69,10 +71,10 @@ class BridgeGate:
             return verdict
         wait = self.failures.record_failure(FailureBucket.HOOK, visit.address, None)
         if wait:
-            raise too_many(wait)
-        raise unauthorized("Unauthorized: hook secret required", challenge=False)
+            raise too_many_refusal(wait)
+        raise unauthorized_refusal("Unauthorized: hook secret required", challenge=False)
 
-    def authorize(
+    def authorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
@@ -81,7 +83,7 @@ class BridgeGate:
     ) -> None:
         """Do nothing, since the handlers check the owner of the session."""
 
-    def judge_again(
+    def reauthorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
@@ -90,7 +92,7 @@ class BridgeGate:
     ) -> None:
         """Do nothing, since a secret is valid as long as its container exists."""
 
-    def headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
+    def get_headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
         """Return no headers, since no browser uses this listener."""
         return {"Cache-Control": "no-store"}
 
@@ -99,7 +101,7 @@ class BridgeGate:
 class NoPages:
     """Empty set of pages."""
 
-    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
+    def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
         """Return C{None}."""
         return None
 
@@ -108,13 +110,13 @@ class NoPages:
 class NoUpgrades:
     """Upgrade handler of a listener without WebSockets."""
 
-    async def serve(self, call: Call) -> None:
+    async def serve_socket(self, call: OperationCall) -> None:
         """Do nothing."""
 
-    async def refuse(self, request: Request, error: ServiceError) -> None:
+    async def refuse_socket(self, request: ServiceRequest, error: ServiceError) -> None:
         """Do nothing."""
 
 
 def is_hook(operation: Operation) -> bool:
     """Return whether agents' hooks call the operation."""
-    return operation.access is Access.HOOK
+    return operation.access is AccessRule.HOOK

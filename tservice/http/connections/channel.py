@@ -1,7 +1,8 @@
 """HTTP/1.1 connection with time limits on requests and early refusal of bodies.
 
 twisted.web reads a whole body before it calls any handler.  Here a L{Request
-<tservice.http.request.Request>} may refuse while its body is still arriving.  The response is sent
+<tservice.http.request.ServiceRequest>} may refuse while its body is still arriving.  The response
+is sent
 immediately, the rest of the body is discarded for a moment so that the client can read the
 response, and the connection ends.
 """
@@ -16,7 +17,11 @@ from twisted.web.http import HTTPChannel, _ChunkedTransferDecoder
 
 from tservice.core.net.chunked_body import BatchedChunkDecoder
 from tservice.core.timers import cancel_call
-from tservice.http.connections.parts import ConnectionServer, Early, Streamed
+from tservice.http.connections.interfaces import (
+    ConnectionServer,
+    EarlyResponseRequest,
+    StreamedRequest,
+)
 
 HEADER_SECONDS = 20.0
 """Time limit from a request's first byte to the end of its headers."""
@@ -39,7 +44,7 @@ TOO_LONG_HEADER = _REFUSED % b"431 Request Header Fields Too Large"
 """Bare response, because a caller is not authenticated before its headers are complete."""
 
 
-class Channel(HTTPChannel):
+class Http1Channel(HTTPChannel):
     """HTTP/1.1 server connection with time limits.
 
     @ivar site: set by the factory.
@@ -58,22 +63,22 @@ class Channel(HTTPChannel):
     _linger: IDelayedCall | None = None
     _upgraded: IProtocol | None = None
     _held = False
-    _streaming: Streamed | None = None
+    _streaming: StreamedRequest | None = None
     _turn: IDelayedCall | None = None
 
     @property
-    def head(self) -> tuple[bytes, bytes, bytes]:
+    def request_line(self) -> tuple[bytes, bytes, bytes]:
         """Method, target and version of the request whose body is arriving."""
         return self._command, self._path, self._version
 
     @property
-    def answering(self) -> bool:
+    def is_responding(self) -> bool:
         """True if a response is in progress, or the connection was upgraded to another protocol."""
         busy = self._handlingRequest or self._streaming is not None
         return bool(busy) or self._upgraded is not None
 
     @property
-    def arrived(self) -> int:
+    def received_bytes(self) -> int:
         """Number of bytes received of the current request."""
         return 0 if self._draining else self._arrived
 
@@ -84,12 +89,12 @@ class Channel(HTTPChannel):
             return  # the connection is being closed
         elif self._draining:
             self._throw_away(len(data))
-        elif self._in_time(len(data)):
+        elif self._arrives_in_time(len(data)):
             super().dataReceived(data)
         elif self._abortingCall is None:
             self.timeoutConnection()
 
-    def _in_time(self, size: int) -> bool:
+    def _arrives_in_time(self, size: int) -> bool:
         """Return whether the request arrives fast enough; silence is left to the idle time-out."""
         if self._handlingRequest:
             return True
@@ -156,7 +161,7 @@ class Channel(HTTPChannel):
             self._upgraded.dataReceived(data)
         elif self._held:
             self._dataBuffer.append(data)
-        elif self._streaming is not None and self._streaming.thrown:
+        elif self._streaming is not None and self._streaming.discards_rest:
             self._throw_away(len(data))
         elif not self._draining:
             if len(data) > BITE_BYTES and self._in_chunks():
@@ -205,24 +210,24 @@ class Channel(HTTPChannel):
         if self._held and self._turn is None:
             self._take_turn()
 
-    def refuse(self, request: Early) -> None:
+    def refuse_early(self, request: EarlyResponseRequest) -> None:
         """Respond to C{request} before its body is complete, then end the connection."""
         self.persistent = 0
         self._linger_on()
-        request.answer_early(*self.head)
+        request.answer_early(*self.request_line)
 
     def _linger_on(self) -> None:
         self._draining = True
         self.setTimeout(None)
         self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
 
-    def stream(self, request: Streamed) -> None:
+    def stream(self, request: StreamedRequest) -> None:
         """Start the handler of C{request} while its body is arriving; the connection ends with
         it.
         """
         self.persistent = 0
         self._streaming = request
-        request.answer_early(*self.head)
+        request.answer_early(*self.request_line)
 
     def hold_body(self) -> None:
         """Stop reading the body for now."""

@@ -126,6 +126,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "PUT /api/cases/order": {"order": ["parser"]},
     }
 )  # fmt: skip
-"""Bodies by L{tservice.http.reach.name_of}; ids, names and folders are placeholders for the
+"""Bodies by L{tservice.http.token_scopes.operation_name}; ids, names and folders are placeholders
+for the
 caller's.
 """

@@ -8,12 +8,12 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.http.operations import Operation, Style
-from tservice.http.reach import name_of
+from tservice.http.operations import Operation, ResponseStyle
+from tservice.http.token_scopes import operation_name
 
 
 @frozen
-class Way:
+class OperationLink:
     """Link from a part of a response to the operations below a path.
 
     @ivar value: a JSON pointer into the payload of the envelope.
@@ -25,45 +25,45 @@ class Way:
 
 
 _SESSION = "/api/sessions/{id}"
-WAYS: Mapping[str, Way] = MappingProxyType(
+OPERATION_LINKS: Mapping[str, OperationLink] = MappingProxyType(
     {
-        "POST /api/sessions": Way("session/id", _SESSION),
-        "POST /api/quick-start": Way("sessionId", _SESSION),
-        "GET /api/sessions": Way("0/id", _SESSION),
-        "POST /api/cases": Way("case/name", "/api/cases/{name}"),
-        "POST /api/cases/link": Way("case/name", "/api/cases/{name}"),
-        "POST /api/clis": Way("id", "/api/clis/{id}"),
-        "POST /api/cron/jobs": Way("job/id", "/api/cron/jobs/{id}"),
-        "POST /api/model-endpoints": Way("endpoint/id", "/api/model-endpoints/{id}"),
-        "POST /api/admin/users": Way("user/username", "/api/admin/users/{name}"),
-        "POST /api/tokens": Way("record/id", "/api/tokens/{id}"),
-        "POST /api/screenshots": Way("filename", "/api/screenshots/{name}"),
-        "GET /api/approvals": Way("approvals/0/id", "/api/approvals/{item}"),
+        "POST /api/sessions": OperationLink("session/id", _SESSION),
+        "POST /api/quick-start": OperationLink("sessionId", _SESSION),
+        "GET /api/sessions": OperationLink("0/id", _SESSION),
+        "POST /api/cases": OperationLink("case/name", "/api/cases/{name}"),
+        "POST /api/cases/link": OperationLink("case/name", "/api/cases/{name}"),
+        "POST /api/clis": OperationLink("id", "/api/clis/{id}"),
+        "POST /api/cron/jobs": OperationLink("job/id", "/api/cron/jobs/{id}"),
+        "POST /api/model-endpoints": OperationLink("endpoint/id", "/api/model-endpoints/{id}"),
+        "POST /api/admin/users": OperationLink("user/username", "/api/admin/users/{name}"),
+        "POST /api/tokens": OperationLink("record/id", "/api/tokens/{id}"),
+        "POST /api/screenshots": OperationLink("filename", "/api/screenshots/{name}"),
+        "GET /api/approvals": OperationLink("approvals/0/id", "/api/approvals/{item}"),
     }
 )
 """Links by the operation that creates or lists an object."""
 
 
-def links(
+def find_links(
     operation: Operation, table: Iterable[Operation], names: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the links of an operation's success response.
 
-    @param names: the C{operationId} of each operation, by L{name_of}.
+    @param names: the C{operationId} of each operation, by L{operation_name}.
     """
-    way = WAYS.get(name_of(operation))
+    way = OPERATION_LINKS.get(operation_name(operation))
     if way is None:
         return {}
     parameter = way.path.rpartition("{")[2].rstrip("}")
     return {
-        names[name_of(each)]: {
-            "operationId": names[name_of(each)],
+        names[operation_name(each)]: {
+            "operationId": names[operation_name(each)],
             "parameters": {parameter: f"$response.body#/data/{way.value}"},
         }
         for each in table
-        if _below(each.path, way.path) and each.style is not Style.WEBSOCKET
+        if _is_below(each.path, way.path) and each.style is not ResponseStyle.WEBSOCKET
     }
 
 
-def _below(path: str, begin: str) -> bool:
+def _is_below(path: str, begin: str) -> bool:
     return path == begin or path.startswith(f"{begin}/")

@@ -11,12 +11,12 @@ from pydantic import BaseModel, TypeAdapter
 from tservice.core.errors import HTTP_STATUS, ErrorCode
 from tservice.http import envelope
 from tservice.http.docs.examples import EXAMPLES
-from tservice.http.docs.links import links
+from tservice.http.docs.links import find_links
 from tservice.http.docs.tags import TAGS
-from tservice.http.operations import Access, Operation, Style
-from tservice.http.pagekey import CARRIER, HEADER, PROTOCOL
-from tservice.http.reach import REACH, name_of
+from tservice.http.operations import AccessRule, Operation, ResponseStyle
+from tservice.http.page_key import HEADER, KEY_PREFIX, PROTOCOL
 from tservice.http.routing import ANY
+from tservice.http.token_scopes import TOKEN_SCOPES, operation_name
 
 Schema = dict[str, Any]
 
@@ -60,7 +60,7 @@ SECURITY: Schema = {
         "in": "header",
         "name": HEADER,
         "description": "Goes with the cookie that a browser got, or that any login gave: the key "
-        f"of the login's answer. In an upgrade also as the subprotocol {CARRIER}<key>, offered "
+        f"of the login's answer. In an upgrade also as the subprotocol {KEY_PREFIX}<key>, offered "
         f"beside {PROTOCOL}",
     },
     "hookSecret": {"type": "apiKey", "in": "header", "name": "X-Service-Hook-Secret"},
@@ -88,23 +88,23 @@ _KEYWORDS = {
 """Names that pydantic uses for limits of fields with a preceding validator."""
 
 
-def document(operations: Sequence[Operation], version: str, base: str = "") -> Schema:
+def make_document(operations: Sequence[Operation], version: str, base: str = "") -> Schema:
     """Return the complete document.
 
     @param version: the program's version.
     @param base: the path under which a reverse proxy serves the service.
     """
-    schemas = _Schemas(operations)
-    names = {name_of(each): operation_id(each.method, each.path) for each in operations}
+    schemas = _SchemaRegistry(operations)
+    names = {operation_name(each): operation_id(each.method, each.path) for each in operations}
     found: dict[str, dict[str, Schema]] = {}
     for operation in operations:
         entry = found.setdefault(_PARAMETER.sub(r"{\1}", operation.path), {})
         for method in _ANY_METHODS if operation.method == ANY else (operation.method,):
-            entry[method.lower()] = made = _operation(operation, method, schemas)
-            ahead = links(operation, operations, names)
+            entry[method.lower()] = made = _describe_operation(operation, method, schemas)
+            ahead = find_links(operation, operations, names)
             if ahead:
                 made["responses"][str(operation.status)]["links"] = ahead
-    shared = {name: schemas.shared[name] for name in _needed(found, schemas.shared)}
+    shared = {name: schemas.shared[name] for name in _referenced_schemas(found, schemas.shared)}
     whole: Schema = {
         "openapi": "3.1.0",
         "info": {
@@ -124,42 +124,50 @@ def document(operations: Sequence[Operation], version: str, base: str = "") -> S
             "securitySchemes": SECURITY,
         },
     }
-    spelled: Schema = _spelled(whole)
+    spelled: Schema = _normalize_keywords(whole)
     return spelled
 
 
-def _needed(schema: Any, shared: Mapping[str, Schema]) -> list[str]:
+def _referenced_schemas(schema: Any, shared: Mapping[str, Schema]) -> list[str]:
     """Return the shared schemas that C{schema} refers to, in their order; schemas of queries are
     inlined.
     """
     found: set[str] = set()
-    ahead = _named(schema)
+    ahead = _schema_names(schema)
     while ahead:
         name = ahead.pop()
         if name in shared and name not in found:
             found.add(name)
-            ahead |= _named(shared[name])
+            ahead |= _schema_names(shared[name])
     return [name for name in shared if name in found]
 
 
-def _named(value: Any) -> set[str]:
+def _schema_names(value: Any) -> set[str]:
     if isinstance(value, Mapping):
         own = {str(value["$ref"]).rpartition("/")[2]} if "$ref" in value else set()
-        return own.union(*map(_named, value.values()))
-    return set[str]().union(*map(_named, value)) if isinstance(value, list | tuple) else set()
+        return own.union(*map(_schema_names, value.values()))
+    return (
+        set[str]().union(*map(_schema_names, value)) if isinstance(value, list | tuple) else set()
+    )
 
 
-def _spelled(value: Any) -> Any:
+def _normalize_keywords(value: Any) -> Any:
     """Return C{value} with every limit under its JSON Schema name."""
     if isinstance(value, Mapping):
         return {
-            _KEYWORDS.get(key, key) if isinstance(inner, int | float) else key: _spelled(inner)
+            _KEYWORDS.get(key, key) if isinstance(inner, int | float) else key: _normalize_keywords(
+                inner
+            )
             for key, inner in value.items()
         }
-    return [_spelled(inner) for inner in value] if isinstance(value, list | tuple) else value
+    return (
+        [_normalize_keywords(inner) for inner in value]
+        if isinstance(value, list | tuple)
+        else value
+    )
 
 
-class _Schemas:
+class _SchemaRegistry:
     """JSON schemas of every model in the table; each shared schema is defined once."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
@@ -168,43 +176,45 @@ class _Schemas:
             for kind, model in (
                 ("body", operation.body),
                 ("query", operation.query),
-                ("answer", operation.answer),
+                ("answer", operation.response_model),
             ):
                 if model is not None:
                     self._adapters[kind, model] = TypeAdapter(model)
         found, shared = TypeAdapter.json_schemas(
-            [(key, _mode(key[0]), adapter) for key, adapter in self._adapters.items()],
+            [(key, _schema_mode(key[0]), adapter) for key, adapter in self._adapters.items()],
             ref_template=_REF,
         )
         self._found: Mapping[Any, Schema] = {key: schema for (key, _), schema in found.items()}
         self.shared: Schema = shared.get("$defs", {})
 
-    def of(self, kind: str, model: Any) -> Schema:
+    def get_schema(self, kind: str, model: Any) -> Schema:
         """Return the schema of a body, query or response."""
         return self._found[kind, model]
 
-    def properties(self, model: type[BaseModel]) -> tuple[Mapping[str, Schema], Sequence[str]]:
+    def query_properties(
+        self, model: type[BaseModel]
+    ) -> tuple[Mapping[str, Schema], Sequence[str]]:
         """Return a query model's parameters, and the names of the required ones."""
-        schema = self._resolve(self.of("query", model))
+        schema = self._resolve_reference(self.get_schema("query", model))
         return schema.get("properties", {}), schema.get("required", ())
 
-    def _resolve(self, schema: Schema) -> Schema:
+    def _resolve_reference(self, schema: Schema) -> Schema:
         name = schema.get("$ref", "").rpartition("/")[2]
         return self.shared[name] if name else schema
 
 
-def _mode(kind: str) -> Any:
+def _schema_mode(kind: str) -> Any:
     return "serialization" if kind == "answer" else "validation"
 
 
-def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
+def _describe_operation(operation: Operation, method: str, schemas: _SchemaRegistry) -> Schema:
     found: Schema = {
         "operationId": operation_id(method, operation.path),
         "summary": operation.summary,
-        **_of_tokens(operation),
+        **_token_rule(operation),
         "tags": [operation.tag],
-        "responses": {**_success(operation, schemas), **_failures(operation)},
-        "security": _security(operation),
+        "responses": {**_success_responses(operation, schemas), **_failure_responses(operation)},
+        "security": _security_requirements(operation),
         "x-access": operation.access.value,
     }
     if operation.deprecated is not None:
@@ -213,8 +223,8 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
     if parameters:
         found["parameters"] = parameters
     if operation.body is not None:
-        content: Schema = {"schema": schemas.of("body", operation.body)}
-        example = EXAMPLES.get(name_of(operation))
+        content: Schema = {"schema": schemas.get_schema("body", operation.body)}
+        example = EXAMPLES.get(operation_name(operation))
         if example is not None:
             content["example"] = example
         found["requestBody"] = {
@@ -229,9 +239,9 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
     return found
 
 
-def _of_tokens(operation: Operation) -> Schema:
+def _token_rule(operation: Operation) -> Schema:
     """Return the reason why tokens may or may not call the operation."""
-    reach = REACH.get(name_of(operation))
+    reach = TOKEN_SCOPES.get(operation_name(operation))
     if reach is None:
         return {}
     who = "No token." if reach.scope is None else f"Tokens with {reach.scope}."
@@ -248,17 +258,17 @@ def operation_id(method: str, path: str) -> str:
     return method.lower() + "".join(word[:1].upper() + word[1:] for word in words)
 
 
-def _security(operation: Operation) -> list[Schema]:
+def _security_requirements(operation: Operation) -> list[Schema]:
     """Return the permitted kinds of authentication, with the scope that a token needs (OpenAPI 3.1
     lists roles this way).
     """
     access, scope = operation.access, operation.scope
-    if access in (Access.PUBLIC, Access.CAPABILITY):
+    if access in (AccessRule.PUBLIC, AccessRule.CAPABILITY):
         return []
     user: list[Schema] = [{"basic": []}, {"cookie": [], "pageKey": []}, {"cookie": []}]
     if scope is not None:
         user.append({"token": [scope.value]})
-    return [{"hookSecret": []}, *user] if access is Access.HOOK else user
+    return [{"hookSecret": []}, *user] if access is AccessRule.HOOK else user
 
 
 def _path_parameters(operation: Operation) -> list[Schema]:
@@ -268,40 +278,40 @@ def _path_parameters(operation: Operation) -> list[Schema]:
     ]
 
 
-def _query_parameters(operation: Operation, schemas: _Schemas) -> list[Schema]:
+def _query_parameters(operation: Operation, schemas: _SchemaRegistry) -> list[Schema]:
     if operation.query is None:
         return []
-    properties, required = schemas.properties(operation.query)
+    properties, required = schemas.query_properties(operation.query)
     return [
         {"name": name, "in": "query", "required": name in required, "schema": schema}
         for name, schema in properties.items()
     ]
 
 
-def _success(operation: Operation, schemas: _Schemas) -> Schema:
-    if operation.style is Style.WEBSOCKET:
+def _success_responses(operation: Operation, schemas: _SchemaRegistry) -> Schema:
+    if operation.style is ResponseStyle.WEBSOCKET:
         return {"101": {"description": "A WebSocket"}}
     if operation.status == 302:
         return {"302": {"description": "A redirect"}}
-    if operation.style is Style.STREAM:
+    if operation.style is ResponseStyle.STREAM:
         media = operation.media_type
         media, schema = (EVENTS if media == envelope.JSON else media), {"type": "string"}
-    elif operation.style is Style.RAW:
+    elif operation.style is ResponseStyle.RAW:
         media, schema = operation.media_type, {}
-        if operation.answer is not None:
-            schema = schemas.of("answer", operation.answer)
+        if operation.response_model is not None:
+            schema = schemas.get_schema("answer", operation.response_model)
     else:
-        media, schema = "application/json", _envelope(operation, schemas)
+        media, schema = "application/json", _envelope_schema(operation, schemas)
     found = {"200": {"description": "Success", "content": {media: {"schema": schema}}}}
-    if operation.carries and operation.style is Style.RAW:
+    if operation.proxies_calls and operation.style is ResponseStyle.RAW:
         found["202"] = {"description": "Taken; there is nothing to answer"}
     return {**found, **PARTIAL} if media == BYTES else found
 
 
-def _envelope(operation: Operation, schemas: _Schemas) -> Schema:
+def _envelope_schema(operation: Operation, schemas: _SchemaRegistry) -> Schema:
     data: Schema = {"type": "object"}
-    if operation.answer is not None:
-        data = schemas.of("answer", operation.answer)
+    if operation.response_model is not None:
+        data = schemas.get_schema("answer", operation.response_model)
     return {
         "type": "object",
         "required": ["success", "data"],
@@ -309,47 +319,47 @@ def _envelope(operation: Operation, schemas: _Schemas) -> Schema:
     }
 
 
-def implied(operation: Operation) -> frozenset[ErrorCode]:
+def list_error_codes(operation: Operation) -> frozenset[ErrorCode]:
     """Return the error codes that the operation's properties imply, and those that it names."""
     codes = {ErrorCode.INTERNAL_ERROR, *operation.errors}
-    if operation.body is not None or operation.bodiless or operation.query is not None:
+    if operation.body is not None or operation.has_no_body or operation.query is not None:
         codes.add(ErrorCode.INVALID_INPUT)
     if operation.body is not None or operation.method in ("POST", "PUT", "PATCH", ANY):
         codes.add(ErrorCode.PAYLOAD_TOO_LARGE)
-    if operation.access is Access.ADMIN:
+    if operation.access is AccessRule.ADMIN:
         codes.add(ErrorCode.FORBIDDEN)
-    if operation.access not in (Access.PUBLIC, Access.CAPABILITY):
+    if operation.access not in (AccessRule.PUBLIC, AccessRule.CAPABILITY):
         codes.add(ErrorCode.PASSWORD_CHANGE_REQUIRED)
     if "{" in operation.path:
         codes.add(ErrorCode.NOT_FOUND)
     return frozenset(codes)
 
 
-def _failures(operation: Operation) -> Schema:
+def _failure_responses(operation: Operation) -> Schema:
     codes: dict[int, list[str]] = {}
-    for code in sorted(implied(operation)):
+    for code in sorted(list_error_codes(operation)):
         codes.setdefault(HTTP_STATUS[code], []).append(code.value)
     bare = {403}
-    if operation.access not in (Access.PUBLIC, Access.CAPABILITY):
+    if operation.access not in (AccessRule.PUBLIC, AccessRule.CAPABILITY):
         bare |= {401, 429}
     if ErrorCode.UNAUTHORIZED in operation.errors:
         bare |= {401, 429}
         codes.pop(401, None)
-    if operation.style is Style.STREAM:
+    if operation.style is ResponseStyle.STREAM:
         bare.add(503)
     if operation.any_body:
         bare |= {400, 429, 502}
-    if operation.style is Style.WEBSOCKET:
+    if operation.style is ResponseStyle.WEBSOCKET:
         codes.setdefault(426, []).append(ErrorCode.INVALID_INPUT.value)
     found = {
-        str(status): _failure(codes.get(status, []), status in bare, status)
+        str(status): _failure_response(codes.get(status, []), status in bare, status)
         for status in sorted({*codes, *bare})
     }
     of_the_caller = operation.query is not None or "{" in operation.path
     return {**found, **TARGET_TOO_LONG} if of_the_caller else found
 
 
-def _failure(codes: Sequence[str], bare: bool, status: int) -> Schema:
+def _failure_response(codes: Sequence[str], bare: bool, status: int) -> Schema:
     content: Schema = {}
     words = list(codes)
     if codes:

@@ -15,9 +15,9 @@ from twisted.web.template import Tag, flattenString, tags
 
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.shared_work import SharedWork
-from tservice.http.docs.openapi import Schema, document
-from tservice.http.envelope import dump
-from tservice.http.operations import Access, Call, Operation, Reply, Style
+from tservice.http.docs.openapi import Schema, make_document
+from tservice.http.envelope import dump_json
+from tservice.http.operations import AccessRule, Operation, OperationCall, RawReply, ResponseStyle
 
 ASK_AGAIN = {"Cache-Control": "no-cache"}
 
@@ -41,7 +41,7 @@ td:first-child { overflow-wrap: normal; }
 
 
 @frozen(kw_only=True)
-class Made:
+class GeneratedDocs:
     """Generated document and its page."""
 
     json: bytes
@@ -58,23 +58,25 @@ class ApiDocs:
         """
         self._version, self._threads, self._base = version, threads, base
         self._operations: Sequence[Operation] = ()
-        self._made: SharedWork[Made] | None = None
+        self._made: SharedWork[GeneratedDocs] | None = None
 
-    def cover(self, operations: Sequence[Operation]) -> None:
+    def set_operations(self, operations: Sequence[Operation]) -> None:
         """Set the table to describe; the document is generated on the first request."""
         self._operations, self._made = tuple(operations), None
 
-    async def openapi(self, call: Call) -> object:
+    async def serve_openapi(self, call: OperationCall) -> object:
         """Serve the OpenAPI 3.1 document."""
-        made = await self._make()
-        return Reply(content=made.json, headers=ASK_AGAIN)
+        made = await self._generate_once()
+        return RawReply(content=made.json, headers=ASK_AGAIN)
 
-    async def page(self, call: Call) -> object:
+    async def serve_page(self, call: OperationCall) -> object:
         """Serve the document as a page."""
-        made = await self._make()
-        return Reply(content=made.page, content_type="text/html; charset=utf-8", headers=ASK_AGAIN)
+        made = await self._generate_once()
+        return RawReply(
+            content=made.page, content_type="text/html; charset=utf-8", headers=ASK_AGAIN
+        )
 
-    async def _make(self) -> Made:
+    async def _generate_once(self) -> GeneratedDocs:
         """Generate the document once; concurrent requests share the work, and a failure is retried
         by the next request.
         """
@@ -86,52 +88,58 @@ class ApiDocs:
                 self._made = None
             raise
 
-    async def _in_thread(self) -> Made:
-        work = partial(make, self._operations, self._version, self._base)
-        made: Made = await self._threads.run(work)
+    async def _in_thread(self) -> GeneratedDocs:
+        work = partial(generate_docs, self._operations, self._version, self._base)
+        made: GeneratedDocs = await self._threads.run(work)
         return made
 
-    async def stylesheet(self, call: Call) -> object:
+    async def serve_stylesheet(self, call: OperationCall) -> object:
         """Serve the page's stylesheet."""
-        return Reply(content=STYLESHEET, content_type="text/css; charset=utf-8", headers=ASK_AGAIN)
+        return RawReply(
+            content=STYLESHEET, content_type="text/css; charset=utf-8", headers=ASK_AGAIN
+        )
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the routes for the table."""
         return [
-            _operation("/api/openapi.json", self.openapi, "This document", "application/json"),
-            _operation("/api/docs", self.page, "This document as a page", "text/html"),
-            _operation("/api/docs.css", self.stylesheet, "The page's stylesheet", "text/css"),
+            _make_operation(
+                "/api/openapi.json", self.serve_openapi, "This document", "application/json"
+            ),
+            _make_operation("/api/docs", self.serve_page, "This document as a page", "text/html"),
+            _make_operation(
+                "/api/docs.css", self.serve_stylesheet, "The page's stylesheet", "text/css"
+            ),
         ]
 
 
-def _operation(path: str, handler: Any, summary: str, media_type: str) -> Operation:
+def _make_operation(path: str, handler: Any, summary: str, media_type: str) -> Operation:
     return Operation(
         method="GET",
         path=path,
-        access=Access.USER,
+        access=AccessRule.USER,
         handler=handler,
         summary=summary,
         tag="Documentation",
-        style=Style.RAW,
+        style=ResponseStyle.RAW,
         media_type=media_type,
     )
 
 
-def make(operations: Sequence[Operation], version: str, base: str) -> Made:
+def generate_docs(operations: Sequence[Operation], version: str, base: str) -> GeneratedDocs:
     """Generate the document of these operations, and its page."""
-    found = document(operations, version, base)
+    found = make_document(operations, version, base)
     shown: list[bytes | Failure] = []
     # Rendering is synchronous, so the page is complete when this returns.
-    flattenString(None, page(found)).addBoth(shown.append)
+    flattenString(None, render_page(found)).addBoth(shown.append)
     if isinstance(shown[0], Failure):
         shown[0].raiseException()
-    return Made(json=dump(found), page=b"<!doctype html>\n" + shown[0])
+    return GeneratedDocs(json=dump_json(found), page=b"<!doctype html>\n" + shown[0])
 
 
-def page(found: Schema) -> Tag:
+def render_page(found: Schema) -> Tag:
     """Return the page of an OpenAPI document."""
     info = found["info"]
-    sections = [_section(tag["name"], found) for tag in found["tags"]]
+    sections = [_render_section(tag["name"], found) for tag in found["tags"]]
     return tags.html(
         tags.head(
             tags.meta(charset="utf-8"),
@@ -144,15 +152,18 @@ def page(found: Schema) -> Tag:
             tags.p(info["description"], " ", tags.a("openapi.json", href="openapi.json")),
             *sections,
             tags.h2("Schemas"),
-            *(_schema(name, schema) for name, schema in found["components"]["schemas"].items()),
+            *(
+                _render_schema(name, schema)
+                for name, schema in found["components"]["schemas"].items()
+            ),
         ),
         lang="en",
     )
 
 
-def _section(tag: str, found: Schema) -> Tag:
+def _render_section(tag: str, found: Schema) -> Tag:
     entries = [
-        _entry(method, path, operation)
+        _render_entry(method, path, operation)
         for path, methods in found["paths"].items()
         for method, operation in methods.items()
         if tag in operation["tags"]
@@ -160,7 +171,7 @@ def _section(tag: str, found: Schema) -> Tag:
     return tags.section(tags.h2(tag), *entries)
 
 
-def _entry(method: str, path: str, operation: Schema) -> Tag:
+def _render_entry(method: str, path: str, operation: Schema) -> Tag:
     return tags.details(
         tags.summary(
             tags.span(method.upper(), class_="method"),
@@ -168,25 +179,25 @@ def _entry(method: str, path: str, operation: Schema) -> Tag:
             tags.span(operation["summary"], class_="about"),
             tags.span(operation["x-access"], class_="access"),
         ),
-        *_parameters(operation),
-        *_body(operation),
+        *_render_parameters(operation),
+        *_render_body(operation),
         tags.table(
             *(
                 tags.tr(tags.td(tags.code(status)), tags.td(answer["description"]))
                 for status, answer in operation["responses"].items()
             )
         ),
-        *_answer(operation),
+        *_render_response(operation),
         id=operation["operationId"],
     )
 
 
-def _parameters(operation: Schema) -> Iterator[Tag]:
+def _render_parameters(operation: Schema) -> Iterator[Tag]:
     rows = [
         tags.tr(
             tags.td(tags.code(parameter["name"])),
             tags.td(parameter["in"], " (required)" if parameter["required"] else ""),
-            tags.td(tags.code(_compact(parameter["schema"]))),
+            tags.td(tags.code(_format_schema(parameter["schema"]))),
         )
         for parameter in operation.get("parameters", ())
     ]
@@ -194,29 +205,29 @@ def _parameters(operation: Schema) -> Iterator[Tag]:
         yield tags.table(*rows)
 
 
-def _body(operation: Schema) -> Iterator[Tag]:
+def _render_body(operation: Schema) -> Iterator[Tag]:
     for media in operation.get("requestBody", {}).get("content", {}).values():
-        yield tags.p("Body: ", *_named(media["schema"]))
+        yield tags.p("Body: ", *_render_reference(media["schema"]))
 
 
-def _answer(operation: Schema) -> Iterator[Tag]:
+def _render_response(operation: Schema) -> Iterator[Tag]:
     for media in operation["responses"].get("200", {}).get("content", {}).values():
         data = media["schema"].get("properties", {}).get("data", media["schema"])
-        yield tags.p("Answer: ", *_named(data))
+        yield tags.p("Answer: ", *_render_reference(data))
 
 
-def _named(schema: Schema) -> Iterator[Any]:
+def _render_reference(schema: Schema) -> Iterator[Any]:
     """Yield a link to a shared schema, or the schema itself."""
     name = schema.get("$ref", "").rpartition("/")[2]
-    yield tags.a(name, href=f"#{name}") if name else tags.code(_compact(schema))
+    yield tags.a(name, href=f"#{name}") if name else tags.code(_format_schema(schema))
 
 
-def _schema(name: str, schema: Schema) -> Tag:
+def _render_schema(name: str, schema: Schema) -> Tag:
     return tags.details(
-        tags.summary(tags.code(name)), tags.pre(_compact(schema, indent=True)), id=name
+        tags.summary(tags.code(name)), tags.pre(_format_schema(schema, indent=True)), id=name
     )
 
 
-def _compact(schema: Schema, indent: bool = False) -> str:
+def _format_schema(schema: Schema, indent: bool = False) -> str:
     shown = {key: value for key, value in schema.items() if key != "title"}
-    return dump(shown, indent=2 if indent else None).decode()
+    return dump_json(shown, indent=2 if indent else None).decode()

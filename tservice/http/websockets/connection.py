@@ -20,10 +20,10 @@ from zope.interface import Attribute, Interface, implementer
 
 from tservice.core.net.immediate_write import write_immediately
 from tservice.core.timers import cancel_call
-from tservice.http.bounds import ANY_MESSAGE, TOO_BIG, SocketBounds
-from tservice.http.bounds import MAX_MESSAGE as MAX_MESSAGE
-from tservice.http.connections.turns import SHARE, Turns
-from tservice.http.websockets.farewell import Farewell
+from tservice.http.body_limits import ANY_MESSAGE, TOO_BIG, SocketLimits
+from tservice.http.body_limits import MAX_MESSAGE as MAX_MESSAGE
+from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, FairScheduler
+from tservice.http.websockets.close_finder import CloseFrameFinder
 from tservice.http.websockets.frames import SocketMessage
 
 PING_SECONDS = 30
@@ -69,12 +69,12 @@ class ISocket(Interface):
     def send_binary(data: bytes) -> None:
         """Send a binary message."""
 
-    def hold() -> None:
-        """Stop reading from the peer until L{release}; data that was already read is still
+    def pause_reading() -> None:
+        """Stop reading from the peer until L{resume_reading}; data that was already read is still
         delivered.
         """
 
-    def release() -> None:
+    def resume_reading() -> None:
         """Continue reading."""
 
     def close(code: int = 1000, reason: str = "") -> None:
@@ -82,27 +82,27 @@ class ISocket(Interface):
 
 
 class ISocketHandler(Interface):
-    """Result of an operation of C{Style.WEBSOCKET}, one for each socket.
+    """Result of an operation of C{ResponseStyle.WEBSOCKET}, one for each socket.
 
     An exception from any of these methods is logged and closes the socket with 1011.
     """
 
-    def opened(socket: ISocket) -> None:
+    def socket_opened(socket: ISocket) -> None:
         """Handle the open socket."""
 
-    def text(data: str) -> None:
+    def text_received(data: str) -> None:
         """Handle a text message."""
 
-    def binary(data: bytes) -> None:
+    def binary_received(data: bytes) -> None:
         """Handle a binary message."""
 
-    def paused() -> None:
-        """Stop sending until L{resumed}: the peer reads more slowly than data is sent."""
+    def sending_paused() -> None:
+        """Stop sending until L{sending_resumed}: the peer reads more slowly than data is sent."""
 
-    def resumed() -> None:
+    def sending_resumed() -> None:
         """Continue sending: all data was passed to the system."""
 
-    def closed(code: int) -> None:
+    def socket_closed(code: int) -> None:
         """Handle the end of the socket; called once, and last.
 
         @param code: the close code, 1005 for none, 1006 for a lost connection.
@@ -118,7 +118,7 @@ STEP_BYTES = 2048
 
 
 @define
-class Traffic:
+class SocketTraffic:
     """Bytes of all sockets on the wire: compressed, with frame headers.
 
     @ivar sent: passed to the transport or queued for it.
@@ -129,7 +129,7 @@ class Traffic:
 
 
 @implementer(ISocket, IPushProducer)
-class Socket(WebSocketServerProtocol):
+class ServerSocket(WebSocketServerProtocol):
     """Autobahn protocol that belongs to a handler.
 
     @ivar extra_headers: headers of the handshake response.
@@ -148,10 +148,10 @@ class Socket(WebSocketServerProtocol):
         self,
         handler: ISocketHandler,
         clock: IReactorTime,
-        gone: Callable[[Socket], None],
-        traffic: Traffic,
-        turns: Turns,
-        bounds: SocketBounds = ANY_MESSAGE,
+        gone: Callable[[ServerSocket], None],
+        traffic: SocketTraffic,
+        turns: FairScheduler,
+        bounds: SocketLimits = ANY_MESSAGE,
     ) -> None:
         """@param turns: scheduler of all sockets whose bytes wait."""
         super().__init__()
@@ -171,7 +171,7 @@ class Socket(WebSocketServerProtocol):
         self._parts = 0
         self._cost = 0
         self._waits = False
-        self._farewell: Farewell | None = None
+        self._farewell: CloseFrameFinder | None = None
         self._timer: IDelayedCall | None = None
 
     # Called by the handler
@@ -188,11 +188,11 @@ class Socket(WebSocketServerProtocol):
         if self.state != self.STATE_OPEN:
             return
         if self._full and self.buffered > MAX_BUFFERED:
-            self._cut("its handler ignored back-pressure while the peer did not read")
+            self._abort_with_reason("its handler ignored back-pressure while the peer did not read")
             return
-        data = message.wire(self._deflate)
+        data = message.encode_message(self._deflate)
         self._traffic.sent += len(data)
-        self._write(data, at_once=message.binary)
+        self._write_data(data, at_once=message.binary)
 
     def send_text(self, text: str) -> None:
         self.send(SocketMessage(text))
@@ -200,12 +200,12 @@ class Socket(WebSocketServerProtocol):
     def send_binary(self, data: bytes) -> None:
         self.send(SocketMessage(data))
 
-    def hold(self) -> None:
+    def pause_reading(self) -> None:
         if self.state == self.STATE_OPEN and not self._held:
             self._held = True
             self.transport.pauseProducing()
 
-    def release(self) -> None:
+    def resume_reading(self) -> None:
         if self._held:
             self._held = False
             self._read_on()
@@ -222,7 +222,7 @@ class Socket(WebSocketServerProtocol):
         self._queued = 0
         self.sendCloseFrame(code, reason.encode()[:123].decode(errors="ignore").encode())
 
-    def _write(self, data: bytes, *, at_once: bool = False) -> None:
+    def _write_data(self, data: bytes, *, at_once: bool = False) -> None:
         if self._full:
             self._queue.append(data)
             self._queued += len(data)
@@ -239,16 +239,16 @@ class Socket(WebSocketServerProtocol):
     def pauseProducing(self) -> None:
         self._full = True
         self._unsent = self._writing + TRANSPORT_BUFFER
-        self._safely(self._handler.paused)
+        self._call_handler(self._handler.sending_paused)
 
     def resumeProducing(self) -> None:
         self._full, self._unsent, self._heard = False, 0, True
         while self._queue and not self._full:
             data = self._queue.popleft()
             self._queued -= len(data)
-            self._write(data)
+            self._write_data(data)
         if not self._full:
-            self._safely(self._handler.resumed)
+            self._call_handler(self._handler.sending_resumed)
 
     def stopProducing(self) -> None:
         self._queue.clear()
@@ -270,18 +270,18 @@ class Socket(WebSocketServerProtocol):
         if self._waits:
             return
         if self.state == self.STATE_CLOSING or self._turns.has_room():
-            self.take()
+            self.process_share()
         else:
-            self._wait()
+            self._queue_share()
 
-    def take(self) -> None:
+    def process_share(self) -> None:
         """Process a share of the received bytes; the transport is paused for the rest."""
         waited, self._waits = self._waits, False
-        more = self._take_share()
+        more = self._process_share()
         if self.state == self.STATE_CLOSING:
-            self._hear_out()
+            self._wait_for_close()
         elif more:
-            self._wait(again=True)
+            self._queue_share(again=True)
         if waited and self.state != self.STATE_CLOSED:
             self._read_on()
 
@@ -289,24 +289,24 @@ class Socket(WebSocketServerProtocol):
         """Abort the connection."""
         self.transport.abortConnection()
 
-    def _wait(self, *, again: bool = False) -> None:
+    def _queue_share(self, *, again: bool = False) -> None:
         self._waits = True
-        self._turns.wait(self, again=again)
+        self._turns.queue_connection(self, again=again)
         self.transport.pauseProducing()
 
-    def _take_share(self) -> bool:
+    def _process_share(self) -> bool:
         """Process a share of the received bytes; return whether there is more."""
         spent = 0
-        while spent < SHARE and self.state == self.STATE_OPEN:
+        while spent < CONNECTION_SHARE and self.state == self.STATE_OPEN:
             self._cost = 1
             more = self.processData()
-            self._turns.spend(self._cost)
+            self._turns.charge_budget(self._cost)
             spent += self._cost
             if not more:
                 return False
         return self.writable
 
-    def _hear_out(self) -> None:
+    def _wait_for_close(self) -> None:
         """Wait for the peer's close; discard everything else at low cost.
 
         The base class would parse all of it, and keep the data that follows some faults.
@@ -315,19 +315,19 @@ class Socket(WebSocketServerProtocol):
         if self._farewell is None:
             frame = self.current_frame
             rest = 0 if frame is None else frame.length - self.current_frame_masker.pointer()
-            self._farewell = Farewell(rest)
+            self._farewell = CloseFrameFinder(rest)
         if self._farewell.finds_close(data):
             self.wasClean = True
             self.dropConnection()
         elif self._farewell.size > LINGER_BYTES:
-            self._cut("it continued to send after the close")
+            self._abort_with_reason("it continued to send after the close")
 
     # Called by Autobahn
 
     def connectionMade(self) -> None:
         super().connectionMade()
         if not self._bounds.compressed:
-            self.perMessageCompressionAccept = _never
+            self.perMessageCompressionAccept = _accept_no_compression
 
     def onConnect(self, request: Any) -> Any:
         # A browser that asked for a subprotocol disconnects if the response names none.
@@ -336,8 +336,8 @@ class Socket(WebSocketServerProtocol):
     def onOpen(self) -> None:
         self._deflate = self._perMessageCompress is not None
         self.transport.registerProducer(self, True)
-        self._timer = self._clock.callLater(PING_SECONDS, self._ping)
-        self._safely(self._handler.opened, self)
+        self._timer = self._clock.callLater(PING_SECONDS, self._send_liveness_ping)
+        self._call_handler(self._handler.socket_opened, self)
 
     def onMessageBegin(self, isBinary: bool) -> None:
         super().onMessageBegin(isBinary)
@@ -363,9 +363,9 @@ class Socket(WebSocketServerProtocol):
             return
         self._cost += len(payload) // STEP_BYTES
         if isBinary:
-            self._safely(self._handler.binary, payload)
+            self._call_handler(self._handler.binary_received, payload)
         else:
-            self._safely(self._handler.text, payload.decode())
+            self._call_handler(self._handler.text_received, payload.decode())
 
     def _fail_connection(self, *args: Any, **kwargs: Any) -> None:
         # The base class reports some faults twice, and drops the connection at the second: the
@@ -376,8 +376,8 @@ class Socket(WebSocketServerProtocol):
     def sendCloseFrame(self, *args: Any, **kwargs: Any) -> None:
         # Every close uses this method, including Autobahn's for invalid frames.
         if self.state == self.STATE_OPEN:
-            self._rest(CLOSE_SECONDS, self._cut, "it did not answer the close")
-            self.release()
+            self._set_timer(CLOSE_SECONDS, self._abort_with_reason, "it did not answer the close")
+            self.resume_reading()
         super().sendCloseFrame(*args, **kwargs)
 
     def onClose(self, wasClean: bool, code: int | None, reason: str | None) -> None:
@@ -386,12 +386,12 @@ class Socket(WebSocketServerProtocol):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         super().connectionLost(reason)
         cancel_call(self._timer)
-        self._turns.leave(self)
+        self._turns.remove_connection(self)
         self.stopProducing()
         code = self._how_it_ended()
         self._gone(self)
         try:
-            self._handler.closed(code)
+            self._handler.socket_closed(code)
         except Exception:
             self._tell.failure("a socket's handler failed while closing")
 
@@ -404,24 +404,24 @@ class Socket(WebSocketServerProtocol):
 
     # Liveness
 
-    def _rest(self, seconds: float, then: Callable[..., object], *args: object) -> None:
+    def _set_timer(self, seconds: float, then: Callable[..., object], *args: object) -> None:
         cancel_call(self._timer)
         self._timer = self._clock.callLater(seconds, then, *args)
 
-    def _ping(self) -> None:
+    def _send_liveness_ping(self) -> None:
         self._heard = False
         self.sendPing()
-        self._rest(PONG_SECONDS, self._judge)
+        self._set_timer(PONG_SECONDS, self._check_liveness)
 
-    def _judge(self) -> None:
+    def _check_liveness(self) -> None:
         # Any received data is a sign of life, and so is a full buffer that was sent: on a slow
         # link the pong is queued after it.  A socket that is not read cannot be checked.
         if self._heard or self._held:
-            self._rest(PING_SECONDS - PONG_SECONDS, self._ping)
+            self._set_timer(PING_SECONDS - PONG_SECONDS, self._send_liveness_ping)
         else:
-            self._cut("it did not answer the ping")
+            self._abort_with_reason("it did not answer the ping")
 
-    def _cut(self, why: str) -> None:
+    def _abort_with_reason(self, why: str) -> None:
         self._tell.debug("aborting a WebSocket: {why}", why=why)
         self.stopProducing()
         self.wasNotCleanReason = why
@@ -431,7 +431,7 @@ class Socket(WebSocketServerProtocol):
         else:
             self.dropConnection(abort=True)
 
-    def _safely(self, call: Callable[..., object], *args: object) -> None:
+    def _call_handler(self, call: Callable[..., object], *args: object) -> None:
         try:
             call(*args)
         except Exception:
@@ -439,5 +439,5 @@ class Socket(WebSocketServerProtocol):
             self.close(INTERNAL, "internal error")
 
 
-def _never(offers: object) -> None:
+def _accept_no_compression(offers: object) -> None:
     """Accept no compression."""

@@ -11,7 +11,7 @@ DEFLATE_FROM = 1024
 _FIN_TEXT, _FIN_BINARY, _COMPRESSED = 0x81, 0x82, 0x40
 
 
-def framed(first: int, payload: bytes) -> bytes:
+def encode_server_frame(first: int, payload: bytes) -> bytes:
     """Return an unmasked frame, as servers send them.
 
     @param first: the frame's first byte: FIN, reserved bits and opcode.
@@ -24,7 +24,7 @@ def framed(first: int, payload: bytes) -> bytes:
     return struct.pack("!BBQ", first, 127, size) + payload
 
 
-def deflated(payload: bytes) -> bytes:
+def deflate_payload(payload: bytes) -> bytes:
     """Return C{payload} as one message of permessage-deflate, without context of earlier ones.
 
     A client that keeps its context between messages can read it, because it contains no
@@ -51,21 +51,21 @@ class SocketMessage:
         self._plain: bytes | None = None
         self._deflated: bytes | None = None
 
-    def wire(self, deflate: bool) -> bytes:
+    def encode_message(self, deflate: bool) -> bytes:
         """Return the frame to write; it is made once, then shared.
 
         @param deflate: true if the socket negotiated permessage-deflate.
         """
         if deflate and len(self.payload) >= DEFLATE_FROM:
-            return self._compressed()
+            return self._encode_compressed()
         if self._plain is None:
-            self._plain = framed(self._first, self.payload)
+            self._plain = encode_server_frame(self._first, self.payload)
         return self._plain
 
-    def _compressed(self) -> bytes:
+    def _encode_compressed(self) -> bytes:
         if self._deflated is None:
-            packed = deflated(self.payload)
+            packed = deflate_payload(self.payload)
             shorter = len(packed) < len(self.payload)
             first = self._first | _COMPRESSED if shorter else self._first
-            self._deflated = framed(first, packed if shorter else self.payload)
+            self._deflated = encode_server_frame(first, packed if shorter else self.payload)
         return self._deflated

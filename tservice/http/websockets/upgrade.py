@@ -1,6 +1,6 @@
 """WebSockets of the operations table, implemented by Autobahn on a connection of the site.
 
-An operation of L{Style.WEBSOCKET} returns an L{ISocketHandler}.  The gate refuses with HTTP
+An operation of L{ResponseStyle.WEBSOCKET} returns an L{ISocketHandler}.  The gate refuses with HTTP
 responses, without an upgrade.  If the operation itself refuses, the socket is accepted and then
 closed with a code, so that a page can see the reason (protocol-websocket).
 """
@@ -22,19 +22,19 @@ from zope.interface import implementer
 
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.http.bounds import ANY_MESSAGE, SocketBounds
-from tservice.http.envelope import Refusal, Response, failure
+from tservice.http.body_limits import ANY_MESSAGE, SocketLimits
+from tservice.http.envelope import HttpRefusal, HttpResponse, failure_response
 from tservice.http.kernel import IUpgrades
-from tservice.http.operations import Call
-from tservice.http.pagekey import PROTOCOL, protocols
-from tservice.http.request import Request
+from tservice.http.operations import OperationCall
+from tservice.http.page_key import PROTOCOL, offered_subprotocols
+from tservice.http.request import ServiceRequest
 from tservice.http.websockets.connection import (
     GOING_AWAY,
     MAX_MESSAGE,
     ISocket,
     ISocketHandler,
-    Socket,
-    Traffic,
+    ServerSocket,
+    SocketTraffic,
 )
 
 NOT_YOURS, NO_SUCH, TOO_MANY = 4003, 4004, 4008
@@ -61,7 +61,7 @@ class CloseSocket(Exception):
         self.code, self.reason = code, reason
 
 
-class SwitchedOff(ServiceError):
+class FeatureDisabled(ServiceError):
     """Error of a feature that is off: a 403 that names its setting, and on a WebSocket a close with
     4004.
     """
@@ -72,41 +72,41 @@ class SwitchedOff(ServiceError):
         self.reason = reason
 
 
-def closing(error: ServiceError) -> CloseSocket | None:
+def find_close_code(error: ServiceError) -> CloseSocket | None:
     """Return the close for C{error}; C{None} if it is answered in HTTP, like a bad query."""
-    if isinstance(error, SwitchedOff):
+    if isinstance(error, FeatureDisabled):
         return CloseSocket(NO_SUCH, error.reason)
     code = _CODES.get(error.code)
     return None if code is None else CloseSocket(code, error.message)
 
 
 @implementer(ISocketHandler)
-class _Closer:
+class _ClosingHandler:
     """Handler that closes the socket as soon as it is open."""
 
     def __init__(self, close: CloseSocket) -> None:
         self._close = close
 
-    def opened(self, socket: ISocket) -> None:
+    def socket_opened(self, socket: ISocket) -> None:
         socket.close(self._close.code, self._close.reason)
 
-    def text(self, data: str) -> None:
+    def text_received(self, data: str) -> None:
         """Ignore the message, since the socket is closing."""
 
-    def binary(self, data: bytes) -> None:
+    def binary_received(self, data: bytes) -> None:
         """Ignore the message, since the socket is closing."""
 
-    def paused(self) -> None:
+    def sending_paused(self) -> None:
         """Do nothing, since nothing is sent."""
 
-    def resumed(self) -> None:
+    def sending_resumed(self) -> None:
         """Do nothing, since nothing is sent."""
 
-    def closed(self, code: int) -> None:
+    def socket_closed(self, code: int) -> None:
         """Do nothing, since there is nothing to release."""
 
 
-def _accept(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | None:
+def _accept_offer(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | None:
     """Accept the first permessage-deflate offer whose window fits the shared frames."""
     for offer in offers:
         if isinstance(offer, PerMessageDeflateOffer) and offer.request_max_window_bits in (0, 15):
@@ -116,7 +116,7 @@ def _accept(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | None:
     return None
 
 
-def _check(request: Request) -> None:
+def _check_handshake(request: ServiceRequest) -> None:
     """Refuse invalid handshakes, so that Autobahn only receives valid ones.
 
     @raise Refusal: 426, an envelope.
@@ -128,16 +128,18 @@ def _check(request: Request) -> None:
         good = False
     if (
         request.method == b"GET"
-        and "websocket" in _words(request, "upgrade")
-        and "upgrade" in _words(request, "connection")
+        and "websocket" in _header_words(request, "upgrade")
+        and "upgrade" in _header_words(request, "connection")
         and request.getHeader("sec-websocket-version") == "13"
         and good
         and request.can_upgrade
     ):
         return
-    refused = failure(ServiceError(ErrorCode.INVALID_INPUT, "upgrade: must be a WebSocket"), 426)
+    refused = failure_response(
+        ServiceError(ErrorCode.INVALID_INPUT, "upgrade: must be a WebSocket"), 426
+    )
     headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
-    raise Refusal(Response(status=426, content=refused.content, headers=headers))
+    raise HttpRefusal(HttpResponse(status=426, content=refused.content, headers=headers))
 
 
 @implementer(IUpgrades)
@@ -151,8 +153,8 @@ class WebSockets(Service):
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
-        self.traffic = Traffic()
-        self._open: dict[Socket, Identity | None] = {}
+        self.traffic = SocketTraffic()
+        self._open: dict[ServerSocket, Identity | None] = {}
         self._emptied: Deferred[None] | None = None
         self._factory: Any = WebSocketServerFactory(reactor=clock, server="")
         self._factory.setProtocolOptions(
@@ -164,54 +166,56 @@ class WebSockets(Service):
             # These timers would run on the global reactor; Socket uses its own timers.
             openHandshakeTimeout=0,
             closeHandshakeTimeout=0,
-            perMessageCompressionAccept=_accept,
+            perMessageCompressionAccept=_accept_offer,
         )
 
     @property
-    def count(self) -> int:
+    def socket_count(self) -> int:
         """Number of open sockets."""
         return len(self._open)
 
-    async def serve(self, call: Call) -> None:
+    async def serve_socket(self, call: OperationCall) -> None:
         """Upgrade, pass the socket to the operation, and return when it is closed.
 
         @raise Refusal: it is not a WebSocket handshake.
         @raise ServiceError: a refusal that has no close code.
         """
-        request = cast(Request, call.request)
-        _check(request)
+        request = cast(ServiceRequest, call.request)
+        _check_handshake(request)
         try:
             handler = cast(ISocketHandler, await call.operation.handler(call))
-            call.again()  # from here on a lost right closes the socket
+            call.reauthorize()  # from here on a lost right closes the socket
         except CloseSocket as close:
-            handler = _Closer(close)
+            handler = _ClosingHandler(close)
         except ServiceError as error:
-            handler = _closer(error)
-        await self._upgrade(request, handler, call.identity, call.operation.socket)
+            handler = _make_closing_handler(error)
+        await self._upgrade_request(request, handler, call.identity, call.operation.socket)
 
-    async def refuse(self, request: Request, error: ServiceError) -> None:
+    async def refuse_socket(self, request: ServiceRequest, error: ServiceError) -> None:
         """Upgrade, then close with the code that belongs to C{error}."""
-        _check(request)
-        await self._upgrade(request, _closer(error), None)
+        _check_handshake(request)
+        await self._upgrade_request(request, _make_closing_handler(error), None)
 
-    async def _upgrade(
+    async def _upgrade_request(
         self,
-        request: Request,
+        request: ServiceRequest,
         handler: ISocketHandler,
         identity: Identity | None,
-        bounds: SocketBounds = ANY_MESSAGE,
+        bounds: SocketLimits = ANY_MESSAGE,
     ) -> None:
         turns = request.site.turns
-        socket = Socket(handler, self._clock, self._gone, self.traffic, turns, bounds)
+        socket = ServerSocket(
+            handler, self._clock, self._handle_closed, self.traffic, turns, bounds
+        )
         socket.factory = self._factory
         cookies = request.responseHeaders.getRawHeaders("Set-Cookie") or []
         socket.extra_headers = {"Set-Cookie": cookies} if cookies else {}
         self._open[socket] = identity
-        request.upgrade(socket, _handshake(request))
+        request.upgrade(socket, _handshake_head(request))
         # This wait ends by cancellation: the request ends with the connection.
         await Deferred()
 
-    def _gone(self, socket: Socket) -> None:
+    def _handle_closed(self, socket: ServerSocket) -> None:
         del self._open[socket]
         if self._emptied is not None and not self._open:
             self._emptied.callback(None)
@@ -237,22 +241,23 @@ class WebSockets(Service):
         return emptied
 
 
-def _closer(error: ServiceError) -> _Closer:
-    close = closing(error)
+def _make_closing_handler(error: ServiceError) -> _ClosingHandler:
+    close = find_close_code(error)
     if close is None:
         raise error
-    return _Closer(close)
+    return _ClosingHandler(close)
 
 
-def _words(request: Request, name: str) -> list[str]:
+def _header_words(request: ServiceRequest, name: str) -> list[str]:
     """Return the words of a list header."""
     return [word.strip().lower() for word in ",".join(request.header_values(name)).split(",")]
 
 
-def _handshake(request: Request) -> bytes:
+def _handshake_head(request: ServiceRequest) -> bytes:
     """Return a request head with everything that Autobahn needs, since it parses one itself.
 
-    L{_check} and the gate have checked the rest, and Autobahn splits lines in other places.
+    L{_check_handshake} and the gate have checked the rest, and Autobahn splits lines in other
+    places.
     """
     lines = [
         "GET / HTTP/1.1",
@@ -265,6 +270,6 @@ def _handshake(request: Request) -> bytes:
     offers = ",".join(request.header_values("sec-websocket-extensions"))
     if offers:
         lines.append(f"Sec-WebSocket-Extensions: {offers}")
-    if PROTOCOL in protocols(request):
+    if PROTOCOL in offered_subprotocols(request):
         lines.append(f"Sec-WebSocket-Protocol: {PROTOCOL}")
     return "\r\n".join([*lines, "", ""]).encode("ascii", "replace")

@@ -27,7 +27,7 @@ class QuickStart:
 
     @ivar session: the session as specified by the body.
     @ivar parent_hint: C{X-Service-Parent-Session}, used if the body names no parent.
-    @ivar origin_hint: C{X-Service-Agent-Origin}, used if the body names no origin.
+    @ivar origin_hint: C{X-Service-Agent-WebOrigin}, used if the body names no origin.
     """
 
     case_name: str

@@ -7,12 +7,12 @@ from typing import Literal
 from pydantic import Field
 
 from tservice.core.payload import omit_if_false, omit_if_none
-from tservice.http.models import Answer
+from tservice.http.models import ResponseModel
 from tservice.sessions.record.model import Colour, Status
 from tservice.sessions.record.wire import SessionAnswer
 
 
-class OneSession(Answer):
+class OneSession(ResponseModel):
     """A session, wrapped."""
 
     session: SessionAnswer
@@ -21,14 +21,14 @@ class OneSession(Answer):
     )
 
 
-class LeftAnswer(Answer):
+class LeftAnswer(ResponseModel):
     """A process that outlives its session; C{command} is one line, untrusted and perhaps cut."""
 
     pid: int
     command: str
 
 
-class DeletedAnswer(Answer):
+class DeletedAnswer(ResponseModel):
     """A session was removed, and what is left of it; absent where nothing is."""
 
     left: list[LeftAnswer] | None = omit_if_none()
@@ -40,44 +40,44 @@ class Killed(DeletedAnswer):
     killed: int
 
 
-class NameAnswer(Answer):
+class NameAnswer(ResponseModel):
     """The name that holds now."""
 
     name: str
 
 
-class ColourAnswer(Answer):
+class ColourAnswer(ResponseModel):
     """The colour that holds now."""
 
     color: Colour
 
 
-class PinAnswer(Answer):
+class PinAnswer(ResponseModel):
     """Whether it is pinned."""
 
     pinned: bool
 
 
-class FlickerAnswer(Answer):
+class FlickerAnswer(ResponseModel):
     """Whether the flicker filter is on."""
 
     flicker_filter: bool
 
 
-class OrderAnswer(Answer):
+class OrderAnswer(ResponseModel):
     """Every session that the caller sees, in order."""
 
     order: list[str]
 
 
-class SizeAnswer(Answer):
+class SizeAnswer(ResponseModel):
     """The size that holds now."""
 
     cols: int
     rows: int
 
 
-class DeliveryAnswer(Answer):
+class DeliveryAnswer(ResponseModel):
     """What became of an input."""
 
     delivered: bool
@@ -86,7 +86,7 @@ class DeliveryAnswer(Answer):
     put_aside: bool = omit_if_false()
 
 
-class BufferedAnswer(Answer):
+class BufferedAnswer(ResponseModel):
     """The session's host is away: the input is typed once that is back, unless there was no room
     for it (C{dropped})."""
 
@@ -94,7 +94,7 @@ class BufferedAnswer(Answer):
     dropped: bool = omit_if_false()
 
 
-class QuickStartAnswer(Answer):
+class QuickStartAnswer(ResponseModel):
     """The session that was started, and where."""
 
     session_id: str
@@ -105,14 +105,14 @@ class QuickStartAnswer(Answer):
     )
 
 
-class CursorAnswer(Answer):
+class CursorAnswer(ResponseModel):
     """Where the caret is, counted from 0."""
 
     x: int
     y: int
 
 
-class TerminalAnswer(Answer):
+class TerminalAnswer(ResponseModel):
     """A terminal read (protocol-terminal); without a process empty, C{offset} 0 and C{epoch}
     null.  C{stale}: the host is out of reach, and this is what was there at C{staleAt}."""
 
@@ -132,7 +132,7 @@ class TerminalAnswer(Answer):
     stale_at: int | None = omit_if_none()
 
 
-class MatchAnswer(Answer):
+class MatchAnswer(ResponseModel):
     """One occurrence: 0-based line of the history, and offset in it.
 
     C{start}: of a long line, where in it C{text} begins.
@@ -144,7 +144,7 @@ class MatchAnswer(Answer):
     start: int | None = omit_if_none()
 
 
-class SearchAnswer(Answer):
+class SearchAnswer(ResponseModel):
     """Occurrences, oldest first; C{truncated}: there are more."""
 
     matches: list[MatchAnswer]

@@ -10,7 +10,7 @@ from tservice.core.event_payloads import HostDroppedPayload
 from tservice.core.events import Event, EventName
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.http.metrics import number
+from tservice.http.metrics import make_gauge
 from tservice.sessions.output.rooms import TerminalSockets, link_frame
 from tservice.sessions.routes.socket import SocketRoutes, Typed
 from tservice.sessions.routes.table import session_operations
@@ -59,7 +59,7 @@ def build_waits(
         name="waits",
         service=waiting,
         operations=[*session_operations(sessions, waiting), *routes.operations()],
-        measures=[number("parked_waits", "Waits held open.", waiting.parked)],
+        measures=[make_gauge("parked_waits", "Waits held open.", waiting.parked)],
         close=close,
     )
 

@@ -96,7 +96,7 @@ class TerminalSocket:
 
     # -- callbacks of the WebSocket
 
-    def opened(self, socket: ISocket) -> None:
+    def socket_opened(self, socket: ISocket) -> None:
         """Connect the socket. Session rules close it with a code after the upgrade, so that a
         page sees it.
         """
@@ -108,7 +108,7 @@ class TerminalSocket:
         self._viewing = True
         self._sockets.connect(self._id, self, self._epoch, self._since)
 
-    def text(self, data: str) -> None:
+    def text_received(self, data: str) -> None:
         """Handle a text frame."""
         try:
             message = parse(data)
@@ -127,22 +127,22 @@ class TerminalSocket:
                 if viewer is not None:
                     viewer.got(offset)
 
-    def binary(self, data: bytes) -> None:
+    def binary_received(self, data: bytes) -> None:
         """Close the socket: clients send text only."""
         self.close(CLOSE_MALFORMED, "binary frames go to the client only")
 
-    def paused(self) -> None:
+    def sending_paused(self) -> None:
         """Stop sending until the transport resumes."""
         self._full = True
 
-    def resumed(self) -> None:
+    def sending_resumed(self) -> None:
         """Continue sending."""
         self._full = False
         viewer = self._sockets.viewer(self._id, self)
         if viewer is not None:
             viewer.pump()
 
-    def closed(self, code: int) -> None:
+    def socket_closed(self, code: int) -> None:
         """Disconnect after the socket was closed."""
         self._socket = None
         self._part()

@@ -13,9 +13,17 @@ from pydantic import Field, StringConstraints
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
 from tservice.core.payload import omit_if_false, omit_if_none
-from tservice.http.bounds import LEAST_BODY_LIMIT, LONGEST_CHARACTER
-from tservice.http.models import Body
-from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope, Style
+from tservice.http.body_limits import LEAST_BODY_LIMIT, LONGEST_CHARACTER
+from tservice.http.models import RequestBody
+from tservice.http.operations import (
+    AccessRule,
+    AuditMode,
+    Operation,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
+    Scope,
+)
 from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.record.requests import (
     CLIENT_ID_LENGTH,
@@ -34,7 +42,7 @@ BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
 _Signals = Annotated[str, StringConstraints(max_length=256)]
 
 
-class InputBody(Body):
+class InputBody(RequestBody):
     """Something to be typed, and what to wait for afterwards.
 
     The length of C{input} is checked apart: it is a 413.  C{wait} is C{true} for the default
@@ -89,7 +97,7 @@ class InputRoutes:
         self._sessions = sessions
         self._waiting = waiting
 
-    async def _input(self, call: Call) -> object:
+    async def _input(self, call: OperationCall) -> object:
         body: InputBody = call.body
         wanted = body.wanted()
         if wanted is not None:
@@ -104,13 +112,13 @@ class InputRoutes:
         )
 
     async def _input_and_wait(
-        self, call: Call, request: InputRequest, wanted: WaitRequest
-    ) -> Reply:
+        self, call: OperationCall, request: InputRequest, wanted: WaitRequest
+    ) -> RawReply:
         async def deliver(submitting: Callable[[], None]) -> Delivery:
             return await self._sessions.input(call.id, evolve(request, submitting=submitting))
 
         found = await self._waiting.input_and_wait(call.id, wanted, call.identity, deliver)
-        return Reply(content=InputWaitAnswer.model_validate(found), headers=NO_STORE)
+        return RawReply(content=InputWaitAnswer.model_validate(found), headers=NO_STORE)
 
     def operations(self) -> list[Operation]:
         """Return the operations of this class."""
@@ -118,16 +126,16 @@ class InputRoutes:
             Operation(
                 method="POST",
                 path="/api/sessions/{id}/input",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
-                audit=Audit.SUMMED,
+                audit=AuditMode.SUMMED,
                 handler=self._input,
                 summary="Type something, as a prompt or as raw bytes, and wait if asked to",
                 tag="Terminal",
                 body=InputBody,
                 body_limit=BODY_LIMIT,
-                answer=DeliveryAnswer | BufferedAnswer | InputWaitAnswer,
-                style=Style.LONG_POLL,
+                response_model=DeliveryAnswer | BufferedAnswer | InputWaitAnswer,
+                style=ResponseStyle.LONG_POLL,
                 errors=(
                     ErrorCode.INVALID_INPUT,
                     ErrorCode.CONFLICT,

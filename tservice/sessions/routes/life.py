@@ -11,8 +11,8 @@ from pydantic import Field, StringConstraints
 from tservice.core.errors import ErrorCode, invalid_field
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME, LINE
-from tservice.http.models import Body, Query
-from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.http.models import QueryParameters, RequestBody
+from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 from tservice.sessions.interfaces import LeftoverProcess, ModelQuestion
 from tservice.sessions.life.quickstart import ORIGIN_LENGTH, QuickStart
 from tservice.sessions.record.names import NAME_LENGTH
@@ -66,14 +66,14 @@ _PLACED = ("case_name", "working_dir", "worktree", "resume_session_id", "custom_
 """Fields that select the location or the program of a session."""
 
 
-class RemoteSessionBody(Body):
+class RemoteSessionBody(RequestBody):
     """An existing session of a remote host."""
 
     host_id: SessionId
     remote_session_name: TmuxName
 
 
-class CustomModelBody(Body):
+class CustomModelBody(RequestBody):
     """A model of a custom endpoint, and the questions already answered."""
 
     endpoint_id: SessionId
@@ -92,14 +92,14 @@ class CustomModelBody(Body):
         )
 
 
-class NewWorktreeBody(Body):
+class NewWorktreeBody(RequestBody):
     """A new worktree of the case, to work in; C{from} is where a new branch begins."""
 
     branch: RefText
     from_: Annotated[RefText | None, Field(alias="from")] = None
 
 
-class LaunchBody(Body):
+class LaunchBody(RequestBody):
     """Fields shared by both ways of creating a session."""
 
     case_name: CaseName | None = None
@@ -139,7 +139,7 @@ class QuickStartBody(LaunchBody):
     agent_origin: Origin | None = None
 
 
-class StartBody(Body):
+class StartBody(RequestBody):
     """C{clearBreaker} gets a session started that the exit breaker stopped; with C{fresh} its agent
     begins a conversation in place of going on with the last one."""
 
@@ -147,7 +147,7 @@ class StartBody(Body):
     fresh: bool | None = None
 
 
-class DeleteQuery(Query):
+class DeleteQuery(QueryParameters):
     """Query parameters of a deletion: C{killMux=false} detaches from the process instead of
     ending it.
     """
@@ -170,22 +170,22 @@ class LifeRoutes:
             Operation(
                 method="GET",
                 path="/api/sessions",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.list,
                 summary="The sessions that the caller may see, in the order of the list",
                 tag="Sessions",
-                answer=list[SessionAnswer],
+                response_model=list[SessionAnswer],
             ),
             Operation(
                 method="GET",
                 path="/api/sessions/{id}",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.read,
                 summary="One session",
                 tag="Sessions",
-                answer=SessionAnswer,
+                response_model=SessionAnswer,
             ),
         ]
 
@@ -194,8 +194,8 @@ class LifeRoutes:
             Operation(
                 method="POST",
                 path="/api/sessions",
-                bears=True,
-                access=Access.USER,
+                creates_session=True,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.create,
                 summary="Make a session; nothing runs unless start is true",
@@ -203,13 +203,13 @@ class LifeRoutes:
                 body=CreateBody,
                 body_limit=MAKE_BODY_LIMIT,
                 optional_body=True,
-                answer=OneSession | ContextQuestion | SwapQuestion,
+                response_model=OneSession | ContextQuestion | SwapQuestion,
                 errors=_MAKE_ERRORS,
             ),
             Operation(
                 method="POST",
                 path="/api/quick-start",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.quick_start,
                 summary="Make a case where it is missing, and start a session in it",
@@ -217,7 +217,7 @@ class LifeRoutes:
                 body=QuickStartBody,
                 body_limit=MAKE_BODY_LIMIT,
                 optional_body=True,
-                answer=QuickStartAnswer | ContextQuestion | SwapQuestion,
+                response_model=QuickStartAnswer | ContextQuestion | SwapQuestion,
                 errors=_MAKE_ERRORS,
             ),
         ]
@@ -227,14 +227,14 @@ class LifeRoutes:
         return Operation(
             method="POST",
             path=f"/api/sessions/{{id}}/{name}",
-            access=Access.OWNER,
+            access=AccessRule.OWNER,
             scope=Scope.SESSIONS_MANAGE,
             handler=self.start,
             summary="Start the session's process, or attach to the one that was let go",
             tag="Sessions",
             body=StartBody,
             optional_body=True,
-            answer=OneSession,
+            response_model=OneSession,
             errors=(
                 ErrorCode.SESSION_BUSY,
                 ErrorCode.CONFLICT,
@@ -248,37 +248,37 @@ class LifeRoutes:
             Operation(
                 method="DELETE",
                 path="/api/sessions/{id}",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.delete,
                 summary="End the session and remove it, or let go of its process",
                 tag="Sessions",
                 query=DeleteQuery,
-                answer=DeletedAnswer,
+                response_model=DeletedAnswer,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
             Operation(
                 method="DELETE",
                 path="/api/sessions",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.delete_all,
                 summary="End and remove every session of the caller",
                 tag="Sessions",
-                answer=Killed,
+                response_model=Killed,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
         ]
 
-    async def list(self, call: Call) -> object:
+    async def list(self, call: OperationCall) -> object:
         """Return every session that the caller may see."""
         return [session_answer(it) for it in self._sessions.list(call.identity)]
 
-    async def read(self, call: Call) -> object:
+    async def read(self, call: OperationCall) -> object:
         """Return one session."""
         return session_answer(self._sessions.get(call.id))
 
-    async def create(self, call: Call) -> object:
+    async def create(self, call: OperationCall) -> object:
         """Create a session."""
         body: CreateBody = call.body
         warnings: list[str] = []
@@ -297,11 +297,11 @@ class LifeRoutes:
             request = await self._sessions.choose_model(request, call.identity)
         except ModelQuestion as question:
             return question.answer
-        call.again()
-        session = await self._sessions.create(request, call.identity, call.again)
+        call.reauthorize()
+        session = await self._sessions.create(request, call.identity, call.reauthorize)
         return OneSession(session=session_answer(session), warnings=warnings or None)
 
-    async def quick_start(self, call: Call) -> object:
+    async def quick_start(self, call: OperationCall) -> object:
         """Create a case and a session, and start it."""
         body: QuickStartBody = call.body
         warnings: list[str] = []
@@ -311,16 +311,16 @@ class LifeRoutes:
             session=CreateRequest(
                 **shared, name=body.session_name, agent_origin=body.agent_origin or None
             ),
-            parent_hint=call.header("x-service-parent-session"),
-            origin_hint=call.header("x-service-agent-origin"),
+            parent_hint=call.get_header("x-service-parent-session"),
+            origin_hint=call.get_header("x-service-agent-origin"),
         )
         try:
             chosen = await self._sessions.choose_model(wanted.session, call.identity)
         except ModelQuestion as question:
             return question.answer
-        call.again()
+        call.reauthorize()
         wanted = evolve(wanted, session=chosen)
-        session = await self._sessions.quick_start(wanted, call.identity, call.again)
+        session = await self._sessions.quick_start(wanted, call.identity, call.reauthorize)
         return QuickStartAnswer(
             session_id=session.id,
             case_name=session.case_name or wanted.case_name,
@@ -328,23 +328,23 @@ class LifeRoutes:
             warnings=warnings or None,
         )
 
-    async def start(self, call: Call) -> object:
+    async def start(self, call: OperationCall) -> object:
         """Start the process of a session."""
         session = await self._sessions.start(
             call.id,
             clear_breaker=bool(call.body.clear_breaker),
             granted=call.identity.can_bypass_permissions,
             fresh=bool(call.body.fresh),
-            again=call.again,
+            again=call.reauthorize,
         )
         return OneSession(session=session_answer(session))
 
-    async def delete(self, call: Call) -> object:
+    async def delete(self, call: OperationCall) -> object:
         """End and remove one session."""
         kill = call.query.kill_mux
         return DeletedAnswer(left=_left(await self._sessions.delete(call.id, kill=kill)))
 
-    async def delete_all(self, call: Call) -> object:
+    async def delete_all(self, call: OperationCall) -> object:
         """End and remove the caller's sessions."""
         killed, left = await self._sessions.delete_own(call.identity)
         return Killed(killed=killed, left=_left(left))

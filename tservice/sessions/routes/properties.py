@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.failfast import FAIL_FAST
-from tservice.http.models import Body
-from tservice.http.operations import Access, Call, Handler, Operation, Scope
+from tservice.http.models import RequestBody
+from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
 from tservice.sessions.record.model import (
     AutoClear,
     AutoCompact,
@@ -37,38 +37,38 @@ ORDER_BODY_LIMIT = 128 * 1024
 Threshold = Annotated[int, Field(ge=1, le=10_000_000)]
 
 
-class NameBody(Body):
+class NameBody(RequestBody):
     """An empty name returns to a generated one."""
 
     name: SessionName
 
 
-class ColourBody(Body):
+class ColourBody(RequestBody):
     """One of the eight colours."""
 
     color: Annotated[Colour, Field(strict=False)]
 
 
-class PinBody(Body):
+class PinBody(RequestBody):
     """Pinned or not."""
 
     pinned: bool
 
 
-class FlickerBody(Body):
+class FlickerBody(RequestBody):
     """The flicker filter, on or off."""
 
     flicker_filter: bool
 
 
-class NiceBody(Body):
+class NiceBody(RequestBody):
     """The priority of the pane's process."""
 
     enabled: bool
     value: Annotated[int, Field(ge=-20, le=19)] = 0
 
 
-class AutoCompactBody(Body):
+class AutoCompactBody(RequestBody):
     """C{/compact} at C{threshold} tokens."""
 
     enabled: bool
@@ -76,21 +76,21 @@ class AutoCompactBody(Body):
     prompt: Annotated[str, StringConstraints(max_length=4000)] | None = None
 
 
-class AutoClearBody(Body):
+class AutoClearBody(RequestBody):
     """C{/clear} at C{threshold} tokens."""
 
     enabled: bool
     threshold: Threshold = AutoClear().threshold
 
 
-class AutoResumeBody(Body):
+class AutoResumeBody(RequestBody):
     """Go on after a usage limit."""
 
     enabled: bool
     resume_at: Annotated[int, Field(ge=0, le=2**53 - 1)] | None = None
 
 
-class OrderBody(Body):
+class OrderBody(RequestBody):
     """Session ids in their new order; those not named stay where they are."""
 
     order: Annotated[list[SessionId], Field(max_length=1000), FAIL_FAST]
@@ -134,63 +134,63 @@ class PropertyRoutes:
             Operation(
                 method="PUT",
                 path="/api/session-order",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.order,
                 summary="Put the caller's sessions into an order",
                 tag="Sessions",
                 body=OrderBody,
                 body_limit=ORDER_BODY_LIMIT,
-                answer=OrderAnswer,
+                response_model=OrderAnswer,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
             ),
         ]
 
-    async def rename(self, call: Call) -> object:
+    async def rename(self, call: OperationCall) -> object:
         """Set the name."""
         session = self._sessions.rename(call.id, call.body.name, NameSource.MANUAL)
         return NameAnswer(name=session.name)
 
-    async def colour(self, call: Call) -> object:
+    async def colour(self, call: OperationCall) -> object:
         """Set the colour."""
         session = self._sessions.update(call.id, colour=call.body.color)
         return ColourAnswer(color=session.colour)
 
-    async def pin(self, call: Call) -> object:
+    async def pin(self, call: OperationCall) -> object:
         """Pin or unpin the session."""
         properties = self._sessions.properties
         session = properties.pin(self._sessions.live(call.id), call.body.pinned)
         return PinAnswer(pinned=session.pinned)
 
-    async def nice(self, call: Call) -> object:
+    async def nice(self, call: OperationCall) -> object:
         """Set the priority, immediately if a process runs."""
         nice = Nice(enabled=call.body.enabled, value=call.body.value)
         session = self._sessions.properties.nice(self._sessions.live(call.id), nice)
         return shown(session.nice)
 
-    async def flicker(self, call: Call) -> object:
+    async def flicker(self, call: OperationCall) -> object:
         """Set the flicker filter."""
         session = self._sessions.update(call.id, flicker_filter=call.body.flicker_filter)
         return FlickerAnswer(flicker_filter=session.flicker_filter)
 
-    async def compact(self, call: Call) -> object:
+    async def compact(self, call: OperationCall) -> object:
         """Set the automatic C{/compact}."""
         wanted = AutoCompact(
             enabled=call.body.enabled, threshold=call.body.threshold, prompt=call.body.prompt
         )
         return shown(self._sessions.update(call.id, auto_compact=wanted).auto_compact)
 
-    async def clear(self, call: Call) -> object:
+    async def clear(self, call: OperationCall) -> object:
         """Set the automatic C{/clear}."""
         wanted = AutoClear(enabled=call.body.enabled, threshold=call.body.threshold)
         return shown(self._sessions.update(call.id, auto_clear=wanted).auto_clear)
 
-    async def resume(self, call: Call) -> object:
+    async def resume(self, call: OperationCall) -> object:
         """Set the automatic resume."""
         wanted = AutoResume(enabled=call.body.enabled, resume_at=call.body.resume_at)
         return shown(self._sessions.update(call.id, auto_resume=wanted).auto_resume)
 
-    async def order(self, call: Call) -> object:
+    async def order(self, call: OperationCall) -> object:
         """Set the order of the list."""
         order = self._sessions.properties.order(call.body.order, call.identity)
         return OrderAnswer(order=order)
@@ -202,12 +202,12 @@ def _put(
     return Operation(
         method="PUT",
         path=f"/api/sessions/{{id}}/{name}",
-        access=Access.OWNER,
+        access=AccessRule.OWNER,
         scope=Scope.SESSIONS_MANAGE,
         handler=handler,
         summary=summary,
         tag="Sessions",
         body=body,
-        answer=answer,
+        response_model=answer,
         errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
     )

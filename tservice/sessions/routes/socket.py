@@ -10,8 +10,8 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.http.models import Query, QueryInt
-from tservice.http.operations import Access, Call, Operation, Scope, Style
+from tservice.http.models import QueryInt, QueryParameters
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.output.frames import MAX_SEQ
 from tservice.sessions.output.rooms import TerminalSockets
@@ -21,7 +21,7 @@ from tservice.sessions.routes.conversation import SharedFrames, TerminalSocket
 Typed = Callable[[Identity, str, str, int], None]
 
 
-class SocketQuery(Query):
+class SocketQuery(QueryParameters):
     """Client id and position of a client in the output.
 
     Without a C{cid} the socket gets a new one and replaces no other.
@@ -49,7 +49,7 @@ class SocketRoutes:
         self._new_cid = new_cid
         self._frames = SharedFrames()
 
-    async def _terminal(self, call: Call) -> TerminalSocket:
+    async def _terminal(self, call: OperationCall) -> TerminalSocket:
         if not call.identity.has_scope(Scope.SESSIONS_READ):
             raise ServiceError(ErrorCode.FORBIDDEN, "The token lacks the scope sessions:read")
         query: SocketQuery = call.query
@@ -72,12 +72,12 @@ class SocketRoutes:
                 method="GET",
                 path="/ws/sessions/{id}/terminal",
                 # The owner is checked after the upgrade, so that a page sees the close code.
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.SESSIONS_INPUT,
                 handler=self._terminal,
                 summary="The terminal: output as it comes, input, sizes",
                 tag="Terminal",
                 query=SocketQuery,
-                style=Style.WEBSOCKET,
+                style=ResponseStyle.WEBSOCKET,
             )
         ]

@@ -10,8 +10,15 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
-from tservice.http.models import Body, Query
-from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
+from tservice.http.models import QueryParameters, RequestBody
+from tservice.http.operations import (
+    AccessRule,
+    AuditMode,
+    Operation,
+    OperationCall,
+    RawReply,
+    Scope,
+)
 from tservice.sessions.output.reading import BUFFER_BOUND
 from tservice.sessions.record.viewport import Viewport, Wish
 from tservice.sessions.routes.answers import (
@@ -39,13 +46,13 @@ _READING_ERRORS = (
 )
 
 
-class KeyBody(Body):
+class KeyBody(RequestBody):
     """A named key."""
 
     key: Annotated[str, StringConstraints(max_length=16)]
 
 
-class ResizeBody(Body):
+class ResizeBody(RequestBody):
     """A size, and what kind of screen asks for it."""
 
     cols: Cols
@@ -54,7 +61,7 @@ class ResizeBody(Body):
     force: bool | None = None
 
 
-class TerminalQuery(Query):
+class TerminalQuery(QueryParameters):
     """Query parameters of a terminal read. C{lines} that is no positive integer means the
     history limit.
     """
@@ -64,7 +71,7 @@ class TerminalQuery(Query):
     lines: str | None = None
 
 
-class SearchQuery(Query):
+class SearchQuery(QueryParameters):
     """Query parameters of a search for a literal; C{limit} is clamped to 1 to 200."""
 
     q: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -87,27 +94,27 @@ class TerminalRoutes:
             Operation(
                 method="POST",
                 path="/api/sessions/{id}/send-key",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
-                audit=Audit.SUMMED,
+                audit=AuditMode.SUMMED,
                 handler=self.send_key,
                 summary="Press one named key",
                 tag="Terminal",
                 body=KeyBody,
-                answer=EmptyPayload,
+                response_model=EmptyPayload,
                 errors=_TYPING_ERRORS,
             ),
             Operation(
                 method="POST",
                 path="/api/sessions/{id}/resize",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
-                audit=Audit.NONE,
+                audit=AuditMode.NONE,
                 handler=self.resize,
                 summary="Ask for a size; answers the one that holds",
                 tag="Terminal",
                 body=ResizeBody,
-                answer=SizeAnswer,
+                response_model=SizeAnswer,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
             ),
         ]
@@ -117,37 +124,37 @@ class TerminalRoutes:
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/terminal",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.read,
                 summary="The screen, or with full=1 the history too",
                 tag="Terminal",
                 query=TerminalQuery,
                 large=lambda query: bool(query.full),
-                answer=TerminalAnswer,
+                response_model=TerminalAnswer,
                 errors=_READING_ERRORS,
             ),
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/search",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.search,
                 summary="Find a literal in the pane's history",
                 tag="Terminal",
                 query=SearchQuery,
                 large=lambda query: True,
-                answer=SearchAnswer,
+                response_model=SearchAnswer,
                 errors=_READING_ERRORS,
             ),
         ]
 
-    async def send_key(self, call: Call) -> object:
+    async def send_key(self, call: OperationCall) -> object:
         """Press a key."""
         await self._sessions.send_key(call.id, call.body.key, call.identity)
         return EmptyPayload()
 
-    async def resize(self, call: Call) -> object:
+    async def resize(self, call: OperationCall) -> object:
         """Request a size."""
         body = call.body
         wish = Wish(
@@ -156,7 +163,7 @@ class TerminalRoutes:
         cols, rows = await self._sessions.resize(call.id, wish)
         return SizeAnswer(cols=cols, rows=rows)
 
-    async def read(self, call: Call) -> object:
+    async def read(self, call: OperationCall) -> object:
         """Read the terminal."""
         query: TerminalQuery = call.query
         reading = await self._sessions.read(
@@ -164,9 +171,9 @@ class TerminalRoutes:
         )
         timing = f"capture;dur={reading.capture_ms:.1f}, render;dur={reading.render_ms:.1f}"
         answer = TerminalAnswer.model_validate(reading.data)
-        return Reply(content=answer, headers={"Server-Timing": timing})
+        return RawReply(content=answer, headers={"Server-Timing": timing})
 
-    async def search(self, call: Call) -> object:
+    async def search(self, call: OperationCall) -> object:
         """Search the history."""
         query: SearchQuery = call.query
         limit = max(1, min(query.limit, MATCHES))

@@ -7,8 +7,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from tservice.core.errors import ErrorCode, invalid_field
-from tservice.http.models import Answer, Query, QueryBool, QueryInt
-from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
+from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
+from tservice.http.operations import (
+    AccessRule,
+    Operation,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
+    Scope,
+)
 from tservice.sessions.waits.service import FLEET_MAX, Waiting, WaitRequest
 from tservice.sessions.waits.signals import TIMEOUT_DEFAULT, Signal
 from tservice.terminal.stream_matcher import NEEDLE_MAX, SearchNeedle
@@ -47,7 +54,7 @@ Timeout = Annotated[QueryInt, Field(gt=0, description="Milliseconds; clamped to 
 NoRegex = Annotated[None, BeforeValidator(_no_regex)]
 
 
-class WaitQuery(Query):
+class WaitQuery(QueryParameters):
     """Query parameters of a wait."""
 
     until: list[str] = Field(default_factory=list)
@@ -67,7 +74,7 @@ class FleetQuery(WaitQuery):
     mode: Literal["any", "all"] = "any"
 
 
-class OutputQuery(Query):
+class OutputQuery(QueryParameters):
     """Query parameters of a wait for output, and whether earlier output counts."""
 
     match: Annotated[str, Field(min_length=1, max_length=NEEDLE_MAX)]
@@ -77,7 +84,7 @@ class OutputQuery(Query):
     regex: NoRegex = None
 
 
-class WaitState(Answer):
+class WaitState(ResponseModel):
     """How the wait ended."""
 
     timed_out: bool
@@ -100,7 +107,7 @@ class OutputState(SignalState):
     snippet: str | None
 
 
-class WaitAnswer(Answer):
+class WaitAnswer(ResponseModel):
     """The wait, and the session's status alongside."""
 
     wait: SignalState
@@ -116,7 +123,7 @@ class OutputAnswer(WaitAnswer):
     wait: OutputState
 
 
-class FleetAnswer(Answer):
+class FleetAnswer(ResponseModel):
     """Each session's signal, null where none came."""
 
     signals: dict[str, Signal | None]
@@ -131,11 +138,11 @@ class WaitRoutes:
     def __init__(self, waiting: Waiting) -> None:
         self._waiting = waiting
 
-    async def _wait(self, call: Call) -> Reply:
+    async def _wait(self, call: OperationCall) -> RawReply:
         found = await self._waiting.wait(call.id, call.query.request(), call.identity)
         return _fresh(WaitAnswer, found)
 
-    async def _wait_output(self, call: Call) -> Reply:
+    async def _wait_output(self, call: OperationCall) -> RawReply:
         query: OutputQuery = call.query
         found = await self._waiting.wait_output(
             call.id,
@@ -146,7 +153,7 @@ class WaitRoutes:
         )
         return _fresh(OutputAnswer, found)
 
-    async def _fleet(self, call: Call) -> Reply:
+    async def _fleet(self, call: OperationCall) -> RawReply:
         query: FleetQuery = call.query
         ids = list(dict.fromkeys(split_tokens(query.sessions)))
         if not all(ids) or len(ids) > FLEET_MAX:
@@ -162,44 +169,44 @@ class WaitRoutes:
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/wait",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.WAITS,
                 handler=self._wait,
                 summary="Wait until the session gives a signal",
                 tag="Waits",
                 query=WaitQuery,
-                answer=WaitAnswer,
-                style=Style.LONG_POLL,
+                response_model=WaitAnswer,
+                style=ResponseStyle.LONG_POLL,
                 errors=BUSY,
             ),
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/wait-output",
-                access=Access.OWNER,
+                access=AccessRule.OWNER,
                 scope=Scope.WAITS,
                 handler=self._wait_output,
                 summary="Wait until the session prints a literal text",
                 tag="Waits",
                 query=OutputQuery,
-                answer=OutputAnswer,
-                style=Style.LONG_POLL,
+                response_model=OutputAnswer,
+                style=ResponseStyle.LONG_POLL,
                 errors=BUSY,
             ),
             Operation(
                 method="GET",
                 path="/api/waits",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.WAITS,
                 handler=self._fleet,
                 summary="Wait until any or all of several sessions give a signal",
                 tag="Waits",
                 query=FleetQuery,
-                answer=FleetAnswer,
-                style=Style.LONG_POLL,
+                response_model=FleetAnswer,
+                style=ResponseStyle.LONG_POLL,
                 errors=(*BUSY, ErrorCode.NOT_FOUND),
             ),
         ]
 
 
-def _fresh(answer: type[Answer], found: dict[str, Any]) -> Reply:
-    return Reply(content=answer.model_validate(found), headers=NO_STORE)
+def _fresh(answer: type[ResponseModel], found: dict[str, Any]) -> RawReply:
+    return RawReply(content=answer.model_validate(found), headers=NO_STORE)

@@ -93,7 +93,7 @@ class Dictation:
 
     # # Called by the page's socket
 
-    def opened(self, socket: ISocket) -> None:
+    def socket_opened(self, socket: ISocket) -> None:
         self._socket = socket
         if not self._deps.voice.enter(self, self._deps.username):
             self._release()
@@ -113,7 +113,7 @@ class Dictation:
         making.addCallbacks(self._made, self._unmade)
         making.addErrback(lambda why: self._log.failure("a dictation failed", why))
 
-    def text(self, data: str) -> None:
+    def text_received(self, data: str) -> None:
         if self._over:
             return
         what = _control(data)
@@ -125,21 +125,21 @@ class Dictation:
         else:
             self._close(UNSUPPORTED, "text must be a control frame")
 
-    def binary(self, data: bytes) -> None:
+    def binary_received(self, data: bytes) -> None:
         if self._over or self._finishing or not data:
             return
         self._queue.append(data)
         self._queued += len(data)
         self._pump()
         if self._queued >= QUEUE_BYTES:
-            self._peer.hold()
+            self._peer.pause_reading()
 
-    def paused(self) -> None:
+    def sending_paused(self) -> None:
         self._paused = True
         if self._line is not None and not self._over:
             self._line.hold()
 
-    def resumed(self) -> None:
+    def sending_resumed(self) -> None:
         self._paused = False
         if self._over:
             return
@@ -148,7 +148,7 @@ class Dictation:
         if self._line is not None:
             self._line.release()
 
-    def closed(self, code: int) -> None:
+    def socket_closed(self, code: int) -> None:
         self._release()
 
     # # Called by the upstream connection
@@ -236,7 +236,7 @@ class Dictation:
             self._queued -= len(sound)
             self._line.send_sound(sound)
         if self._queued < QUEUE_BYTES:
-            self._peer.release()
+            self._peer.resume_reading()
         if self._finishing and self._open and not self._queue:
             self._ask_for_rest()
 

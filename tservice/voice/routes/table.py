@@ -7,11 +7,11 @@ from typing import Annotated
 from pydantic import AfterValidator, StringConstraints
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.http.bounds import SocketBounds
-from tservice.http.models import Query
-from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.body_limits import SocketLimits
+from tservice.http.models import QueryParameters
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 from tservice.http.websockets.connection import UNSUPPORTED
-from tservice.http.websockets.upgrade import NO_SUCH, CloseSocket, SwitchedOff
+from tservice.http.websockets.upgrade import NO_SUCH, CloseSocket, FeatureDisabled
 from tservice.voice.model import FRAME_BYTES, KEYTERMS, Reason, Unavailable
 from tservice.voice.routes.dictation import Dictation, DictationDependencies, Opens
 from tservice.voice.service import Voice
@@ -32,7 +32,7 @@ def terms_of(text: str) -> list[str]:
     return [term for term in (part.strip() for part in text.split(",")) if term]
 
 
-class VoiceQuery(Query):
+class VoiceQuery(QueryParameters):
     """Query for a dictation; missing values come from the settings."""
 
     language: (
@@ -64,24 +64,24 @@ class VoiceRoutes:
             Operation(
                 method="GET",
                 path="/api/voice/status",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.status,
                 summary="Whether the service can make text of speech",
                 tag="Voice",
-                answer=VoiceStatus,
+                response_model=VoiceStatus,
             ),
             Operation(
                 method="GET",
                 path="/ws/voice/stream",
-                access=Access.USER,
+                access=AccessRule.USER,
                 handler=self.stream,
                 summary="One dictation: speech up, its text down",
                 tag="Voice",
                 query=VoiceQuery,
-                style=Style.WEBSOCKET,
+                style=ResponseStyle.WEBSOCKET,
                 allowed=self.require_enabled,
                 # With compression, a read of 64 KB could contain 64 MB of silence.
-                socket=SocketBounds(message=FRAME_BYTES, too_big=UNSUPPORTED, compressed=False),
+                socket=SocketLimits(message=FRAME_BYTES, too_big=UNSUPPORTED, compressed=False),
                 closes_foreign=True,
             ),
         ]
@@ -89,16 +89,16 @@ class VoiceRoutes:
     def require_enabled(self) -> None:
         """Check that dictation is enabled, before any other check of a request.
 
-        @raise SwitchedOff: the setting is off.
+        @raise FeatureDisabled: the setting is off.
         """
         if not self._voice.enabled:
-            raise SwitchedOff("primaryVoiceEnabled", Reason.DISABLED.value)
+            raise FeatureDisabled("primaryVoiceEnabled", Reason.DISABLED.value)
 
-    async def status(self, call: Call) -> VoiceStatus:
+    async def status(self, call: OperationCall) -> VoiceStatus:
         """Return whether dictation is available."""
         return await self._voice.status()
 
-    async def stream(self, call: Call) -> Dictation:
+    async def stream(self, call: OperationCall) -> Dictation:
         """Open a dictation.
 
         @raise CloseSocket: it is not available.

@@ -13,7 +13,7 @@ from twisted.web.http import PotentialDataLoss
 from twisted.web.iweb import UNKNOWN_LENGTH, IBodyProducer
 from zope.interface import implementer
 
-from tservice.http.transfer.incoming import Incoming
+from tservice.http.transfer.request_body import IncomingBody
 
 
 class Download(Protocol):
@@ -24,19 +24,19 @@ class Download(Protocol):
 
     def __init__(self) -> None:
         self.broken = False
-        self._held = Incoming(self._pause, self._resume, complete=False)
+        self._held = IncomingBody(self._pause, self._resume, complete=False)
 
     async def read(self) -> bytes:
         """Return received data once there is any; nothing at the end."""
-        return await self._held.read()
+        return await self._held.read_data()
 
     def dataReceived(self, data: bytes) -> None:
-        self._held.feed(data)
+        self._held.add_data(data)
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         # Without a length or chunks, the connection's end is the end of the body.
         self.broken = reason.check(ResponseDone, PotentialDataLoss) is None
-        self._held.end()
+        self._held.set_complete()
 
     def _pause(self) -> None:
         transport: Any = self.transport
@@ -56,7 +56,7 @@ class Upload:
     @ivar answered: the target has answered, and the end of the body is not awaited.
     """
 
-    def __init__(self, incoming: Incoming, length: int | None) -> None:
+    def __init__(self, incoming: IncomingBody, length: int | None) -> None:
         """Create a producer.
 
         @param length: as announced; C{None}: the body is chunked.
@@ -76,7 +76,7 @@ class Upload:
 
     async def _produce(self, consumer: IConsumer, done: Deferred[None]) -> None:
         try:
-            while data := await self._incoming.read():
+            while data := await self._incoming.read_data():
                 consumer.write(data)
                 if self._paused:
                     self._open = Deferred()

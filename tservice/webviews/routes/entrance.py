@@ -11,9 +11,9 @@ from attrs import frozen
 
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.identity import Identity
-from tservice.http.envelope import Response, bare
-from tservice.http.operations import Call
-from tservice.http.request import Request
+from tservice.http.envelope import HttpResponse, bare_refusal
+from tservice.http.operations import OperationCall
+from tservice.http.request import ServiceRequest
 from tservice.webviews import rewriting
 from tservice.webviews.model import KIND, PREFIX, REQUESTS, SOCKETS, referred, resource_of
 from tservice.webviews.routes.relay import Passage, Relay
@@ -76,7 +76,7 @@ class Entrance:
         self._requests: Counter[str] = Counter()
         self._sockets: Counter[str] = Counter()
 
-    async def enter(self, call: Call) -> None:
+    async def enter(self, call: OperationCall) -> None:
         """Handle a request with a token.
 
         @raise Refusal: plain text: 403 for an invalid token, or another user's; 400 for a path that
@@ -86,20 +86,20 @@ class Entrance:
         word = call.path["capability"]
         resource = resource_of(request.uri, word)
         if resource is None:
-            raise bare(400, "Bad Request: the path leads out of the web tab")
+            raise bare_refusal(400, "Bad Request: the path leads out of the web tab")
         found = self._found(word)
         # After a sign-out, or a change of the tab's URL, abort the open request.
         over = self._doorway.words.hold(found, request.abort)
         try:
             request.site.share(request, found.username)
             passage = await self._passage(request.visit, word, found, resource)
-            if (call.header("service-worker") or "").lower() == "script":
-                raise bare(403, "Forbidden: no service worker from a web tab")
+            if (call.get_header("service-worker") or "").lower() == "script":
+                raise bare_refusal(403, "Forbidden: no service worker from a web tab")
             await self._pass(call, word, passage)
         finally:
             over()
 
-    async def _pass(self, call: Call, word: str, passage: Passage) -> None:
+    async def _pass(self, call: OperationCall, word: str, passage: Passage) -> None:
         request: Any = call.request
         upgrade = request.visit.upgrade
         counts, most = (self._sockets, SOCKETS) if upgrade else (self._requests, REQUESTS)
@@ -110,7 +110,7 @@ class Entrance:
             else:
                 await self._relay.pass_on(call, passage)
 
-    def strayed(self, request: Request) -> Response | None:
+    def strayed(self, request: ServiceRequest) -> HttpResponse | None:
         """Return the answer to a request of a web tab's page that lost its prefix; C{None} for
         other requests.
 
@@ -138,7 +138,7 @@ class Entrance:
     def _found(self, word: str) -> Found:
         found: Found | None = self._doorway.words.find(KIND, word)
         if found is None:
-            raise bare(403, "Forbidden: this web tab is no longer open")
+            raise bare_refusal(403, "Forbidden: this web tab is no longer open")
         return found
 
     async def _passage(
@@ -148,10 +148,10 @@ class Entrance:
         # it would count as a failed sign-in of the viewer.
         who = None if self._doorway.apart else await self._doorway.recognise(visit)
         if who is not None and who.username != found.username:
-            raise bare(403, "Forbidden: this web tab belongs to another user")
+            raise bare_refusal(403, "Forbidden: this web tab belongs to another user")
         url = self._doorway.url_of(found.subject)
         if url is None:
-            raise bare(403, "Forbidden: this web tab is no longer open")
+            raise bare_refusal(403, "Forbidden: this web tab is no longer open")
         return Passage(
             target=self._relay.upstream.target(url, found.username),
             resource=resource,
@@ -167,9 +167,9 @@ class Entrance:
 
 def _response(
     status: int, content: bytes, ancestors: Sequence[str], more: dict[str, str] | None = None
-) -> Response:
+) -> HttpResponse:
     headers = {**rewriting.fence(ancestors), "Cache-Control": "no-store", **(more or {})}
-    return Response(
+    return HttpResponse(
         status=status, content=content, content_type="text/html; charset=utf-8", headers=headers
     )
 
@@ -177,7 +177,7 @@ def _response(
 @contextmanager
 def _counted(counts: Counter[str], word: str, most: int) -> Iterator[None]:
     if counts[word] >= most:
-        raise bare(
+        raise bare_refusal(
             429, "Too Many Requests: the limit of this web tab is reached", {"Retry-After": "1"}
         )
     counts[word] += 1

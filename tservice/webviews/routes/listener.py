@@ -8,11 +8,11 @@ from zope.interface import implementer
 
 from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.identity import Identity
-from tservice.http.envelope import Response
-from tservice.http.gate import STRANGER, Gate
+from tservice.http.envelope import HttpResponse
+from tservice.http.gate import ANONYMOUS, AccessGate
 from tservice.http.kernel import IGate, IPages
 from tservice.http.operations import Operation
-from tservice.http.request import Request
+from tservice.http.request import ServiceRequest
 
 _PLAIN = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -26,7 +26,7 @@ _PLAIN = {
 class NoFiles:
     """Page source without any pages."""
 
-    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
+    def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
         """Return no page."""
         return None
 
@@ -37,23 +37,25 @@ class OpenOrigin:
     has none, and it is authorized by the token in the path, which no other page knows.
     """
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: AccessGate) -> None:
         self._gate = gate
 
-    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
+    def check_host_and_origin(
+        self, request: ServiceRequest, method: str, path: str | None
+    ) -> AuthenticationRequest:
         """Check Host.
 
         @raise Refusal: plain 403.
         """
-        return self._gate.screen_host(request, method, path)
+        return self._gate.check_host(request, method, path)
 
-    async def identify(
+    async def identify_caller(
         self, visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
         """Return an anonymous identity: the token in the path decides."""
-        return CredentialsAccepted(identity=STRANGER)
+        return CredentialsAccepted(identity=ANONYMOUS)
 
-    def authorize(
+    def authorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
@@ -62,15 +64,15 @@ class OpenOrigin:
     ) -> None:
         """Permit everything, as tokens protect all content here."""
 
-    def judge_again(
+    def reauthorize_call(
         self,
         visit: AuthenticationRequest,
         who: Identity,
         operation: Operation,
         path: Mapping[str, str],
     ) -> None:
-        """Permit everything; see L{authorize}."""
+        """Permit everything; see L{authorize_call}."""
 
-    def headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
+    def get_headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
         """Return the headers of answers that do not come from a target."""
         return _PLAIN

@@ -11,7 +11,7 @@ from twisted.web.iweb import IResponse
 
 from tservice.core.net.chunked_body import BatchedChunkDecoder
 from tservice.core.net.http_client import BoundedHttpClient
-from tservice.http.connections.turns import SHARE, Turns
+from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, FairScheduler
 
 CHUNKS = 32
 """Chunks of a body that are read for the cost of one small frame."""
@@ -20,7 +20,7 @@ CHUNKS = 32
 class Paced(BoundedHttpClient):
     """HTTP client that yields to others while an answer arrives in very many chunks."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: FairScheduler) -> None:
         """Create a client.
 
         @param turns: scheduler of the reads.
@@ -38,7 +38,7 @@ class Paced(BoundedHttpClient):
         return answer
 
     def _in_chunks(self, took: Any, finished: Any) -> BatchedChunkDecoder:
-        self._chunks = BatchedChunkDecoder(took, finished, CHUNKS * SHARE)
+        self._chunks = BatchedChunkDecoder(took, finished, CHUNKS * CONNECTION_SHARE)
         return self._chunks
 
     # # -- called by the transport
@@ -53,7 +53,7 @@ class Paced(BoundedHttpClient):
             self._read_on()
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
-        self._turns.leave(self)
+        self._turns.remove_connection(self)
         if self._waits:
             while self._read():
                 pass
@@ -79,7 +79,7 @@ class Paced(BoundedHttpClient):
 
     # # -- called by the scheduler
 
-    def take(self) -> None:
+    def process_share(self) -> None:
         """Read a share of the waiting data."""
         self._waits = False
         self._read()
@@ -104,14 +104,14 @@ class Paced(BoundedHttpClient):
         """Report the amount read, and wait for the next turn if there is more."""
         if self._chunks is None:
             return
-        self._turns.spend(1 + self._chunks.pieces // CHUNKS)
+        self._turns.charge_budget(1 + self._chunks.pieces // CHUNKS)
         if self._parser is not None and self._chunks.more:
             self._wait(again=True)
 
     def _wait(self, *, again: bool = False) -> None:
         self._waits = True
         self._transport.pauseProducing()
-        self._turns.wait(self, again=again)
+        self._turns.queue_connection(self, again=again)
 
     def _read(self) -> bool:
         """Read a share of the body; return true if there is more."""

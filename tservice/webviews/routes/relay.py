@@ -14,9 +14,9 @@ from twisted.web.iweb import UNKNOWN_LENGTH
 
 from tservice.core.clock import sleep
 from tservice.core.net.egress import EgressRefused, EgressTarget
-from tservice.http.envelope import bare
-from tservice.http.operations import Call
-from tservice.http.transfer.outgoing import Outgoing
+from tservice.http.envelope import bare_refusal
+from tservice.http.operations import OperationCall
+from tservice.http.transfer.streamed_response import StreamedResponse
 from tservice.webviews import inside, rewriting
 from tservice.webviews.jar import Jar, Jars
 from tservice.webviews.pinning import Pin, Pins
@@ -87,17 +87,21 @@ class Relay:
     relayed: Relayed
     pins: Pins = field(factory=Pins)
 
-    async def pass_on(self, call: Call, passage: Passage) -> None:
+    async def pass_on(self, call: OperationCall, passage: Passage) -> None:
         """Forward the request to the target, and stream its answer.
 
         @raise Refusal: plain 502 if the target gives no valid answer.
         """
         method = call.request.method.decode("ascii")
-        if passage.apart and method == "OPTIONS" and call.header("access-control-request-method"):
+        if (
+            passage.apart
+            and method == "OPTIONS"
+            and call.get_header("access-control-request-method")
+        ):
             permit(call, passage)
             return
         if method in REFUSED:
-            raise bare(400, "Bad Request: method not supported")
+            raise bare_refusal(400, "Bad Request: method not supported")
         self.refuse_writing(method, passage)
         request: Any = call.request
         paced = partial(Paced, request.site.turns)
@@ -114,9 +118,11 @@ class Relay:
         @raise Refusal: plain 403.
         """
         if not self.guard.allows(method, passage.owner):
-            raise bare(403, "Forbidden: your account may only read in web tabs (GET and HEAD)")
+            raise bare_refusal(
+                403, "Forbidden: your account may only read in web tabs (GET and HEAD)"
+            )
 
-    async def _ask(self, connection: Any, call: Call, passage: Passage) -> Any:
+    async def _ask(self, connection: Any, call: OperationCall, passage: Passage) -> Any:
         given = pairs(call.request.requestHeaders)
         passed = rewriting.upward(
             given,
@@ -140,14 +146,14 @@ class Relay:
         except Exception:
             if body is not None and body.fault is not None:
                 raise body.fault from None
-            raise bare(502, "Bad Gateway: the target's answer is invalid") from None
+            raise bare_refusal(502, "Bad Gateway: the target's answer is invalid") from None
         finally:
             if body is not None:
                 body.answered = True
 
-    async def _answer(self, call: Call, passage: Passage, response: Any) -> None:
+    async def _answer(self, call: OperationCall, passage: Passage, response: Any) -> None:
         if response.code not in FINAL:
-            raise bare(502, "Bad Gateway: the target's answer is invalid")
+            raise bare_refusal(502, "Bad Gateway: the target's answer is invalid")
         given = pairs(response.headers)
         self._judge_redirect(response.code, given, passage)
         for name, value in given:
@@ -171,7 +177,7 @@ class Relay:
             request.responseHeaders.addRawHeader(name.encode("latin-1"), encoded)
         fence = rewriting.fence(passage.ancestors)
         body = Download()
-        answer = Outgoing(request)
+        answer = StreamedResponse(request)
         try:
             await self._body(answer, body, response, passage, fence)
         finally:
@@ -179,18 +185,20 @@ class Relay:
 
     async def _body(
         self,
-        answer: Outgoing,
+        answer: StreamedResponse,
         body: Download,
         response: Any,
         passage: Passage,
         fence: dict[str, str],
     ) -> None:
         if answer.head_only or response.code in BODILESS:
-            answer.begin(response.code, fence)
+            answer.write_head(response.code, fence)
             return
         kind, told = rewritable(response), response.length
         unknown = told == UNKNOWN_LENGTH or kind is not None
-        answer.begin(response.code, fence if unknown else {**fence, "Content-Length": str(told)})
+        answer.write_head(
+            response.code, fence if unknown else {**fence, "Content-Length": str(told)}
+        )
         response.deliverBody(body)
         if kind is None:
             while data := await body.read():
@@ -199,9 +207,11 @@ class Relay:
             await self._rewrite(kind, answer, body, passage)
         if body.broken:
             # A clean end would mean that the body is complete.
-            answer.cut()
+            answer.abort_response()
 
-    async def _rewrite(self, kind: str, answer: Outgoing, body: Download, passage: Passage) -> None:
+    async def _rewrite(
+        self, kind: str, answer: StreamedResponse, body: Download, passage: Passage
+    ) -> None:
         """Rewrite the body chunk by chunk, and yield to the reactor in between."""
         waiting, top = bytearray(), kind == "text/html"
         while data := await body.read():
@@ -229,7 +239,7 @@ class Relay:
         try:
             self.guard.target(to.partition("#")[0], passage.owner)
         except EgressRefused as refused:
-            raise bare(502, f"Bad Gateway: a redirect {refused}") from None
+            raise bare_refusal(502, f"Bad Gateway: a redirect {refused}") from None
 
 
 def pairs(headers: Headers) -> Pairs:
@@ -241,13 +251,13 @@ def pairs(headers: Headers) -> Pairs:
     ]
 
 
-def permit(call: Call, passage: Passage) -> None:
+def permit(call: OperationCall, passage: Passage) -> None:
     """Answer a CORS preflight of a page for its own target, whatever the target permits."""
     bare_headers(call.request)
-    answer = Outgoing(call.request)
-    asked = call.header("access-control-request-headers") or ""
+    answer = StreamedResponse(call.request)
+    asked = call.get_header("access-control-request-headers") or ""
     headers = {**rewriting.fence(passage.ancestors), **rewriting.permitted(asked)}
-    answer.begin(204, headers)
+    answer.write_head(204, headers)
     answer.close()
 
 
@@ -259,12 +269,12 @@ def bare_headers(request: Any) -> None:
         request.responseHeaders.removeHeader(name[0])
 
 
-def body_of(call: Call) -> Upload | None:
+def body_of(call: OperationCall) -> Upload | None:
     """Return the body of the request; C{None} without one."""
-    length = call.header("content-length")
+    length = call.get_header("content-length")
     if length is not None and length.isdecimal():
         return Upload(call.incoming, int(length)) if int(length) else None
-    chunked = call.header("transfer-encoding") is not None
+    chunked = call.get_header("transfer-encoding") is not None
     return Upload(call.incoming, None) if chunked else None
 
 

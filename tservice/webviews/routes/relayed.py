@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tservice.http.connections.room import RELAYED, has_share
-from tservice.http.envelope import bare
+from tservice.http.connections.connection_limit import RELAYED, is_within_share
+from tservice.http.envelope import bare_refusal
 
-_BUSY = bare(
+_BUSY = bare_refusal(
     429, "Too Many Requests: the limit of web tab connections is reached", {"Retry-After": "1"}
 )
 
@@ -33,7 +33,7 @@ class Relayed:
             some.
         """
         held, used = self._under_way[owner] + 1, self._under_way.total() + 1
-        if used > RELAYED or (self._shared and not has_share(held, used, RELAYED)):
+        if used > RELAYED or (self._shared and not is_within_share(held, used, RELAYED)):
             raise _BUSY
         self._under_way[owner] += 1
         try:

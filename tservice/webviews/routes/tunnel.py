@@ -10,8 +10,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 
-from tservice.http.envelope import bare
-from tservice.http.operations import Call
+from tservice.http.envelope import bare_refusal
+from tservice.http.operations import OperationCall
 from tservice.webviews import rewriting
 from tservice.webviews.routes.relay import Passage, pairs
 from tservice.webviews.routes.upstream import Upstream, host_of
@@ -61,7 +61,7 @@ class Far(Protocol):
         if not self.head.called:
             self.head.errback(reason)
         if self._peer is not None:
-            self._peer.end()
+            self._peer.end_stream()
 
 
 class Near(Protocol):
@@ -84,7 +84,7 @@ class Near(Protocol):
         near: Any = self.transport
         near.write(data)
 
-    def end(self) -> None:
+    def end_stream(self) -> None:
         near: Any = self.transport
         near.unregisterProducer()
         near.loseConnection()
@@ -100,15 +100,17 @@ class Near(Protocol):
         far.abortConnection()
 
 
-async def splice(call: Call, passage: Passage, upstream: Upstream, cookies: frozenset[str]) -> None:
+async def splice(
+    call: OperationCall, passage: Passage, upstream: Upstream, cookies: frozenset[str]
+) -> None:
     """Relay a WebSocket; it returns by cancellation at the end of the connection.
 
     @raise Refusal: plain 400, or 502 if the target accepts no WebSocket.
     """
     request: Any = call.request
-    key = call.header("sec-websocket-key") or ""
+    key = call.get_header("sec-websocket-key") or ""
     if not request.can_upgrade or request.method != b"GET" or not key.isascii():
-        raise bare(400, "Bad Request: no WebSocket handshake")
+        raise bare_refusal(400, "Bad Request: no WebSocket handshake")
     far = await upstream.connect(passage.target, Far, passage.owner, passage.pin)
     try:
         far.transport.write(handshake(call, passage, key, cookies))
@@ -116,14 +118,14 @@ async def splice(call: Call, passage: Passage, upstream: Upstream, cookies: froz
         try:
             head = await far.head
         except Exception:
-            raise bare(502, "Bad Gateway: the target accepts no WebSocket") from None
+            raise bare_refusal(502, "Bad Gateway: the target accepts no WebSocket") from None
         request.upgrade(Near(far, answer_of(head, key)), b"")
         await Deferred()
     finally:
         far.transport.abortConnection()
 
 
-def handshake(call: Call, passage: Passage, key: str, cookies: frozenset[str]) -> bytes:
+def handshake(call: OperationCall, passage: Passage, key: str, cookies: frozenset[str]) -> bytes:
     """Return the handshake for the target."""
     given = pairs(call.request.requestHeaders)
     passed = rewriting.upward(
@@ -161,7 +163,7 @@ def answer_of(head: bytes, key: str) -> bytes:
     accept = base64.b64encode(digest).decode()
     switched = status.split(b" ")[1:2] == [b"101"]
     if not switched or found.get("sec-websocket-accept") != accept:
-        raise bare(502, "Bad Gateway: the target accepts no WebSocket")
+        raise bare_refusal(502, "Bad Gateway: the target accepts no WebSocket")
     named = [(name, found[name]) for name in _ANSWERED if name in found]
     fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept)]
     top = [b"HTTP/1.1 101 Switching Protocols"]

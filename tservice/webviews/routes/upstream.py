@@ -15,7 +15,7 @@ from twisted.web.client import BrowserLikePolicyForHTTPS
 from tservice.core.doors.resolver import limit_to_owner_share
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.core.net.guarded import GuardedEndpoint
-from tservice.http.envelope import bare
+from tservice.http.envelope import bare_refusal
 from tservice.webviews.pinning import Pin
 from tservice.webviews.service import Guard
 
@@ -40,7 +40,7 @@ class Upstream:
         try:
             return self.guard.target(url, owner)
         except EgressRefused as refused:
-            raise bare(502, f"Bad Gateway: the address {refused}") from None
+            raise bare_refusal(502, f"Bad Gateway: the address {refused}") from None
 
     async def connect(
         self, target: EgressTarget, protocol: Callable[[], Protocol], owner: str, pin: Pin
@@ -61,12 +61,12 @@ class Upstream:
         except CancelledError:
             raise
         except EgressRefused as refused:
-            raise bare(502, f"Bad Gateway: the address {refused}") from None
+            raise bare_refusal(502, f"Bad Gateway: the address {refused}") from None
         except Exception:
-            raise bare(502, "Bad Gateway: the target does not answer") from None
+            raise bare_refusal(502, "Bad Gateway: the target does not answer") from None
         if self._is_own(found.transport, target):
             found.transport.abortConnection()
-            raise bare(502, "Bad Gateway: the address must not be this service itself")
+            raise bare_refusal(502, "Bad Gateway: the address must not be this service itself")
         pin.reached(found.transport.getPeer().host)
         return found
 

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, StringConstraints
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.text import LINE
-from tservice.http.models import Body
-from tservice.http.operations import Access, Audit, Call, Operation, Style
+from tservice.http.models import RequestBody
+from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, ResponseStyle
 from tservice.webviews.model import ICON_LENGTH, NAME_LENGTH, URL_LENGTH
 from tservice.webviews.routes.entrance import Entrance
 from tservice.webviews.service import WebViews
@@ -41,7 +41,7 @@ Url = Annotated[str, StringConstraints(min_length=1, max_length=URL_LENGTH)]
 Icon = Annotated[str, StringConstraints(max_length=ICON_LENGTH, pattern=f"^{LINE}$")]
 
 
-class WebViewBody(Body):
+class WebViewBody(RequestBody):
     """A new web tab."""
 
     name: Name
@@ -49,7 +49,7 @@ class WebViewBody(Body):
     icon: Icon | None = None
 
 
-class WebViewPatch(Body):
+class WebViewPatch(RequestBody):
     """Any of its fields."""
 
     name: Name | None = None
@@ -57,7 +57,7 @@ class WebViewPatch(Body):
     icon: Icon | None = None
 
 
-class ProbeBody(Body):
+class ProbeBody(RequestBody):
     """Where to look."""
 
     url: Url
@@ -87,17 +87,17 @@ class WebViewRoutes:
                   OpenedWebView, errors=(*refused, ErrorCode.NOT_FOUND)),
         ]  # fmt: skip
 
-    async def read(self, call: Call) -> WebViewsAnswer:
+    async def read(self, call: OperationCall) -> WebViewsAnswer:
         """List the caller's web tabs."""
         views = self._views.list(call.identity)
         return WebViewsAnswer(webviews=[webview_answer(view) for view in views])
 
-    async def create(self, call: Call) -> OneWebView:
+    async def create(self, call: OperationCall) -> OneWebView:
         """Create a web tab."""
         given = call.body.model_dump()
         return OneWebView(webview=webview_answer(self._views.create(given, call.identity)))
 
-    async def update(self, call: Call) -> OneWebView:
+    async def update(self, call: OperationCall) -> OneWebView:
         """Change the fields of a web tab."""
         given = {
             name: value
@@ -107,16 +107,16 @@ class WebViewRoutes:
         view = self._views.update(call.id, given, call.identity)
         return OneWebView(webview=webview_answer(view))
 
-    async def delete(self, call: Call) -> EmptyPayload:
+    async def delete(self, call: OperationCall) -> EmptyPayload:
         """Delete a web tab."""
         self._views.delete(call.id, call.identity)
         return EmptyPayload()
 
-    async def probe(self, call: Call) -> ProbeAnswer:
+    async def probe(self, call: OperationCall) -> ProbeAnswer:
         """Check whether a server answers at an address."""
         return await self._views.probe(call.body.url, call.identity)
 
-    async def open(self, call: Call) -> OpenedWebView:
+    async def open(self, call: OperationCall) -> OpenedWebView:
         """Open a web tab with a new token."""
         request: Any = call.request
         visit = request.visit
@@ -131,9 +131,9 @@ class WebViewRoutes:
 def _mine(
     method: str, path: str, handler: Any, summary: str, answer: Any, **more: Any
 ) -> Operation:
-    given = {"access": Access.USER, "scope": None, "tag": "Web tabs", **more}
+    given = {"access": AccessRule.USER, "scope": None, "tag": "Web tabs", **more}
     return Operation(
-        method=method, path=path, handler=handler, summary=summary, answer=answer, **given
+        method=method, path=path, handler=handler, summary=summary, response_model=answer, **given
     )
 
 
@@ -142,10 +142,10 @@ def entrance_operation(entrance: Entrance) -> Operation:
     return Operation(
         method="ANY",
         path="/webview/{capability}/{rest:path}",
-        access=Access.CAPABILITY,
+        access=AccessRule.CAPABILITY,
         scope=None,
-        style=Style.STREAM,
-        audit=Audit.NONE,
+        style=ResponseStyle.STREAM,
+        audit=AuditMode.NONE,
         handler=entrance.enter,
         summary="The target of a web tab",
         tag="Web tabs",

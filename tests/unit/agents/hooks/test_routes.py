@@ -10,7 +10,7 @@ from tests.unit.sessions.rig import ADMIN
 from tservice.access.authenticators import HOOK
 from tservice.agents.hooks.routes import agent_operations
 from tservice.core.identity import Identity
-from tservice.http.operations import Access
+from tservice.http.operations import AccessRule
 
 
 class RouteTests(AgentCase):
@@ -24,7 +24,7 @@ class RouteTests(AgentCase):
         self.api = Api(operations, gate=self.gate, clock=self.clock)
 
     def test_access(self) -> None:
-        self.assertEqual({Access.HOOK}, {operation.access for operation in self.operations})
+        self.assertEqual({AccessRule.HOOK}, {operation.access for operation in self.operations})
 
     def test_a_hook_event(self) -> None:
         session = self.ready()

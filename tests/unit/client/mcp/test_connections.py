@@ -22,7 +22,7 @@ class Ear:
     def write(self, data: bytes) -> None:
         """Nothing is kept."""
 
-    def end(self) -> None:
+    def end_stream(self) -> None:
         self.ended = True
 
 

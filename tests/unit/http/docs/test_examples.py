@@ -13,11 +13,11 @@ from tests.nonempty import some
 from tests.security.rows import ROWS
 from tests.security.world import World, world
 from tservice.http.docs.examples import EXAMPLES
-from tservice.http.docs.links import WAYS, links
-from tservice.http.docs.openapi import document, operation_id
+from tservice.http.docs.links import OPERATION_LINKS, find_links
+from tservice.http.docs.openapi import make_document, operation_id
 from tservice.http.docs.tags import TAGS
 from tservice.http.operations import Operation
-from tservice.http.reach import name_of
+from tservice.http.token_scopes import operation_name
 
 WELL_FORMED = {200, 401, 403, 404, 409, 422}
 """What a body may come to that says what it should: done, or refused for what there is."""
@@ -36,7 +36,7 @@ class ExampleTests(SynchronousTestCase):
             here.good("root", "PUT", "/api/settings", {"cliManagementEnabled": True})
             done = 0
             for operation in sorted(here.operations, key=lambda each: each.ends_access):
-                example = EXAMPLES.get(name_of(operation))
+                example = EXAMPLES.get(operation_name(operation))
                 if example is not None:
                     done += self.send(here, operation, example, folder)
         self.assertGreater(done, 30)
@@ -44,7 +44,7 @@ class ExampleTests(SynchronousTestCase):
     def send(
         self, here: World, operation: Operation, example: Mapping[str, Any], folder: Path
     ) -> bool:
-        row = ROWS[name_of(operation)]
+        row = ROWS[operation_name(operation)]
         path = operation.path
         for name, value in (row.path or {"id": here.session}).items():
             path = path.replace(f"{{{name}}}", value.format(job="none", token="none", tab="none"))
@@ -53,7 +53,9 @@ class ExampleTests(SynchronousTestCase):
         who = "ann" if row.access == "owner" else "root"
         found = here.ask(operation.method, path, body, {"Cookie": here.cookies[who]})
         of_agents = found.status == 400 and OF_AGENTS in found.body
-        self.assertTrue(of_agents or found.status in WELL_FORMED, (name_of(operation), found.body))
+        self.assertTrue(
+            of_agents or found.status in WELL_FORMED, (operation_name(operation), found.body)
+        )
         return found.status == 200
 
 
@@ -67,21 +69,21 @@ class LinkTests(SynchronousTestCase):
     def setUpClass(cls) -> None:
         here = World()
         cls.table = here.operations
-        cls.found = document(cls.table, "1")
+        cls.found = make_document(cls.table, "1")
         here.close()
 
     def test_they_lead_somewhere(self) -> None:
-        names = {name_of(each): operation_id(each.method, each.path) for each in self.table}
-        self.assertLessEqual(set(WAYS), set(names))
+        names = {operation_name(each): operation_id(each.method, each.path) for each in self.table}
+        self.assertLessEqual(set(OPERATION_LINKS), set(names))
         for operation in self.table:
-            if name_of(operation) in WAYS:
-                ahead = links(operation, self.table, names)
+            if operation_name(operation) in OPERATION_LINKS:
+                ahead = find_links(operation, self.table, names)
                 self.assertTrue(ahead, operation.path)
                 entry = self.found["paths"][operation.path][operation.method.lower()]
                 self.assertEqual(ahead, entry["responses"]["200"]["links"])
 
     def test_they_begin_at_what_is_answered(self) -> None:
-        for name, way in WAYS.items():
+        for name, way in OPERATION_LINKS.items():
             method, path = name.split()
             media = self.found["paths"][path][method.lower()]["responses"]["200"]["content"]
             schema = media["application/json"]["schema"]["properties"]["data"]
@@ -103,7 +105,7 @@ class LinkTests(SynchronousTestCase):
         raise AssertionError(f"no {name} in {schema}")
 
     def test_every_body_has_an_example(self) -> None:
-        bodies = {name_of(each) for each in self.table if each.body is not None}
+        bodies = {operation_name(each) for each in self.table if each.body is not None}
         self.assertEqual(bodies, set(EXAMPLES))
 
     def test_each_tag_is_explained(self) -> None:
@@ -120,4 +122,4 @@ class LinkTests(SynchronousTestCase):
 
     def test_the_base_path_is_told(self) -> None:
         self.assertEqual([{"url": "/"}], self.found["servers"])
-        self.assertEqual([{"url": "/box"}], document((), "1", "/box")["servers"])
+        self.assertEqual([{"url": "/box"}], make_document((), "1", "/box")["servers"])

@@ -22,11 +22,11 @@ from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
-from tservice.http.docs.openapi import document, operation_id
+from tservice.http.docs.openapi import make_document, operation_id
 from tservice.http.docs.page import ApiDocs
-from tservice.http.metrics import Measure, Metrics, number
-from tservice.http.operations import Access, Operation, Style
-from tservice.http.sse import EventStreams
+from tservice.http.event_stream import EventStreams
+from tservice.http.metrics import MetricSource, MetricsRegistry, make_gauge
+from tservice.http.operations import AccessRule, Operation, ResponseStyle
 from tservice.status.routes import StatusRoutes
 from tservice.status.service import StatusAnswer, UserStatus
 
@@ -40,26 +40,26 @@ def status(identity: Identity) -> StatusAnswer:
     )
 
 
-def whole_table() -> tuple[list[Operation], ApiDocs, Metrics]:
+def whole_table() -> tuple[list[Operation], ApiDocs, MetricsRegistry]:
     """Everything that this layer itself serves, and the samples."""
     clock = Clock()
     cookies = CookieSessions(MemoryCookieStore(), clock, lambda size: b"x" * size)
-    docs, metrics = ApiDocs("1.2.3", SynchronousThreads()), Metrics()
+    docs, metrics = ApiDocs("1.2.3", SynchronousThreads()), MetricsRegistry()
     table = [
         *AccessRoutes(cookies, None, "admin", False).operations(),
-        *EventStreams(EventHub(), clock, "b", status).operations(),
+        *EventStreams(EventHub(), clock, "b", status).list_operations(),
         *StatusRoutes(status).operations(),
-        *metrics.operations(),
-        *docs.operations(),
+        *metrics.list_operations(),
+        *docs.list_operations(),
         *Handlers().table(),
-        operation("GET", "/ws/{id}", None, style=Style.WEBSOCKET),
+        operation("GET", "/ws/{id}", None, style=ResponseStyle.WEBSOCKET),
         operation(
-            "GET", "/api/sessions/{id}", None, access=Access.OWNER, errors=(ErrorCode.CONFLICT,)
+            "GET", "/api/sessions/{id}", None, access=AccessRule.OWNER, errors=(ErrorCode.CONFLICT,)
         ),
-        operation("POST", "/api/hook", None, access=Access.HOOK),
-        operation("GET", "/api/admin", None, access=Access.ADMIN),
+        operation("POST", "/api/hook", None, access=AccessRule.HOOK),
+        operation("GET", "/api/admin", None, access=AccessRule.ADMIN),
     ]
-    docs.cover(table)
+    docs.set_operations(table)
     return table, docs, metrics
 
 
@@ -68,7 +68,7 @@ class DocumentTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.table, self.docs, self.metrics = whole_table()
-        self.found: Any = document(self.table, "1.2.3")
+        self.found: Any = make_document(self.table, "1.2.3")
         self.api = Api(self.table)
 
     def test_every_operation_is_there(self) -> None:
@@ -190,8 +190,8 @@ class PageTests(SynchronousTestCase):
 
     def test_text_is_escaped(self) -> None:
         docs = ApiDocs("<b>", SynchronousThreads())
-        docs.cover([operation("GET", "/x", None, summary="<script>alert(1)</script>")])
-        page = Api(docs.operations()).get("/api/docs").content
+        docs.set_operations([operation("GET", "/x", None, summary="<script>alert(1)</script>")])
+        page = Api(docs.list_operations()).get("/api/docs").content
         self.assertNotIn(b"<script>", page)
         self.assertNotIn(b"<b>", page)
 
@@ -199,11 +199,13 @@ class PageTests(SynchronousTestCase):
         """Whoever asks meanwhile waits for the same; what was refused is asked for again."""
         threads = HeldThreads()
         docs = ApiDocs("1", threads)
-        docs.cover([operation("GET", "/x", None)])
+        docs.set_operations([operation("GET", "/x", None)])
         call: Any = None
 
         def ask() -> list[Deferred[object]]:
-            return [Deferred.fromCoroutine(each(call)) for each in (docs.openapi, docs.page)]
+            return [
+                Deferred.fromCoroutine(each(call)) for each in (docs.serve_openapi, docs.serve_page)
+            ]
 
         asked = [*ask(), *ask()]
         self.assertEqual(1, len(threads.begun))
@@ -226,9 +228,9 @@ class MetricsTests(SynchronousTestCase):
     """Counting, and asking."""
 
     def setUp(self) -> None:
-        self.metrics = Metrics()
-        table = [*self.metrics.operations(), *Handlers().table()]
-        self.api = Api(table, answered=self.metrics.answered)
+        self.metrics = MetricsRegistry()
+        table = [*self.metrics.list_operations(), *Handlers().table()]
+        self.api = Api(table, answered=self.metrics.count_response)
 
     def lines(self) -> list[str]:
         answer = self.api.get("/metrics")
@@ -251,24 +253,26 @@ class MetricsTests(SynchronousTestCase):
 
     def test_gauges_are_asked_when_read(self) -> None:
         sessions: dict[tuple[str, ...], float] = {}
-        self.metrics.measure(Measure("sessions", "Sessions.", lambda: sessions, ("mode", "status")))
-        self.metrics.measure(number("streams", "Streams.", lambda: 7))
+        self.metrics.add_source(
+            MetricSource("sessions", "Sessions.", lambda: sessions, ("mode", "status"))
+        )
+        self.metrics.add_source(make_gauge("streams", "Streams.", lambda: 7))
         sessions["shell", "idle"] = 2
         lines = self.lines()
         self.assertIn('tservice_sessions{mode="shell",status="idle"} 2.0', lines)
         self.assertIn("tservice_streams 7.0", lines)
 
     def test_a_name_is_given_once(self) -> None:
-        streams = Measure("streams", "Streams.", dict)
-        self.metrics.measure(streams)
-        self.assertRaises(ValueError, self.metrics.measure, streams)
+        streams = MetricSource("streams", "Streams.", dict)
+        self.metrics.add_source(streams)
+        self.assertRaises(ValueError, self.metrics.add_source, streams)
 
     def test_two_registries_do_not_share_measures(self) -> None:
-        other = Metrics()
-        self.metrics.measure(number("streams", "Streams.", lambda: 7))
-        other.measure(number("streams", "Streams.", lambda: 8))
+        other = MetricsRegistry()
+        self.metrics.add_source(make_gauge("streams", "Streams.", lambda: 7))
+        other.add_source(make_gauge("streams", "Streams.", lambda: 8))
         self.assertIn("tservice_streams 7.0", self.lines())
-        self.assertIn(b"tservice_streams 8.0", other.text())
+        self.assertIn(b"tservice_streams 8.0", other.format_text())
 
 
 class HealthTests(SynchronousTestCase):

@@ -11,7 +11,7 @@ from zope.interface import implementer
 from tests.unit.http.driver import Api, Connection, UpgradeGate, head
 from tests.unit.http.sample import operation
 from tests.unit.http.websockets.wsframes import UPGRADE, Frame, frames
-from tservice.http.operations import Access, Call, Style
+from tservice.http.operations import AccessRule, OperationCall, ResponseStyle
 from tservice.http.websockets.connection import ISocket, ISocketHandler
 from tservice.http.websockets.upgrade import WebSockets
 
@@ -26,11 +26,11 @@ class Recorder:
         self.heard: list[tuple[object, ...]] = []
         self.socket: ISocket | None = None
 
-    def opened(self, socket: ISocket) -> None:
+    def socket_opened(self, socket: ISocket) -> None:
         self.socket = socket
         self.heard.append(("opened",))
 
-    def text(self, data: str) -> None:
+    def text_received(self, data: str) -> None:
         self.heard.append(("text", data))
         if data == "fail":
             raise ZeroDivisionError
@@ -39,16 +39,16 @@ class Recorder:
             self.socket.send_text("bye")
             self.socket.close(4009, "ended" * 40)
 
-    def binary(self, data: bytes) -> None:
+    def binary_received(self, data: bytes) -> None:
         self.heard.append(("binary", data))
 
-    def paused(self) -> None:
+    def sending_paused(self) -> None:
         self.heard.append(("paused",))
 
-    def resumed(self) -> None:
+    def sending_resumed(self) -> None:
         self.heard.append(("resumed",))
 
-    def closed(self, code: int) -> None:
+    def socket_closed(self, code: int) -> None:
         self.heard.append(("closed", code))
 
 
@@ -63,7 +63,13 @@ class SocketCase(SynchronousTestCase):
         self.sockets = WebSockets(self.clock)
         self.told: list[tuple[object, ...]] = []
         table = [
-            operation("GET", "/ws/{id}", self.handle, style=Style.WEBSOCKET, access=Access.USER)
+            operation(
+                "GET",
+                "/ws/{id}",
+                self.handle,
+                style=ResponseStyle.WEBSOCKET,
+                access=AccessRule.USER,
+            )
         ]
         self.api = Api(
             table,
@@ -74,7 +80,7 @@ class SocketCase(SynchronousTestCase):
         )
         self.addCleanup(self.api.close)
 
-    async def handle(self, call: Call) -> object:
+    async def handle(self, call: OperationCall) -> object:
         if self.error is not None:
             raise self.error
         self.handlers.append(Recorder())

@@ -6,9 +6,9 @@ from tests.unit.http.driver import Api, Connection, turn
 from tests.unit.http.sample import operation
 from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
 from tests.unit.http.websockets.wsframes import BINARY, CLOSE, TEXT, frames, masked
-from tservice.http.bounds import SocketBounds
-from tservice.http.connections.turns import SHARE, TURN
-from tservice.http.operations import Style
+from tservice.http.body_limits import SocketLimits
+from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, ITERATION_BUDGET
+from tservice.http.operations import ResponseStyle
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     MAX_MESSAGE,
@@ -21,7 +21,7 @@ MUCH = "x" * (MAX_MESSAGE - 10)
 
 
 def _bomb() -> bytes:
-    packed = SocketMessage(MUCH).wire(deflate=True)
+    packed = SocketMessage(MUCH).encode_message(deflate=True)
     assert packed[1] == 126
     return masked(TEXT, packed[4:], first=0xC0)
 
@@ -81,9 +81,9 @@ class TurnTests(SocketCase):
         self.assertEqual("then", self.heard()[-1])
 
     def test_many_frames(self) -> None:
-        texts = [str(number) for number in range(5 * TURN)]
+        texts = [str(number) for number in range(5 * ITERATION_BUDGET)]
         sent = b"".join(masked(TEXT, text.encode()) for text in texts)
-        self.assertInTurns(sent, texts, (TURN + SHARE) // 2)
+        self.assertInTurns(sent, texts, (ITERATION_BUDGET + CONNECTION_SHARE) // 2)
 
     def test_little_that_becomes_much(self) -> None:
         self.assertInTurns(BOMB * 20, [MUCH] * 20, 1, **DEFLATE)
@@ -93,12 +93,12 @@ class TurnTests(SocketCase):
 
     def test_who_is_held_stays_so(self) -> None:
         connection = self.open()
-        connection.send(masked(TEXT, b"x") * 3 * TURN)
-        self.assertTrue(len(self.heard()) < 3 * TURN)
+        connection.send(masked(TEXT, b"x") * 3 * ITERATION_BUDGET)
+        self.assertTrue(len(self.heard()) < 3 * ITERATION_BUDGET)
         self.socket.hold()
         for _ in range(10):
             self.clock.advance(0)
-        self.assertEqual(3 * TURN, len(self.heard()))
+        self.assertEqual(3 * ITERATION_BUDGET, len(self.heard()))
         self.assertEqual("paused", connection.transport.producerState)
         self.socket.release()
         self.assertEqual("producing", connection.transport.producerState)
@@ -106,16 +106,16 @@ class TurnTests(SocketCase):
     def test_who_is_let_go_waits_for_the_rest(self) -> None:
         connection = self.open()
         self.socket.hold()
-        connection.send(masked(TEXT, b"x") * 3 * TURN)
+        connection.send(masked(TEXT, b"x") * 3 * ITERATION_BUDGET)
         self.socket.release()
         self.assertEqual("paused", connection.transport.producerState)
 
     def test_an_end_in_the_middle(self) -> None:
         for end in ("lose", "close"):
             connection = self.open()
-            connection.send(masked(TEXT, b"x") * 5 * TURN)
+            connection.send(masked(TEXT, b"x") * 5 * ITERATION_BUDGET)
             before = len(self.heard())
-            self.assertTrue(before < 5 * TURN)
+            self.assertTrue(before < 5 * ITERATION_BUDGET)
             if end == "close":
                 self.socket.close(4000)
                 self.clock.advance(CLOSE_SECONDS)
@@ -201,7 +201,7 @@ class ShareTests(SocketCase):
 
     def test_they_share_it_with_all_connections(self) -> None:
         connection = self.open()
-        self.api.site.turns.spend(TURN)
+        self.api.site.turns.charge_budget(ITERATION_BUDGET)
         connection.send(masked(TEXT, b"x"))
         self.assertEqual([0], self.heard())
         turn(self.clock)
@@ -213,8 +213,10 @@ class BoundTests(SocketCase):
 
     def setUp(self) -> None:
         super().setUp()
-        bounds = SocketBounds(message=10, too_big=1003, compressed=False)
-        table = [operation("GET", "/ws/{id}", self.handle, style=Style.WEBSOCKET, socket=bounds)]
+        bounds = SocketLimits(message=10, too_big=1003, compressed=False)
+        table = [
+            operation("GET", "/ws/{id}", self.handle, style=ResponseStyle.WEBSOCKET, socket=bounds)
+        ]
         self.api = Api(table, gate=self.gate, sockets=self.sockets, clock=self.clock)
         self.addCleanup(self.api.close)
 

@@ -26,7 +26,7 @@ from tests.unit.http.websockets.wsframes import (
 )
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
 from tservice.core.identity import Identity
-from tservice.http.envelope import bare
+from tservice.http.envelope import bare_refusal
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     MAX_BUFFERED,
@@ -49,7 +49,7 @@ class UpgradeTests(SocketCase):
         self.assertNotIn(b"permessage-deflate", self.handshake)
         self.assertNotIn(b"Server:", self.handshake)
         self.assertEqual([("opened",)], self.handler.heard)
-        self.assertEqual(1, self.sockets.count)
+        self.assertEqual(1, self.sockets.socket_count)
 
     def refused(self, connection: Connection) -> Answer:
         self.assertEqual([], self.handlers)
@@ -68,7 +68,7 @@ class UpgradeTests(SocketCase):
         self.assertEqual(426, self.api.request("HEAD", "/ws/7", headers=UPGRADE).status)
 
     def test_gate_refusals_are_http(self) -> None:
-        self.gate.refusal = bare(403, "Forbidden: host not allowed")
+        self.gate.refusal = bare_refusal(403, "Forbidden: host not allowed")
         answer = self.refused(self.ask())
         self.assertEqual((403, b"Forbidden: host not allowed"), (answer.status, answer.content))
 
@@ -155,7 +155,7 @@ class MessageTests(SocketCase):
         self.assertEqual(0xC2, first.first)
         self.assertTrue(len(first.payload) < 100)
         self.assertEqual([[first]] * 3, [self.got(connection) for connection in connections])
-        self.assertIs(message.wire(True), message.wire(True))
+        self.assertIs(message.encode_message(True), message.encode_message(True))
 
     def test_compressed_in(self) -> None:
         connection = self.open(**DEFLATE)
@@ -185,8 +185,8 @@ class ClosingTests(SocketCase):
     def end(self, connection: Connection) -> None:
         connection.lose()
         self.assertEqual("closed", self.handler.heard[-1][0])
-        self.assertEqual(0, self.sockets.count)
-        self.assertEqual(0, self.api.site.connections)
+        self.assertEqual(0, self.sockets.socket_count)
+        self.assertEqual(0, self.api.site.connection_count)
         self.clock.advance(0)
         self.assertEqual([], self.clock.getDelayedCalls())
 
@@ -379,7 +379,7 @@ class FrameTests(SynchronousTestCase):
     @given(st.binary(max_size=300) | st.text(max_size=300), st.integers(1, 400), st.booleans())
     def test_round_trip(self, part: str | bytes, times: int, deflate: bool) -> None:
         payload = part * times
-        (frame,) = frames(SocketMessage(payload).wire(deflate))
+        (frame,) = frames(SocketMessage(payload).encode_message(deflate))
         content = frame.payload
         if frame.first & 0x40:
             assert not content.endswith(b"\0\0\xff\xff")
@@ -390,5 +390,5 @@ class FrameTests(SynchronousTestCase):
         assert not frame.first & 0x40 or (deflate and len(raw) >= DEFLATE_FROM)
 
     def test_small_ones_are_left_alone(self) -> None:
-        wire = SocketMessage(json.dumps({"t": "ack"})).wire(True)
+        wire = SocketMessage(json.dumps({"t": "ack"})).encode_message(True)
         self.assertEqual(0x81, wire[0])

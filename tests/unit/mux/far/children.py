@@ -27,7 +27,7 @@ class Process:
     def signalProcess(self, name: str) -> None:
         if self.over:
             raise ProcessExitedAlready
-        self.end()
+        self.end_stream()
 
     def loseConnection(self) -> None:
         """Its pipes are closed with it."""
@@ -38,7 +38,7 @@ class Process:
     def complain(self, data: bytes) -> None:
         self.protocol.childDataReceived(ERRORS, data)
 
-    def end(self, status: int = 0) -> None:
+    def end_stream(self, status: int = 0) -> None:
         self.over = True
         reason = Failure(ProcessTerminated(status) if status else ProcessDone(0))
         self.protocol.processExited(reason)

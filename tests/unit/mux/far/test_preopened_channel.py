@@ -69,7 +69,7 @@ class SpareTests(SynchronousTestCase):
         self.assertTrue(self.spare.hand_over(heir))
         self.assertEqual(b"line\n", child.written)
         child.say(b"answer")
-        child.end()
+        child.end_stream()
         self.assertEqual([(OUT, b"welcome"), (OUT, b"answer"), "exited", OUT, "ended"], heir.heard)
 
     def test_another_takes_its_place(self) -> None:
@@ -88,7 +88,7 @@ class SpareTests(SynchronousTestCase):
 
     def test_one_that_ended_is_handed_to_nobody(self) -> None:
         self.spare.open_ahead()
-        self.made[0].end()
+        self.made[0].end_stream()
         self.assertFalse(self.spare.hand_over(Heir()))
         self.spare.open_ahead()
         self.assertEqual(2, len(self.made))
@@ -124,5 +124,5 @@ class SpareTests(SynchronousTestCase):
         answer = Deferred.fromCoroutine(far.run_program(b"line\n", b"data"))
         self.assertEqual(b"line\ndata", self.made[0].written)
         self.made[0].say(b"noise " + MARK + b"said")
-        self.made[0].end()
+        self.made[0].end_stream()
         self.assertEqual(b"said", self.successResultOf(answer).out)

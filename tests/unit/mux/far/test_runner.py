@@ -48,13 +48,13 @@ class TrialTests(SynchronousTestCase):
         for byte in MARK + b"own\n":
             self.child.say(bytes([byte]))
         self.child.complain(b"stty: standard input: Inappropriate ioctl\n" + MARK + b"mine\n")
-        self.child.end(3)
+        self.child.end_stream(3)
         whole = RemoteResult(status=3, out=b"own\n", errors="mine")
         self.assertEqual(whole, self.successResultOf(self.running))
 
     def test_shell_that_starts_no_program_is_quoted(self) -> None:
         self.child.say(b"\nThis account is currently not available.\n")
-        self.child.end(1)
+        self.child.end_stream(1)
         self.assertEqual(
             "no POSIX shell was found there: This account is currently not available.",
             self.why(),
@@ -63,7 +63,7 @@ class TrialTests(SynchronousTestCase):
     def test_what_it_said(self) -> None:
         self.child.say(MARK)
         self.child.say(b"x" * MAX_ANSWER)
-        self.child.end(3)
+        self.child.end_stream(3)
         whole = RemoteResult(status=3, out=b"x" * MAX_ANSWER, errors="")
         self.assertEqual(whole, self.successResultOf(self.running))
 
@@ -80,10 +80,10 @@ class TrialTests(SynchronousTestCase):
         self.assertEqual("it did not answer in time", self.why())
 
     def test_one_whose_connection_ends(self) -> None:
-        self.child.end(CUT)
+        self.child.end_stream(CUT)
         self.assertEqual("its connection ended", self.why())
 
     def test_what_was_complained_of_is_told(self) -> None:
         self.child.complain(b"Connection refused\n")
-        self.child.end(CUT)
+        self.child.end_stream(CUT)
         self.assertEqual("Connection refused", self.why())

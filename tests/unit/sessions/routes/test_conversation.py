@@ -47,10 +47,10 @@ class FakeChannel:
     def send_binary(self, data: bytes) -> None:
         self.data += data
 
-    def hold(self) -> None:
+    def pause_reading(self) -> None:
         raise AssertionError("terminals read whatever comes")
 
-    release = hold
+    resume_reading = pause_reading
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         self.closed.append((code, reason))
@@ -116,11 +116,11 @@ class SocketTests(SynchronousTestCase):
             typed=self.typed.append,
         )
         channel = FakeChannel()
-        socket.opened(channel)
+        socket.socket_opened(channel)
         return socket, channel
 
     def say(self, socket: TerminalSocket, **message: object) -> None:
-        socket.text(json.dumps(message))
+        socket.text_received(json.dumps(message))
 
     def test_input_is_typed_raw_under_the_client_id(self) -> None:
         socket, channel = self.open()
@@ -193,20 +193,20 @@ class SocketTests(SynchronousTestCase):
         socket, _ = self.open()
         self.say(socket, t="z", c=80, r=24)
         self.assertEqual(["c"], self.sessions.viewers)
-        socket.closed(1001)
-        socket.closed(1001)
+        socket.socket_closed(1001)
+        socket.socket_closed(1001)
         self.assertEqual([("s", "c")], self.sessions.left)
 
     def test_who_is_replaced_is_still_there(self) -> None:
         first, _ = self.open()
         second, _ = self.open()
-        first.closed(1000)
+        first.socket_closed(1000)
         self.assertEqual([], self.sessions.left)
-        second.closed(1001)
+        second.socket_closed(1001)
         self.assertEqual([("s", "c")], self.sessions.left)
 
     def test_who_was_refused_has_no_size(self) -> None:
-        self.open(user="bob")[0].closed(1000)
+        self.open(user="bob")[0].socket_closed(1000)
         self.assertEqual([], self.sessions.left)
 
     def test_of_many_sizes_the_last_one_wins(self) -> None:
@@ -262,18 +262,18 @@ class SocketTests(SynchronousTestCase):
 
     def test_nothing_is_sent_after_the_end(self) -> None:
         socket, channel = self.open()
-        socket.closed(1006)
+        socket.socket_closed(1006)
         before = len(channel.frames)
         self.say(socket, t="i", d="x", seq=1)
-        socket.resumed()
+        socket.sending_resumed()
         self.assertEqual(
             (before, False, 0), (len(channel.frames), socket.writable(), self.sockets.count())
         )
 
     def test_drained_goes_on(self) -> None:
         socket, channel = self.open()
-        socket.paused()
+        socket.sending_paused()
         self.mux.host["s"].emit_output(b"more")
         self.assertEqual(b"", channel.data)
-        socket.resumed()
+        socket.sending_resumed()
         self.assertEqual(b"more", channel.data)

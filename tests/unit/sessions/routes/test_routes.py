@@ -14,7 +14,7 @@ from tests.told import wire
 from tests.unit.http.driver import Answer, Api, OpenGate
 from tests.unit.sessions.rig import ADMIN, SessionCase
 from tservice.core.identity import Identity
-from tservice.http.operations import Access
+from tservice.http.operations import AccessRule
 from tservice.mux.interface import LeftoverProcess
 from tservice.sessions.record.requests import INPUT_LENGTH
 from tservice.sessions.routes.table import session_operations
@@ -137,7 +137,7 @@ class LifeTests(RouteCase):
         """Every operation on one session says so in the table."""
         for operation in some(session_operations(self.sessions, self.waiting)):
             if "{id}" in operation.path:
-                self.assertIs(Access.OWNER, operation.access, operation.path)
+                self.assertIs(AccessRule.OWNER, operation.access, operation.path)
 
     def test_quick_start(self) -> None:
         parent = self.make(start=True)

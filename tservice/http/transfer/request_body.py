@@ -9,16 +9,16 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from tservice.core.errors import ServiceError
 
-HELD = 256 * 1024
+BUFFER_BYTES = 256 * 1024
 """Unread bytes at which the sender is paused; one more read of the transport may follow."""
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: the default for a body without a sender to pause."""
 
 
-class Incoming:
-    """Received and unread part of a body; at most L{HELD} and one read of the transport.
+class IncomingBody:
+    """Received and unread part of a body; at most L{BUFFER_BYTES} and one read of the transport.
 
     @ivar complete: true if no more data follows: the body is complete, or broke off.
     @ivar thrown: true if the rest is discarded.
@@ -26,8 +26,8 @@ class Incoming:
 
     def __init__(
         self,
-        hold: Callable[[], None] = _nothing,
-        go_on: Callable[[], None] = _nothing,
+        hold: Callable[[], None] = _do_nothing,
+        go_on: Callable[[], None] = _do_nothing,
         complete: bool = True,
     ) -> None:
         """@param hold: pauses the sender; C{go_on} resumes it.
@@ -38,82 +38,82 @@ class Incoming:
         self._pieces: deque[bytes] = deque()
         self._size = 0
         self._held = False
-        self.thrown = False
+        self.discards_rest = False
         self._fault: BaseException | None = None
         self._waiting: Deferred[None] | None = None
 
-    async def read(self) -> bytes:
+    async def read_data(self) -> bytes:
         """Return the available data, waiting for some; empty at the body's end.
 
         @raise ServiceError: 413: it is too large.
         @raise CancelledError: the sender has disconnected.
         """
         while not (self._pieces or self.complete):
-            await self._next()
+            await self._wait_for_data()
         if self._fault is not None:
             raise self._fault
         data = b"".join(self._pieces)
         self._pieces.clear()
         self._size = 0
-        self._release()
+        self._resume_sender()
         return data
 
-    async def drain(self) -> None:
+    async def discard_rest(self) -> None:
         """Wait for the body's end, and discard the rest."""
-        self.thrown = True
+        self.discards_rest = True
         self._pieces.clear()
-        self._release()
+        self._resume_sender()
         while not self.complete:
-            await self._next()
+            await self._wait_for_data()
 
     # -- called by the request
 
-    def feed(self, data: bytes) -> None:
+    def add_data(self, data: bytes) -> None:
         """Add received data."""
-        if self.complete or self.thrown:
+        if self.complete or self.discards_rest:
             return
         self._pieces.append(data)
         self._size += len(data)
-        if self._size >= HELD and not self._held:
+        if self._size >= BUFFER_BYTES and not self._held:
             self._held = True
             self._hold()
-        self._wake()
+        self._wake_reader()
 
-    def end(self) -> None:
+    def set_complete(self) -> None:
         """Mark the body as complete."""
         self.complete = True
-        self._wake()
+        self._wake_reader()
 
-    def refuse(self, error: ServiceError) -> None:
+    def refuse_body(self, error: ServiceError) -> None:
         """Refuse the body: readers get C{error}."""
-        self._break(error)
+        self._fail_reader(error)
 
-    def lose(self) -> None:
+    def handle_disconnect(self) -> None:
         """Handle a disconnect of the sender."""
         if not self.complete:
             self.complete = True
-            self._break(CancelledError())
+            self._fail_reader(CancelledError())
 
     # -- internals
 
-    def _break(self, error: BaseException) -> None:
+    def _fail_reader(self, error: BaseException) -> None:
         if self._fault is None:
             self._fault = error
-        self.thrown = True
+        self.discards_rest = True
         self._pieces.clear()
         self._pieces.append(b"")
-        self._wake()
+        self._wake_reader()
 
-    def _release(self) -> None:
+    def _resume_sender(self) -> None:
         if self._held:
             self._held = False
             self._go_on()
 
-    def _next(self) -> Deferred[None]:
+    def _wait_for_data(self) -> Deferred[None]:
         self._waiting = Deferred()
         return self._waiting
 
-    def _wake(self) -> None:
+    def _wake_reader(self) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.called:
             waiting.callback(None)

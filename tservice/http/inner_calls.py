@@ -17,15 +17,15 @@ from twisted.logger import Logger
 
 from tservice.core.errors import not_found
 from tservice.core.late_binding import LateBinding
-from tservice.http.body import read_data, read_query
-from tservice.http.envelope import dump
+from tservice.http.body import read_query, validate_data
+from tservice.http.envelope import dump_json
 from tservice.http.kernel import IGate
-from tservice.http.operations import Call, Operation, Reply, Style
-from tservice.http.parked import ParkedCalls
-from tservice.http.routing import RouteTable, arguments
-from tservice.http.transfer.large import LargeAnswers
+from tservice.http.operations import Operation, OperationCall, RawReply, ResponseStyle
+from tservice.http.parked_calls import ParkedCalls
+from tservice.http.routing import RouteTable, path_arguments
+from tservice.http.transfer.large_responses import LargeResponses
 
-STYLES = (Style.ENVELOPE, Style.LONG_POLL)
+STYLES = (ResponseStyle.ENVELOPE, ResponseStyle.LONG_POLL)
 """Styles of operations that return a payload."""
 
 
@@ -41,19 +41,19 @@ class InnerCalls:
         self,
         gate: IGate,
         parked: ParkedCalls,
-        large: LargeAnswers,
-        heard: Callable[[Call, object], None],
+        large: LargeResponses,
+        on_call: Callable[[OperationCall, object], None],
     ) -> None:
         """@param parked: holds calls that wait, and ends them with the right to them.
         @param large: schedules calls whose responses may be large.
         @param heard: called with each call and its outcome.
         """
-        self._gate, self._parked, self._large, self._heard = gate, parked, large, heard
+        self._gate, self._parked, self._large, self._heard = gate, parked, large, on_call
         self.table: LateBinding[RouteTable] = LateBinding("the operations table")
 
-    async def call(
+    async def call_operation(
         self,
-        outer: Call,
+        outer: OperationCall,
         method: str,
         path: str,
         body: object = None,
@@ -66,70 +66,72 @@ class InnerCalls:
         @raise ServiceError: as the operation would respond to a request.
         @raise Refusal: the caller's right has ended.
         """
-        call = self._call(outer, method, path, body, query)
+        call = self._make_call(outer, method, path, body, query)
         try:
-            result = await self._handled(call)
+            result = await self._run_handler(call)
         except BaseException as error:
-            self._tell(call, error)
+            self._notify_listener(call, error)
             raise
-        self._tell(call, result)
-        call.again()
-        return json.loads(dump(result.content if isinstance(result, Reply) else result))
+        self._notify_listener(call, result)
+        call.reauthorize()
+        return json.loads(dump_json(result.content if isinstance(result, RawReply) else result))
 
-    def _call(
+    def _make_call(
         self,
-        outer: Call,
+        outer: OperationCall,
         method: str,
         path: str,
         body: object,
         query: Mapping[str, object] | None,
-    ) -> Call:
-        operation, values = self._find(method, path)
+    ) -> OperationCall:
+        operation, values = self._find_operation(method, path)
         visit = evolve(outer.request.visit, method=method, path=path)  # type: ignore[attr-defined]
-        self._gate.authorize(visit, outer.identity, operation, values)
+        self._gate.authorize_call(visit, outer.identity, operation, values)
         if operation.allowed is not None:
             operation.allowed()
-        again = partial(self._gate.judge_again, visit, outer.identity, operation, values)
-        return Call(
+        again = partial(self._gate.reauthorize_call, visit, outer.identity, operation, values)
+        return OperationCall(
             operation=operation,
             identity=outer.identity,
             path=values,
-            query=_query(operation, query or {}),
-            body=_body(operation, body),
+            query=_validate_query(operation, query or {}),
+            body=_validate_body(operation, body),
             address=outer.address,
             request=outer.request,
-            again=again,
+            reauthorize=again,
         )
 
-    def _find(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
-        found = self.table().match(method, path)
-        values = None if found is None else arguments(*found)
+    def _find_operation(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
+        found = self.table().match_path(method, path)
+        values = None if found is None else path_arguments(*found)
         if found is None or values is None or found[0].style not in STYLES:
             raise not_found(f"Route {method} {path}")
         return found[0], values
 
-    async def _handled(self, call: Call) -> object:
-        if call.operation.style is Style.LONG_POLL:
-            return await self._parked.hold(call)
+    async def _run_handler(self, call: OperationCall) -> object:
+        if call.operation.style is ResponseStyle.LONG_POLL:
+            return await self._parked.run_call(call)
         if call.operation.large(call.query):
-            return await self._large.make(call)
+            return await self._large.run_call(call)
         return await call.operation.handler(call)
 
-    def _tell(self, call: Call, outcome: object) -> None:
+    def _notify_listener(self, call: OperationCall, outcome: object) -> None:
         try:
             self._heard(call, outcome)
         except Exception:
             self._log.failure("recording a call of {route} failed", route=call.operation.path)
 
 
-def _query(operation: Operation, given: Mapping[str, object]) -> object:
+def _validate_query(operation: Operation, given: Mapping[str, object]) -> object:
     if operation.query is None:
         return None
     text = urlencode({name: value for name, value in given.items() if value is not None})
     return read_query(parse_qs(text.encode(), keep_blank_values=True), operation.query)
 
 
-def _body(operation: Operation, given: object) -> object:
+def _validate_body(operation: Operation, given: object) -> object:
     if operation.body is None:
         return None
-    return read_data(given, operation.body, operation.optional_body, operation.bounds.values)
+    return validate_data(
+        given, operation.body, operation.optional_body, operation.body_limits.values
+    )

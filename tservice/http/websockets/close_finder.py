@@ -12,7 +12,7 @@ _MORE = {126: 2, 127: 8}
 """Bytes of a length that does not fit into a header's second byte."""
 
 
-class Farewell:
+class CloseFrameFinder:
     """Finds the peer's close frame in data that was in transit when the service closed, and skips
     the rest unread.
 
@@ -32,7 +32,7 @@ class Farewell:
         if not self._frames:
             return False
         data, at = self._head + data, self._rest
-        while self._frames and (found := _frame(data, at)) is not None:
+        while self._frames and (found := _parse_frame(data, at)) is not None:
             is_close, at = found
             if is_close:
                 return True
@@ -41,7 +41,7 @@ class Farewell:
         return False
 
 
-def _frame(data: bytes, at: int) -> tuple[bool, int] | None:
+def _parse_frame(data: bytes, at: int) -> tuple[bool, int] | None:
     """Return whether the frame at C{at} is a close, and the start of the next one (RFC 6455,
     section 5.2).
 

@@ -16,14 +16,14 @@ STALLED_SECONDS = 120.0
 
 
 @implementer(IPushProducer)
-class Outgoing:
+class StreamedResponse:
     """Response to one request of an operation that streams.
 
     @ivar head_only: true if only the headers are requested (C{HEAD}).
     """
 
     def __init__(self, request: Any, still: Callable[[], bool] = lambda: True) -> None:
-        """@param request: a L{tservice.http.request.Request}.
+        """@param request: a L{tservice.http.request.ServiceRequest}.
         @param still: returns whether the client may receive more; called before each piece.
         """
         self._request, self._still = request, still
@@ -33,7 +33,7 @@ class Outgoing:
         self.head_only = self._request.method == b"HEAD"
         self._over = False
 
-    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+    def write_head(self, status: int, headers: Mapping[str, str]) -> None:
         """Write the status and headers."""
         self._request.setResponseCode(status)
         for name, value in headers.items():
@@ -50,7 +50,7 @@ class Outgoing:
         @raise CancelledError: the client has left, or was disconnected.
         """
         if not self._still():
-            self.cut()
+            self.abort_response()
         if self._over or self._request.gone:
             raise CancelledError
         self._request.write(data)
@@ -59,7 +59,7 @@ class Outgoing:
             if self._over:
                 raise CancelledError
 
-    def cut(self) -> None:
+    def abort_response(self) -> None:
         """Abort the connection, so that the client sees that the response is incomplete."""
         self._over = True
         if not self._request.gone:
@@ -78,7 +78,7 @@ class Outgoing:
     def pauseProducing(self) -> None:
         if self._open is None:
             self._open = Deferred()
-            self._stalled = self._clock.callLater(STALLED_SECONDS, self._stall)
+            self._stalled = self._clock.callLater(STALLED_SECONDS, self._abort_stalled)
 
     def resumeProducing(self) -> None:
         self._stop_timer()
@@ -90,9 +90,9 @@ class Outgoing:
         self._over = True
         self.resumeProducing()
 
-    def _stall(self) -> None:
+    def _abort_stalled(self) -> None:
         self._stalled = None
-        self.cut()
+        self.abort_response()
 
     def _stop_timer(self) -> None:
         cancel_call(self._stalled)

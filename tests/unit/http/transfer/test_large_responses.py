@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.transfer.large}: answers that are read, and that are not."""
+"""Tests for L{tservice.http.transfer.large_responses}: answers that are read, and that are not."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.unit.http.driver import (
 )
 from tests.unit.http.sample import Handlers, Page, operation
 from tservice.core.identity import Identity
-from tservice.http.operations import Call
-from tservice.http.transfer import large
-from tservice.http.transfer.outgoing import STALLED_SECONDS
+from tservice.http.operations import OperationCall
+from tservice.http.transfer import large_responses
+from tservice.http.transfer.streamed_response import STALLED_SECONDS
 
-SIZE = 16 * large.PIECE
+SIZE = 16 * large_responses.PIECE
 ANN, BOB, CID = (Identity(username=name, admin=False) for name in ("ann", "bob", "cid"))
 CROWD = 500
 """More calls than may be nested."""
@@ -35,7 +35,7 @@ class UnreadTransport(MemoryTransport):
 
     def write(self, data: bytes) -> None:
         super().write(data)
-        if len(data) >= large.PIECE and self.producer is not None:
+        if len(data) >= large_responses.PIECE and self.producer is not None:
             self.producer.pauseProducing()
 
 
@@ -55,22 +55,22 @@ class LargeCase(SynchronousTestCase):
         self.api = Api(table, self.gate)
         self.addCleanup(self.api.close)
         # With a little around it, each answer is more than SIZE.
-        self.patch(large, "UNTAKEN_OF_ONE", 2 * SIZE)
-        self.patch(large, "UNTAKEN", 3 * SIZE)
+        self.patch(large_responses, "MAX_UNREAD_PER_ACCOUNT", 2 * SIZE)
+        self.patch(large_responses, "MAX_UNREAD", 3 * SIZE)
 
-    async def history(self, call: Call) -> object:
+    async def history(self, call: OperationCall) -> object:
         self.made += 1
         if self.holds:
             self.held.append(Deferred())
             await self.held[-1]
         return {"text": "x" * SIZE}
 
-    async def listing(self, call: Call) -> object:
+    async def listing(self, call: OperationCall) -> object:
         return {"text": "x" * SIZE}
 
     @property
     def untaken(self) -> int:
-        return self.api.kernel._large.untaken
+        return self.api.kernel._large.unread_bytes
 
     def ask(self, path: str = "/api/history", who: Identity = ANN) -> Connection:
         """A request whose sender reads nothing until it is told to."""
@@ -82,7 +82,7 @@ class LargeCase(SynchronousTestCase):
 
     def take(self, connection: Connection) -> Answer:
         """Read all of it."""
-        for _ in range(SIZE // large.PIECE + 1):
+        for _ in range(SIZE // large_responses.PIECE + 1):
             connection.producer.resumeProducing()
         return parse(connection.value())
 
@@ -97,7 +97,7 @@ class UntakenTests(LargeCase):
     def test_it_is_written_no_faster_than_it_is_taken(self) -> None:
         connection = self.ask()
         self.assertGreater(self.untaken, SIZE)
-        self.assertLess(len(connection.value()), 2 * large.PIECE)
+        self.assertLess(len(connection.value()), 2 * large_responses.PIECE)
         self.assertEqual(SIZE, len(self.take(connection).data["text"]))
         self.assertEqual(0, self.untaken)
 
@@ -167,7 +167,7 @@ class TurnTests(LargeCase):
 
     def test_nobody_is_refused_for_asking_much_at_a_time(self) -> None:
         asked = [self.ask() for _ in range(8)]
-        self.assertEqual(large.MAKING_OF_ONE, self.made)
+        self.assertEqual(large_responses.MAX_PREPARING_PER_ACCOUNT, self.made)
         for connection in asked:
             self.finish()
             self.assertEqual(200, self.take(connection).status)
@@ -179,32 +179,34 @@ class TurnTests(LargeCase):
         self.assertEqual(3, self.made)
 
     def test_in_all(self) -> None:
-        many = [evolve(ANN, username=str(number)) for number in range(large.MAKING + 1)]
+        many = [
+            evolve(ANN, username=str(number)) for number in range(large_responses.MAX_PREPARING + 1)
+        ]
         for who in many:
             self.ask(who=who)
-        self.assertEqual(large.MAKING, self.made)
+        self.assertEqual(large_responses.MAX_PREPARING, self.made)
         self.finish()
-        self.assertEqual(large.MAKING + 1, self.made)
+        self.assertEqual(large_responses.MAX_PREPARING + 1, self.made)
 
     def test_what_is_not_large_waits_for_nobody(self) -> None:
-        for _ in range(large.MAKING_OF_ONE):
+        for _ in range(large_responses.MAX_PREPARING_PER_ACCOUNT):
             self.ask()
         self.ask("/api/history?limit=1")
-        self.assertEqual(large.MAKING_OF_ONE + 1, self.made)
+        self.assertEqual(large_responses.MAX_PREPARING_PER_ACCOUNT + 1, self.made)
 
     def test_who_leaves_is_in_nobodys_way(self) -> None:
         asked = [self.ask() for _ in range(4)]
         for connection in asked[:3]:
             connection.lose()
         self.api.clock.advance(0)
-        self.assertEqual(large.MAKING_OF_ONE + 1, self.made)
+        self.assertEqual(large_responses.MAX_PREPARING_PER_ACCOUNT + 1, self.made)
         self.held[-1].callback(None)
         self.assertEqual(200, self.take(asked[-1]).status)
         gc.collect()
         self.assertEqual(0, len(self.api.kernel._large._own))
 
     def test_a_crowd_is_refused_one_after_the_other(self) -> None:
-        self.patch(large, "UNTAKEN_OF_ONE", 1)
+        self.patch(large_responses, "MAX_UNREAD_PER_ACCOUNT", 1)
         asked = [self.ask() for _ in range(CROWD)]
         self.finish()
         self.finish()

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.parked}."""
+"""Tests for L{tservice.http.parked_calls}."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.http.sample import operation
 from tservice.core.errors import not_found
 from tservice.core.identity import Identity
-from tservice.http.operations import Call, Style
-from tservice.http.parked import ParkedCalls
+from tservice.http.operations import OperationCall, ResponseStyle
+from tservice.http.parked_calls import ParkedCalls
 
 
 class ParkedTests(SynchronousTestCase):
@@ -23,7 +23,7 @@ class ParkedTests(SynchronousTestCase):
         """A call of C{name}: what fires its answer, and its answer."""
         inner: Deferred[object] = Deferred()
 
-        async def handler(call: Call) -> object:
+        async def handler(call: OperationCall) -> object:
             return await inner
 
         def again() -> None:
@@ -31,13 +31,13 @@ class ParkedTests(SynchronousTestCase):
                 raise not_found("Session")
 
         wanted: Any = {"path": {}, "query": None, "body": None, "address": "", "request": None}
-        call = Call(
-            operation=operation("GET", "/api/x", handler, style=Style.LONG_POLL),
+        call = OperationCall(
+            operation=operation("GET", "/api/x", handler, style=ResponseStyle.LONG_POLL),
             identity=Identity(username=name, admin=False),
-            again=again,
+            reauthorize=again,
             **wanted,
         )
-        return inner, Deferred.fromCoroutine(self.parked.hold(call))
+        return inner, Deferred.fromCoroutine(self.parked.run_call(call))
 
     def test_only_those_whose_right_is_over_end(self) -> None:
         held = {name: self.hold(name) for name in ("ann", "bob", "cid")}

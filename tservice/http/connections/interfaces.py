@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from tservice.http.connections.turns import Turns
+from tservice.http.connections.fair_scheduler import FairScheduler
 
 
-class Early(Protocol):
+class EarlyResponseRequest(Protocol):
     """Request that can be answered before its body is complete."""
 
     def answer_early(self, command: bytes, path: bytes, version: bytes) -> None:
         """Respond now."""
 
 
-class Streamed(Early, Protocol):
+class StreamedRequest(EarlyResponseRequest, Protocol):
     """Request whose handler reads the body while it arrives.
 
     @ivar thrown: true if the rest of the body is discarded.
     """
 
     @property
-    def thrown(self) -> bool: ...
+    def discards_rest(self) -> bool: ...
 
     def body_ended(self) -> None:
         """Handle the end of the body."""
@@ -39,19 +39,19 @@ class ConnectionServer(Protocol):
     reactor: Any
     requestFactory: Any
     timeOut: Any
-    turns: Turns
+    turns: FairScheduler
 
     def connection_ended(self, connection: Any) -> None:
         """Handle the end of a connection."""
 
 
-class Responder(Protocol):
+class RequestResponder(Protocol):
     """Answers requests."""
 
-    def vouch(self, request: Any, method: bytes, target: bytes) -> None:
+    def authorize_upload(self, request: Any, method: bytes, target: bytes) -> None:
         """Authorize a request whose body is still arriving."""
 
-    def body_bound(self, method: bytes, path: bytes) -> int:
+    def get_body_limit(self, method: bytes, path: bytes) -> int:
         """Return the limit in bytes on the body."""
 
     def is_streamed(self, method: bytes, path: bytes, form: bool) -> bool:
@@ -64,12 +64,12 @@ class Responder(Protocol):
 class RequestServer(ConnectionServer, Protocol):
     """Server as seen by its requests."""
 
-    kernel: Responder
+    kernel: RequestResponder
 
-    def hold(self, size: int) -> bool:
+    def reserve_body_bytes(self, size: int) -> bool:
         """Account for C{size} bytes of request body; return whether they may be kept."""
 
-    def share(self, request: Any, account: str, *, admin: bool = False) -> None:
+    def count_for_account(self, request: Any, account: str, *, admin: bool = False) -> None:
         """Count the response to C{request} for C{account}."""
 
     def log(self, request: Any) -> None:

@@ -40,11 +40,11 @@ _FIXED = {
 }
 
 _BOUND: dict[str, Callable[[_Context], str]] = {
-    "less_than_equal": lambda c: f"must be at most {_plain(c['le'])}",
-    "less_than": lambda c: f"must be less than {_plain(c['lt'])}",
-    "greater_than_equal": lambda c: f"must be at least {_plain(c['ge'])}",
-    "greater_than": lambda c: f"must be more than {_plain(c['gt'])}",
-    "multiple_of": lambda c: f"must be a multiple of {_plain(c['multiple_of'])}",
+    "less_than_equal": lambda c: f"must be at most {_format_bound(c['le'])}",
+    "less_than": lambda c: f"must be less than {_format_bound(c['lt'])}",
+    "greater_than_equal": lambda c: f"must be at least {_format_bound(c['ge'])}",
+    "greater_than": lambda c: f"must be more than {_format_bound(c['gt'])}",
+    "multiple_of": lambda c: f"must be a multiple of {_format_bound(c['multiple_of'])}",
     "string_too_long": lambda c: f"must be at most {c['max_length']} characters",
     "string_too_short": lambda c: f"must be at least {c['min_length']} characters",
     "too_long": lambda c: f"must have at most {c['max_length']} entries",
@@ -58,38 +58,38 @@ _BOUND: dict[str, Callable[[_Context], str]] = {
 }
 
 
-def _plain(bound: object) -> object:
+def _format_bound(bound: object) -> object:
     """Return a limit in its shortest form: 10, not 10.0."""
     return int(bound) if isinstance(bound, float) and bound.is_integer() else bound
 
 
-def explain(error: ValidationError, data: Any, whole: str) -> ServiceError:
+def explain_error(error: ValidationError, data: Any, whole: str) -> ServiceError:
     """Return a 400 for the first error in C{data}.
 
     @param whole: the name of the data as a whole: C{body} or C{query}.
     """
     found = error.errors(include_url=False, include_input=False)
-    name = _field(found[0], data)
+    name = _field_path(found[0], data)
     types: dict[str, None] = {}
     for each in found:
         # For a union, each member type reports why the value does not match.
-        place = _field(each, data)
+        place = _field_path(each, data)
         if place == name and each["type"].endswith("_type"):
-            types[_rule(each)] = None
+            types[_format_rule(each)] = None
         elif place == name or place.startswith(f"{name}."):
-            return invalid_field(place or whole, _rule(each))
+            return invalid_field(place or whole, _format_rule(each))
         else:
             break
-    return invalid_field(name or whole, _either([*types]))
+    return invalid_field(name or whole, _join_rules([*types]))
 
 
-def _either(rules: Sequence[str]) -> str:
+def _join_rules(rules: Sequence[str]) -> str:
     """Combine several rules into one sentence: C{must be true or false, a string or a list}."""
     first, *more = (rule.removeprefix(_MUST) for rule in rules)
     return rules[0] if not more else f"{_MUST}{', '.join([first, *more[:-1]])} or {more[-1]}"
 
 
-def _rule(found: ErrorDetails) -> str:
+def _format_rule(found: ErrorDetails) -> str:
     kind, context = found["type"], found.get("ctx", {})
     if kind in _FIXED:
         return _FIXED[kind]
@@ -98,25 +98,25 @@ def _rule(found: ErrorDetails) -> str:
     return found["msg"].replace("Input should", "must").replace("Value error, ", "")
 
 
-def _field(found: ErrorDetails, data: Any) -> str:
+def _field_path(found: ErrorDetails, data: Any) -> str:
     """Return the dotted path without names of union members, which the caller cannot know."""
     parts: list[str] = []
     for step in found["loc"]:
-        if _has(data, step):
+        if _has_step(data, step):
             data = data[step]
         elif found["type"] != "missing" or step != found["loc"][-1]:
             continue
         parts.append(str(step))
-    return legible(".".join(parts), 200)
+    return printable_name(".".join(parts), 200)
 
 
-def _has(data: Any, step: int | str) -> bool:
+def _has_step(data: Any, step: int | str) -> bool:
     if isinstance(data, dict):
         return step in data
     return isinstance(data, list) and isinstance(step, int) and step < len(data)
 
 
-def legible(name: str, limit: int = 64) -> str:
+def printable_name(name: str, limit: int = 64) -> str:
     """Return text from the caller, shortened and cleaned for an error text."""
     # A name may be as long as a body: process only the part that is shown.
     clean = name[: limit + 1].encode("utf-8", "backslashreplace").decode()

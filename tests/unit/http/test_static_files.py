@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.static}."""
+"""Tests for L{tservice.http.static_files}."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Answer, Api
-from tservice.http import static
-from tservice.http.static import OVERLAY, Pages, accepted
+from tservice.http import static_files
+from tservice.http.static_files import OVERLAY, StaticPages, accepted_encodings
 
 SCRIPT = b"let x = 1;\n" * 200
 
@@ -36,7 +36,7 @@ class StaticTests(SynchronousTestCase):
             path.write_bytes(content)
         (self.folder.parent / "secret").write_text("no")
         (self.folder / "link").symlink_to((self.folder.parent / "secret").resolve())
-        self.pages = Pages(self.folder)
+        self.pages = StaticPages(self.folder)
         self.api = Api(pages=self.pages)
 
     def get(self, path: str, **headers: str) -> Answer:
@@ -62,14 +62,14 @@ class StaticTests(SynchronousTestCase):
         }.items():
             (self.folder / name).parent.mkdir(exist_ok=True, parents=True)
             (self.folder / name).write_bytes(content)
-        self.api = Api(pages=Pages(self.folder))
+        self.api = Api(pages=StaticPages(self.folder))
         paths = ("/gesture/overlay.js", "/gesture/hands/hands.wasm", "/%67esture/overlay.js")
         for path in paths:
             self.assertEqual(404, self.get(path).status, path)
         self.assertEqual(200, self.get("/gestures/other.js").status)
         self.assertEqual(page, self.get("/").content)
         self.assertEqual(b"BR", self.get("/", Accept_Encoding="br").content)
-        self.api = Api(pages=Pages(self.folder, gesture=True))
+        self.api = Api(pages=StaticPages(self.folder, gesture=True))
         for path in paths:
             self.assertEqual(200, self.get(path).status, path)
         self.assertNotIn("content-encoding", self.get(paths[1], Accept_Encoding="gzip").headers)
@@ -142,7 +142,7 @@ class StaticTests(SynchronousTestCase):
         assert answer.status in (200, 404)
 
     def test_memory_is_bounded(self) -> None:
-        self.patch(static, "CACHE_BYTES", 100)
+        self.patch(static_files, "CACHE_BYTES", 100)
         for _ in range(2):
             self.assertEqual(SCRIPT, self.get("/assets/plain.js").content)
         self.get("/")
@@ -163,7 +163,7 @@ class NotBuiltTests(SynchronousTestCase):
     """A checkout without C{tservice/static}."""
 
     def setUp(self) -> None:
-        self.pages = Pages(Path(self.mktemp()))
+        self.pages = StaticPages(Path(self.mktemp()))
         self.api = Api(pages=self.pages)
 
     def test_the_page_says_so(self) -> None:
@@ -176,7 +176,9 @@ class NotBuiltTests(SynchronousTestCase):
 
 
 class EncodingTests(SynchronousTestCase):
-    """L{accepted}."""
+    """L{accepted_encodings}."""
 
     def test_weights(self) -> None:
-        self.assertEqual({"gzip", "br"}, accepted("gzip;q=0.1, BR, zstd;q=0, x;q=0.000") - {""})
+        self.assertEqual(
+            {"gzip", "br"}, accepted_encodings("gzip;q=0.1, BR, zstd;q=0, x;q=0.000") - {""}
+        )

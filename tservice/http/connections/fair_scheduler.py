@@ -16,23 +16,23 @@ from twisted.logger import Logger
 
 from tservice.core.timers import cancel_call
 
-TURN = 64
+ITERATION_BUDGET = 64
 """Budget of one reactor iteration, in small frames: some milliseconds."""
-SHARE = 16
+CONNECTION_SHARE = 16
 """Part of the budget that one connection may use before the next one."""
 
 
-class Taker(Protocol):
+class ScheduledConnection(Protocol):
     """Connection with bytes to process."""
 
-    def take(self) -> None:
-        """Process a share of the bytes, and call L{Turns.wait} for the rest."""
+    def process_share(self) -> None:
+        """Process a share of the bytes, and call L{FairScheduler.queue_connection} for the rest."""
 
     def abort_connection(self) -> None:
         """Abort the connection."""
 
 
-class Turns:
+class FairScheduler:
     """Queues of the connections of one server that wait; each is queued at most once.
 
     Connections with new data are queued separately from those that had a share and have more.  The
@@ -43,58 +43,58 @@ class Turns:
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
-        self._left = TURN
-        self._come: deque[Taker] = deque()
-        self._served: deque[Taker] = deque()
+        self._left = ITERATION_BUDGET
+        self._come: deque[ScheduledConnection] = deque()
+        self._served: deque[ScheduledConnection] = deque()
         self._lines = [self._served, self._come]
         self._next: IDelayedCall | None = None
 
     def has_room(self) -> bool:
         """Return whether more may be processed in this reactor iteration."""
-        return self._left > 0 and not self._waiting
+        return self._left > 0 and not self._has_waiting
 
-    def spend(self, cost: int) -> None:
+    def charge_budget(self, cost: int) -> None:
         """Charge C{cost} small frames to the budget."""
         self._left -= cost
-        self._call()
+        self._schedule_iteration()
 
-    def wait(self, taker: Taker, *, again: bool = False) -> None:
+    def queue_connection(self, taker: ScheduledConnection, *, again: bool = False) -> None:
         """Queue C{taker} for its next share.
 
         @param again: it has had a share, and has more.
         """
         (self._served if again else self._come).append(taker)
-        self._call()
+        self._schedule_iteration()
 
-    def leave(self, taker: Taker) -> None:
+    def remove_connection(self, taker: ScheduledConnection) -> None:
         """Remove C{taker} from the queues."""
         for line in self._lines:
             if taker in line:
                 line.remove(taker)
-        if not self._waiting and self._left == TURN:
+        if not self._has_waiting and self._left == ITERATION_BUDGET:
             cancel_call(self._next)
             self._next = None
 
     @property
-    def _waiting(self) -> bool:
+    def _has_waiting(self) -> bool:
         return any(self._lines)
 
-    def _call(self) -> None:
+    def _schedule_iteration(self) -> None:
         if self._next is None:
-            self._next = self._reactor.callLater(0, self._turn)
+            self._next = self._reactor.callLater(0, self._run_iteration)
 
-    def _turn(self) -> None:
-        self._next, self._left = None, TURN
+    def _run_iteration(self) -> None:
+        self._next, self._left = None, ITERATION_BUDGET
         self._lines.reverse()
         for line in self._lines:
             while line and self._left > 0:
-                self._serve(line.popleft())
-        if self._waiting:
-            self._call()
+                self._serve_connection(line.popleft())
+        if self._has_waiting:
+            self._schedule_iteration()
 
-    def _serve(self, taker: Taker) -> None:
+    def _serve_connection(self, taker: ScheduledConnection) -> None:
         try:
-            taker.take()
+            taker.process_share()
         except Exception:
             self._log.failure("a connection failed while processing received data")
             taker.abort_connection()

@@ -1,12 +1,12 @@
-"""Token scopes of operations on sessions and their workspaces: see L{tservice.http.reach}."""
+"""Token scopes of operations on sessions and their workspaces: see L{tservice.http.token_scopes}."""
 
 from __future__ import annotations
 
 from tservice.core.scopes import Scope
-from tservice.http.reachrecord import HOOKS, Power, TokenReach, all_of
+from tservice.http.token_scope_rule import HOOK_OPERATIONS, Capability, TokenScopeRule, make_rules
 
-SESSIONS: dict[str, TokenReach] = {
-    **all_of(
+SESSIONS: dict[str, TokenScopeRule] = {
+    **make_rules(
         Scope.SESSIONS_READ,
         "Reads sessions and their text; the state omits the fields for admins.",
         """
@@ -19,7 +19,7 @@ SESSIONS: dict[str, TokenReach] = {
         GET /api/sessions/{id}/last-response
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_READ,
         "Reads which models sessions can be given, and what is loaded; no key is shown.",
         """
@@ -27,7 +27,7 @@ SESSIONS: dict[str, TokenReach] = {
         GET /api/model-endpoints/{id}/running-status
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_READ,
         "Carries calls of tools, each checked like a separate request with the scopes and sessions"
         " of the token; with the scope approvals it also sends notices of these.",
@@ -37,7 +37,7 @@ SESSIONS: dict[str, TokenReach] = {
         DELETE /mcp
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_INPUT,
         "Typing into a shell or an agent is running commands.",
         """
@@ -49,15 +49,15 @@ SESSIONS: dict[str, TokenReach] = {
         PUT /api/sessions/{id}/permission-mode
         GET /ws/sessions/{id}/terminal
         """,
-        Power.SHELL,
-        opens=HOOKS,
+        Capability.SHELL,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_INPUT,
         "Asks the session's own CLI what to type next, without any tool; nothing is typed.",
         "POST /api/sessions/{id}/readmymind",
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_INPUT,
         "Words that suggestions are made from.",
         """
@@ -65,17 +65,17 @@ SESSIONS: dict[str, TokenReach] = {
         DELETE /api/sessions/{id}/intent
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_READ,
         "Goals, and what was said to agents in the workspace.",
         "GET /api/sessions/{id}/intent",
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_INPUT,
         "Typing includes choosing the size.",
         "POST /api/sessions/{id}/resize",
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_MANAGE,
         "Starts programs with arguments, environment and folder of the caller's choice.",
         """
@@ -85,24 +85,24 @@ SESSIONS: dict[str, TokenReach] = {
         POST /api/sessions/{id}/interactive
         POST /api/sessions/{id}/shell
         """,
-        Power.SHELL,
-        opens=HOOKS,
+        Capability.SHELL,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_MANAGE,
         "Opens a shell that runs git on what a repository of the caller's cases names.",
         "POST /api/cases/{name}/prepare",
-        Power.SHELL,
-        opens=HOOKS,
+        Capability.SHELL,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_MANAGE,
         "Restarts a session's agent, with a model of an endpoint that an admin has made.",
         "POST /api/sessions/{id}/custom-model",
-        Power.SHELL,
-        opens=HOOKS,
+        Capability.SHELL,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_MANAGE,
         "Changes or ends the owner's sessions.",
         """
@@ -119,7 +119,7 @@ SESSIONS: dict[str, TokenReach] = {
         PUT /api/session-order
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_INPUT,
         "Reads files of a workspace, as any program in the session can.",
         """
@@ -132,7 +132,7 @@ SESSIONS: dict[str, TokenReach] = {
         GET /api/screenshots/{name}
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_INPUT,
         "Stores the upload in a separate folder, under a generated name.",
         """
@@ -141,21 +141,21 @@ SESSIONS: dict[str, TokenReach] = {
         POST /api/screenshots
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_INPUT,
         "The file can be a program that a person or another program runs.",
         "PUT /api/sessions/{id}/file-content",
-        Power.SHELL,
-        opens=HOOKS,
+        Capability.SHELL,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         None,
         "The address opens a file without further credentials; a program sends its token.",
         "POST /api/sessions/{id}/file-link",
-        Power.CREDENTIAL,
+        Capability.CREDENTIAL,
         opens=frozenset({"GET /api/file-link/{word}"}),
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_READ,
         "Names of folders that sessions work in; a bound token sees those of its sessions.",
         """
@@ -164,14 +164,14 @@ SESSIONS: dict[str, TokenReach] = {
         GET /api/cases/{name}
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_READ,
         "What a case's container is made of and uses.",
         """
         GET /api/cases/{name}/container
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_MANAGE,
         "Makes, names and removes folders that sessions may be started in, and looks for them.",
         """
@@ -189,24 +189,24 @@ SESSIONS: dict[str, TokenReach] = {
         DELETE /api/cases/{name}
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_READ,
         "Lists sessions that a reboot has ended.",
         "GET /api/reboot-restore",
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_MANAGE,
         "Starts sessions again, as starting each of them would.",
         "POST /api/reboot-restore/restore",
-        Power.SHELL,
-        opens=HOOKS,
+        Capability.SHELL,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         Scope.SESSIONS_MANAGE,
         "Only the offer goes; each session can still be started.",
         "POST /api/reboot-restore/dismiss",
     ),
-    **all_of(
+    **make_rules(
         Scope.GIT,
         "Reads the state of the folder of a session or a case.",
         """

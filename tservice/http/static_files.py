@@ -12,7 +12,7 @@ from attrs import frozen
 from zope.interface import implementer
 
 from tservice.core.authentication import AuthenticationRequest
-from tservice.http.envelope import NO_STORE, Response
+from tservice.http.envelope import NO_STORE, HttpResponse
 from tservice.http.kernel import IPages
 
 INDEX = "index.html"
@@ -64,7 +64,7 @@ NOT_BUILT = b"""<!doctype html>
 
 
 @frozen(kw_only=True)
-class Stored:
+class StoredFile:
     """Representation of a file.
 
     @ivar encoding: its Content-Encoding, if any.
@@ -75,7 +75,7 @@ class Stored:
     encoding: str | None = None
 
 
-def accepted(header: str) -> frozenset[str]:
+def accepted_encodings(header: str) -> frozenset[str]:
     """Return the encodings of an Accept-Encoding header that the service supports."""
     found = set()
     for part in header.lower().split(","):
@@ -85,14 +85,14 @@ def accepted(header: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def matches(header: str, tag: str) -> bool:
+def matches_etag(header: str, tag: str) -> bool:
     """Return whether an If-None-Match header names C{tag}."""
     named = {part.strip().removeprefix("W/") for part in header.split(",")}
     return tag in named or "*" in named
 
 
 @implementer(IPages)
-class Pages:
+class StaticPages:
     """Serves a folder.  Only files that existed at the start are served, so no path can escape
     it.
     """
@@ -110,25 +110,27 @@ class Pages:
             and not path.is_symlink()
             and (gesture or GESTURE.rstrip("/") not in path.relative_to(folder).parts[:1])
         )
-        self._cache: dict[tuple[str, str | None], Stored] = {}
+        self._cache: dict[tuple[str, str | None], StoredFile] = {}
         self._cached = 0
 
     @property
-    def built(self) -> bool:
+    def is_built(self) -> bool:
         """True if the UI exists."""
         return INDEX in self._names
 
-    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
+    def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
         """Return the file at C{path}, compressed if the client accepts it, or a 304.
 
         @return: C{None} when there is none; C{public} for the files of the login page.
         """
         name = INDEX if path in UI_ROUTES else unquote(path[1:])
-        if name == INDEX and not self.built:
-            return self._missing()
+        if name == INDEX and not self.is_built:
+            return self._missing_page()
         if name not in self._names or "%2F" in path:
             return None
-        stored = self._choose(name, accepted(visit.header("accept-encoding") or ""))
+        stored = self._choose_encoding(
+            name, accepted_encodings(visit.header("accept-encoding") or "")
+        )
         hashed = _HASHED.fullmatch(name) is not None
         headers = {
             **(FOREVER if hashed else ASK_AGAIN),
@@ -138,27 +140,29 @@ class Pages:
         # The login page is this page too, and needs these two files.
         overlay = name in ("gesture/overlay.js", "gesture/overlay.css")
         public = hashed or overlay or path == "/login"
-        if matches(visit.header("if-none-match") or "", stored.tag):
-            return Response(status=304, content_type="", headers=headers, public=public)
+        if matches_etag(visit.header("if-none-match") or "", stored.tag):
+            return HttpResponse(status=304, content_type="", headers=headers, public=public)
         if stored.encoding is not None:
             headers["Content-Encoding"] = stored.encoding
-        return Response(
+        return HttpResponse(
             status=200,
             content=stored.content,
-            content_type=_type(name),
+            content_type=_content_type(name),
             headers=headers,
             public=public,
         )
 
-    def login_page(self) -> Response:
+    def login_page(self) -> HttpResponse:
         """Return the login page; the gate sets its status."""
-        if not self.built:
-            return self._missing()
-        content = self._choose(INDEX, frozenset()).content
-        return Response(status=200, content=content, content_type=_TYPES[".html"], headers=NO_STORE)
+        if not self.is_built:
+            return self._missing_page()
+        content = self._choose_encoding(INDEX, frozenset()).content
+        return HttpResponse(
+            status=200, content=content, content_type=_TYPES[".html"], headers=NO_STORE
+        )
 
-    def _missing(self) -> Response:
-        return Response(
+    def _missing_page(self) -> HttpResponse:
+        return HttpResponse(
             status=200,
             content=NOT_BUILT,
             content_type=_TYPES[".html"],
@@ -166,18 +170,18 @@ class Pages:
             public=True,
         )
 
-    def _choose(self, name: str, encodings: frozenset[str]) -> Stored:
+    def _choose_encoding(self, name: str, encodings: frozenset[str]) -> StoredFile:
         changed = name == INDEX and self._gesture
         for encoding, suffix in () if changed else _SIBLINGS.items():
             if encoding in encodings and name + suffix in self._names:
-                return self._keep(name, encoding, name + suffix)
-        plain = self._keep(name, None, name)
+                return self._load_cached(name, encoding, name + suffix)
+        plain = self._load_cached(name, None, name)
         small = Path(name).suffix in _PACKED or len(plain.content) < COMPRESS_FROM
         # The model for hand detection is large, and already compressed.
         worth = not (small or name.startswith(f"{GESTURE}hands/"))
-        return self._keep(name, "gzip", None) if worth and "gzip" in encodings else plain
+        return self._load_cached(name, "gzip", None) if worth and "gzip" in encodings else plain
 
-    def _keep(self, name: str, encoding: str | None, source: str | None) -> Stored:
+    def _load_cached(self, name: str, encoding: str | None, source: str | None) -> StoredFile:
         """Return one representation, from memory or read now.
 
         @param source: the file that holds it; C{None}: compressed here.
@@ -190,14 +194,14 @@ class Pages:
             if source == INDEX and self._gesture:
                 content = content.replace(b"</head>", OVERLAY)
         else:
-            content = gzip.compress(self._keep(name, None, name).content, 6, mtime=0)
+            content = gzip.compress(self._load_cached(name, None, name).content, 6, mtime=0)
         tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        stored = Stored(content=content, tag=tag, encoding=encoding)
+        stored = StoredFile(content=content, tag=tag, encoding=encoding)
         if self._cached + len(content) <= CACHE_BYTES:
             self._cached += len(content)
             self._cache[name, encoding] = stored
         return stored
 
 
-def _type(name: str) -> str:
+def _content_type(name: str) -> str:
     return _TYPES.get(Path(name).suffix, "application/octet-stream")

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.bounds}."""
+"""Tests for L{tservice.http.body_limits}."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.http.bounds import (
+from tservice.http.body_limits import (
+    EMPTY_BODY,
     JSON_BODY_LIMIT,
     LEAST_BODY_LIMIT,
     MAX_VALUES,
-    NOTHING,
     SPARE_VALUES,
-    bounds_of,
+    find_body_limits,
 )
-from tservice.http.models import Body
+from tservice.http.models import RequestBody
 
 Text = Annotated[str, Field(max_length=2_000)]
 
@@ -27,12 +27,12 @@ class Kind(Enum):
     SHORT = "x"
 
 
-class Inner(Body):
+class Inner(RequestBody):
     text: Text
     flag: bool | None = None
 
 
-class Known(Body):
+class Known(RequestBody):
     """Every kind of field that says how much it takes."""
 
     text: Text
@@ -44,19 +44,19 @@ class Known(Body):
     named: Annotated[dict[Text, Text | bool], Field(max_length=2)] | None = None
 
 
-class Text1(Body):
+class Text1(RequestBody):
     text: str
 
 
-class Anything(Body):
+class Anything(RequestBody):
     data: dict[str, Any] | None = None
 
 
-class Many(Body):
+class Many(RequestBody):
     items: list[Text]
 
 
-class Tree(Body):
+class Tree(RequestBody):
     inner: Tree | None = None
 
 
@@ -77,18 +77,18 @@ class BoundsTests(SynchronousTestCase):
         }
         raw = json.dumps(full, indent=2).encode()
         Known.model_validate_json(raw)
-        bounds = bounds_of(Known)
+        bounds = find_body_limits(Known)
         self.assertTrue(len(raw) <= bounds.size < 1.1 * len(raw), (len(raw), bounds))
         # Names and values of the model, what it nests, and the two of the dict.
         self.assertEqual(2 + 7 * 2 - 3 + 4 * (2 + 4) + 2 + 2 + 4, bounds.values - SPARE_VALUES)
 
     def test_what_is_open(self) -> None:
-        self.assertEqual(JSON_BODY_LIMIT, bounds_of(Text1).size)
-        self.assertEqual(2 + 2 + SPARE_VALUES, bounds_of(Text1).values)
+        self.assertEqual(JSON_BODY_LIMIT, find_body_limits(Text1).size)
+        self.assertEqual(2 + 2 + SPARE_VALUES, find_body_limits(Text1).values)
         for model in (Anything, Many, Tree):
-            bounds = bounds_of(model)
+            bounds = find_body_limits(model)
             self.assertEqual((JSON_BODY_LIMIT, MAX_VALUES), (bounds.size, bounds.values))
 
     def test_nothing_to_say(self) -> None:
-        self.assertEqual(NOTHING, bounds_of(None))
-        self.assertEqual(LEAST_BODY_LIMIT, bounds_of(Body).size)
+        self.assertEqual(EMPTY_BODY, find_body_limits(None))
+        self.assertEqual(LEAST_BODY_LIMIT, find_body_limits(RequestBody).size)

@@ -9,13 +9,13 @@ from twisted.internet.defer import Deferred
 
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
-from tservice.http.envelope import Refusal
-from tservice.http.operations import Call
+from tservice.http.envelope import HttpRefusal
+from tservice.http.operations import OperationCall
 
 
 @frozen(eq=False)
-class _Held:
-    call: Call
+class _ParkedCall:
+    call: OperationCall
     work: Deferred[object]
 
 
@@ -23,11 +23,11 @@ class ParkedCalls:
     """Registry of all long polls, at most one for each connection."""
 
     def __init__(self) -> None:
-        self._held: dict[_Held, None] = {}
+        self._held: dict[_ParkedCall, None] = {}
 
-    async def hold(self, call: Call) -> object:
+    async def run_call(self, call: OperationCall) -> object:
         """Run the handler of C{call} and return its result."""
-        held = _Held(call, Deferred.fromCoroutine(_answer(call)))
+        held = _ParkedCall(call, Deferred.fromCoroutine(_run_handler(call)))
         self._held[held] = None
         try:
             return await held.work
@@ -45,13 +45,13 @@ class ParkedCalls:
                 held.work.cancel()
 
 
-async def _answer(call: Call) -> object:
+async def _run_handler(call: OperationCall) -> object:
     return await call.operation.handler(call)
 
 
-def _is_over(call: Call) -> bool:
+def _is_over(call: OperationCall) -> bool:
     try:
-        call.again()
-    except (Refusal, ServiceError):
+        call.reauthorize()
+    except (HttpRefusal, ServiceError):
         return True
     return False

@@ -43,7 +43,7 @@ _SETTING = 6
 _DATA, _HEADERS, _SETTINGS, _PUSH, _CONTINUATION = 0x0, 0x1, 0x4, 0x5, 0x9
 
 
-class TooMuch(Exception):
+class FrameLimitExceeded(Exception):
     """Error of a client that exceeded a limit; the text names the limit."""
 
 
@@ -62,10 +62,10 @@ class FrameGuard:
         self.requests = 0
         self._left, self._since = float(BURST), seconds()
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
+    def split_frames(self, data: bytes) -> Iterator[bytes]:
         """Yield C{data} in pieces, each with the end of at most one frame.
 
-        @raise TooMuch: the rest exceeds a limit.
+        @raise FrameLimitExceeded: the rest exceeds a limit.
         """
         at = 0
         while at < len(data):
@@ -81,27 +81,27 @@ class FrameGuard:
         if len(self._head) == _HEAD:
             head, self._head = self._head, b""
             self._skip = int.from_bytes(head[:3], "big")
-            self._judge(head[3], self._skip)
+            self._check_frame(head[3], self._skip)
         return len(part)
 
-    def _judge(self, kind: int, length: int) -> None:
+    def _check_frame(self, kind: int, length: int) -> None:
         if length > FRAME_BYTES:
-            raise TooMuch(f"a frame of more than {FRAME_BYTES} bytes")
+            raise FrameLimitExceeded(f"a frame of more than {FRAME_BYTES} bytes")
         if kind == _SETTINGS and length > SETTINGS * _SETTING:
-            raise TooMuch("too many settings in one frame")
+            raise FrameLimitExceeded("too many settings in one frame")
         if kind in (_HEADERS, _PUSH, _CONTINUATION):
             self._block = length if kind != _CONTINUATION else self._block + length
             if self._block > HEADER_BYTES:
-                raise TooMuch(f"a request's header of more than {HEADER_BYTES} bytes")
+                raise FrameLimitExceeded(f"a request's header of more than {HEADER_BYTES} bytes")
         self.requests += kind == _HEADERS
         brings_on = kind == _HEADERS or (kind == _DATA and length >= SMALL_BYTES)
         if not brings_on:
-            self._spend()
+            self._charge_budget()
 
-    def _spend(self) -> None:
+    def _charge_budget(self) -> None:
         now = self._seconds()
         self._left = min(BURST, self._left + RATE * (now - self._since))
         self._since = now
         if self._left < 1:
-            raise TooMuch("too many frames that do not advance a request")
+            raise FrameLimitExceeded("too many frames that do not advance a request")
         self._left -= 1

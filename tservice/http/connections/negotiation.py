@@ -16,18 +16,19 @@ from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 from twisted.web._http2 import H2Connection
 
-from tservice.http.connections.channel import Channel
-from tservice.http.connections.frameguard import (
+from tservice.http.connections.channel import Http1Channel
+from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, FairScheduler
+from tservice.http.connections.frame_limits import (
     HEADER_LIST_BYTES,
     SETTINGS,
     FrameGuard,
-    TooMuch,
+    FrameLimitExceeded,
 )
-from tservice.http.connections.parts import ConnectionServer
-from tservice.http.connections.turns import SHARE, Turns
+from tservice.http.connections.interfaces import ConnectionServer
 
 RESETS = 200
-"""Burst of requests that a client may reset; beyond that L{Patient} allows 33 a second."""
+"""Burst of requests that a client may reset; beyond that L{BoundedH2Connection} allows 33 a second.
+"""
 
 TABLE_BYTES = 4096
 """Size of the table that compresses response headers, regardless of what the client allows, because
@@ -51,7 +52,7 @@ FAREWELL_SECONDS = 1.0
 """
 
 
-class _Tree(PriorityTree):  # type: ignore[misc]
+class _SendSchedule(PriorityTree):  # type: ignore[misc]
     """Schedule of the streams that may send.
 
     Without a check of the windows, a stream that waits for its window would be polled repeatedly.
@@ -69,7 +70,7 @@ class _Tree(PriorityTree):  # type: ignore[misc]
             self.block(stream)
 
 
-class _Packer(Encoder):
+class _BoundedEncoder(Encoder):
     """Header encoder whose table the client cannot enlarge."""
 
     @property
@@ -85,7 +86,7 @@ class _Packer(Encoder):
             self.table_size_changes = [min(told), told[-1]] if min(told) < told[-1] else told[-1:]
 
 
-class _Unpacker(Decoder):
+class _BoundedDecoder(Decoder):
     """Header decoder that limits the resizes of its table."""
 
     _resizes = 0
@@ -101,7 +102,7 @@ class _Unpacker(Decoder):
         return super()._update_encoding_context(data)
 
 
-class Patient(H2Connection):
+class BoundedH2Connection(H2Connection):
     """HTTP/2 connection with limits, whose idle time-out does not apply while a response is in
     progress.
 
@@ -118,31 +119,31 @@ class Patient(H2Connection):
     _resetTokenBurst = RESETS
     _over: IDelayedCall | None = None
 
-    def __init__(self, reactor: Any, turns: Turns) -> None:
+    def __init__(self, reactor: Any, turns: FairScheduler) -> None:
         super().__init__(reactor)
         self._turns = turns
-        self.conn.encoder = _Packer()
-        self.conn.decoder = _Unpacker()
+        self.conn.encoder = _BoundedEncoder()
+        self.conn.decoder = _BoundedDecoder()
         self.conn.decoder.max_header_list_size = HEADER_LIST_BYTES
-        self.priority = _Tree(self._may_send)
+        self.priority = _SendSchedule(self._may_send)
         self._guard = FrameGuard(reactor.seconds)
         self._pieces: Iterator[bytes] = iter(())
         self._waits = False
         self._fields = 0
 
     @property
-    def answering(self) -> bool:
+    def is_responding(self) -> bool:
         """True if a response is in progress."""
         requests = [stream._request for stream in self.streams.values()]
         return any(request.handled and not request.finished for request in requests)
 
     @property
-    def arrived(self) -> int:
+    def received_bytes(self) -> int:
         """Number of buffered bytes of requests that are still arriving."""
         return sum(stream._request.held for stream in self.streams.values())
 
     def timeoutConnection(self) -> None:
-        if self.answering:
+        if self.is_responding:
             self.setTimeout(self.timeOut)
         else:
             super().timeoutConnection()
@@ -150,28 +151,28 @@ class Patient(H2Connection):
     def dataReceived(self, data: bytes) -> None:
         if self._is_over():
             return
-        self._pieces = chain(self._pieces, self._guard.feed(data))
+        self._pieces = chain(self._pieces, self._guard.split_frames(data))
         if self._waits:
             return
         if self._turns.has_room():
-            self.take()
+            self.process_share()
         else:
-            self._wait()
+            self._queue_share()
 
-    def take(self) -> None:
+    def process_share(self) -> None:
         """Process a share of the received bytes; the transport is paused for the rest."""
         waited, self._waits = self._waits, False
         try:
-            done = self._take_share()
-        except TooMuch as error:
+            done = self._process_share()
+        except FrameLimitExceeded as error:
             self.conn.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
             self._terminate(Failure(error))
             return
         if self._is_over():
             return
-        self._wake()
+        self._resume_streams()
         if not done:
-            self._wait(again=True)
+            self._queue_share(again=True)
         elif waited:
             self.transport.resumeProducing()
 
@@ -179,12 +180,12 @@ class Patient(H2Connection):
         """Abort the connection."""
         self.transport.abortConnection()
 
-    def _wait(self, *, again: bool = False) -> None:
+    def _queue_share(self, *, again: bool = False) -> None:
         self._waits = True
-        self._turns.wait(self, again=again)
+        self._turns.queue_connection(self, again=again)
         self.transport.pauseProducing()
 
-    def _take_share(self) -> bool:
+    def _process_share(self) -> bool:
         """Process a share of the received bytes, frame by frame; return true when all are
         processed.
 
@@ -198,12 +199,12 @@ class Patient(H2Connection):
             if self._is_over():
                 return True
             if len(self.conn.remote_settings) > SETTINGS:
-                raise TooMuch("too many settings")
+                raise FrameLimitExceeded("too many settings")
             begun, requests = self._guard.requests - requests, self._guard.requests
             cost = 1 + HEAD * begun + self._fields // FIELDS
-            self._turns.spend(cost)
+            self._turns.charge_budget(cost)
             spent += cost
-            if spent >= SHARE:
+            if spent >= CONNECTION_SHARE:
                 return False
         self._pieces = iter(())
         return True
@@ -228,7 +229,7 @@ class Patient(H2Connection):
     def connectionLost(
         self, reason: Failure = connectionDone, _cancelTimeouts: bool = True
     ) -> None:
-        self._turns.leave(self)
+        self._turns.remove_connection(self)
         self._pieces = iter(())
         super().connectionLost(reason, _cancelTimeouts)
         if _cancelTimeouts and self._over is not None and self._over.active():
@@ -242,7 +243,7 @@ class Patient(H2Connection):
             self._terminate(Failure(ProtocolError("a request with no path")))
             return
         super()._requestReceived(event)
-        self.streams[event.stream_id]._request.hold_head(_weight(event.headers))
+        self.streams[event.stream_id]._request.hold_head(_header_memory(event.headers))
 
     # The base class would fail for valid frames of a stream that has ended.
 
@@ -269,7 +270,7 @@ class Patient(H2Connection):
             not isinstance(queue[0], bytes) or self.conn.local_flow_control_window(stream) > 0
         )
 
-    def _wake(self) -> None:
+    def _resume_streams(self) -> None:
         """Continue sending on streams for which the received frames, settings included, made
         room.
         """
@@ -281,12 +282,12 @@ class Patient(H2Connection):
             waiting.callback(None)
 
 
-def _weight(headers: Iterable[tuple[bytes, bytes]]) -> int:
+def _header_memory(headers: Iterable[tuple[bytes, bytes]]) -> int:
     """Return the approximate memory in bytes of decoded headers."""
     return sum(len(name) + len(value) + 200 for name, value in headers)
 
 
-class Negotiated(Protocol):
+class NegotiatedConnection(Protocol):
     """Passes a connection on to the protocol that the TLS handshake selects.
 
     The choice is known when the first bytes arrive; until then an HTTP/1.1 channel holds the
@@ -297,10 +298,10 @@ class Negotiated(Protocol):
 
     def __init__(self, site: ConnectionServer) -> None:
         self._site = site
-        self._channel: Any = self._settle(Channel())
+        self._channel: Any = self._configure_channel(Http1Channel())
         self._decided = False
 
-    def _settle(self, channel: Any) -> Any:
+    def _configure_channel(self, channel: Any) -> Any:
         """Set the attributes that twisted.web's factories set on their channels."""
         channel.factory = channel.site = self._site
         channel.requestFactory = self._site.requestFactory
@@ -315,18 +316,20 @@ class Negotiated(Protocol):
         if not self._decided:
             self._decided = True
             if getattr(self.transport, "negotiatedProtocol", None) == b"h2":
-                self._switch()
+                self._switch_protocol()
         self._channel.dataReceived(data)
 
-    def _switch(self) -> None:
+    def _switch_protocol(self) -> None:
         self._channel.setTimeout(None)
         self.transport.unregisterProducer()
-        self._channel = self._settle(Patient(self._site.reactor, self._site.turns))
+        self._channel = self._configure_channel(
+            BoundedH2Connection(self._site.reactor, self._site.turns)
+        )
         self._channel.makeConnection(self.transport)
         self.transport.registerProducer(self._channel, True)
 
     @property
-    def answering(self) -> bool:
+    def is_responding(self) -> bool:
         """True if a response, a stream or a WebSocket is in progress."""
         answering: bool = self._channel.answering
         return answering
@@ -338,12 +341,12 @@ class Negotiated(Protocol):
         return owner
 
     @property
-    def arrived(self) -> int:
+    def received_bytes(self) -> int:
         """Number of buffered bytes of requests that are still arriving."""
         size: int = self._channel.arrived
         return size
 
-    def drop(self) -> None:
+    def drop_connection(self) -> None:
         """Abort the connection."""
         self.transport.abortConnection()
 

@@ -10,7 +10,7 @@ _RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNOREC
 
 
 @frozen
-class Part:
+class ByteRange:
     """Range of a file: C{length} bytes from C{start}."""
 
     start: int
@@ -21,11 +21,11 @@ class Part:
         return f"bytes {self.start}-{self.start + self.length - 1}/{size}"
 
 
-class Unsatisfiable(ValueError):
+class UnsatisfiableRange(ValueError):
     """Error of a range that begins after the file's end: 416."""
 
 
-def part_of(header: str | None, size: int) -> Part | None:
+def parse_range(header: str | None, size: int) -> ByteRange | None:
     """Return the single requested range; C{None}: the whole file.
 
     Anything but a single range of bytes is ignored, as a server may.
@@ -38,18 +38,18 @@ def part_of(header: str | None, size: int) -> Part | None:
     if not match[1]:
         length = min(int(match[2]), size)
         if not length:
-            raise Unsatisfiable
-        return Part(size - length, length)
+            raise UnsatisfiableRange
+        return ByteRange(size - length, length)
     start = int(match[1])
     end = min(int(match[2]), size - 1) if match[2] else size - 1
     if match[2] and int(match[2]) < start:
         return None
     if start >= size:
-        raise Unsatisfiable
-    return Part(start, end - start + 1)
+        raise UnsatisfiableRange
+    return ByteRange(start, end - start + 1)
 
 
-def names_tag(header: str | None, tag: str) -> bool:
+def matches_any_tag(header: str | None, tag: str) -> bool:
     """Return whether an C{If-None-NeedleMatch} header contains C{tag}, or is C{*}."""
     if header is None:
         return False

@@ -1,4 +1,6 @@
-"""Tests for L{tservice.http.transfer.outgoing}, and for streams whose reader loses the right."""
+"""Tests for L{tservice.http.transfer.streamed_response}, and for streams whose reader loses the
+right.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from tests.unit.http.sample import operation
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.core.identity import Identity
-from tservice.http.operations import Call, Operation, Style
-from tservice.http.parked import ParkedCalls
-from tservice.http.transfer.outgoing import STALLED_SECONDS, Outgoing
+from tservice.http.operations import Operation, OperationCall, ResponseStyle
+from tservice.http.parked_calls import ParkedCalls
+from tservice.http.transfer.streamed_response import STALLED_SECONDS, StreamedResponse
 
 
 class LosingGate(OpenGate):
@@ -22,7 +24,7 @@ class LosingGate(OpenGate):
 
     lost = False
 
-    def judge_again(
+    def reauthorize_call(
         self, visit: AuthenticationRequest, who: Identity, operation: Operation, path: Any
     ) -> None:
         if self.lost:
@@ -36,16 +38,18 @@ class OutgoingTests(SynchronousTestCase):
         self.refuse: ServiceError | None = None
         self.may = True
         self.gate, self.parked = LosingGate(), ParkedCalls()
-        self.api = Api([operation("GET", "/api/x", self.handle, style=Style.STREAM)], self.gate)
+        self.api = Api(
+            [operation("GET", "/api/x", self.handle, style=ResponseStyle.STREAM)], self.gate
+        )
         self.api.kernel._parked = self.parked
         self.addCleanup(self.api.close)
 
-    async def handle(self, call: Call) -> None:
+    async def handle(self, call: OperationCall) -> None:
         if self.refuse is not None:
             raise self.refuse
-        answer = Outgoing(call.request, lambda: self.may)
+        answer = StreamedResponse(call.request, lambda: self.may)
         try:
-            answer.begin(200, {"Content-Length": "6", "Content-Type": "text/plain"})
+            answer.write_head(200, {"Content-Length": "6", "Content-Type": "text/plain"})
             if answer.head_only:
                 return
             await answer.write(b"abc")

@@ -11,7 +11,7 @@ MAX_CONNECTIONS = 1024
 
 A further connection replaces one without a response in progress, else one whose response belongs to
 no account.  Clients that hold silent or slow connections therefore lock no user out.  If none can
-be replaced, the new connection is closed at once; L{has_share} prevents this case.
+be replaced, the new connection is closed at once; L{is_within_share} prevents this case.
 """
 
 FEW = 256
@@ -35,7 +35,7 @@ TABS_CONNECTIONS = 320
 _log = Logger()
 
 
-def kept_back(sessions: int, *, tabs_listener: bool = False) -> int:
+def count_reserved_descriptors(sessions: int, *, tabs_listener: bool = False) -> int:
     """Return the number of descriptors reserved for other purposes.
 
     @param sessions: the limit on sessions.
@@ -49,16 +49,16 @@ def kept_back(sessions: int, *, tabs_listener: bool = False) -> int:
     )
 
 
-def room_for_connections(files: int, kept: int) -> int:
+def connections_for_descriptors(files: int, kept: int) -> int:
     """Return how many connections leave enough descriptors for the panes.
 
     @param files: the descriptor limit of this process (C{ulimit -n}).
-    @param kept: the number of reserved ones, see L{kept_back}.
+    @param kept: the number of reserved ones, see L{count_reserved_descriptors}.
     """
     return max(1, min(MAX_CONNECTIONS, files - kept))
 
 
-def has_share(held: int, used: int, most: int) -> bool:
+def is_within_share(held: int, used: int, most: int) -> bool:
     """Return whether an account may have its current number of responses in progress.
 
     An account may use no more than is free for all others: one account uses at most half, two at
@@ -72,7 +72,7 @@ def has_share(held: int, used: int, most: int) -> bool:
     return used <= 1 or held <= most - most // 16 - used
 
 
-def claim_room(kept: int) -> int:
+def raise_descriptor_limit(kept: int) -> int:
     """Return the number of connections for this process; raise its descriptor limit if there were
     only L{FEW}.
 
@@ -80,10 +80,10 @@ def claim_room(kept: int) -> int:
     refused.
     """
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if room_for_connections(files, kept) < FEW:
+    if connections_for_descriptors(files, kept) < FEW:
         files = min(most, kept + FEW)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
-    room = room_for_connections(files, kept)
+    room = connections_for_descriptors(files, kept)
     if room < FEW:
         _log.warn(
             "only {room} connections at a time: ulimit -n allows {files} descriptors, and {kept} are"

@@ -13,49 +13,49 @@ from collections.abc import Mapping
 
 from tservice.core.scopes import Scope
 from tservice.http.operations import Operation
-from tservice.http.reachrecord import HOOKS, Power, TokenReach, all_of
-from tservice.http.reachsessions import SESSIONS
+from tservice.http.session_token_scopes import SESSIONS
+from tservice.http.token_scope_rule import HOOK_OPERATIONS, Capability, TokenScopeRule, make_rules
 
 
-def name_of(operation: Operation) -> str:
-    """Return the key of an operation in L{REACH}."""
+def operation_name(operation: Operation) -> str:
+    """Return the key of an operation in L{TOKEN_SCOPES}."""
     return f"{operation.method} {operation.path}"
 
 
-def reached(scope: Scope) -> frozenset[str]:
+def reachable_operations(scope: Scope) -> frozenset[str]:
     """Return every operation that a token with only that scope can call, directly or indirectly."""
     found: set[str] = set()
-    ahead = [name for name, reach in REACH.items() if reach.scope is scope]
+    ahead = [name for name, reach in TOKEN_SCOPES.items() if reach.scope is scope]
     while ahead:
         name = ahead.pop()
         if name not in found:
             found.add(name)
-            ahead += REACH[name].opens
+            ahead += TOKEN_SCOPES[name].opens
     return frozenset(found)
 
 
 _CODE = frozenset({"GET /q/{code}"})
 
-_FOR_ALL: dict[str, TokenReach] = {
-    **all_of(None, "Public; the answer has no data.", "GET /healthz"),
-    **all_of(
+_FOR_ALL: dict[str, TokenScopeRule] = {
+    **make_rules(None, "Public; the answer has no data.", "GET /healthz"),
+    **make_rules(
         None,
         "A password opens a cookie; a token has nothing to do with it.",
         "POST /api/login",
-        Power.CREDENTIAL,
+        Capability.CREDENTIAL,
     ),
-    **all_of(
+    **make_rules(
         None,
         "The code in the path opens a cookie for an admin; it is shown to people only.",
         "GET /q/{code}",
-        Power.CREDENTIAL,
+        Capability.CREDENTIAL,
     ),
-    **all_of(
+    **make_rules(
         None,
         "The capability in the path opens one file for ten minutes.",
         "GET /api/file-link/{word}",
     ),
-    **all_of(
+    **make_rules(
         None,
         "Agents report with the secret of the hooks; a report gives no right.",
         """
@@ -65,8 +65,8 @@ _FOR_ALL: dict[str, TokenReach] = {
     ),
 }
 
-_PEOPLE: dict[str, TokenReach] = {
-    **all_of(
+_PEOPLE: dict[str, TokenScopeRule] = {
+    **make_rules(
         None,
         "It ends or makes cookies and passwords; a token would shut its own owner out.",
         """
@@ -76,9 +76,9 @@ _PEOPLE: dict[str, TokenReach] = {
         POST /api/admin/users/{name}/logout
         POST /api/admin/users/{name}/reset-password
         """,
-        Power.CREDENTIAL,
+        Capability.CREDENTIAL,
     ),
-    **all_of(
+    **make_rules(
         None,
         "An account that a token made or changed would outlive the token, and have more rights.",
         """
@@ -86,10 +86,10 @@ _PEOPLE: dict[str, TokenReach] = {
         PATCH /api/admin/users/{name}
         DELETE /api/admin/users/{name}
         """,
-        Power.CREDENTIAL,
-        Power.RIGHTS,
+        Capability.CREDENTIAL,
+        Capability.RIGHTS,
     ),
-    **all_of(
+    **make_rules(
         None,
         "A token that makes, lists or ends tokens would have no bounds in scope or time.",
         """
@@ -97,19 +97,19 @@ _PEOPLE: dict[str, TokenReach] = {
         GET /api/tokens
         DELETE /api/tokens/{id}
         """,
-        Power.CREDENTIAL,
+        Capability.CREDENTIAL,
     ),
-    **all_of(
+    **make_rules(
         None,
         "The code gives the cookie of the admin that it belongs to.",
         """
         GET /api/tunnel/qr
         POST /api/tunnel/qr/regenerate
         """,
-        Power.CREDENTIAL,
+        Capability.CREDENTIAL,
         opens=_CODE,
     ),
-    **all_of(
+    **make_rules(
         None,
         "Only for browsers; a subscription would outlive the token.",
         """
@@ -117,10 +117,10 @@ _PEOPLE: dict[str, TokenReach] = {
         POST /api/push/subscriptions
         DELETE /api/push/subscriptions
         """,
-        Power.LASTS,
+        Capability.LASTS,
     ),
-    **all_of(None, "A program knows who its token is for.", "GET /api/me"),
-    **all_of(
+    **make_rules(None, "A program knows who its token is for.", "GET /api/me"),
+    **make_rules(
         None,
         "A person speaks into a page; it costs the account that the service dictates on.",
         """
@@ -128,7 +128,7 @@ _PEOPLE: dict[str, TokenReach] = {
         GET /ws/voice/stream
         """,
     ),
-    **all_of(
+    **make_rules(
         None,
         "A web tab is for a person, and sends requests from the service's machine.",
         """
@@ -139,19 +139,19 @@ _PEOPLE: dict[str, TokenReach] = {
         DELETE /api/webviews/{id}
         """,
     ),
-    **all_of(
+    **make_rules(
         None,
         "Its answer has a capability that opens the tab without further credentials.",
         "POST /api/webviews/{id}/open",
-        Power.CREDENTIAL,
+        Capability.CREDENTIAL,
         opens=frozenset({"ANY /webview/{capability}/{rest:path}"}),
     ),
-    **all_of(
+    **make_rules(
         None,
         "The capability in the path is the only credential.",
         "ANY /webview/{capability}/{rest:path}",
     ),
-    **all_of(
+    **make_rules(
         None,
         "Conversations of every folder, also of before the service: for their person.",
         """
@@ -159,7 +159,7 @@ _PEOPLE: dict[str, TokenReach] = {
         GET /api/history/sessions/{conversation}
         """,
     ),
-    **all_of(
+    **make_rules(
         None,
         "The description of the API, for people and their tools.",
         """
@@ -170,8 +170,8 @@ _PEOPLE: dict[str, TokenReach] = {
     ),
 }
 
-_WATCHING: dict[str, TokenReach] = {
-    **all_of(
+_WATCHING: dict[str, TokenScopeRule] = {
+    **make_rules(
         Scope.WAITS,
         "Waits for signals and text of sessions; checked again before the answer.",
         """
@@ -180,13 +180,13 @@ _WATCHING: dict[str, TokenReach] = {
         GET /api/waits
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.EVENTS,
         "Receives events of sessions, with their text. Events of cases, jobs, settings and admins"
         " also need the scopes that read these; events of codes go to no token.",
         "GET /api/events",
     ),
-    **all_of(
+    **make_rules(
         Scope.APPROVALS,
         "Reads what agents ask, and dismisses it.",
         """
@@ -195,14 +195,14 @@ _WATCHING: dict[str, TokenReach] = {
         POST /api/approvals/session/{id}/viewed
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.APPROVALS,
         "An answer lets an agent run what it asked for.",
         "POST /api/approvals/{item}/answer",
-        Power.SHELL,
-        opens=HOOKS,
+        Capability.SHELL,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         Scope.CRON,
         "Reads, switches and ends the owner's jobs.",
         """
@@ -215,7 +215,7 @@ _WATCHING: dict[str, TokenReach] = {
         POST /api/cron/preview
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.CRON,
         "Reads and ends the owner's timed runs.",
         """
@@ -224,15 +224,15 @@ _WATCHING: dict[str, TokenReach] = {
         DELETE /api/scheduled/{id}
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.CRON,
         "A timed run starts an agent and types its prompt, also after the token has ended.",
         "POST /api/scheduled",
-        Power.SHELL,
-        Power.LASTS,
-        opens=HOOKS,
+        Capability.SHELL,
+        Capability.LASTS,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         Scope.CRON,
         "A job starts a program and types its prompt, also after the token has ended.",
         """
@@ -240,14 +240,14 @@ _WATCHING: dict[str, TokenReach] = {
         PUT /api/cron/jobs/{id}
         POST /api/cron/jobs/{id}/run
         """,
-        Power.SHELL,
-        Power.LASTS,
-        opens=HOOKS,
+        Capability.SHELL,
+        Capability.LASTS,
+        opens=HOOK_OPERATIONS,
     ),
 }
 
-_SERVICE: dict[str, TokenReach] = {
-    **all_of(
+_SERVICE: dict[str, TokenScopeRule] = {
+    **make_rules(
         Scope.SETTINGS,
         "Reads settings and the CLIs; no key is shown.",
         """
@@ -255,13 +255,13 @@ _SERVICE: dict[str, TokenReach] = {
         GET /api/clis
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.SETTINGS,
         "For admins; the tunnel's switch also needs the scope admin.",
         "PUT /api/settings",
-        Power.STEERS,
+        Capability.STEERS,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "Admins read what there is: accounts without a password in any form, who is signed in"
         " without a cookie, the log, figures.",
@@ -277,39 +277,39 @@ _SERVICE: dict[str, TokenReach] = {
         GET /metrics
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "The tunnel asks for a password like every other way in, and a token cannot see its code.",
         """
         POST /api/tunnel/start
         POST /api/tunnel/stop
         """,
-        Power.PUBLISHES,
-        Power.STEERS,
+        Capability.PUBLISHES,
+        Capability.STEERS,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "Where word of all sessions goes; the URL itself is never shown.",
         """
         PUT /api/webhook
         POST /api/webhook/test
         """,
-        Power.STEERS,
-        Power.LASTS,
+        Capability.STEERS,
+        Capability.LASTS,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "A CLI is a command line that sessions of everybody start.",
         """
         POST /api/clis
         PUT /api/clis/custom/{id}
         """,
-        Power.SHELL,
-        Power.STEERS,
-        Power.LASTS,
-        opens=HOOKS,
+        Capability.SHELL,
+        Capability.STEERS,
+        Capability.LASTS,
+        opens=HOOK_OPERATIONS,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "Which machines sessions can run on, and the names and files that open them.",
         """
@@ -317,12 +317,12 @@ _SERVICE: dict[str, TokenReach] = {
         GET /api/remote-hosts/{id}/sessions
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "Wakes a machine in the way that its record says, and opens the connection to it.",
         "POST /api/remote-hosts/{id}/wake",
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "Another machine that sessions run on, and whose key is believed: who chooses it sees what"
         " is typed there.",
@@ -333,17 +333,17 @@ _SERVICE: dict[str, TokenReach] = {
         POST /api/remote-hosts/{id}/check
         POST /api/remote-hosts/{id}/trust
         """,
-        Power.STEERS,
-        Power.LASTS,
+        Capability.STEERS,
+        Capability.LASTS,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "Gives what one agent of the service's own user has to the others, and nothing else.",
         "POST /api/mcp-sync",
-        Power.STEERS,
-        Power.LASTS,
+        Capability.STEERS,
+        Capability.LASTS,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "Where sessions of everybody send what they work on, and the key that goes there: one that"
         " is kept is never shown, and no token takes it to another address.",
@@ -353,10 +353,10 @@ _SERVICE: dict[str, TokenReach] = {
         DELETE /api/model-endpoints/{id}
         POST /api/model-endpoints/{id}/discover-models
         """,
-        Power.STEERS,
-        Power.LASTS,
+        Capability.STEERS,
+        Capability.LASTS,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "How containers are made, within the fence, and what an engine builds and fetches for it.",
         """
@@ -367,10 +367,10 @@ _SERVICE: dict[str, TokenReach] = {
         POST /api/container-hosts/{id}/build/cancel
         POST /api/cases/{name}/container/recreate
         """,
-        Power.STEERS,
-        Power.LASTS,
+        Capability.STEERS,
+        Capability.LASTS,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "How containers are made, what containers there are, and what a build printed.",
         """
@@ -379,7 +379,7 @@ _SERVICE: dict[str, TokenReach] = {
         GET /api/container-hosts/{id}/build/log
         """,
     ),
-    **all_of(
+    **make_rules(
         Scope.ADMIN,
         "Switches, removes or installs what is listed; the installer is a fixed one.",
         """
@@ -388,14 +388,20 @@ _SERVICE: dict[str, TokenReach] = {
         POST /api/clis/{id}/install
         DELETE /api/clis/{id}/install
         """,
-        Power.STEERS,
+        Capability.STEERS,
     ),
 }
 
-REACH: Mapping[str, TokenReach] = {**_FOR_ALL, **_PEOPLE, **SESSIONS, **_WATCHING, **_SERVICE}
-"""Rules of all operations, by L{name_of}."""
+TOKEN_SCOPES: Mapping[str, TokenScopeRule] = {
+    **_FOR_ALL,
+    **_PEOPLE,
+    **SESSIONS,
+    **_WATCHING,
+    **_SERVICE,
+}
+"""Rules of all operations, by L{operation_name}."""
 
-SETTINGS: Mapping[str, Scope | None] = {
+SETTING_SCOPES: Mapping[str, Scope | None] = {
     "readMyMindEnabled": None,
     "customModelEndpointsEnabled": None,
     "cliManagementEnabled": None,

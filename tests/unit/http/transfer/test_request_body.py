@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.transfer.incoming}, and for how the site passes a body on."""
+"""Tests for L{tservice.http.transfer.request_body}, and for how the site passes a body on."""
 
 from __future__ import annotations
 
@@ -11,63 +11,63 @@ from tests.unit.http.driver import Api, Connection, head, parse
 from tests.unit.http.sample import operation
 from tservice.core.errors import ServiceError, invalid_field
 from tservice.http.connections.channel import LINGER_SECONDS
-from tservice.http.operations import Call
-from tservice.http.transfer.incoming import HELD, Incoming
+from tservice.http.operations import OperationCall
+from tservice.http.transfer.request_body import BUFFER_BYTES, IncomingBody
 
 FORM = "multipart/form-data; boundary=x"
-BOUND = 10 * HELD
+BOUND = 10 * BUFFER_BYTES
 
 
 class IncomingTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.said: list[str] = []
-        self.body = Incoming(
+        self.body = IncomingBody(
             lambda: self.said.append("hold"), lambda: self.said.append("go on"), complete=False
         )
 
     def read(self) -> Deferred[bytes]:
-        return Deferred.fromCoroutine(self.body.read())
+        return Deferred.fromCoroutine(self.body.read_data())
 
     def test_what_is_here_comes_at_once_and_joined(self) -> None:
         waiting = self.read()
         self.assertNoResult(waiting)
-        self.body.feed(b"a")
+        self.body.add_data(b"a")
         self.assertEqual(b"a", self.successResultOf(waiting))
-        self.body.feed(b"b")
-        self.body.feed(b"c")
-        self.body.end()
+        self.body.add_data(b"b")
+        self.body.add_data(b"c")
+        self.body.set_complete()
         self.assertEqual(b"bc", self.successResultOf(self.read()))
         self.assertEqual(b"", self.successResultOf(self.read()))
 
     def test_the_sender_waits_for_the_reader(self) -> None:
-        self.body.feed(bytes(HELD - 1))
+        self.body.add_data(bytes(BUFFER_BYTES - 1))
         self.assertEqual([], self.said)
-        self.body.feed(b"x")
-        self.body.feed(b"y")
+        self.body.add_data(b"x")
+        self.body.add_data(b"y")
         self.assertEqual(["hold"], self.said)
-        self.assertEqual(HELD + 1, len(self.successResultOf(self.read())))
+        self.assertEqual(BUFFER_BYTES + 1, len(self.successResultOf(self.read())))
         self.assertEqual(["hold", "go on"], self.said)
 
     def test_a_sender_that_left(self) -> None:
         waiting = self.read()
-        self.body.lose()
+        self.body.handle_disconnect()
         self.failureResultOf(waiting, CancelledError)
         self.failureResultOf(self.read(), CancelledError)
 
     def test_refused_for_good(self) -> None:
-        self.body.feed(b"a")
-        self.body.refuse(invalid_field("body", "too long"))
-        self.body.feed(b"b")
+        self.body.add_data(b"a")
+        self.body.refuse_body(invalid_field("body", "too long"))
+        self.body.add_data(b"b")
         self.failureResultOf(self.read(), ServiceError)
-        self.assertTrue(self.body.thrown)
+        self.assertTrue(self.body.discards_rest)
 
     def test_draining_keeps_nothing(self) -> None:
-        self.body.feed(bytes(HELD))
-        drained = Deferred.fromCoroutine(self.body.drain())
+        self.body.add_data(bytes(BUFFER_BYTES))
+        drained = Deferred.fromCoroutine(self.body.discard_rest())
         self.assertEqual(["hold", "go on"], self.said)
-        self.body.feed(bytes(HELD))
+        self.body.add_data(bytes(BUFFER_BYTES))
         self.assertNoResult(drained)
-        self.body.end()
+        self.body.set_complete()
         self.successResultOf(drained)
         self.assertEqual(["hold", "go on"], self.said)
 
@@ -83,11 +83,11 @@ class StreamedTests(SynchronousTestCase):
         self.api = Api([operation("POST", "/api/x", self.handle, streams=True, body_limit=BOUND)])
         self.addCleanup(self.api.close)
 
-    async def handle(self, call: Call) -> object:
+    async def handle(self, call: OperationCall) -> object:
         if self.refuse is not None:
             raise self.refuse
         try:
-            while data := await call.incoming.read():
+            while data := await call.incoming.read_data():
                 self.read.append(data)
                 if self.go is not None:
                     await self.go
@@ -126,7 +126,7 @@ class StreamedTests(SynchronousTestCase):
         self.go = Deferred()
         connection = self.begin(**{"Content-Length": str(BOUND)})
         connection.send(b"a")
-        connection.send(bytes(HELD))
+        connection.send(bytes(BUFFER_BYTES))
         self.assertEqual("paused", connection.transport.producerState)
         waiting, self.go = self.go, None
         waiting.callback(None)
@@ -138,7 +138,7 @@ class StreamedTests(SynchronousTestCase):
         connection.send(b"a")
         self.assertEqual((400, "INVALID_INPUT", "file: no"), parse(connection.value()).error)
         before = connection.value()
-        connection.send(bytes(HELD))
+        connection.send(bytes(BUFFER_BYTES))
         self.assertEqual(before, connection.value())
         self.assertFalse(connection.transport.disconnecting)
         self.api.clock.advance(LINGER_SECONDS)
@@ -152,7 +152,7 @@ class StreamedTests(SynchronousTestCase):
     def test_too_large_as_it_turns_out(self) -> None:
         connection = self.begin(**{"Transfer-Encoding": "chunked"})
         for _ in range(11):
-            connection.send(b"%x\r\n%s\r\n" % (HELD, bytes(HELD)))
+            connection.send(b"%x\r\n%s\r\n" % (BUFFER_BYTES, bytes(BUFFER_BYTES)))
         self.assertEqual(413, parse(connection.value()).status)
         self.assertLessEqual(sum(map(len, self.read)), BOUND)
 
@@ -178,7 +178,7 @@ class DeprecatedTests(SynchronousTestCase):
     """What goes on working for old clients."""
 
     def test_it_says_so_and_warns_once(self) -> None:
-        async def handle(call: Call) -> object:
+        async def handle(call: OperationCall) -> object:
             return {}
 
         table: list[Any] = [

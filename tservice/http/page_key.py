@@ -7,7 +7,7 @@ storage of the origin, which includes the port.
 
 from __future__ import annotations
 
-from tservice.http.request import Request
+from tservice.http.request import ServiceRequest
 
 HEADER = "X-Service-Key"
 """Header of the key; a page without a key sends it too, to identify itself as a page."""
@@ -18,17 +18,21 @@ WANTED = "wanted"
 PROTOCOL = "tservice"
 """Subprotocol of the service's WebSockets, for clients that ask for one."""
 
-CARRIER = "key."
+KEY_PREFIX = "key."
 """Prefix of the subprotocol that holds the key: a page can put nothing else into an upgrade."""
 
 
-def shown_key(request: Request, upgrade: bool) -> str | None:
+def find_page_key(request: ServiceRequest, upgrade: bool) -> str | None:
     """Return the key of a request, right or wrong; C{None} if there is none, so no page sent it."""
-    carried = [word for word in protocols(request) if word.startswith(CARRIER)] if upgrade else []
-    return carried[0].removeprefix(CARRIER) if carried else request.getHeader(HEADER)
+    carried = (
+        [word for word in offered_subprotocols(request) if word.startswith(KEY_PREFIX)]
+        if upgrade
+        else []
+    )
+    return carried[0].removeprefix(KEY_PREFIX) if carried else request.getHeader(HEADER)
 
 
-def protocols(request: Request) -> list[str]:
+def offered_subprotocols(request: ServiceRequest) -> list[str]:
     """Return the subprotocols that an upgrade offers."""
     offered = ",".join(request.header_values("sec-websocket-protocol"))
     return [word.strip() for word in offered.split(",")]

@@ -35,7 +35,7 @@ _WORD = 32
 
 
 @frozen(kw_only=True)
-class SocketBounds:
+class SocketLimits:
     """Limits on the messages that a client may send on a WebSocket.
 
     @ivar message: bytes of a message, at most L{MAX_MESSAGE}.
@@ -49,12 +49,12 @@ class SocketBounds:
     compressed: bool = True
 
 
-ANY_MESSAGE = SocketBounds()
+ANY_MESSAGE = SocketLimits()
 """Default limits for WebSockets."""
 
 
 @frozen
-class BodyBounds:
+class BodyLimits:
     """Limits on a body.
 
     @ivar size: bytes.
@@ -64,95 +64,95 @@ class BodyBounds:
     size: int
     values: int
 
-    def __add__(self, other: BodyBounds) -> BodyBounds:
-        return BodyBounds(self.size + other.size, self.values + other.values)
+    def __add__(self, other: BodyLimits) -> BodyLimits:
+        return BodyLimits(self.size + other.size, self.values + other.values)
 
-    def __mul__(self, times: int) -> BodyBounds:
-        return BodyBounds(self.size * times, self.values * times)
+    def __mul__(self, times: int) -> BodyLimits:
+        return BodyLimits(self.size * times, self.values * times)
 
-    def __or__(self, other: BodyBounds) -> BodyBounds:
+    def __or__(self, other: BodyLimits) -> BodyLimits:
         """Return the larger limits of the two."""
-        return BodyBounds(max(self.size, other.size), max(self.values, other.values))
+        return BodyLimits(max(self.size, other.size), max(self.values, other.values))
 
 
-OPEN = BodyBounds(JSON_BODY_LIMIT, MAX_VALUES)
+ANY_JSON = BodyLimits(JSON_BODY_LIMIT, MAX_VALUES)
 """Limits for arbitrary JSON."""
 
-OPEN_TEXT = BodyBounds(JSON_BODY_LIMIT, 1)
+ANY_TEXT = BodyLimits(JSON_BODY_LIMIT, 1)
 """Limits for a text of any length."""
 
-NOTHING = BodyBounds(LEAST_BODY_LIMIT, SPARE_VALUES)
+EMPTY_BODY = BodyLimits(LEAST_BODY_LIMIT, SPARE_VALUES)
 """Limits for an operation without body."""
 
 
 @lru_cache(maxsize=256)
-def bounds_of(model: type[BaseModel] | None) -> BodyBounds:
+def find_body_limits(model: type[BaseModel] | None) -> BodyLimits:
     """Return the tightest limits that refuse no body which C{model} accepts.
 
-    Parts without limits in the model get those of L{OPEN}.
+    Parts without limits in the model get those of L{ANY_JSON}.
     """
     if model is None:
-        return NOTHING
+        return EMPTY_BODY
     schema = model.model_json_schema(mode="validation")
-    found = _Reader(schema.get("$defs", {})).read(schema)
+    found = _SchemaLimits(schema.get("$defs", {})).find_limits(schema)
     size = min(JSON_BODY_LIMIT, max(LEAST_BODY_LIMIT, found.size))
-    return BodyBounds(size, min(MAX_VALUES, found.values + SPARE_VALUES))
+    return BodyLimits(size, min(MAX_VALUES, found.values + SPARE_VALUES))
 
 
-class _Reader:
+class _SchemaLimits:
     """Computes limits from a JSON schema that pydantic generated."""
 
     def __init__(self, named: Mapping[str, Any], above: frozenset[str] = frozenset()) -> None:
         self._named, self._above = named, above
 
-    def read(self, schema: Any) -> BodyBounds:
-        """Return the limits of C{schema}; L{OPEN} for parts without limits."""
+    def find_limits(self, schema: Any) -> BodyLimits:
+        """Return the limits of C{schema}; L{ANY_JSON} for parts without limits."""
         if not isinstance(schema, dict):
-            return OPEN
+            return ANY_JSON
         if "$ref" in schema:
             return self._read_named(schema["$ref"].rpartition("/")[2])
         for several in ("anyOf", "oneOf"):
             if several in schema:
-                return self._widest(schema[several])
+                return self._combine_limits(schema[several])
         if "enum" in schema or "const" in schema:
             words = [schema.get("const"), *schema.get("enum", ())]
-            return _text(max(len(str(word)) for word in words))
+            return _text_limits(max(len(str(word)) for word in words))
         match schema.get("type"):
             case "string":
-                return _text(schema["maxLength"]) if "maxLength" in schema else OPEN_TEXT
+                return _text_limits(schema["maxLength"]) if "maxLength" in schema else ANY_TEXT
             case "integer" | "number" | "boolean" | "null":
-                return BodyBounds(_WORD, 1)
+                return BodyLimits(_WORD, 1)
             case "array" if "maxItems" in schema:
-                return BodyBounds(_WORD, 2) + self._each(schema) * int(schema["maxItems"])
+                return BodyLimits(_WORD, 2) + self._array_limits(schema) * int(schema["maxItems"])
             case "object" if "properties" in schema or "maxProperties" in schema:
-                return self._object(schema)
-        return OPEN
+                return self._object_limits(schema)
+        return ANY_JSON
 
-    def _read_named(self, name: str) -> BodyBounds:
+    def _read_named(self, name: str) -> BodyLimits:
         if name in self._above:
-            return OPEN
-        return _Reader(self._named, self._above | {name}).read(self._named.get(name))
+            return ANY_JSON
+        return _SchemaLimits(self._named, self._above | {name}).find_limits(self._named.get(name))
 
-    def _widest(self, schemas: list[Any]) -> BodyBounds:
-        widest = BodyBounds(0, 0)
+    def _combine_limits(self, schemas: list[Any]) -> BodyLimits:
+        widest = BodyLimits(0, 0)
         for schema in schemas:
-            widest |= self.read(schema)
+            widest |= self.find_limits(schema)
         return widest
 
-    def _each(self, schema: Mapping[str, Any]) -> BodyBounds:
-        return self._widest([*schema.get("prefixItems", ()), schema.get("items", {})])
+    def _array_limits(self, schema: Mapping[str, Any]) -> BodyLimits:
+        return self._combine_limits([*schema.get("prefixItems", ()), schema.get("items", {})])
 
-    def _object(self, schema: Mapping[str, Any]) -> BodyBounds:
-        total = BodyBounds(_WORD, 2)
+    def _object_limits(self, schema: Mapping[str, Any]) -> BodyLimits:
+        total = BodyLimits(_WORD, 2)
         for name, field in schema.get("properties", {}).items():
-            total += _text(len(name)) + self.read(field)
+            total += _text_limits(len(name)) + self.find_limits(field)
         if "maxProperties" in schema:
-            name = self.read({"type": "string", **schema.get("propertyNames", {})})
-            total += (name + self.read(schema.get("additionalProperties"))) * schema[
+            name = self.find_limits({"type": "string", **schema.get("propertyNames", {})})
+            total += (name + self.find_limits(schema.get("additionalProperties"))) * schema[
                 "maxProperties"
             ]
         return total
 
 
-def _text(length: int) -> BodyBounds:
-    return BodyBounds(length * LONGEST_CHARACTER + _WORD, 1)
+def _text_limits(length: int) -> BodyLimits:
+    return BodyLimits(length * LONGEST_CHARACTER + _WORD, 1)

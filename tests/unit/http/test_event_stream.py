@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.sse}."""
+"""Tests for L{tservice.http.event_stream}."""
 
 from __future__ import annotations
 
@@ -14,8 +14,14 @@ from tservice.core.event_payloads import SessionRenamedPayload
 from tservice.core.events import EventAudience, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.http import sse
-from tservice.http.sse import HEARTBEAT_SECONDS, MAX_BACKLOG, MAX_CLIENTS, RING, EventStreams
+from tservice.http import event_stream
+from tservice.http.event_stream import (
+    HEARTBEAT_SECONDS,
+    MAX_BACKLOG,
+    MAX_CLIENTS,
+    RING,
+    EventStreams,
+)
 
 ANN = Identity(username="ann", admin=False, auth_session="s1")
 ROOT = Identity(username="root", admin=True)
@@ -47,7 +53,7 @@ class StreamTests(SynchronousTestCase):
         self.gate = OpenGate(ROOT)
         clock = Clock()
         self.streams = EventStreams(self.hub, clock, "b1", self.status)
-        self.api = Api(self.streams.operations(), gate=self.gate, clock=clock)
+        self.api = Api(self.streams.list_operations(), gate=self.gate, clock=clock)
         self.streams.startService()
         self.addCleanup(self.api.close)
 
@@ -124,7 +130,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(["init"], self.names(self.listen(last="b1-0")))
 
     def test_ring_is_bounded_in_size(self) -> None:
-        big = "x" * (sse.RING_CHARS // 2)
+        big = "x" * (event_stream.RING_CHARS // 2)
         for _ in range(3):
             self.happen("session:terminal", data=big)
         self.assertEqual(2, len(self.streams._ring))
@@ -165,7 +171,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual((503, b"Too many SSE connections"), (answer.status, answer.content))
         self.assertTrue(int(answer.headers["retry-after"]) >= 1)
         clients[0].lose()
-        self.assertEqual(MAX_CLIENTS - 1, self.streams.count)
+        self.assertEqual(MAX_CLIENTS - 1, self.streams.client_count)
         self.assertEqual(["init"], self.names(self.listen()))
 
     def test_nobody_keeps_others_out(self) -> None:
@@ -175,9 +181,9 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(["init"], self.names(other))
         self.assertTrue(first.value().endswith(b"0\r\n\r\n"))
         self.assertFalse(any(each.value().endswith(b"0\r\n\r\n") for each in rest))
-        self.assertEqual(MAX_CLIENTS, self.streams.count)
+        self.assertEqual(MAX_CLIENTS, self.streams.client_count)
         first.lose()
-        self.assertEqual(MAX_CLIENTS, self.streams.count)
+        self.assertEqual(MAX_CLIENTS, self.streams.client_count)
 
     def test_a_client_that_does_not_read_is_cut_off_alone(self) -> None:
         slow, quick = self.listen(), self.listen()
@@ -191,15 +197,15 @@ class StreamTests(SynchronousTestCase):
         self.assertFalse(quick.transport.aborted)
         self.assertEqual(6, len(self.names(quick)))
         slow.lose()
-        self.assertEqual(1, self.streams.count)
+        self.assertEqual(1, self.streams.client_count)
 
     def test_the_ring_is_bounded_by_what_it_holds(self) -> None:
         """Also by events that are not bulky: a list of jobs may be long."""
-        for _ in range(2 * sse.RING_CHARS // 1_000_000):
+        for _ in range(2 * event_stream.RING_CHARS // 1_000_000):
             self.happen(data="x" * 1_000_000)
-        held = sum(len(entry.frame()) for entry in self.streams._ring)
-        self.assertLessEqual(held, sse.RING_CHARS)
-        self.assertGreater(held, sse.RING_CHARS // 2)
+        held = sum(len(entry.encode_event()) for entry in self.streams._ring)
+        self.assertLessEqual(held, event_stream.RING_CHARS)
+        self.assertGreater(held, event_stream.RING_CHARS // 2)
 
     def test_a_client_that_reads_again_gets_everything_in_order(self) -> None:
         connection = self.listen()
@@ -212,7 +218,7 @@ class StreamTests(SynchronousTestCase):
 
     def test_bytes_are_made_once(self) -> None:
         made: list[str] = []
-        real = sse.frame
+        real = event_stream.encode_message
 
         def counting(boot: str, number: int, name: EventName, data: Payload) -> bytes:
             made.append(name)
@@ -220,13 +226,13 @@ class StreamTests(SynchronousTestCase):
 
         for _ in range(3):
             self.listen()
-        self.patch(sse, "frame", counting)
+        self.patch(event_stream, "encode_message", counting)
         self.happen(A)
         self.happen("session:terminal")
         self.assertEqual([A, "session:terminal"], made)
 
     def test_bulky_events_cost_nothing_while_nobody_listens(self) -> None:
-        self.patch(sse, "frame", None)
+        self.patch(event_stream, "encode_message", None)
         self.happen("session:terminal")
         self.assertEqual(1, len(self.streams._ring))
 
@@ -242,7 +248,7 @@ class StreamTests(SynchronousTestCase):
         self.successResultOf(self.streams.stopService())
         self.assertEqual(["init", "server:shutdown"], self.names(connection))
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
-        self.assertEqual(0, self.streams.count)
+        self.assertEqual(0, self.streams.client_count)
         self.happen(A)
         self.assertEqual(2, len(self.names(connection)))
 
@@ -252,13 +258,13 @@ class StreamTests(SynchronousTestCase):
         connection = self.listen()
         self.streams.drop(lambda identity: identity.auth_session == "s1")
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
-        self.assertEqual(1, self.streams.count)
+        self.assertEqual(1, self.streams.client_count)
         self.happen(A)
         self.assertEqual(["init", A], self.names(other))
 
     def test_head(self) -> None:
         self.assertEqual(200, self.api.request("HEAD", "/api/events").status)
-        self.assertEqual(0, self.streams.count)
+        self.assertEqual(0, self.streams.client_count)
 
     def test_nothing_is_left(self) -> None:
         connection = self.listen()

@@ -16,14 +16,14 @@ from tests.unit.http.driver import Connection, head
 from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
 from tests.unit.http.websockets.wsframes import BINARY, CLOSE, PING, TEXT, UPGRADE, masked
 from tservice.core.errors import not_found
-from tservice.http.connections.turns import TURN
+from tservice.http.connections.fair_scheduler import ITERATION_BUDGET
+from tservice.http.websockets.close_finder import FRAMES, CloseFrameFinder
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     LINGER_BYTES,
     MAX_MESSAGE,
     MAX_PARTS,
 )
-from tservice.http.websockets.farewell import FRAMES, Farewell
 from tservice.http.websockets.upgrade import CloseSocket
 
 ANSWER = masked(CLOSE, struct.pack("!H", 1000))
@@ -99,7 +99,7 @@ class FarewellCase(SocketCase):
         self.assertEqual(b"", connection.channel._channel._upgraded.data)
         self.assertEqual(sent, connection.value())
         connection.lose()
-        self.assertEqual(0, self.sockets.count)
+        self.assertEqual(0, self.sockets.socket_count)
 
     def assertLeaves(self, begin: Callable[[], Connection]) -> None:
         """The peer that answers is let go, also when it answers behind some of its own."""
@@ -137,7 +137,9 @@ class FaultTests(FarewellCase):
         for fault in FAULTS:
             connection = self.open(**(DEFLATE if fault.deflate else {}))
             # Behind more than a turn takes in.
-            connection.send(masked(TEXT, b"x") * TURN + fault.sent + masked(0, first=0) * 5000)
+            connection.send(
+                masked(TEXT, b"x") * ITERATION_BUDGET + fault.sent + masked(0, first=0) * 5000
+            )
             self.assertPatient(connection, fault.code)
             self.assertEnds(connection)
         self.flushLoggedErrors(ZeroDivisionError)
@@ -222,7 +224,7 @@ class PeerTests(FarewellCase):
 
 
 class SearchTests(SynchronousTestCase):
-    """L{Farewell} itself."""
+    """L{CloseFrameFinder} itself."""
 
     @given(
         st.lists(st.tuples(st.sampled_from([0, TEXT, PING]), st.binary(max_size=130))),
@@ -233,7 +235,7 @@ class SearchTests(SynchronousTestCase):
         self, sent: list[tuple[int, bytes]], rest: int, piece: int
     ) -> None:
         data = b"\x88" * rest + b"".join(masked(*frame) for frame in sent) + ANSWER
-        farewell = Farewell(rest)
+        farewell = CloseFrameFinder(rest)
         pieces = [data[at : at + piece] for at in range(0, len(data), piece)]
         assert [farewell.finds_close(part) for part in pieces] == [
             *([False] * (len(pieces) - 1)),
@@ -243,11 +245,11 @@ class SearchTests(SynchronousTestCase):
 
     def test_no_more_than_so_many_frames(self) -> None:
         for count, found in ((FRAMES - 1, True), (FRAMES, False)):
-            farewell = Farewell(0)
+            farewell = CloseFrameFinder(0)
             self.assertFalse(farewell.finds_close(masked(PING) * count))
             self.assertEqual(found, farewell.finds_close(ANSWER))
 
     def test_a_close_that_is_too_long_for_one(self) -> None:
-        farewell = Farewell(0)
+        farewell = CloseFrameFinder(0)
         self.assertFalse(farewell.finds_close(masked(CLOSE, b"x" * 200)))
         self.assertTrue(farewell.finds_close(ANSWER))

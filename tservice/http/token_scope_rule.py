@@ -1,4 +1,6 @@
-"""Record of the decision on an operation in L{tservice.http.reach}: its scope, and the reason."""
+"""Record of the decision on an operation in L{tservice.http.token_scopes}: its scope, and the
+reason.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from attrs import frozen
 
 from tservice.core.scopes import Scope
 
-HOOKS = frozenset({"POST /api/hook-event", "POST /api/status-telemetry"})
+HOOK_OPERATIONS = frozenset({"POST /api/hook-event", "POST /api/status-telemetry"})
 """Operations for hooks: any program in a pane can read the hook secret, by design."""
 
 
-class Power(StrEnum):
+class Capability(StrEnum):
     """Capability that a caller gains beyond a response."""
 
     SHELL = "runs commands as the one whose sessions it reaches"
@@ -23,12 +25,12 @@ class Power(StrEnum):
     RIGHTS = "changes what somebody may do"
 
 
-NEVER = frozenset({Power.CREDENTIAL, Power.RIGHTS})
+NEVER = frozenset({Capability.CREDENTIAL, Capability.RIGHTS})
 """Capabilities that no token may have, because it could outlive itself or extend its rights."""
 
 
 @frozen
-class TokenReach:
+class TokenScopeRule:
     """Decision on an operation.
 
     @ivar scope: the scope that a token needs; C{None}: no token may call it.
@@ -38,13 +40,17 @@ class TokenReach:
 
     scope: Scope | None
     why: str
-    powers: frozenset[Power] = frozenset()
+    powers: frozenset[Capability] = frozenset()
     opens: frozenset[str] = frozenset()
 
 
-def all_of(
-    scope: Scope | None, why: str, names: str, *powers: Power, opens: frozenset[str] = frozenset()
-) -> dict[str, TokenReach]:
+def make_rules(
+    scope: Scope | None,
+    why: str,
+    names: str,
+    *powers: Capability,
+    opens: frozenset[str] = frozenset(),
+) -> dict[str, TokenScopeRule]:
     """Return one decision for several operations, named one per line."""
-    reach = TokenReach(scope, why, frozenset(powers), opens)
+    reach = TokenScopeRule(scope, why, frozenset(powers), opens)
     return {line.strip(): reach for line in names.strip().splitlines()}

@@ -23,10 +23,10 @@ from tservice.core.event_payloads import HeartbeatPayload
 from tservice.core.events import Event, EventAudience, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.http.envelope import bare, dump
-from tservice.http.models import Query
-from tservice.http.operations import Access, Call, Operation, Scope, Style
-from tservice.http.request import Request
+from tservice.http.envelope import bare_refusal, dump_json
+from tservice.http.models import QueryParameters
+from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
+from tservice.http.request import ServiceRequest
 
 HEARTBEAT_SECONDS = 15
 RING = 1000
@@ -37,13 +37,13 @@ MAX_CLIENTS = 100
 MAX_BACKLOG = 4 * 1024 * 1024
 """Unsent bytes at which a client that does not read is disconnected."""
 
-Status = Callable[[Identity], Payload]
+GetInitialState = Callable[[Identity], Payload]
 """Callable that returns the state for C{init}; synchronous, so that no event is lost between it and
 the stream.
 """
 
 
-class EventsQuery(Query):
+class EventsQuery(QueryParameters):
     """C{sessions}: ids whose terminal stream is wanted; all other events are sent anyway."""
 
     sessions: Annotated[str, Field(max_length=8192)] | None = None
@@ -62,23 +62,25 @@ class RingEntry:
         self._boot, self.number, self.event = boot, number, event
         self._frame: bytes | None = None
         if not event.name.bulky:
-            self.frame()  # an event that cannot be encoded must fail before it enters the ring
+            self.encode_event()  # an event that cannot be encoded must fail before it enters the ring
 
-    def frame(self) -> bytes:
+    def encode_event(self) -> bytes:
         """Return the encoded event."""
         if self._frame is None:
-            self._frame = frame(self._boot, self.number, self.event.name, self.event.payload)
+            self._frame = encode_message(
+                self._boot, self.number, self.event.name, self.event.payload
+            )
         return self._frame
 
     @property
-    def weight(self) -> int:
+    def text_length(self) -> int:
         """Number of characters of text in a bulky event; others are counted as encoded."""
         if not self.event.name.bulky:
-            return len(self.frame())
+            return len(self.encode_event())
         return sum(len(value) for _, value in self.event.payload if isinstance(value, str))
 
 
-def frame(boot: str, number: int, name: EventName, payload: Payload) -> bytes:
+def encode_message(boot: str, number: int, name: EventName, payload: Payload) -> bytes:
     """Return one message of the stream; JSON contains no line ends, so one C{data} line is
     enough.
     """
@@ -86,11 +88,11 @@ def frame(boot: str, number: int, name: EventName, payload: Payload) -> bytes:
         boot.encode(),
         number,
         name.encode(),
-        dump(payload),
+        dump_json(payload),
     )
 
 
-def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> bool:
+def receives_event(event: Event, identity: Identity, sessions: frozenset[str] | None) -> bool:
     """Return whether a client receives C{event} (protocol-sse).
 
     @param sessions: sessions whose bulky events it wants; C{None} for all.
@@ -119,7 +121,7 @@ class EventClient:
     """
 
     def __init__(
-        self, request: Request, identity: Identity, sessions: frozenset[str] | None
+        self, request: ServiceRequest, identity: Identity, sessions: frozenset[str] | None
     ) -> None:
         self.identity = identity
         self._request, self._sessions = request, sessions
@@ -135,10 +137,10 @@ class EventClient:
         """
         return self._sessions is None or session_id in self._sessions
 
-    def tell(self, entry: RingEntry) -> None:
+    def send_entry(self, entry: RingEntry) -> None:
         """Send C{entry}, if it is for this client."""
-        if wants(entry.event, self.identity, self._sessions):
-            self.write(entry.frame())
+        if receives_event(entry.event, self.identity, self._sessions):
+            self.write(entry.encode_event())
 
     def write(self, data: bytes) -> None:
         """Send C{data} after the data already queued."""
@@ -154,7 +156,7 @@ class EventClient:
             self._waiting.clear()
             self._request.abort()
 
-    def end(self) -> None:
+    def end_stream(self) -> None:
         """Close the stream, cleanly if the client still reads."""
         if not self.done.called:
             self.done.callback(None)
@@ -179,7 +181,9 @@ class EventStreams(Service):
 
     _log = Logger()
 
-    def __init__(self, hub: EventHub, clock: IReactorTime, boot: str, status: Status) -> None:
+    def __init__(
+        self, hub: EventHub, clock: IReactorTime, boot: str, status: GetInitialState
+    ) -> None:
         """@param boot: id of this run of the service; contains no dash."""
         self._hub, self._clock, self._boot, self._status = hub, clock, boot, status
         self._clients: dict[EventClient, None] = {}
@@ -187,11 +191,11 @@ class EventStreams(Service):
         self._weight = 0
         self._number = 0
         self._unsubscribe: Callable[[], None] | None = None
-        self._beat = LoopingCall(self._heartbeat)
+        self._beat = LoopingCall(self._send_heartbeat)
         self._beat.clock = clock
 
     @property
-    def count(self) -> int:
+    def client_count(self) -> int:
         """Number of clients."""
         return len(self._clients)
 
@@ -202,14 +206,14 @@ class EventStreams(Service):
     def startService(self) -> None:
         """Subscribe to events."""
         super().startService()
-        self._unsubscribe = self._hub.subscribe(self._heard)
+        self._unsubscribe = self._hub.subscribe(self._publish_event)
         beating = self._beat.start(HEARTBEAT_SECONDS, now=False)
         beating.addErrback(lambda why: self._log.failure("the heartbeat stopped", why))
 
     def stopService(self) -> Deferred[None]:
         """Send C{server:shutdown} to every client, then end its stream."""
         super().stopService()
-        self._heard(Event(name=EventName.SERVER_SHUTDOWN))
+        self._publish_event(Event(name=EventName.SERVER_SHUTDOWN))
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
@@ -222,9 +226,9 @@ class EventStreams(Service):
         """End the streams of identities whose right to listen has ended."""
         for client in tuple(self._clients):
             if whose(client.identity):
-                client.end()
+                client.end_stream()
 
-    def _heard(self, event: Event) -> None:
+    def _publish_event(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
             # A new user with the name of a removed one must not receive its missed events.
             self._ring.clear()
@@ -232,20 +236,20 @@ class EventStreams(Service):
         entry = RingEntry(self._boot, self._number + 1, event)
         self._number += 1
         self._ring.append(entry)
-        self._weight += entry.weight
+        self._weight += entry.text_length
         while len(self._ring) > RING or self._weight > RING_CHARS:
-            self._weight -= self._ring.popleft().weight
+            self._weight -= self._ring.popleft().text_length
         for client in tuple(self._clients):
-            client.tell(entry)
+            client.send_entry(entry)
 
-    def _heartbeat(self) -> None:
+    def _send_heartbeat(self) -> None:
         # A heartbeat repeats the newest id: it is not in the ring, and a reconnect misses nothing.
         beat = HeartbeatPayload(t=now_ms(self._clock))
-        data = frame(self._boot, self._number, EventName.SSE_HEARTBEAT, beat)
+        data = encode_message(self._boot, self._number, EventName.SSE_HEARTBEAT, beat)
         for client in tuple(self._clients):
             client.write(data)
 
-    def _missed(self, last_id: str | None) -> list[RingEntry] | None:
+    def _find_missed(self, last_id: str | None) -> list[RingEntry] | None:
         """Return the events after C{last_id}; C{None} when these are unknown."""
         boot, _, number = (last_id or "").rpartition("-")
         if boot != self._boot or not (number.isascii() and number.isdigit()):
@@ -254,14 +258,14 @@ class EventStreams(Service):
             return None
         return [entry for entry in self._ring if entry.number > int(number)]
 
-    async def stream(self, call: Call) -> None:
+    async def serve_stream(self, call: OperationCall) -> None:
         """Serve one client until it disconnects or the service ends.
 
         @raise Refusal: there are L{MAX_CLIENTS} already, and no user has more than the caller.
         """
         if len(self._clients) >= MAX_CLIENTS and not self._make_room(call.identity):
-            raise bare(503, "Too many SSE connections", {"Retry-After": "5"})
-        request = cast(Request, call.request)
+            raise bare_refusal(503, "Too many SSE connections", {"Retry-After": "5"})
+        request = cast(ServiceRequest, call.request)
         headers = request.responseHeaders
         headers.setRawHeaders("Content-Type", ["text/event-stream; charset=utf-8"])
         headers.setRawHeaders("Cache-Control", ["no-store"])
@@ -269,7 +273,7 @@ class EventStreams(Service):
         request.write(b"")
         if request.method == b"HEAD":
             return
-        await self._listen(call, request)
+        await self._serve_client(call, request)
 
     def _make_room(self, identity: Identity) -> bool:
         """End the oldest stream of the user with most streams, if the caller has fewer by more than
@@ -283,22 +287,22 @@ class EventStreams(Service):
             return False
         oldest = next(each for each in self._clients if each.identity.username == most)
         del self._clients[oldest]
-        oldest.end()
+        oldest.end_stream()
         return True
 
-    async def _listen(self, call: Call, request: Request) -> None:
+    async def _serve_client(self, call: OperationCall, request: ServiceRequest) -> None:
         names = call.query.sessions
         wanted = None if names is None else frozenset(names.split(","))
         client = EventClient(request, call.identity, wanted)
         request.registerProducer(client, True)
         self._clients[client] = None
         try:
-            missed = self._missed(call.header("last-event-id"))
+            missed = self._find_missed(call.get_header("last-event-id"))
             if missed is None:
                 status = self._status(call.identity)
-                client.write(frame(self._boot, self._number, EventName.INIT, status))
+                client.write(encode_message(self._boot, self._number, EventName.INIT, status))
             for entry in missed or ():
-                client.tell(entry)
+                client.send_entry(entry)
             await client.done
         finally:
             self._clients.pop(client, None)
@@ -306,18 +310,18 @@ class EventStreams(Service):
             if not request.gone:
                 request.unregisterProducer()
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the route of the stream for the table."""
         return [
             Operation(
                 method="GET",
                 path="/api/events",
-                access=Access.USER,
+                access=AccessRule.USER,
                 scope=Scope.EVENTS,
-                handler=self.stream,
+                handler=self.serve_stream,
                 summary="Everything that happens, as Server-Sent Events",
                 tag="Events",
                 query=EventsQuery,
-                style=Style.STREAM,
+                style=ResponseStyle.STREAM,
             )
         ]
