@@ -385,7 +385,7 @@ class PasswordEndTests(SynchronousTestCase):
         world = self.restarted(world, multiuser=True, password=PASSWORD)
         self.assertEqual([200], self.lives(world, [page]))
         assert world.accounts is not None
-        account = world.accounts.get("admin")
+        account = world.accounts.get_account("admin")
         world.accounts._store.save(evolve(account, password_hash=account.password_hash + "x"))
         world = self.restarted(world, multiuser=True, password=PASSWORD)
         self.assertEqual([401], self.lives(world, [page]))

@@ -83,7 +83,7 @@ class GrantTests(AttackCase):
         session = json.loads(made.body)["data"]["session"]["id"]
         accounts = self.world.accounts
         assert accounts is not None
-        accounts._keep(evolve(accounts.get("ann"), can_bypass_permissions=False))
+        accounts._save_account(evolve(accounts.get_account("ann"), can_bypass_permissions=False))
         self.world.cookies["ann"] = self.world.sign_in("ann")
         for name in ("start", "interactive", "shell"):
             refused = self.ask(

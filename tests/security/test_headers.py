@@ -9,7 +9,7 @@ from tests.security.world import CROSS, HOST, Answer
 from tests.unit.http.gatecase import SECRET, basic
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.access.failures import CAP
-from tservice.access.hooksecret import HEADER
+from tservice.access.hook_secret import HEADER
 
 BAD = "\udce9"
 """The byte 0xE9 alone, as L{tests.unit.http.driver.head} takes it."""

@@ -17,10 +17,10 @@ from tests.security.rows import SESSION
 from tests.security.tunnelcase import HOST, URL, TunnelCase, scanned
 from tests.security.world import PASSWORD, World
 from tests.unit.http.driver import Connection, MemoryTransport
-from tservice.access.cookies import CookieSessions
-from tservice.access.cookiestore import MemoryCookieStore
+from tservice.access.cookie_sessions import CookieSessionRegistry
+from tservice.access.cookie_store import MemoryCookieStore
 from tservice.access.failures import CAP
-from tservice.access.model import digest
+from tservice.access.model import hash_cookie
 from tservice.core.identity import Identity
 from tservice.core.logs.redact import MARK, SecretRedactor
 from tservice.tunnel.build import sign_in_with
@@ -194,7 +194,7 @@ class SignInTests(SynchronousTestCase):
     """Whom a code signs in, should it ever outlive what its owner was."""
 
     def test_none_but_an_admin(self) -> None:
-        cookies = CookieSessions(MemoryCookieStore(), Clock(), os.urandom)
+        cookies = CookieSessionRegistry(MemoryCookieStore(), Clock(), os.urandom)
         known: dict[str, Identity] = {
             "root": Identity(username="root", admin=True),
             "bob": Identity(username="bob", admin=False),
@@ -204,14 +204,14 @@ class SignInTests(SynchronousTestCase):
         for name in ("bob", "nobody"):
             self.assertIsNone(sign_in(name, "10.1.1.1", "phone"))
         self.assertIsNone(sign_in_with(cookies, None)("root", "10.1.1.1", "phone"))
-        self.assertEqual((), tuple(cookies.sessions()))
+        self.assertEqual((), tuple(cookies.list_sessions()))
         opened = sign_in("root", "10.1.1.1", "phone")
         assert opened is not None
         token, key = opened
-        found = cookies.find(token)
+        found = cookies.find_session(token)
         assert found is not None
         self.assertEqual(("root", "qr"), (found.username, found.method))
-        self.assertEqual(digest(f"qr-{key}"), found.key_hash)
+        self.assertEqual(hash_cookie(f"qr-{key}"), found.key_hash)
 
 
 class LeakTests(TunnelCase):
@@ -340,10 +340,10 @@ class CapabilityTests(AttackCase):
     """Words in a path."""
 
     def mint(self, name: str) -> str:
-        return self.world.capabilities.mint("webview", SESSION, name)
+        return self.world.capabilities.create_token("webview", SESSION, name)
 
     def opens(self, word: str, name: str) -> bool:
-        return self.world.capabilities.find("webview", word, name) is not None
+        return self.world.capabilities.find_grant("webview", word, name) is not None
 
     def test_capability_of_another_user(self) -> None:
         word = self.mint("ann")
@@ -356,7 +356,7 @@ class CapabilityTests(AttackCase):
 
     def test_a_revoked_session_s_capabilities_are_gone(self) -> None:
         shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
-        word = self.world.capabilities.mint("webview", "tab", "ann", shown[-1]["id"])
+        word = self.world.capabilities.create_token("webview", "tab", "ann", shown[-1]["id"])
         self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": shown[-1]["id"]})
         self.assertFalse(self.opens(word, "ann"))
 
@@ -364,4 +364,4 @@ class CapabilityTests(AttackCase):
         word = self.mint("ann")
         other = World()
         self.addCleanup(other.close)
-        self.assertIsNone(other.capabilities.find("webview", word))
+        self.assertIsNone(other.capabilities.find_grant("webview", word))

@@ -25,9 +25,9 @@ from tests.unit.http.driver import Connection, MemoryTransport, _Socket, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import UPGRADE, frames
 from tservice.access import build as building
-from tservice.access.accounts import Accounts
+from tservice.access.accounts import AccountService
 from tservice.access.capabilities import CapabilityRegistry
-from tservice.access.hashing import Hasher
+from tservice.access.hashing import FairPasswordHasher
 from tservice.core.config.model import Config
 from tservice.core.doors.worker_pool import SynchronousThreads, WorkerPools
 from tservice.core.logs.redact import SecretRedactor
@@ -136,14 +136,16 @@ class World:
             patch.object(building_http, "HttpSite", keep("site", HttpSite)),
             patch.object(building_http, "HttpKernel", _checked_kernel),
             patch.object(groundwork, "open_database", keep("store", groundwork.open_database)),
-            patch.object(building, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
-            patch.object(building, "Accounts", keep("accounts", Accounts)),
+            patch.object(
+                building, "FairPasswordHasher", partial(FairPasswordHasher, memory_kib=8, passes=1)
+            ),
+            patch.object(building, "AccountService", keep("accounts", AccountService)),
             patch.object(building, "CapabilityRegistry", keep("capabilities", CapabilityRegistry)),
         ):
             assembly.assemble(self._program(), self.stack)
         self.site: HttpSite = kept["site"]
         self.database: Database = kept["store"]
-        self.accounts: Accounts | None = kept.get("accounts")
+        self.accounts: AccountService | None = kept.get("accounts")
         self.capabilities: CapabilityRegistry = kept["capabilities"]
 
     def _program(self) -> Program:
@@ -168,7 +170,9 @@ class World:
             self.good("root", "POST", "/api/admin/users", body)
             self.cookies[name] = self.sign_in(name)
         assert self.accounts is not None
-        self.accounts._keep(evolve(self.accounts.get("flag"), must_change_password=True))
+        self.accounts._save_account(
+            evolve(self.accounts.get_account("flag"), must_change_password=True)
+        )
         self.cookies["flag"] = self.sign_in("flag")
         self.good("root", "PUT", "/api/settings", {"customModelEndpointsEnabled": True})
         wanted = {"mode": "shell", "start": True, "name": "ann's own"}

@@ -18,7 +18,7 @@ from twisted.trial.unittest import SynchronousTestCase
 import tservice
 from tests.unit.files import writers
 from tests.unit.fillingdisk import FullDisk
-from tservice.access.hooksecret import hook_secret
+from tservice.access.hook_secret import load_hook_secret
 from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.client.errors import Unusable
@@ -269,7 +269,7 @@ FILES = [
     ),
     File(
         sites=("core/secret_file.py:_written",),
-        write=lambda folder: hook_secret(folder, _same),
+        write=lambda folder: load_hook_secret(folder, _same),
         errors=(StartError,),
     ),
     File(

@@ -22,11 +22,11 @@ from tests.ground import lay_ground
 from tests.told import wire
 from tests.unit.access.accountcase import cheap
 from tests.unit.store.failing import FailingConnection
-from tservice.access.account import Role
-from tservice.access.accounts import Accounts, AccountsDependencies, Change
-from tservice.access.accountstore import AccountStore
-from tservice.access.cookies import CookieSessions
-from tservice.access.cookiestore import DatabaseCookieStore
+from tservice.access.account import AccountRole
+from tservice.access.account_store import AccountStore
+from tservice.access.accounts import AccountChange, AccountsDependencies, AccountService
+from tservice.access.cookie_sessions import CookieSessionRegistry
+from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.agents.approvals.inbox import Inbox, ItemSession
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.audit.model import AuditEntry
@@ -147,28 +147,28 @@ class PeopleTests(DiskCase):
     def random(self, size: int) -> bytes:
         return os.urandom(size)
 
-    def cookies(self, database: Database) -> CookieSessions:
-        made = CookieSessions(DatabaseCookieStore(database), self.clock, self.random)
+    def cookies(self, database: Database) -> CookieSessionRegistry:
+        made = CookieSessionRegistry(DatabaseCookieStore(database), self.clock, self.random)
         self.addCleanup(made.close)
         return made
 
     def test_signing_in_to_make_room(self) -> None:
         cookies = self.cookies(self.database)
         self.fill()
-        token = cookies.open("ann", "login", "::1", "x").token
-        self.assertIsNotNone(cookies.find(token))
-        self.assertIsNone(self.cookies(self.afresh()).find(token))
+        token = cookies.open_session("ann", "login", "::1", "x").token
+        self.assertIsNotNone(cookies.find_session(token))
+        self.assertIsNone(self.cookies(self.afresh()).find_session(token))
         self.make_room()
-        self.assertIsNotNone(self.cookies(self.afresh()).find(token))
+        self.assertIsNotNone(self.cookies(self.afresh()).find_session(token))
 
     def test_signing_out_holds_at_once_and_is_told_to_be_unkept(self) -> None:
         cookies = self.cookies(self.database)
-        token = cookies.open("ann", "login", "::1", "x").token
+        token = cookies.open_session("ann", "login", "::1", "x").token
         self.fill()
-        self.full(cookies.revoke)
-        self.assertIsNone(cookies.find(token))
+        self.full(cookies.revoke_sessions)
+        self.assertIsNone(cookies.find_session(token))
         self.make_room()
-        self.assertIsNone(self.cookies(self.afresh()).find(token))
+        self.assertIsNone(self.cookies(self.afresh()).find_session(token))
 
     def test_tokens(self) -> None:
         tokens = TokenService(
@@ -194,14 +194,16 @@ class AccountTests(DiskCase):
         self.revoked: list[str] = []
         self.accounts = self.load(self.database)
         for name in ("ann", "max"):
-            make = self.accounts.create(name, Role.ADMIN, "x" * 8, can_bypass_permissions=True)
+            make = self.accounts.create_account(
+                name, AccountRole.ADMIN, "x" * 8, can_bypass_permissions=True
+            )
             self.successResultOf(Deferred.fromCoroutine(make))
 
     def revoke(self, username: str) -> int:
         self.revoked.append(username)
         return 0
 
-    def load(self, database: Database) -> Accounts:
+    def load(self, database: Database) -> AccountService:
         deps = AccountsDependencies(
             clock=self.clock,
             random=os.urandom,
@@ -212,47 +214,51 @@ class AccountTests(DiskCase):
             tokens_of=lambda name: 0,
             owns=lambda name: False,
         )
-        return Accounts(AccountStore(database), deps)
+        return AccountService(AccountStore(database), deps)
 
     def change(self, **wanted: Any) -> None:
-        changing = Deferred.fromCoroutine(self.accounts.change("ann", Change(**wanted)))
+        changing = Deferred.fromCoroutine(
+            self.accounts.change_account("ann", AccountChange(**wanted))
+        )
         error = self.failureResultOf(changing, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn(FULL, error.message)
 
     def test_what_is_taken_away(self) -> None:
         self.fill()
-        self.change(role=Role.USER)
+        self.change(role=AccountRole.USER)
         self.change(can_bypass_permissions=False)
-        [ann, _] = self.accounts.list()
-        self.assertEqual((Role.USER, False), (ann.role, ann.can_bypass_permissions))
+        [ann, _] = self.accounts.list_accounts()
+        self.assertEqual((AccountRole.USER, False), (ann.role, ann.can_bypass_permissions))
         self.change(enabled=False)
-        self.assertIsNone(self.accounts.identity("ann"))
+        self.assertIsNone(self.accounts.find_identity("ann"))
         self.assertEqual(["ann"] * 3, self.revoked[2:])
-        self.assertIsNotNone(self.load(self.afresh()).identity("ann"))
+        self.assertIsNotNone(self.load(self.afresh()).find_identity("ann"))
         self.make_room()
-        self.assertEqual(self.accounts.list(), self.load(self.afresh()).list())
+        self.assertEqual(self.accounts.list_accounts(), self.load(self.afresh()).list_accounts())
 
     def test_an_account_that_is_removed(self) -> None:
         self.fill()
-        self.full(lambda: self.accounts.remove("ann"))
-        self.assertFalse(self.accounts.known("ann"))
+        self.full(lambda: self.accounts.remove_account("ann"))
+        self.assertFalse(self.accounts.account_exists("ann"))
         self.assertEqual(["ann"], self.revoked[2:])
         self.make_room()
-        self.assertFalse(self.load(self.afresh()).known("ann"))
+        self.assertFalse(self.load(self.afresh()).account_exists("ann"))
 
     def test_what_is_given(self) -> None:
-        disabled = self.accounts.change("ann", Change(enabled=False, role=Role.USER))
+        disabled = self.accounts.change_account(
+            "ann", AccountChange(enabled=False, role=AccountRole.USER)
+        )
         self.successResultOf(Deferred.fromCoroutine(disabled))
-        before = self.accounts.list()
+        before = self.accounts.list_accounts()
         self.fill()
         self.change(enabled=True)
-        self.change(role=Role.ADMIN)
+        self.change(role=AccountRole.ADMIN)
         self.change(password="y" * 8)
         self.change(can_bypass_permissions=False, enabled=True)
         self.make_room()
-        self.assertEqual(before, self.accounts.list())
-        self.assertEqual(before, self.load(self.afresh()).list())
+        self.assertEqual(before, self.accounts.list_accounts())
+        self.assertEqual(before, self.load(self.afresh()).list_accounts())
 
     def test_a_removed_users_browsers_hear_nothing(self) -> None:
         pushes = PushStore(self.database)

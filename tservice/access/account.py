@@ -26,7 +26,7 @@ _ONE_TIME_LENGTH = 20
 _ID_BYTES = 8
 
 
-class Role(StrEnum):
+class AccountRole(StrEnum):
     """Role of an account."""
 
     ADMIN = "admin"
@@ -34,7 +34,7 @@ class Role(StrEnum):
 
 
 @frozen(kw_only=True)
-class Account:
+class UserAccount:
     """User account.
 
     @ivar id: no other account has had it, and none will: its folder is called so.
@@ -48,7 +48,7 @@ class Account:
 
     username: str
     id: str
-    role: Role
+    role: AccountRole
     password_hash: str
     created_at: int
     can_bypass_permissions: bool = False
@@ -57,23 +57,23 @@ class Account:
     os_user: str | None = None
 
     @property
-    def governs(self) -> bool:
+    def is_active_admin(self) -> bool:
         """True if it may do everything that only admins may."""
-        return self.enabled and self.role is Role.ADMIN
+        return self.enabled and self.role is AccountRole.ADMIN
 
-    def gives_nothing_beyond(self, before: Account) -> bool:
+    def adds_no_rights(self, before: UserAccount) -> bool:
         """Return whether this account has no right that it did not have C{before}."""
         return (
             (self.password_hash, self.os_user) == (before.password_hash, before.os_user)
-            and self.role in (before.role, Role.USER)
+            and self.role in (before.role, AccountRole.USER)
             and self.can_bypass_permissions <= before.can_bypass_permissions
             and self.enabled <= before.enabled
             and self.must_change_password >= before.must_change_password
         )
 
-    def standing(self) -> AccountRights:
+    def get_rights(self) -> AccountRights:
         """Return the account's rights, independent of the caller."""
-        known = self.identity()
+        known = self.make_identity()
         return AccountRights(
             is_enabled=self.enabled,
             is_admin=known.admin,
@@ -81,12 +81,12 @@ class Account:
             may_bypass_permissions=known.can_bypass_permissions,
         )
 
-    def identity(self) -> Identity:
+    def make_identity(self) -> Identity:
         """Return the identity that the rest of the service uses."""
         return Identity(
             username=self.username,
-            admin=self.role is Role.ADMIN,
-            can_bypass_permissions=self.role is Role.ADMIN or self.can_bypass_permissions,
+            admin=self.role is AccountRole.ADMIN,
+            can_bypass_permissions=self.role is AccountRole.ADMIN or self.can_bypass_permissions,
             must_change_password=self.must_change_password,
             os_user=self.os_user,
         )

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tservice.access.account import LONGEST_PASSWORD, Account, Role
-from tservice.access.accounts import Accounts, Change
-from tservice.access.cookies import CookieSessions
-from tservice.access.failures import TooManySignIns, neighbourhood
-from tservice.access.hashing import BUSY_SECONDS, Crowded
+from tservice.access.account import LONGEST_PASSWORD, AccountRole, UserAccount
+from tservice.access.accounts import AccountChange, AccountService
+from tservice.access.cookie_sessions import CookieSessionRegistry
+from tservice.access.failures import TooManySignIns, counted_address
+from tservice.access.hashing import BUSY_SECONDS, TooManyChecks
 from tservice.access.model import set_cookie
-from tservice.access.signin import PasswordChecker
+from tservice.access.sign_in import PasswordChecker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.payload import omit_if_none
@@ -63,13 +63,13 @@ class LogOutBody(RequestBody):
     tokens: bool = Field(False, description="end the account's tokens too")
 
 
-class PageKeyAnswer(ResponseModel):
+class PageKeyResponse(ResponseModel):
     """What goes with the cookie of the caller's new session."""
 
     key: str | None
 
 
-class UserAnswer(ResponseModel):
+class UserResponse(ResponseModel):
     """An account, without its password in any form."""
 
     username: str
@@ -81,151 +81,156 @@ class UserAnswer(ResponseModel):
     os_user: str | None = None
 
 
-class OneUser(ResponseModel):
+class UserEnvelope(ResponseModel):
     """One account."""
 
-    user: UserAnswer
+    user: UserResponse
 
 
-class UsersAnswer(ResponseModel):
+class UserListResponse(ResponseModel):
     """Every account, the oldest first."""
 
-    users: list[UserAnswer]
+    users: list[UserResponse]
 
 
-class NewUserAnswer(OneUser):
+class NewUserResponse(UserEnvelope):
     """A new account; its one-time password is shown this once."""
 
     one_time_password: str | None = omit_if_none()
 
 
-class OneTimeAnswer(ResponseModel):
+class OneTimePasswordResponse(ResponseModel):
     """A password that is shown once, and must be changed at the next sign-in."""
 
     one_time_password: str
 
 
-class LoggedOutAnswer(ResponseModel):
+class LoggedOutResponse(ResponseModel):
     """How many signed-in sessions ended, and how many tokens of the account live on."""
 
     revoked: int
     tokens: int
 
 
-def unhurried(handler: Handler) -> Handler:
+def answer_when_busy(handler: Handler) -> Handler:
     """Wrap a handler to answer 429 if a password was not checked."""
 
     @wraps(handler)
-    async def answer(call: OperationCall) -> object:
+    async def handle_call(call: OperationCall) -> object:
         try:
             return await handler(call)
         except TooManySignIns as error:
             raise too_many_refusal(error.seconds) from None
-        except Crowded:
+        except TooManyChecks:
             raise too_many_refusal(BUSY_SECONDS) from None
 
-    return answer
+    return handle_call
 
 
 class AccountRoutes:
     """Routes to manage accounts, and to change the caller's password."""
 
     def __init__(
-        self, accounts: Accounts, cookies: CookieSessions, passwords: PasswordChecker
+        self, accounts: AccountService, cookies: CookieSessionRegistry, passwords: PasswordChecker
     ) -> None:
         self._accounts, self._cookies, self._passwords = accounts, cookies, passwords
 
-    async def read(self, call: OperationCall) -> object:
+    async def list_accounts(self, call: OperationCall) -> object:
         """Return every account."""
-        return UsersAnswer(users=[user_answer(account) for account in self._accounts.list()])
+        return UserListResponse(
+            users=[user_response(account) for account in self._accounts.list_accounts()]
+        )
 
-    async def create(self, call: OperationCall) -> object:
+    async def create_account(self, call: OperationCall) -> object:
         """Create an account."""
         body: NewUserBody = call.body
-        account, once = await self._accounts.create(
+        account, once = await self._accounts.create_account(
             body.username,
-            Role(body.role or Role.USER),
+            AccountRole(body.role or AccountRole.USER),
             body.password,
             can_bypass_permissions=bool(body.can_bypass_permissions),
             os_user=body.os_user,
-            again=call.reauthorize,
+            reauthorize=call.reauthorize,
         )
-        return NewUserAnswer(user=user_answer(account), one_time_password=once)
+        return NewUserResponse(user=user_response(account), one_time_password=once)
 
-    async def change(self, call: OperationCall) -> object:
+    async def change_account(self, call: OperationCall) -> object:
         """Change an account."""
         body: UserPatch = call.body
-        wanted = Change(
-            role=None if body.role is None else Role(body.role),
+        wanted = AccountChange(
+            role=None if body.role is None else AccountRole(body.role),
             password=body.password,
             can_bypass_permissions=body.can_bypass_permissions,
             enabled=body.enabled,
             os_user=body.os_user or ("" if "os_user" in body.model_fields_set else None),
         )
-        account = await self._accounts.change(call.path["name"], wanted, call.reauthorize)
-        return OneUser(user=user_answer(account))
+        account = await self._accounts.change_account(call.path["name"], wanted, call.reauthorize)
+        return UserEnvelope(user=user_response(account))
 
-    async def remove(self, call: OperationCall) -> object:
+    async def remove_account(self, call: OperationCall) -> object:
         """Remove an account."""
-        self._accounts.remove(call.path["name"])
+        self._accounts.remove_account(call.path["name"])
         return EmptyPayload()
 
-    async def reset(self, call: OperationCall) -> object:
+    async def reset_password(self, call: OperationCall) -> object:
         """Give an account a one-time password."""
         once = await self._accounts.reset_password(call.path["name"], call.reauthorize)
-        return OneTimeAnswer(one_time_password=once)
+        return OneTimePasswordResponse(one_time_password=once)
 
     async def log_out(self, call: OperationCall) -> object:
         """End every session and stream of an account, and its tokens only on request."""
         revoked, tokens = self._accounts.log_out(call.path["name"], call.body.tokens)
-        return LoggedOutAnswer(revoked=revoked, tokens=tokens)
+        return LoggedOutResponse(revoked=revoked, tokens=tokens)
 
-    async def set_own(self, call: OperationCall) -> object:
+    async def set_own_password(self, call: OperationCall) -> object:
         """Change the caller's password; every other session of the caller ends."""
         body: PasswordBody = call.body
         name = call.identity.username
-        found = await self._passwords.check(name, body.current_password, call.address)
+        found = await self._passwords.check_password(name, body.current_password, call.address)
         if found is None:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
-        place = neighbourhood(call.address)
+        place = counted_address(call.address)
         await self._accounts.set_own_password(
             name, body.current_password, body.new_password, place, call.reauthorize
         )
         request: Any = call.request
         agent = call.get_header("user-agent") or ""
-        opened = self._cookies.open(name, "login", call.address, agent)
+        opened = self._cookies.open_session(name, "login", call.address, agent)
         cookie = set_cookie(opened.token, request.visit)
         request.responseHeaders.removeHeader("Set-Cookie")
-        return RawReply(content=PageKeyAnswer(key=opened.key), headers={"Set-Cookie": cookie})
+        return RawReply(content=PageKeyResponse(key=opened.key), headers={"Set-Cookie": cookie})
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the routes for the table."""
         one = "/api/admin/users/{name}"
         return [
-            _read("/api/admin/users", self.read, "Every user", UsersAnswer),
-            _admin("POST", "/api/admin/users", self.create, "A new user", NewUserBody,
-                   NewUserAnswer, (ErrorCode.USER_EXISTS, *_HASHING)),
-            _admin("PATCH", one, self.change, "Change a user; signs that user out", UserPatch,
-                   OneUser, (*_ONE, ErrorCode.LAST_ADMIN, *_HASHING)),
-            _admin("DELETE", one, self.remove, "Remove a user; the user's sessions stay",
+            _read_operation("/api/admin/users", self.list_accounts, "Every user", UserListResponse),
+            _admin_operation("POST", "/api/admin/users", self.create_account, "A new user",
+                             NewUserBody,
+                   NewUserResponse, (ErrorCode.USER_EXISTS, *_HASHING)),
+            _admin_operation("PATCH", one, self.change_account,
+                             "Change a user; signs that user out", UserPatch,
+                   UserEnvelope, (*_ONE, ErrorCode.LAST_ADMIN, *_HASHING)),
+            _admin_operation("DELETE", one, self.remove_account,
+                             "Remove a user; the user's sessions stay",
                    answer=EmptyPayload, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
-            _admin("POST", f"{one}/reset-password", self.reset,
-                   "Give a user a one-time password, shown once", answer=OneTimeAnswer,
+            _admin_operation("POST", f"{one}/reset-password", self.reset_password,
+                   "Give a user a one-time password, shown once", answer=OneTimePasswordResponse,
                    errors=(*_ONE, *_HASHING)),
-            _admin("POST", f"{one}/logout", self.log_out,
+            _admin_operation("POST", f"{one}/logout", self.log_out,
                    "Sign a user out everywhere; the user's tokens live on unless told",
-                   LogOutBody, LoggedOutAnswer, (*_ONE, ErrorCode.OPERATION_FAILED),
+                   LogOutBody, LoggedOutResponse, (*_ONE, ErrorCode.OPERATION_FAILED),
                    optional_body=True),
             Operation(
                 method="PUT",
                 path="/api/me/password",
                 access=AccessRule.USER,
-                handler=unhurried(self.set_own),
+                handler=answer_when_busy(self.set_own_password),
                 summary="Change one's own password; ends every other session of one's own",
                 tag="Access",
                 body=PasswordBody,
                 ends_access=True,
-                response_model=PageKeyAnswer,
+                response_model=PageKeyResponse,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
         ]  # fmt: skip
@@ -235,7 +240,7 @@ _ONE = (ErrorCode.USER_NOT_FOUND,)
 _HASHING = (ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
 
 
-def _read(path: str, handler: Handler, summary: str, answer: Any) -> Operation:
+def _read_operation(path: str, handler: Handler, summary: str, answer: Any) -> Operation:
     return Operation(
         method="GET",
         path=path,
@@ -248,7 +253,7 @@ def _read(path: str, handler: Handler, summary: str, answer: Any) -> Operation:
     )
 
 
-def _admin(
+def _admin_operation(
     method: str,
     path: str,
     handler: Callable[[OperationCall], Awaitable[object]],
@@ -262,7 +267,7 @@ def _admin(
         method=method,
         path=path,
         access=AccessRule.ADMIN,
-        handler=unhurried(handler),
+        handler=answer_when_busy(handler),
         summary=summary,
         tag="Users",
         ends_access="{name}" in path,  # the account may be the caller's own
@@ -273,13 +278,13 @@ def _admin(
     )
 
 
-def user_answer(account: Account) -> UserAnswer:
+def user_response(account: UserAccount) -> UserResponse:
     """Return an account as clients see it."""
-    return UserAnswer(
+    return UserResponse(
         username=account.username,
-        role="admin" if account.role is Role.ADMIN else "user",
+        role="admin" if account.role is AccountRole.ADMIN else "user",
         enabled=account.enabled,
-        can_bypass_permissions=account.identity().can_bypass_permissions,
+        can_bypass_permissions=account.make_identity().can_bypass_permissions,
         must_change_password=account.must_change_password,
         created_at=account.created_at,
         os_user=account.os_user,

@@ -14,15 +14,15 @@ from zope.interface import implementer
 from tservice.access.account import (
     MAX_ACCOUNTS,
     USERNAME,
-    Account,
-    Role,
+    AccountRole,
+    UserAccount,
     check_password,
     check_username,
     new_id,
     one_time_password,
 )
-from tservice.access.accountstore import AccountStore
-from tservice.access.hashing import Hasher
+from tservice.access.account_store import AccountStore
+from tservice.access.hashing import FairPasswordHasher
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import now_ms
 from tservice.core.disk_errors import report_unsaved_change
@@ -38,7 +38,7 @@ from tservice.core.identity import Identity
 from tservice.core.places.workspace_bounds import AccountRights
 from tservice.core.users.os_users import OsUsers
 
-Again = Callable[[], None]
+Reauthorize = Callable[[], None]
 """Callable that reauthorizes the caller of a change; raises the refusal."""
 
 
@@ -55,7 +55,7 @@ class AccountsDependencies:
 
     clock: IReactorTime
     random: Callable[[int], bytes]
-    hasher: Hasher
+    hasher: FairPasswordHasher
     hub: EventHub
     revoke: Callable[[str], int]
     forget: Callable[[str], None]
@@ -65,10 +65,10 @@ class AccountsDependencies:
 
 
 @frozen(kw_only=True)
-class Change:
+class AccountChange:
     """Changes by an admin; C{None} keeps a value, an empty C{os_user} removes it."""
 
-    role: Role | None = None
+    role: AccountRole | None = None
     password: str | None = None
     can_bypass_permissions: bool | None = None
     enabled: bool | None = None
@@ -76,7 +76,7 @@ class Change:
 
 
 @implementer(IAccounts)
-class Accounts:
+class AccountService:
     """Registry of all accounts in memory; a change that grants a right is first written to disk.
 
     A change that removes a right takes effect at once.  If the disk does not accept it, its write
@@ -91,47 +91,47 @@ class Accounts:
 
     # -- IAccounts
 
-    async def check(self, username: str, password: str, place: str) -> Identity | None:
+    async def check_password(self, username: str, password: str, place: str) -> Identity | None:
         """See L{IAccounts}.
 
         @raise Crowded: too many checks from this address are waiting.
         """
         account = self._accounts.get(username)
         if account is not None and self._was_right(account, password):
-            return account.identity() if account.enabled else None
+            return account.make_identity() if account.enabled else None
         known = None if account is None else account.password_hash
         hasher = self._deps.hasher
-        if not await hasher.verify(place, known, password):
+        if not await hasher.verify_password(place, known, password):
             return None
         # It may have been changed while the hash ran.
         now = self._accounts.get(username)
         if now is None or not now.enabled or now.password_hash != known:
             return None
-        self._seen[username] = hasher.fingerprint(now.password_hash, password)
-        return now.identity()
+        self._seen[username] = hasher.fingerprint_password(now.password_hash, password)
+        return now.make_identity()
 
-    def identity(self, username: str) -> Identity | None:
+    def find_identity(self, username: str) -> Identity | None:
         account = self._accounts.get(username)
-        return account.identity() if account is not None and account.enabled else None
+        return account.make_identity() if account is not None and account.enabled else None
 
-    def standing(self, username: str) -> AccountRights | None:
+    def get_rights(self, username: str) -> AccountRights | None:
         """Return the rights of an account, enabled or not."""
         found = self._accounts.get(username)
-        return None if found is None else found.standing()
+        return None if found is None else found.get_rights()
 
     def id_of(self, username: str) -> str | None:
         """Return the id of an account, or of the last one of that name that was removed."""
         return self._ids.get(username)
 
-    def seal(self, username: str) -> bytes | None:
+    def get_seal(self, username: str) -> bytes | None:
         account = self._accounts.get(username)
         # Salted: the same password gets another seal when it is set again.
         return None if account is None else hashlib.sha256(account.password_hash.encode()).digest()
 
-    def known(self, username: str) -> bool:
+    def account_exists(self, username: str) -> bool:
         return username in self._accounts
 
-    def counted(self, username: str) -> str | None:
+    def get_counted_name(self, username: str) -> str | None:
         """Return the name for counting failures, also for an unknown name: a difference would
         reveal which names exist.
         """
@@ -139,11 +139,11 @@ class Accounts:
 
     # -- for admins
 
-    def list(self) -> Sequence[Account]:
+    def list_accounts(self) -> Sequence[UserAccount]:
         """Return every account, the oldest first."""
         return tuple(self._accounts.values())
 
-    def get(self, username: str) -> Account:
+    def get_account(self, username: str) -> UserAccount:
         """Return an account.
 
         @raise ServiceError: 404 C{USER_NOT_FOUND}.
@@ -153,33 +153,33 @@ class Accounts:
             raise ServiceError(ErrorCode.USER_NOT_FOUND, f"User {username} not found")
         return account
 
-    async def create(
+    async def create_account(
         self,
         username: str,
-        role: Role,
+        role: AccountRole,
         password: str | None,
         *,
         can_bypass_permissions: bool,
         os_user: str | None = None,
-        again: Again = lambda: None,
-    ) -> tuple[Account, str | None]:
+        reauthorize: Reauthorize = lambda: None,
+    ) -> tuple[UserAccount, str | None]:
         """Create an account.
 
         @param os_user: the OS user that its panes run as; empty or C{None}: the service's user.
-        @param again: as for L{change}.
+        @param again: as for L{change_account}.
         @return: the account, and its one-time password if none was given.
         @raise ServiceError: 400, 409 (the name is taken, or owns sessions), 422 (too many accounts,
             or no OS user that panes can run as).
-        @raise Crowded: see L{Hasher.hash}.
+        @raise Crowded: see L{FairPasswordHasher.hash_password}.
         """
         self._judge_new(username)
         await self._judge_os_user(os_user)
         once = one_time_password(self._deps.random) if password is None else None
         word = check_password(password) if password is not None else once
-        hashed = await self._deps.hasher.hash("admin", word or "")
-        again()
+        hashed = await self._deps.hasher.hash_password("admin", word or "")
+        reauthorize()
         self._judge_new(username)
-        account = Account(
+        account = UserAccount(
             username=username,
             id=new_id(self._deps.random),
             role=role,
@@ -189,7 +189,7 @@ class Accounts:
             must_change_password=once is not None,
             os_user=os_user or None,
         )
-        self._keep(account)
+        self._save_account(account)
         return account, once
 
     def create_first(self, username: str, password: str | None) -> str | None:
@@ -203,10 +203,10 @@ class Accounts:
         check_username(username)
         once = one_time_password(self._deps.random) if password is None else None
         word = check_password(password) if password is not None else once
-        account = Account(
+        account = UserAccount(
             username=username,
             id=new_id(self._deps.random),
-            role=Role.ADMIN,
+            role=AccountRole.ADMIN,
             password_hash=self._deps.hasher.hash_now(word or ""),
             created_at=now_ms(self._deps.clock),
             can_bypass_permissions=True,
@@ -217,55 +217,57 @@ class Accounts:
         self._ids[username] = account.id
         return once
 
-    async def change(self, username: str, wanted: Change, again: Again = lambda: None) -> Account:
+    async def change_account(
+        self, username: str, wanted: AccountChange, reauthorize: Reauthorize = lambda: None
+    ) -> UserAccount:
         """Change an account and end all access in its name.
 
         @param again: reauthorizes the caller, after the wait for a hash and before the change; its
             exceptions are passed on.
         @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as, or
             a full disk).
-        @raise Crowded: see L{Hasher.hash}.
+        @raise Crowded: see L{FairPasswordHasher.hash_password}.
         """
-        self.get(username)
+        self.get_account(username)
         await self._judge_os_user(wanted.os_user)
-        before = self.get(username)
+        before = self.get_account(username)
         hashed = None
         if wanted.password is not None:
             word = check_password(wanted.password)
-            hashed = await self._deps.hasher.hash("admin", word)
-            again()
-            before = self.get(username)
-        after = evolve(before, **_fields(wanted, hashed))
+            hashed = await self._deps.hasher.hash_password("admin", word)
+            reauthorize()
+            before = self.get_account(username)
+        after = evolve(before, **_changed_fields(wanted, hashed))
         self._judge_last_admin(before, after)
-        return self._keep(after)
+        return self._save_account(after)
 
-    def remove(self, username: str) -> None:
+    def remove_account(self, username: str) -> None:
         """Remove an account and its tokens, and end all access in its name; its sessions stay.
 
         @raise ServiceError: 404, 409 C{LAST_ADMIN}, 422: done, but not yet on disk.
         """
-        account = self.get(username)
+        account = self.get_account(username)
         self._judge_last_admin(account, None)
         del self._accounts[username]
         try:
             with report_unsaved_change():
                 self._store.delete(username)
         finally:
-            self._end(username)
+            self._end_access(username)
 
-    async def reset_password(self, username: str, again: Again = lambda: None) -> str:
+    async def reset_password(self, username: str, reauthorize: Reauthorize = lambda: None) -> str:
         """Set a one-time password and return it.
 
-        @param again: as for L{change}.
+        @param again: as for L{change_account}.
         @raise ServiceError: 404.
-        @raise Crowded: see L{Hasher.hash}.
+        @raise Crowded: see L{FairPasswordHasher.hash_password}.
         """
-        self.get(username)
+        self.get_account(username)
         once = one_time_password(self._deps.random)
-        hashed = await self._deps.hasher.hash("admin", once)
-        again()
-        account = self.get(username)
-        self._keep(evolve(account, password_hash=hashed, must_change_password=True))
+        hashed = await self._deps.hasher.hash_password("admin", once)
+        reauthorize()
+        account = self.get_account(username)
+        self._save_account(evolve(account, password_hash=hashed, must_change_password=True))
         return once
 
     def log_out(self, username: str, tokens: bool = False) -> tuple[int, int]:
@@ -275,7 +277,7 @@ class Accounts:
         @return: the number of ended cookies, and the number of remaining tokens.
         @raise ServiceError: 404, 422: done, but not yet on disk.
         """
-        self.get(username)
+        self.get_account(username)
         try:
             revoked = self._deps.revoke(username)
         finally:
@@ -286,31 +288,36 @@ class Accounts:
     # -- for everybody
 
     async def set_own_password(
-        self, username: str, current: str, new: str, place: str, again: Again = lambda: None
-    ) -> Account:
+        self,
+        username: str,
+        current: str,
+        new: str,
+        place: str,
+        reauthorize: Reauthorize = lambda: None,
+    ) -> UserAccount:
         """Set the password that the user chose, and end all access in the account's name.
 
         @param current: the current password, already checked.  The new one must differ, since the
             current one may be a one-time password that an admin knows.
-        @param again: as for L{change}: an admin may have ended a thief's access.
+        @param again: as for L{change_account}: an admin may have ended a thief's access.
         @raise ServiceError: 400, or 404: the account was removed during the request.
-        @raise Crowded: see L{Hasher.hash}.
+        @raise Crowded: see L{FairPasswordHasher.hash_password}.
         """
         check_password(new, "newPassword")
         if new == current:
             raise invalid_field("newPassword", "must differ from the current one")
-        hashed = await self._deps.hasher.hash(place, new)
-        again()
-        account = self.get(username)
-        return self._keep(evolve(account, password_hash=hashed, must_change_password=False))
+        hashed = await self._deps.hasher.hash_password(place, new)
+        reauthorize()
+        account = self.get_account(username)
+        return self._save_account(evolve(account, password_hash=hashed, must_change_password=False))
 
     # -- internals
 
-    def _was_right(self, account: Account, password: str) -> bool:
+    def _was_right(self, account: UserAccount, password: str) -> bool:
         seen = self._seen.get(account.username)
         if seen is None:
             return False
-        found = self._deps.hasher.fingerprint(account.password_hash, password)
+        found = self._deps.hasher.fingerprint_password(account.password_hash, password)
         return compare_digest(seen, found)
 
     def _judge_new(self, username: str) -> None:
@@ -327,41 +334,41 @@ class Accounts:
             await self._deps.os_users.refresh_user(name)
             self._deps.os_users.check_user(name)
 
-    def _judge_last_admin(self, before: Account, after: Account | None) -> None:
-        if not before.governs or (after is not None and after.governs):
+    def _judge_last_admin(self, before: UserAccount, after: UserAccount | None) -> None:
+        if not before.is_active_admin or (after is not None and after.is_active_admin):
             return
-        if sum(1 for account in self._accounts.values() if account.governs) == 1:
+        if sum(1 for account in self._accounts.values() if account.is_active_admin) == 1:
             raise ServiceError(
                 ErrorCode.LAST_ADMIN, f"User {before.username} is the last enabled admin"
             )
 
-    def _keep(self, account: Account) -> Account:
+    def _save_account(self, account: UserAccount) -> UserAccount:
         before = self._accounts.get(account.username)
-        if before is not None and account.gives_nothing_beyond(before):
-            return self._take_away(account)
+        if before is not None and account.adds_no_rights(before):
+            return self._apply_revocation(account)
         self._store.save(account)
         self._accounts[account.username] = account
         self._ids[account.username] = account.id
-        self._changed(account.username)
+        self._publish_change(account.username)
         return account
 
-    def _take_away(self, account: Account) -> Account:
+    def _apply_revocation(self, account: UserAccount) -> UserAccount:
         """Apply a change that removes a right, even if the disk does not accept it."""
         self._accounts[account.username] = account
         try:
             with report_unsaved_change():
-                self._store.save_or_owe(account)
+                self._store.save_or_defer(account)
         finally:
-            self._changed(account.username)
+            self._publish_change(account.username)
         return account
 
-    def _end(self, username: str) -> None:
+    def _end_access(self, username: str) -> None:
         try:
             self._deps.forget(username)
         finally:
-            self._changed(username)
+            self._publish_change(username)
 
-    def _changed(self, username: str) -> None:
+    def _publish_change(self, username: str) -> None:
         self._seen.pop(username, None)
         try:
             self._deps.revoke(username)
@@ -369,7 +376,7 @@ class Accounts:
             self._deps.hub.publish(Event(name=EventName.ADMIN_USERS_CHANGED))
 
 
-def _fields(wanted: Change, hashed: str | None) -> dict[str, Any]:
+def _changed_fields(wanted: AccountChange, hashed: str | None) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "role": wanted.role,
         "can_bypass_permissions": wanted.can_bypass_permissions,

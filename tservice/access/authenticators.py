@@ -9,19 +9,19 @@ from hmac import compare_digest
 from attrs import evolve
 from zope.interface import implementer
 
-from tservice.access.browsers import from_browser
-from tservice.access.cookies import CookieSessions
+from tservice.access.browser_detection import is_from_browser
+from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.failures import TooManySignIns
-from tservice.access.hooksecret import (
+from tservice.access.hook_secret import (
     HEADER,
-    container_secret,
-    named_container,
-    named_uid,
-    os_user_secret,
+    derive_container_secret,
+    derive_os_user_secret,
+    parse_container,
+    parse_uid,
 )
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession, set_cookie
-from tservice.access.signin import PasswordChecker
+from tservice.access.sign_in import PasswordChecker
 from tservice.core.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
@@ -39,7 +39,7 @@ OPEN_SERVICE = "Unauthorized: this service has no password; send no Authorizatio
 
 
 @implementer(IAuthenticator)
-class Everybody:
+class OpenAccessAuthenticator:
     """Authenticator of single-user mode without a password: every caller who reaches the port is
     the user.
 
@@ -65,30 +65,30 @@ class CookieAuthenticator:
     old.
     """
 
-    def __init__(self, cookies: CookieSessions, accounts: IAccounts) -> None:
+    def __init__(self, cookies: CookieSessionRegistry, accounts: IAccounts) -> None:
         self._cookies, self._accounts = cookies, accounts
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
-        found = self._cookies.shown(visit)
+        found = self._cookies.find_presented(visit)
         for token, session in found:
-            known = self._identity(session) if session.opens_for(visit) else None
+            known = self._session_identity(session) if session.opens_for(visit) else None
             if known is not None:
-                left = self._cookies.seconds_left(self._cookies.extend(session))
+                left = self._cookies.seconds_left(self._cookies.extend_session(session))
                 return CredentialsAccepted(
                     identity=known, set_cookie=set_cookie(token, visit, left)
                 )
         # A browser requests the files of the page before the page can send its key.
-        owners = [self._identity(session) for _, session in found] if visit.page else []
+        owners = [self._session_identity(session) for _, session in found] if visit.page else []
         return next(
             (CredentialsAccepted(identity=owner) for owner in owners if owner is not None), None
         )
 
-    def _identity(self, session: CookieSession) -> Identity | None:
-        known = self._accounts.identity(session.username)
+    def _session_identity(self, session: CookieSession) -> Identity | None:
+        known = self._accounts.find_identity(session.username)
         return known and evolve(known, method="cookie", auth_session=session.id)
 
     def reauthorize_identity(self, identity: Identity) -> Identity | None:
-        return _signed_in(self._cookies, self._accounts, identity)
+        return _current_identity(self._cookies, self._accounts, identity)
 
 
 @implementer(IAuthenticator)
@@ -96,63 +96,69 @@ class BasicAuthenticator:
     """Authenticator for a user name and password in the request (HTTP Basic)."""
 
     def __init__(
-        self, cookies: CookieSessions, accounts: IAccounts, passwords: PasswordChecker
+        self, cookies: CookieSessionRegistry, accounts: IAccounts, passwords: PasswordChecker
     ) -> None:
         self._cookies, self._accounts, self._passwords = cookies, accounts, passwords
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
-        shown = self._shown(visit)
+        shown = self._find_credentials(visit)
         if shown is None:
             return None
         username, password = shown
         try:
-            identity = await self._passwords.check(username, password, visit.address)
+            identity = await self._passwords.check_password(username, password, visit.address)
         except TooManySignIns as error:
             return CredentialsRejected(bucket=FailureBucket.BASIC, busy=error.seconds)
         if identity is None:
             return CredentialsRejected(bucket=FailureBucket.BASIC, is_counted=True)
         known, paged = evolve(identity, method="basic"), visit.key is not None
-        for _, held in self._cookies.shown(visit):
+        for _, held in self._cookies.find_presented(visit):
             if held.key_hash is not None and held.username == known.username:
                 # The cookie belongs to another page that is open in the browser: keep it.
                 return CredentialsAccepted(
                     identity=evolve(known, auth_session=held.id), key_wanted=paged
                 )
         agent = visit.header("user-agent") or ""
-        opened = self._cookies.reuse(known.username, visit.address, agent, from_browser(visit))
+        opened = self._cookies.find_or_open(
+            known.username, visit.address, agent, is_from_browser(visit)
+        )
         return CredentialsAccepted(
             identity=evolve(known, auth_session=opened.id),
             set_cookie=set_cookie(opened.token, visit),
             key_wanted=paged,
         )
 
-    def _shown(self, visit: AuthenticationRequest) -> tuple[str, str] | None:
+    def _find_credentials(self, visit: AuthenticationRequest) -> tuple[str, str] | None:
         """Return the name and password of a request, unless a link of another site put them
         there.
         """
         shown = None if visit.led else parse_basic(visit.header("authorization") or "")
-        if shown is None or fits_page(self._cookies, visit, shown[0]):
+        if shown is None or may_admit_page(self._cookies, visit, shown[0]):
             return shown
         return None
 
     def reauthorize_identity(self, identity: Identity) -> Identity | None:
-        return _signed_in(self._cookies, self._accounts, identity)
+        return _current_identity(self._cookies, self._accounts, identity)
 
 
-def fits_page(cookies: CookieSessions, visit: AuthenticationRequest, username: str) -> bool:
+def may_admit_page(
+    cookies: CookieSessionRegistry, visit: AuthenticationRequest, username: str
+) -> bool:
     """Return whether a password that a browser sends by itself may admit its page as C{username}.
     It may not while the page has the key of another user's live session, because a browser keeps
     the password of any link.
     """
-    owner = None if visit.key is None else cookies.owner_of_key(visit.key)
+    owner = None if visit.key is None else cookies.find_key_owner(visit.key)
     return owner is None or owner == username
 
 
-def _signed_in(cookies: CookieSessions, accounts: IAccounts, identity: Identity) -> Identity | None:
+def _current_identity(
+    cookies: CookieSessionRegistry, accounts: IAccounts, identity: Identity
+) -> Identity | None:
     """Return the account's current identity while the session of C{identity} is live."""
     session = identity.auth_session
-    alive = session is not None and cookies.lives(session)
-    return accounts.identity(identity.username) if alive else None
+    alive = session is not None and cookies.is_live(session)
+    return accounts.find_identity(identity.username) if alive else None
 
 
 def parse_basic(header: str) -> tuple[str, str] | None:
@@ -179,8 +185,8 @@ class HookAuthenticator:
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         text = visit.header(HEADER) or ""
-        shown, uid = text.encode("utf-8", "surrogateescape"), named_uid(text)
-        right = self._secret if uid is None else os_user_secret(self._secret, uid)
+        shown, uid = text.encode("utf-8", "surrogateescape"), parse_uid(text)
+        right = self._secret if uid is None else derive_os_user_secret(self._secret, uid)
         if compare_digest(shown, right.encode()):
             return CredentialsAccepted(identity=evolve(HOOK, os_uid=uid))
         return CredentialsRejected(
@@ -201,9 +207,9 @@ class ContainerAuthenticator:
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         shown = visit.header(HEADER) or ""
-        name = named_container(shown)
+        name = parse_container(shown)
         if name is not None:
-            right = container_secret(self._secret, name).encode()
+            right = derive_container_secret(self._secret, name).encode()
             if compare_digest(shown.encode("utf-8", "surrogateescape"), right):
                 return CredentialsAccepted(identity=evolve(HOOK, container=name))
         return CredentialsRejected(

@@ -9,28 +9,28 @@ from typing import Protocol
 from attrs import frozen
 from twisted.logger import Logger
 
-from tservice.access import hooksecret
+from tservice.access import hook_secret
 from tservice.access.account_routes import AccountRoutes
-from tservice.access.accounts import Accounts, AccountsDependencies
-from tservice.access.accountstore import AccountStore
+from tservice.access.account_store import AccountStore
+from tservice.access.accounts import AccountsDependencies, AccountService
 from tservice.access.authenticators import (
     BasicAuthenticator,
     CookieAuthenticator,
-    Everybody,
     HookAuthenticator,
+    OpenAccessAuthenticator,
 )
 from tservice.access.capabilities import CapabilityRegistry
-from tservice.access.cookies import CookieSessions
-from tservice.access.cookiestore import DatabaseCookieStore
-from tservice.access.departures import Departures
-from tservice.access.failures import WINDOW_SECONDS, Failures, Lockout
-from tservice.access.firstadmin import make_first_admin, tell_shared_user
-from tservice.access.hashing import Hasher, password_seal
+from tservice.access.cookie_sessions import CookieSessionRegistry
+from tservice.access.cookie_store import DatabaseCookieStore
+from tservice.access.failures import WINDOW_SECONDS, FailureCounter, LockoutEvent
+from tservice.access.first_admin import make_first_admin, tell_shared_user
+from tservice.access.hashing import FairPasswordHasher, password_seal
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession
 from tservice.access.passwords import SingleAccount
+from tservice.access.removed_accounts import RemovedAccountCleanup
 from tservice.access.routes import AccessRoutes
-from tservice.access.signin import KNOWN_SECONDS, KnownAddresses, PasswordChecker
+from tservice.access.sign_in import KNOWN_SECONDS, KnownAddresses, PasswordChecker
 from tservice.audit.model import AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
@@ -57,14 +57,14 @@ from tservice.tunnel.service import Tunnel
 Whose = Callable[[Identity], bool]
 
 
-class Open(Protocol):
+class OpenConnections(Protocol):
     """Open connections of callers: sockets, event streams, long polls."""
 
-    def drop(self, whose: Whose) -> None:
+    def drop_connections(self, whose: Whose) -> None:
         """End the connections of callers whose right to them has ended."""
 
 
-class Credentials:
+class CredentialRegistry:
     """Cookies, tokens, capabilities and codes.
 
     @ivar accounts: the accounts; C{None} if no sign-in is required.
@@ -75,30 +75,32 @@ class Credentials:
 
     _log = Logger()
 
-    def __init__(self, ground: Ground, audit: AuditLog, open_ones: Sequence[Open]) -> None:
+    def __init__(
+        self, ground: Ground, audit: AuditLog, open_connections: Sequence[OpenConnections]
+    ) -> None:
         """@param open_ones: connections that end with the right to them."""
-        self._open, self._audit = open_ones, audit
+        self._open, self._audit = open_connections, audit
         self.accounts: LateBinding[IAccounts | None] = LateBinding("the accounts")
         self.codes: LateBinding[QrLogin] = LateBinding("signing in by code")
-        self.failures = Failures(ground.reactor, audit.failed)
-        self.failures.when_locked(self._note_lockout)
+        self.failures = FailureCounter(ground.reactor, audit.failed)
+        self.failures.when_locked(self._record_lockout)
         since = now_ms(ground.reactor) - KNOWN_SECONDS * 1000
         self.passwords: PasswordChecker | None = None
         self.known = KnownAddresses(ground.reactor, audit.sign_ins(since))
         self.capabilities = CapabilityRegistry(ground.reactor, ground.random)
-        self.cookies = CookieSessions(
+        self.cookies = CookieSessionRegistry(
             DatabaseCookieStore(ground.database),
             ground.reactor,
             ground.random,
             self._cookies_ended,
-            self._note_login,
+            self._record_login,
             self._seal_of,
         )
         self.tokens = TokenService(
             TokenStore(ground.database, multiuser=ground.config.multiuser),
             ground.reactor,
             ground.random,
-            lambda ids: self._drop(lambda identity: identity.token in ids),
+            lambda ids: self._drop_connections(lambda identity: identity.token in ids),
         )
 
     def check_passwords(self, ground: Ground, accounts: IAccounts) -> PasswordChecker:
@@ -107,28 +109,30 @@ class Credentials:
         self.passwords = checker
         return checker
 
-    def end_outdated(self) -> None:
+    def end_outdated_sessions(self) -> None:
         """End sessions that were opened under another password, if it was changed while the service
         was stopped.
         """
-        self.cookies.revoke(lambda session: session.seal != self._seal_of(session.username))
+        self.cookies.revoke_sessions(
+            lambda session: session.seal != self._seal_of(session.username)
+        )
 
-    def revoke(self, username: str) -> int:
+    def revoke_access(self, username: str) -> int:
         """End all access in an account's name, and every credential that could regain it.
 
         @return: the number of ended sessions.
         """
         self.codes().forget(username)
-        self.capabilities.end(lambda known: known.username == username)
+        self.capabilities.revoke_tokens(lambda known: known.username == username)
         try:
-            return self.cookies.revoke(lambda session: session.username == username)
+            return self.cookies.revoke_sessions(lambda session: session.username == username)
         finally:
             # Also if a full disk does not accept the change.
-            self._drop(lambda identity: identity.username == username)
+            self._drop_connections(lambda identity: identity.username == username)
 
-    def agent_ended(self, session: str) -> None:
+    def end_agent_access(self, session: str) -> None:
         """End all access in the name of a session's agent."""
-        self._drop(lambda identity: identity.parent == session)
+        self._drop_connections(lambda identity: identity.parent == session)
 
     def close(self) -> None:
         """Stop the expiry timers, and refuse passwords that wait to be checked."""
@@ -138,19 +142,19 @@ class Credentials:
         self.tokens.close()
         self.cookies.close()
 
-    def _drop(self, whose: Whose) -> None:
+    def _drop_connections(self, whose: Whose) -> None:
         for each in self._open:
-            each.drop(whose)
+            each.drop_connections(whose)
 
     def _cookies_ended(self, ids: frozenset[str]) -> None:
-        self._drop(lambda identity: identity.auth_session in ids)
-        self.capabilities.end(lambda known: known.auth_session in ids)
+        self._drop_connections(lambda identity: identity.auth_session in ids)
+        self.capabilities.revoke_tokens(lambda known: known.auth_session in ids)
 
     def _seal_of(self, username: str) -> bytes | None:
         accounts = self.accounts()
-        return None if accounts is None else accounts.seal(username)
+        return None if accounts is None else accounts.get_seal(username)
 
-    def _note_lockout(self, lockout: Lockout) -> None:
+    def _record_lockout(self, lockout: LockoutEvent) -> None:
         """Log one line and one audit entry; the counter is elsewhere."""
         detail = {
             "bucket": lockout.bucket.value,
@@ -171,7 +175,7 @@ class Credentials:
             )
         )
 
-    def _note_login(self, session: CookieSession) -> None:
+    def _record_login(self, session: CookieSession) -> None:
         self.known.add(session.username, session.address)
         self._audit.record(
             AuditEntry(
@@ -196,7 +200,7 @@ class AccessControl:
     gate: AccessGate
     accounts: IAccounts | None
     capabilities: CapabilityRegistry
-    failures: Failures
+    failures: FailureCounter
 
 
 def build_access(
@@ -204,7 +208,7 @@ def build_access(
     *,
     audit: AuditLog,
     sessions: SessionService,
-    open_ones: Sequence[Open],
+    open_connections: Sequence[OpenConnections],
     sse_clients: Callable[[], int],
     pages: StaticPages,
     tunnel: Tunnel,
@@ -216,27 +220,30 @@ def build_access(
         first admin cannot be created.
     """
     config = ground.config
-    secret = hooksecret.hook_secret(config.data_dir, ground.random)
+    secret = hook_secret.load_hook_secret(config.data_dir, ground.random)
     ground.redactor.register_secret(secret)
-    known = Credentials(ground, audit, open_ones)
+    known = CredentialRegistry(ground, audit, open_connections)
     cookies, tokens, failures = known.cookies, known.tokens, known.failures
-    accounts, routes = _accounts(ground, secret, sessions, known)
+    accounts, routes = _build_accounts(ground, secret, sessions, known)
     known.accounts.bind_value(accounts)
     if accounts is not None:
-        known.end_outdated()
-    agents = _agents(ground, known, accounts, sessions)
+        known.end_outdated_sessions()
+    agents = _build_agent_tokens(ground, known, accounts, sessions)
 
-    def close() -> None:
+    def close_credentials() -> None:
         agents.close()
         known.close()
 
     codes = known.codes.bind_value(build_login(ground, tunnel, cookies, failures, accounts))
     gate = AccessGate(
         rules_of(config, (), tunnel.hosts),
-        [agents, *_authenticators(config.username, cookies, tokens, accounts, known.passwords)],
+        [
+            agents,
+            *_list_authenticators(config.username, cookies, tokens, accounts, known.passwords),
+        ],
         HookAuthenticator(secret),
         failures,
-        lambda session_id: owner_of(sessions, session_id),
+        lambda session_id: find_session_owner(sessions, session_id),
         pages.login_page,
     )
     sessions.judge_senders(gate.keeps_session_access)
@@ -249,24 +256,24 @@ def build_access(
             gate=gate, accounts=accounts, capabilities=known.capabilities, failures=failures
         ),
         operations=[
-            *signing.operations(),
+            *signing.list_operations(),
             *routes,
             *TokenRoutes(tokens).operations(),
             *tunnel_operations(tunnel, codes, cookies, sse_clients),
         ],
-        measures=[_lockouts(failures)],
-        close=close,
+        measures=[_lockout_metric(failures)],
+        close=close_credentials,
     )
 
 
-def _lockouts(failures: Failures) -> MetricSource:
+def _lockout_metric(failures: FailureCounter) -> MetricSource:
     text = "Caps of wrong passwords, secrets and codes that were reached."
     labels = ("bucket", "kind")
     return MetricSource("sign_in_lockouts", text, lambda: failures.lockouts, labels, grows=True)
 
 
-def _agents(
-    ground: Ground, known: Credentials, accounts: IAccounts | None, sessions: SessionService
+def _build_agent_tokens(
+    ground: Ground, known: CredentialRegistry, accounts: IAccounts | None, sessions: SessionService
 ) -> AgentTokens:
     """Return tokens for the agents of sessions that start from now on."""
     alone = Identity(username=ground.config.username, admin=True)
@@ -276,16 +283,16 @@ def _agents(
         folder=ground.config.data_dir / FOLDER,
         enabled=lambda: ground.settings.get().agent_tokens,
         hub=ground.hub,
-        owner=(lambda name: alone) if accounts is None else accounts.identity,
+        owner=(lambda name: alone) if accounts is None else accounts.find_identity,
         children=sessions.children,
-        ended=known.agent_ended,
+        ended=known.end_agent_access,
     )
     sessions.hand_out(agents)
     return agents
 
 
-def _accounts(
-    ground: Ground, secret: str, sessions: SessionService, known: Credentials
+def _build_accounts(
+    ground: Ground, secret: str, sessions: SessionService, known: CredentialRegistry
 ) -> tuple[IAccounts | None, list[Operation]]:
     """Return the accounts, C{None} if no password is required, and their routes.
 
@@ -299,41 +306,41 @@ def _accounts(
             return None, []
         salt = hmac.digest(secret.encode(), b"password seal", "sha256")
         seal = password_seal(config.password, salt)
-        hasher = Hasher(ground.doors.hashing, ground.random)
+        hasher = FairPasswordHasher(ground.doors.hashing, ground.random)
         single = SingleAccount(config.username, config.password, hasher, seal)
         known.check_passwords(ground, single)
         return single, []
 
-    def revoke(username: str) -> int:
+    def revoke_access(username: str) -> int:
         try:
-            return known.revoke(username)
+            return known.revoke_access(username)
         finally:
-            if accounts.identity(username) is None:
+            if accounts.find_identity(username) is None:
                 PushStore(ground.database).delete_all_of(username)
 
     deps = AccountsDependencies(
         clock=ground.reactor,
         random=ground.random,
-        hasher=Hasher(ground.doors.hashing, ground.random),
+        hasher=FairPasswordHasher(ground.doors.hashing, ground.random),
         hub=ground.hub,
-        revoke=revoke,
+        revoke=revoke_access,
         forget=known.tokens.forget,
         tokens_of=lambda name: len(known.tokens.list(name)),
         os_users=ground.os_users.users,
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )
-    accounts = Accounts(AccountStore(ground.database), deps)
-    ground.account.bind_value(accounts.standing)
+    accounts = AccountService(AccountStore(ground.database), deps)
+    ground.account.bind_value(accounts.get_rights)
     ground.account_id.bind_value(accounts.id_of)
     make_first_admin(accounts, config.username, config.password)
     tell_shared_user(accounts)
     passwords = known.check_passwords(ground, accounts)
-    return accounts, AccountRoutes(accounts, known.cookies, passwords).operations()
+    return accounts, AccountRoutes(accounts, known.cookies, passwords).list_operations()
 
 
-def _authenticators(
+def _list_authenticators(
     username: str,
-    cookies: CookieSessions,
+    cookies: CookieSessionRegistry,
     tokens: TokenService,
     accounts: IAccounts | None,
     passwords: PasswordChecker | None,
@@ -342,18 +349,18 @@ def _authenticators(
     if accounts is None or passwords is None:
         everybody = Identity(username=username, admin=True)
 
-        def owner(name: str) -> Identity | None:
+        def find_identity(name: str) -> Identity | None:
             return everybody if name == username else None
 
-        return [TokenAuthenticator(tokens, owner), Everybody(username)]
+        return [TokenAuthenticator(tokens, find_identity), OpenAccessAuthenticator(username)]
     return [
-        TokenAuthenticator(tokens, accounts.identity),
+        TokenAuthenticator(tokens, accounts.find_identity),
         CookieAuthenticator(cookies, accounts),
         BasicAuthenticator(cookies, accounts, passwords),
     ]
 
 
-def owner_of(sessions: SessionService, session_id: str) -> str | None:
+def find_session_owner(sessions: SessionService, session_id: str) -> str | None:
     """Return the owner of a session; C{None} also for an unknown session."""
     try:
         return sessions.owner_of(session_id)
@@ -361,7 +368,7 @@ def owner_of(sessions: SessionService, session_id: str) -> str | None:
         return None
 
 
-def build_departures(
+def build_removed_accounts(
     ground: Ground,
     *,
     accounts: IAccounts | None,
@@ -370,5 +377,5 @@ def build_departures(
     """Build the cleanup after removed accounts; does nothing in single-user mode."""
     if accounts is None or not ground.config.multiuser:
         return Feature(name="departures", service=None)
-    departures = Departures(ground.hub, accounts.known, forgets)
+    departures = RemovedAccountCleanup(ground.hub, accounts.account_exists, forgets)
     return Feature(name="departures", service=None, start=departures.start, close=departures.stop)

@@ -25,7 +25,7 @@ TTL_SECONDS = 12 * 60 * 60.0
 
 
 @frozen(kw_only=True)
-class Capability:
+class CapabilityGrant:
     """Resource that a token opens.
 
     @ivar kind: the kind of resource, for example C{webview}; a token of one kind opens no other.
@@ -54,10 +54,10 @@ class CapabilityRegistry:
     def __init__(self, clock: IReactorTime, random: Callable[[int], bytes]) -> None:
         """@param random: returns that many unguessable bytes."""
         self._clock, self._random = clock, random
-        self._known: dict[bytes, Capability] = {}
-        self._open: dict[object, tuple[Capability, Callable[[], object]]] = {}
+        self._known: dict[bytes, CapabilityGrant] = {}
+        self._open: dict[object, tuple[CapabilityGrant, Callable[[], object]]] = {}
 
-    def mint(
+    def create_token(
         self,
         kind: str,
         subject: str,
@@ -70,7 +70,7 @@ class CapabilityRegistry:
         if len(self._known) >= MOST:
             self._make_room()
         word = base64.urlsafe_b64encode(self._random(BYTES)).decode("ascii")
-        self._known[_digest(word)] = Capability(
+        self._known[_hash_token(word)] = CapabilityGrant(
             kind=kind,
             subject=subject,
             username=username,
@@ -80,12 +80,14 @@ class CapabilityRegistry:
         )
         return word
 
-    def find(self, kind: str, word: str, username: str | None = None) -> Capability | None:
+    def find_grant(
+        self, kind: str, word: str, username: str | None = None
+    ) -> CapabilityGrant | None:
         """Return the capability of a token, and restart its lifetime.
 
         @param username: the caller, if known: another user's token is then invalid.
         """
-        key = _digest(word)
+        key = _hash_token(word)
         found = self._known.get(key)
         if found is None or found.kind != kind or username not in (None, found.username):
             return None
@@ -98,7 +100,9 @@ class CapabilityRegistry:
         self._known[key] = later
         return later
 
-    def hold(self, found: Capability, cut: Callable[[], object]) -> Callable[[], None]:
+    def register_connection(
+        self, found: CapabilityGrant, cut: Callable[[], object]
+    ) -> Callable[[], None]:
         """Register an open connection of a token: C{cut} ends it when the token is revoked.
 
         Expiry of the token ends no connection, because the connection is in use.
@@ -108,23 +112,23 @@ class CapabilityRegistry:
         key = object()
         self._open[key] = (found, cut)
 
-        def over() -> None:
+        def forget_connection() -> None:
             self._open.pop(key, None)
 
-        return over
+        return forget_connection
 
-    def end(self, which: Callable[[Capability], bool]) -> int:
+    def revoke_tokens(self, which: Callable[[CapabilityGrant], bool]) -> int:
         """Revoke tokens at once, and end their open connections.
 
         @return: the number of tokens.
         """
-        ended = self._drop(which)
+        ended = self._remove_grants(which)
         for found, cut in tuple(self._open.values()):
             if which(found):
                 cut()
         return ended
 
-    def _drop(self, which: Callable[[Capability], bool]) -> int:
+    def _remove_grants(self, which: Callable[[CapabilityGrant], bool]) -> int:
         dropped = [key for key, known in self._known.items() if which(known)]
         for key in dropped:
             del self._known[key]
@@ -137,9 +141,9 @@ class CapabilityRegistry:
 
     def _forget_expired(self) -> None:
         now = self._clock.seconds()
-        self._drop(lambda known: known.expires_at <= now)
+        self._remove_grants(lambda known: known.expires_at <= now)
 
 
-def _digest(word: str) -> bytes:
+def _hash_token(word: str) -> bytes:
     """Return the hash of a token: it is random and long, so one round of a fast hash is enough."""
     return hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()

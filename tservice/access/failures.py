@@ -43,7 +43,7 @@ Heard = Callable[[str, str, str | None, bool], None]
 
 
 @define(eq=False)
-class _Window:
+class _FailureWindow:
     """Failures of one key.
 
     @ivar reserved: passwords that are being checked; each counts until it proves right.
@@ -80,10 +80,10 @@ class TooManySignIns(Exception):
 
 
 @frozen(kw_only=True)
-class Lockout:
+class LockoutEvent:
     """Cap that was just reached.
 
-    @ivar kind: C{address}, C{network} or C{username}.
+    @ivar kind: C{address}, C{network_of_address} or C{username}.
     @ivar value: the address, network or name that was counted.
     @ivar address: the address of the last failure.
     """
@@ -95,7 +95,7 @@ class Lockout:
 
 
 @frozen(kw_only=True)
-class Look:
+class PasswordReservation:
     """Permission to check a password.
 
     @ivar wait: seconds to wait before the check.
@@ -104,11 +104,11 @@ class Look:
     address: str
     username: str | None
     wait: float
-    windows: tuple[_Window, ...]
+    windows: tuple[_FailureWindow, ...]
 
 
 @implementer(IFailureCounter)
-class Failures:
+class FailureCounter:
     """Counter of failures; a window of L{WINDOW_SECONDS} begins with the first failure and has a
     cap.
 
@@ -117,23 +117,23 @@ class Failures:
     @ivar lockouts: how often a cap was reached, by bucket and kind.
     """
 
-    def __init__(self, clock: IReactorTime, heard: Heard = lambda *failure: None) -> None:
+    def __init__(self, clock: IReactorTime, on_failure: Heard = lambda *failure: None) -> None:
         """@param heard: called with each failure: its bucket, address, user name, and true if it
         was over the cap.
         """
-        self._clock, self._heard = clock, heard
-        self._windows: dict[str, dict[_Key, _Window]] = {kind: {} for kind in _CAPS}
+        self._clock, self._heard = clock, on_failure
+        self._windows: dict[str, dict[_Key, _FailureWindow]] = {kind: {} for kind in _CAPS}
         self._turns: dict[str, float] = {}
-        self._lockout_observers: list[Callable[[Lockout], object]] = []
+        self._lockout_observers: list[Callable[[LockoutEvent], object]] = []
         self.lockouts: dict[tuple[str, ...], float] = {}
 
-    def when_locked(self, observer: Callable[[Lockout], object]) -> None:
+    def when_locked(self, observer: Callable[[LockoutEvent], object]) -> None:
         """Call C{observer} each time that a cap is reached."""
         self._lockout_observers.append(observer)
 
-    def reserve(
+    def reserve_check(
         self, address: str, username: str | None, *, knows_address: bool, knows_name: bool
-    ) -> Look:
+    ) -> PasswordReservation:
         """Count a password as wrong before it is checked, so that concurrent requests cannot evade
         the cap.
 
@@ -141,12 +141,12 @@ class Failures:
         @param knows_name: true if C{username} recently did.
         @raise TooManySignIns: it must not be checked now.
         """
-        now, keys = self._clock.seconds(), _keys(FailureBucket.BASIC, address, username)
+        now, keys = self._clock.seconds(), _window_keys(FailureBucket.BASIC, address, username)
         kept = {"username": knows_name, "address": knows_address, "network": knows_address}
-        full = [window for key in keys if (window := self._full(key)) is not None]
+        full = [window for key in keys if (window := self._find_full_window(key)) is not None]
         # Unknown clients share one check per interval; known addresses have separate turns.
         shared = [window for window in full if not kept[window.key[1]]]
-        place = neighbourhood(address)
+        place = counted_address(address)
         late = max((window.next_look - now for window in shared), default=0.0)
         turn = self._next_turn(place) if len(shared) < len(full) else now
         if late > 0 or turn - now > MAX_TURNS * TURN_SECONDS:
@@ -154,31 +154,33 @@ class Failures:
             raise TooManySignIns(max(late, turn - now))
         if len(shared) < len(full):
             self._turns[place] = turn + TURN_SECONDS
-        counted = [self._window(key) for key in keys if self._full(key) is None]
+        counted = [self._get_window(key) for key in keys if self._find_full_window(key) is None]
         for window in counted:
             window.reserved += 1
         for window in (*shared, *(window for window in counted if window.is_full)):
             window.next_look = now + LOOK_SECONDS
-        return Look(address=address, username=username, wait=turn - now, windows=tuple(counted))
+        return PasswordReservation(
+            address=address, username=username, wait=turn - now, windows=tuple(counted)
+        )
 
-    def release(self, look: Look) -> None:
+    def release_check(self, look: PasswordReservation) -> None:
         """Undo the count: the password was right, or was not checked."""
         for window in look.windows:
             window.reserved -= 1
 
-    def reject(self, look: Look) -> None:
+    def confirm_failure(self, look: PasswordReservation) -> None:
         """Confirm the count: the password was wrong."""
-        self.release(look)
-        place = neighbourhood(look.address)
+        self.release_check(look)
+        place = counted_address(look.address)
         self._heard(FailureBucket.BASIC.value, place, look.username, not look.windows)
-        self._count(look.windows, place)
+        self._count_failure(look.windows, place)
 
-    def _count(self, windows: Iterable[_Window], place: str) -> None:
+    def _count_failure(self, windows: Iterable[_FailureWindow], place: str) -> None:
         for window in windows:
             window.count += 1
             bucket, kind, value = window.key
             if window.count == _CAPS[kind]:
-                lockout = Lockout(bucket=bucket, kind=kind, value=value, address=place)
+                lockout = LockoutEvent(bucket=bucket, kind=kind, value=value, address=place)
                 labels = (bucket.value, kind)
                 self.lockouts[labels] = self.lockouts.get(labels, 0) + 1
                 for observer in self._lockout_observers:
@@ -189,7 +191,7 @@ class Failures:
         self._turns = {place: at for place, at in self._turns.items() if at > now}
         return self._turns.get(place, now)
 
-    def _full(self, key: _Key) -> _Window | None:
+    def _find_full_window(self, key: _Key) -> _FailureWindow | None:
         window = self._windows[key[1]].get(key)
         over = window is not None and window.is_full and window.ends > self._clock.seconds()
         return window if over else None
@@ -200,21 +202,23 @@ class Failures:
         @return: 0 up to the cap, beyond it the seconds until the window ends.
         """
         wait = self.get_block_seconds(bucket, address, username)
-        place = neighbourhood(address)
+        place = counted_address(address)
         self._heard(bucket.value, place, username, bool(wait))
         if not wait:
-            self._count([self._window(key) for key in _keys(bucket, address, username)], place)
+            self._count_failure(
+                [self._get_window(key) for key in _window_keys(bucket, address, username)], place
+            )
         return wait
 
     def get_block_seconds(self, bucket: FailureBucket, address: str, username: str | None) -> float:
         """Return the same as L{record_failure} without counting a failure."""
-        return max(self._left(key) for key in _keys(bucket, address, username))
+        return max(self._seconds_left(key) for key in _window_keys(bucket, address, username))
 
-    def _left(self, key: _Key) -> float:
-        window = self._full(key)
+    def _seconds_left(self, key: _Key) -> float:
+        window = self._find_full_window(key)
         return 0.0 if window is None else window.ends - self._clock.seconds()
 
-    def _window(self, key: _Key) -> _Window:
+    def _get_window(self, key: _Key) -> _FailureWindow:
         windows = self._windows[key[1]]
         window = windows.get(key)
         if window is not None and window.ends > self._clock.seconds() and not window.is_empty:
@@ -223,21 +227,21 @@ class Failures:
         windows.pop(key, None)
         if len(windows) >= MAX_COUNTED:
             del windows[next(iter(windows))]
-        window = windows[key] = _Window(key, self._clock.seconds() + WINDOW_SECONDS)
+        window = windows[key] = _FailureWindow(key, self._clock.seconds() + WINDOW_SECONDS)
         return window
 
 
-def _keys(bucket: FailureBucket, address: str, username: str | None) -> list[_Key]:
-    keys = [(bucket, "address", neighbourhood(address))]
+def _window_keys(bucket: FailureBucket, address: str, username: str | None) -> list[_Key]:
+    keys = [(bucket, "address", counted_address(address))]
     if username is not None:
         keys.append((bucket, "username", username))
-    around = network(address)
+    around = network_of_address(address)
     if around is not None:
         keys.append((bucket, "network", around))
     return keys
 
 
-def neighbourhood(address: str) -> str:
+def counted_address(address: str) -> str:
     """Return the unit for counting: an IPv4 address, or the /64 that an IPv6 host owns."""
     try:
         found = ip_address(address)
@@ -248,7 +252,7 @@ def neighbourhood(address: str) -> str:
     return address
 
 
-def network(address: str) -> str | None:
+def network_of_address(address: str) -> str | None:
     """Return the /24 or /48 around an address; C{None} for this machine's addresses."""
     try:
         found = ip_address(address)

@@ -19,7 +19,7 @@ from argon2.low_level import Type, hash_secret_raw
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
-from tservice.access.failures import network
+from tservice.access.failures import network_of_address
 from tservice.core.doors.worker_pool import SIZE, IThreads
 from tservice.core.tasks import spawn_logged
 
@@ -49,14 +49,14 @@ def password_seal(password: str, salt: bytes) -> bytes:
 
     @param salt: secret of this instance, at least 16 bytes.
     """
-    return hash_secret_raw(_bytes(password), salt, PASSES, MEMORY_KIB, LANES, 32, Type.ID)
+    return hash_secret_raw(_encode_password(password), salt, PASSES, MEMORY_KIB, LANES, 32, Type.ID)
 
 
-class Crowded(Exception):
+class TooManyChecks(Exception):
     """Error: too many checks are waiting."""
 
 
-class Hasher:
+class FairPasswordHasher:
     """Argon2id hasher with a fast path for a password that was recently verified."""
 
     def __init__(
@@ -72,17 +72,17 @@ class Hasher:
 
     def hash_now(self, password: str) -> str:
         """Return the hash of a new password, computed in this thread: for the start only."""
-        return self._argon.hash(_bytes(password))
+        return self._argon.hash(_encode_password(password))
 
-    async def hash(self, place: str, password: str) -> str:
+    async def hash_password(self, place: str, password: str) -> str:
         """Return the hash of a new password.
 
         @raise Crowded: see L{FairQueue}.
         """
-        found: str = await self._turns.run(place, partial(self.hash_now, password))
+        found: str = await self._turns.run_in_turn(place, partial(self.hash_now, password))
         return found
 
-    async def verify(self, place: str, password_hash: str | None, password: str) -> bool:
+    async def verify_password(self, place: str, password_hash: str | None, password: str) -> bool:
         """Return whether C{password} matches C{password_hash}.
 
         @param place: the caller's address; addresses alternate.
@@ -91,19 +91,19 @@ class Hasher:
         """
         if password_hash is None:
             # Verification computes the hash again: this costs as much as a wrong password.
-            await self.hash(place, password)
+            await self.hash_password(place, password)
             return False
-        work = partial(_matches, self._argon, password_hash, _bytes(password))
-        right: bool = await self._turns.run(place, work)
+        work = partial(_verify_hash, self._argon, password_hash, _encode_password(password))
+        right: bool = await self._turns.run_in_turn(place, work)
         return right
 
-    def fingerprint(self, password_hash: str, password: str) -> bytes:
+    def fingerprint_password(self, password_hash: str, password: str) -> bytes:
         """Return a value that recognizes this password of this hash while this process runs.
 
         Programs send a password with every request.  The key is in no file, so the stored values
         are useless without access to the process.
         """
-        text = b"%d:%b%b" % (len(password_hash), password_hash.encode(), _bytes(password))
+        text = b"%d:%b%b" % (len(password_hash), password_hash.encode(), _encode_password(password))
         return hmac.digest(self._key, text, "sha256")
 
 
@@ -122,28 +122,28 @@ class FairQueue:
         self._running = 0
         self._waiting: dict[str, dict[str, deque[_Waiting]]] = {}
 
-    async def run(self, place: str, work: Callable[[], Any]) -> Any:
+    async def run_in_turn(self, place: str, work: Callable[[], Any]) -> Any:
         """Run C{work} in its turn and return its result.
 
         @raise Crowded: L{MAX_WAITING} of C{place}, or L{MAX_AROUND} of its network, are waiting; or
             there are L{MAX_TOTAL}, and no network has more than this one would.
         """
-        around = network(place.partition("/")[0]) or place
-        many = self._count(around)
+        around = network_of_address(place.partition("/")[0]) or place
+        many = self._count_waiting(around)
         queue = self._waiting.get(around, {}).get(place, ())
         if len(queue) >= MAX_WAITING or many >= MAX_AROUND or not self._has_room(many):
-            raise Crowded
+            raise TooManyChecks
         done: Deferred[Any] = Deferred()
         self._waiting.setdefault(around, {}).setdefault(place, deque()).append((work, done))
-        self._next()
+        self._start_next()
         return await done
 
-    def _count(self, around: str) -> int:
+    def _count_waiting(self, around: str) -> int:
         return sum(map(len, self._waiting.get(around, {}).values()))
 
     def _has_room(self, many: int) -> bool:
         """Return whether a network with C{many} checks may add one; makes room if that is fair."""
-        counts = {around: self._count(around) for around in self._waiting}
+        counts = {around: self._count_waiting(around) for around in self._waiting}
         if sum(counts.values()) < MAX_TOTAL:
             return True
         most = max(counts, key=lambda around: counts[around])
@@ -155,17 +155,17 @@ class FairQueue:
         if not places[place]:
             del places[place]
         if not done.called:
-            done.errback(Crowded())
+            done.errback(TooManyChecks())
         return True
 
-    def _next(self) -> None:
+    def _start_next(self) -> None:
         while self._waiting and self._running < SIZE:
-            work, done = self._take()
+            work, done = self._take_next()
             if not done.called:
                 self._running += 1
-                spawn_logged(self._run(work, done), self._log, "a password check")
+                spawn_logged(self._run_work(work, done), self._log, "a password check")
 
-    def _take(self) -> _Waiting:
+    def _take_next(self) -> _Waiting:
         """Return the next work item; the remaining ones of its network are queued last.
 
         The order of the dicts is the order of turns.
@@ -181,7 +181,7 @@ class FairQueue:
             self._waiting[around] = places
         return taken
 
-    async def _run(self, work: Callable[[], Any], done: Deferred[Any]) -> None:
+    async def _run_work(self, work: Callable[[], Any], done: Deferred[Any]) -> None:
         try:
             result = await self._threads.run(work)
         except Exception as error:
@@ -190,15 +190,15 @@ class FairQueue:
             done.callback(result)
         finally:
             self._running -= 1
-            self._next()
+            self._start_next()
 
 
-def _matches(argon: PasswordHasher, password_hash: str, password: bytes) -> bool:
+def _verify_hash(argon: PasswordHasher, password_hash: str, password: bytes) -> bool:
     try:
         return argon.verify(password_hash, password)
     except (VerificationError, InvalidHashError):
         return False
 
 
-def _bytes(password: str) -> bytes:
+def _encode_password(password: str) -> bytes:
     return password.encode("utf-8", "surrogatepass")

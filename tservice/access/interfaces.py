@@ -13,25 +13,25 @@ from tservice.core.identity import Identity
 class IAccounts(Interface):
     """Accounts and their passwords."""
 
-    async def check(username: str, password: str, place: str) -> Identity | None:
+    async def check_password(username: str, password: str, place: str) -> Identity | None:
         """Return the account's identity if the password is right, in time that reveals nothing.
 
         @param place: the caller's address; checks of one address wait for each other.
         @raise Crowded: too many checks from this address are waiting.
         """
 
-    def identity(username: str) -> Identity | None:
+    def find_identity(username: str) -> Identity | None:
         """Return the account's current identity; C{None} when it was removed or is disabled."""
 
-    def seal(username: str) -> bytes | None:
+    def get_seal(username: str) -> bytes | None:
         """Return a value that identifies the account's password among all its past and future ones,
         but reveals nothing about it; C{None} when there is no such account.
         """
 
-    def known(username: str) -> bool:
+    def account_exists(username: str) -> bool:
         """Return whether an account of that name exists, disabled or not."""
 
-    def counted(username: str) -> str | None:
+    def get_counted_name(username: str) -> str | None:
         """Return the name for counting failures; C{None} for a text that cannot be a name."""
 
 

@@ -7,7 +7,7 @@ from hmac import compare_digest
 
 from attrs import frozen
 
-from tservice.access.browsers import from_page
+from tservice.access.browser_detection import is_from_page
 from tservice.core.authentication import AuthenticationRequest
 
 COOKIE = "service_session"
@@ -57,12 +57,12 @@ class CookieSession:
         """
         if self.key_hash is None:
             # A page that presents a program's cookie got it from an attacker.
-            return not from_page(visit)
-        return visit.key is not None and compare_digest(self.key_hash, digest(visit.key))
+            return not is_from_page(visit)
+        return visit.key is not None and compare_digest(self.key_hash, hash_cookie(visit.key))
 
 
 @frozen(kw_only=True)
-class Opened:
+class OpenedSession:
     """Session that was just opened, with the values that are only stored as hashes.
 
     @ivar token: the cookie's value.
@@ -74,7 +74,7 @@ class Opened:
     key: str | None
 
 
-SCANNED = "qr-"
+SCANNED_KEY_PREFIX = "qr-"
 """Prefix of the page key of a session that was opened by a scanned code.
 
 A page adds it to a key from its address.  Therefore no link can lead a page into a session whose
@@ -82,7 +82,7 @@ key an attacker got at a login.
 """
 
 
-def digest(token: str) -> bytes:
+def hash_cookie(token: str) -> bytes:
     """Return the stored hash of a cookie's value.
 
     It is random and long, so one round of a fast hash is enough.
@@ -95,15 +95,15 @@ def set_cookie(token: str, visit: AuthenticationRequest, seconds: int = TTL_SECO
 
     @param seconds: until the session ends without a further request.
     """
-    return _cookie(token, seconds, visit)
+    return _format_cookie(token, seconds, visit)
 
 
 def clear_cookie(visit: AuthenticationRequest) -> str:
     """Return the C{Set-Cookie} that ends a session."""
-    return _cookie("", 0, visit)
+    return _format_cookie("", 0, visit)
 
 
-def _cookie(value: str, seconds: int, visit: AuthenticationRequest) -> str:
+def _format_cookie(value: str, seconds: int, visit: AuthenticationRequest) -> str:
     path = visit.base or "/"
     parts = [f"{COOKIE}={value}", f"Path={path}", "HttpOnly", "SameSite=Lax", f"Max-Age={seconds}"]
     return "; ".join([*parts, "Secure"] if visit.secure else parts)

@@ -7,11 +7,11 @@ from typing import Literal, cast
 
 from pydantic import Field
 
-from tservice.access.authenticators import fits_page, parse_basic
-from tservice.access.cookies import CookieSessions
+from tservice.access.authenticators import may_admit_page, parse_basic
+from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.failures import TooManySignIns
 from tservice.access.model import clear_cookie, set_cookie
-from tservice.access.signin import PasswordChecker
+from tservice.access.sign_in import PasswordChecker
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, invalid_field, not_found
 from tservice.core.event_payloads import EmptyPayload
@@ -35,7 +35,7 @@ class RevokeBody(RequestBody):
     session_id: str | None = Field(None, max_length=64)
 
 
-class MeAnswer(ResponseModel):
+class CallerResponse(ResponseModel):
     """Who the caller is (protocol-login)."""
 
     username: str
@@ -44,24 +44,24 @@ class MeAnswer(ResponseModel):
     multi_user: bool
 
 
-class LoginAnswer(MeAnswer):
+class LoginResponse(CallerResponse):
     """Who signed in, and what goes with the cookie; C{key} is null where nobody has to sign in."""
 
     key: str | None
 
 
-class RevokedAnswer(ResponseModel):
+class RevokedSessionsResponse(ResponseModel):
     """How many sessions ended."""
 
     revoked: int
 
 
 class AccessRoutes:
-    """C{/api/login}, C{/api/logout}, C{/api/auth/revoke}, C{/api/me}."""
+    """C{/api/sign_in}, C{/api/sign_out}, C{/api/auth/revoke_sessions}, C{/api/get_caller}."""
 
     def __init__(
         self,
-        cookies: CookieSessions,
+        cookies: CookieSessionRegistry,
         passwords: PasswordChecker | None,
         username: str,
         multiuser: bool,
@@ -76,81 +76,86 @@ class AccessRoutes:
         self._cookies, self._passwords = cookies, passwords
         self._username, self._multiuser = username, multiuser
 
-    async def login(self, call: OperationCall) -> object:
+    async def sign_in(self, call: OperationCall) -> object:
         """Sign a browser in.
 
         @raise Refusal: bare 401 for a wrong password, 429 over the failure cap.
         """
         if self._passwords is None:
-            everybody = self._me(Identity(username=self._username, admin=True))
-            return LoginAnswer(**everybody.model_dump(), key=None)
-        method, username, password = _shown(call)
-        if method == "basic" and not fits_page(self._cookies, _visit(call), username):
+            everybody = self._caller_response(Identity(username=self._username, admin=True))
+            return LoginResponse(**everybody.model_dump(), key=None)
+        method, username, password = _find_credentials(call)
+        if method == "basic" and not may_admit_page(
+            self._cookies, _authentication_request(call), username
+        ):
             raise unauthorized_refusal(challenge=False)
         try:
-            identity = await self._passwords.check(username, password, call.address)
+            identity = await self._passwords.check_password(username, password, call.address)
         except TooManySignIns as error:
             raise too_many_refusal(error.seconds) from None
         if identity is None:
             raise unauthorized_refusal(challenge=False)
         agent = call.get_header("user-agent") or ""
-        opened = self._cookies.open(identity.username, method, call.address, agent)
-        answer = LoginAnswer(**self._me(identity).model_dump(), key=opened.key)
-        cookie = set_cookie(opened.token, _visit(call))
+        opened = self._cookies.open_session(identity.username, method, call.address, agent)
+        answer = LoginResponse(**self._caller_response(identity).model_dump(), key=opened.key)
+        cookie = set_cookie(opened.token, _authentication_request(call))
         return RawReply(content=answer, headers={"Set-Cookie": cookie})
 
-    async def logout(self, call: OperationCall) -> object:
+    async def sign_out(self, call: OperationCall) -> object:
         """End the caller's session."""
         mine = call.identity.auth_session
         if mine is not None:
-            self._cookies.revoke(lambda session: session.id == mine)
-        return RawReply(content=EmptyPayload(), headers={"Set-Cookie": clear_cookie(_visit(call))})
+            self._cookies.revoke_sessions(lambda session: session.id == mine)
+        return RawReply(
+            content=EmptyPayload(),
+            headers={"Set-Cookie": clear_cookie(_authentication_request(call))},
+        )
 
-    async def revoke(self, call: OperationCall) -> object:
+    async def revoke_sessions(self, call: OperationCall) -> object:
         """End one session, or all of them, including the caller's."""
         wanted = call.body.session_id
-        ended = self._cookies.revoke(lambda session: wanted in (None, session.id))
+        ended = self._cookies.revoke_sessions(lambda session: wanted in (None, session.id))
         if wanted is not None and not ended:
             raise not_found(f"Auth session {wanted}")
         self._revoked()
         headers = {}
         if wanted in (None, call.identity.auth_session):
-            headers["Set-Cookie"] = clear_cookie(_visit(call))
-        return RawReply(content=RevokedAnswer(revoked=ended), headers=headers)
+            headers["Set-Cookie"] = clear_cookie(_authentication_request(call))
+        return RawReply(content=RevokedSessionsResponse(revoked=ended), headers=headers)
 
-    async def me(self, call: OperationCall) -> object:
+    async def get_caller(self, call: OperationCall) -> object:
         """Return the caller's identity."""
-        return self._me(call.identity)
+        return self._caller_response(call.identity)
 
-    def _me(self, identity: Identity) -> MeAnswer:
-        return MeAnswer(
+    def _caller_response(self, identity: Identity) -> CallerResponse:
+        return CallerResponse(
             username=identity.username,
             role="admin" if identity.admin else "user",
             must_change_password=identity.must_change_password,
             multi_user=self._multiuser,
         )
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the routes for the table."""
         return [
             Operation(
                 method="POST",
                 path="/api/login",
                 access=AccessRule.PUBLIC,
-                handler=self.login,
+                handler=self.sign_in,
                 summary="Sign in; sets the session cookie, and gives the key that goes with it",
                 tag="Access",
                 body=LoginBody,
                 optional_body=True,
                 audit=AuditMode.NONE,  # the opened session or the failure is recorded
-                response_model=LoginAnswer,
+                response_model=LoginResponse,
                 errors=(ErrorCode.UNAUTHORIZED,),
             ),
             Operation(
                 method="POST",
                 path="/api/logout",
                 access=AccessRule.USER,
-                handler=self.logout,
+                handler=self.sign_out,
                 summary="Sign out; ends the session and clears its cookie",
                 tag="Access",
                 response_model=EmptyPayload,
@@ -160,28 +165,28 @@ class AccessRoutes:
                 method="POST",
                 path="/api/auth/revoke",
                 access=AccessRule.ADMIN,
-                handler=self.revoke,
+                handler=self.revoke_sessions,
                 summary="End one signed-in session, or all of them",
                 tag="Access",
                 ends_access=True,
                 body=RevokeBody,
                 optional_body=True,
-                response_model=RevokedAnswer,
+                response_model=RevokedSessionsResponse,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
             Operation(
                 method="GET",
                 path="/api/me",
                 access=AccessRule.USER,
-                handler=self.me,
+                handler=self.get_caller,
                 summary="Who the caller is",
                 tag="Access",
-                response_model=MeAnswer,
+                response_model=CallerResponse,
             ),
         ]
 
 
-def _shown(call: OperationCall) -> tuple[str, str, str]:
+def _find_credentials(call: OperationCall) -> tuple[str, str, str]:
     """Return the sign-in method, and the user name and password.
 
     @raise ServiceError: 400 naming the missing field.
@@ -198,5 +203,5 @@ def _shown(call: OperationCall) -> tuple[str, str, str]:
     return "basic", *basic
 
 
-def _visit(call: OperationCall) -> AuthenticationRequest:
+def _authentication_request(call: OperationCall) -> AuthenticationRequest:
     return cast(ServiceRequest, call.request).visit

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred, DeferredList
 from twisted.internet.interfaces import IProtocolFactory
 
 from tservice.access.authenticators import ContainerAuthenticator
-from tservice.access.hooksecret import container_secret, hook_secret
+from tservice.access.hook_secret import derive_container_secret, load_hook_secret
 from tservice.containers.boxes import Boxes
 from tservice.containers.bridge import HookBridge, Listen
 from tservice.containers.child import Runner
@@ -92,7 +92,7 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
     )
     places = ContainerPlaces(
         boxes=boxes, users=ground.os_users.users, own=_own(), bridge=bridge,
-        secret=lambda name: container_secret(instance_secret(ground), name),
+        secret=lambda name: derive_container_secret(instance_secret(ground), name),
     )  # fmt: skip
     ground.places.register_provider(LocationKind.CONTAINER, places)
     setups = ContainerSetups(
@@ -128,7 +128,7 @@ def _listener(ground: Ground) -> Listen:
 
 def instance_secret(ground: Ground) -> str:
     """Return the secret from which the secrets of containers are derived."""
-    return hook_secret(ground.config.data_dir, ground.random)
+    return load_hook_secret(ground.config.data_dir, ground.random)
 
 
 def build_bridge(

@@ -68,7 +68,7 @@ def build_cron(
             zone=ground.zone,
             new_id=new_id,
             identity=identity,
-            known=lambda owner: accounts is not None and accounts.known(owner),
+            known=lambda owner: accounts is not None and accounts.account_exists(owner),
             multiuser=ground.config.multiuser,
         )
     )
@@ -108,7 +108,7 @@ def owners(ground: Ground, accounts: IAccounts | None) -> Callable[[str | None],
     def identity(owner: str | None) -> Identity | None:
         if not config.multiuser:
             return Identity(username=config.username, admin=True)
-        return None if accounts is None or owner is None else accounts.identity(owner)
+        return None if accounts is None or owner is None else accounts.find_identity(owner)
 
     return identity
 

@@ -29,7 +29,7 @@ class FileCapability(Protocol):
 class CapabilityWords(Protocol):
     """Issuer of tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
-    def mint(
+    def create_token(
         self,
         kind: str,
         subject: str,
@@ -38,7 +38,7 @@ class CapabilityWords(Protocol):
         lasts: float = ...,
     ) -> str: ...
 
-    def find(self, kind: str, word: str) -> FileCapability | None: ...
+    def find_grant(self, kind: str, word: str) -> FileCapability | None: ...
 
 
 @frozen(kw_only=True)
@@ -62,15 +62,17 @@ class Links:
     def make(self, link: FileLink, caller: Identity) -> str:
         """Return a new token for C{link}."""
         subject = json.dumps([link.session_id, link.path, link.download])
-        return self._words.mint(KIND, subject, caller.username, caller.auth_session, lasts=SECONDS)
+        return self._words.create_token(
+            KIND, subject, caller.username, caller.auth_session, lasts=SECONDS
+        )
 
     def holds(self, word: str) -> bool:
         """Return true if C{word} is still valid; the check counts as a use."""
-        return self._words.find(KIND, word) is not None
+        return self._words.find_grant(KIND, word) is not None
 
     def find(self, word: str) -> FileLink | None:
         """Return the link of C{word}; C{None} if it is unknown or expired."""
-        found = self._words.find(KIND, word)
+        found = self._words.find_grant(KIND, word)
         if found is None:
             return None
         session_id, path, download = json.loads(found.subject)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.access.hooksecret import OsUserSecrets, hook_secret
+from tservice.access.hook_secret import OsUserSecrets, load_hook_secret
 from tservice.core.doors.user_directory import UserDirectory
 from tservice.core.places.location import HookAccess
 from tservice.core.users.file_identity import SETGROUPS, act_as
@@ -62,12 +62,12 @@ def wire_os_users(
         return run_as_prefix(setsid, setpriv, user)
 
     kept = OsUserSecrets(
-        secret=lambda: hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
+        secret=lambda: load_hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
     )
     return OsUserWiring(
         users=users,
         directory=directory,
-        hooks=kept.access,
+        hooks=kept.get_hook_access,
         prefix=prefix,
         setups=setups,
     )

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.access import hooksecret
+from tservice.access import hook_secret
 from tservice.clis.lookup import BinaryLookup
 from tservice.core.places.local_locations import (
     GetSearchPath,
@@ -95,7 +95,7 @@ def own_place(
         title="the service's own user",
         home=home,
         user=user,
-        hooks=HookAccess(secret_file=data_dir / hooksecret.FILE_NAME, put=_is_there),
+        hooks=HookAccess(secret_file=data_dir / hook_secret.FILE_NAME, put=_is_there),
         operations=OwnOperations(environ=environ, programs=programs, path=path),
     )
 

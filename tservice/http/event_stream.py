@@ -219,10 +219,10 @@ class EventStreams(Service):
             self._unsubscribe = None
         if self._beat.running:
             self._beat.stop()
-        self.drop(lambda identity: True)
+        self.drop_connections(lambda identity: True)
         return succeed(None)
 
-    def drop(self, whose: Callable[[Identity], bool]) -> None:
+    def drop_connections(self, whose: Callable[[Identity], bool]) -> None:
         """End the streams of identities whose right to listen has ended."""
         for client in tuple(self._clients):
             if whose(client.identity):

@@ -34,7 +34,7 @@ class ParkedCalls:
         finally:
             del self._held[held]
 
-    def drop(self, whose: Callable[[Identity], bool]) -> None:
+    def drop_connections(self, whose: Callable[[Identity], bool]) -> None:
         """End the calls of identities whose right has ended.
 
         Identities that lost nothing, such as tokens of an account with additional rights, continue

@@ -43,7 +43,7 @@ def build_timed_runs(
             driver=Driver(ground.reactor, sessions, agents, identity),
             make_alarm=partial(make_alarm, ground.reactor),
             new_id=lambda: ground.random(8).hex(),
-            known=lambda owner: accounts is not None and accounts.known(owner),
+            known=lambda owner: accounts is not None and accounts.account_exists(owner),
             multiuser=ground.config.multiuser,
             check_prompt=clis.check_prompt,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.access.failures import Failures, Lockout
+from tservice.access.failures import FailureCounter, LockoutEvent
 from tservice.access.interfaces import IAccounts
 from tservice.core.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
@@ -17,7 +17,11 @@ from tservice.sessions.service import SessionService
 
 
 def build_push(
-    ground: Ground, *, sessions: SessionService, accounts: IAccounts | None, failures: Failures
+    ground: Ground,
+    *,
+    sessions: SessionService,
+    accounts: IAccounts | None,
+    failures: FailureCounter,
 ) -> Feature[PushService]:
     """Build Web Push: the messages to closed pages, and the operations that subscribe to them.
 
@@ -31,10 +35,10 @@ def build_push(
             return None
 
     def active(username: str) -> bool:
-        return accounts is not None and accounts.identity(username) is not None
+        return accounts is not None and accounts.find_identity(username) is not None
 
     def is_admin(username: str) -> bool:
-        known = None if accounts is None else accounts.identity(username)
+        known = None if accounts is None else accounts.find_identity(username)
         return known is not None and known.admin
 
     push = PushService(
@@ -50,7 +54,7 @@ def build_push(
         is_admin=is_admin,
     )
 
-    def tell_lockout(lockout: Lockout) -> None:
+    def tell_lockout(lockout: LockoutEvent) -> None:
         push.tell_lockout(lockout.value if lockout.kind == "username" else None)
 
     failures.when_locked(tell_lockout)

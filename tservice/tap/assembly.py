@@ -12,7 +12,7 @@ from attrs import evolve
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
-from tservice.access.build import build_access, build_departures
+from tservice.access.build import build_access, build_removed_accounts
 from tservice.agents.approvals.build import build_approvals
 from tservice.agents.build import build_agents, build_folder_preview
 from tservice.agents.controls.build import build_controls
@@ -116,7 +116,7 @@ class Trunk:
         streams = add(build_streams(ground, sessions=sessions, tells=contents.tells))
         pages, parked = pages_of(ground), ParkedCalls()
         self.access = add(build_access(
-            ground, audit=audit.log, sessions=sessions, open_ones=(sockets, streams, parked),
+            ground, audit=audit.log, sessions=sessions, open_connections=(sockets, streams, parked),
             sse_clients=lambda: streams.client_count, pages=pages, tunnel=tunnel,
         ))  # fmt: skip
         self.program, self.stack, self.ground, self.contents = program, stack, ground, contents
@@ -163,7 +163,7 @@ class Trunk:
             ground, sessions=sessions, agents=agents, clis=clis, audit=self.audit.log,
             accounts=accounts, cases=cases,
         ))  # fmt: skip
-        add(build_departures(ground, accounts=accounts, forgets=self.contents.forgets))
+        add(build_removed_accounts(ground, accounts=accounts, forgets=self.contents.forgets))
 
     def serve(self) -> None:
         """Add the listeners once every route is known; they start last and stop first."""

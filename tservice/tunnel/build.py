@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tservice.access.cookies import CookieSessions
+from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.interfaces import IAccounts
-from tservice.access.model import SCANNED, CookieSession, set_cookie
+from tservice.access.model import SCANNED_KEY_PREFIX, CookieSession, set_cookie
 from tservice.core.authentication import IFailureCounter
 from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.identity import Identity
@@ -75,7 +75,7 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
 def build_login(
     ground: Ground,
     tunnel: Tunnel,
-    cookies: CookieSessions,
+    cookies: CookieSessionRegistry,
     failures: IFailureCounter,
     accounts: IAccounts | None,
 ) -> QrLogin:
@@ -98,27 +98,27 @@ def build_login(
     return login
 
 
-def sign_in_with(cookies: CookieSessions, accounts: IAccounts | None) -> SignIn:
+def sign_in_with(cookies: CookieSessionRegistry, accounts: IAccounts | None) -> SignIn:
     """Return a function that opens the session of a scanned code, if its user is still an
     admin.
     """
 
     def sign_in(username: str, address: str, agent: str) -> tuple[str, str] | None:
-        identity = None if accounts is None else accounts.identity(username)
+        identity = None if accounts is None else accounts.find_identity(username)
         if identity is None or not identity.admin:
             return None
-        opened = cookies.open(username, "qr", address, agent)
-        return opened.token, (opened.key or "").removeprefix(SCANNED)
+        opened = cookies.open_session(username, "qr", address, agent)
+        return opened.token, (opened.key or "").removeprefix(SCANNED_KEY_PREFIX)
 
     return sign_in
 
 
 def tunnel_operations(
-    tunnel: Tunnel, login: QrLogin, cookies: CookieSessions, sse_clients: Callable[[], int]
+    tunnel: Tunnel, login: QrLogin, cookies: CookieSessionRegistry, sse_clients: Callable[[], int]
 ) -> list[Operation]:
     """Return the operations of the tunnel."""
     perimeter = Perimeter(
-        auth_sessions=lambda: [shown(session) for session in cookies.sessions()],
+        auth_sessions=lambda: [shown(session) for session in cookies.list_sessions()],
         sse_clients=sse_clients,
         set_cookie=set_cookie,
     )

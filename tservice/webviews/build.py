@@ -109,7 +109,7 @@ def _runs_commands(accounts: IAccounts | None, username: str) -> bool:
     """Return true if an account may run commands without approval; a single user may."""
     if accounts is None:
         return True
-    identity = accounts.identity(username)
+    identity = accounts.find_identity(username)
     return identity is not None and identity.can_bypass_permissions
 
 

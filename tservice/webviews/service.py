@@ -40,11 +40,11 @@ _SELF = GUARDED.refuse_more_networks(
 class Words(Protocol):
     """Issuer of tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
-    def mint(
+    def create_token(
         self, kind: str, subject: str, username: str, auth_session: str | None = None
     ) -> str: ...
 
-    def end(self, which: Callable[[Any], bool]) -> int: ...
+    def revoke_tokens(self, which: Callable[[Any], bool]) -> int: ...
 
 
 @frozen(kw_only=True)
@@ -201,7 +201,7 @@ class WebViews:
         """
         view = evolve(self.get(view_id, caller), last_opened_at=now_ms(self._parts.clock))
         self._parts.store.note(view)
-        word = self._parts.words.mint(KIND, view.id, caller.username, caller.auth_session)
+        word = self._parts.words.create_token(KIND, view.id, caller.username, caller.auth_session)
         path = f"{PREFIX}{word}{self._check(view.url, caller).resource}"
         isolated = self._parts.isolated(host)
         return view, path, None if isolated is None else f"{isolated}{path}"
@@ -215,7 +215,9 @@ class WebViews:
             raise invalid_field("url", str(refused)) from None
 
     def _end(self, view_id: str) -> None:
-        self._parts.words.end(lambda known: known.kind == KIND and known.subject == view_id)
+        self._parts.words.revoke_tokens(
+            lambda known: known.kind == KIND and known.subject == view_id
+        )
 
     def _tell(self, owner: str) -> None:
         self._parts.hub.publish(Event(name=EventName.WEBVIEW_CHANGED, owner=owner))

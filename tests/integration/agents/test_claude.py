@@ -25,7 +25,7 @@ from tests.unit.cases.rig import lay_cases
 from tests.unit.http.driver import NoPages, NoSockets, OpenGate
 from tests.unit.sessions.rig import ADMIN
 from tservice.access.authenticators import HookAuthenticator
-from tservice.access.hooksecret import hook_secret
+from tservice.access.hook_secret import load_hook_secret
 from tservice.agents.build import build_agents
 from tservice.agents.hooks.files import FILE, FOLDER
 from tservice.agents.hooks.routes import agent_operations
@@ -90,7 +90,7 @@ class ClaudeCase(TmuxTestCase):
         self.database = Database.in_memory(clock=self.clock)
         self.hub = EventHub()
         self.hub.subscribe(self.events.append)
-        self.secret = hook_secret(self.folder, secrets.token_bytes)
+        self.secret = load_hook_secret(self.folder, secrets.token_bytes)
         self.environ = {
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
             "HOME": str(self.home),

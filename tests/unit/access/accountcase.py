@@ -11,9 +11,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.osuserworld import OsUserWorld
-from tservice.access.accounts import Accounts, AccountsDependencies
-from tservice.access.accountstore import AccountStore
-from tservice.access.hashing import Hasher
+from tservice.access.account_store import AccountStore
+from tservice.access.accounts import AccountsDependencies, AccountService
+from tservice.access.hashing import FairPasswordHasher
 from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
@@ -24,9 +24,11 @@ _T = TypeVar("_T")
 PASSWORD = "correct horse"
 
 
-def cheap(threads: IThreads | None = None) -> Hasher:
+def cheap(threads: IThreads | None = None) -> FairPasswordHasher:
     """A hasher that costs next to nothing."""
-    return Hasher(threads or SynchronousThreads(), lambda size: b"k" * size, memory_kib=8, passes=1)
+    return FairPasswordHasher(
+        threads or SynchronousThreads(), lambda size: b"k" * size, memory_kib=8, passes=1
+    )
 
 
 class AccountCase(SynchronousTestCase):
@@ -50,7 +52,7 @@ class AccountCase(SynchronousTestCase):
         self.accounts = self.start()
         self.accounts.create_first("ann", PASSWORD)
 
-    def start(self) -> Accounts:
+    def start(self) -> AccountService:
         """The accounts of a new process."""
         deps = AccountsDependencies(
             clock=self.clock,
@@ -63,7 +65,7 @@ class AccountCase(SynchronousTestCase):
             owns=self.owners.__contains__,
             os_users=self.os_users.users,
         )
-        return Accounts(AccountStore(self.database), deps)
+        return AccountService(AccountStore(self.database), deps)
 
     def revoke(self, username: str) -> int:
         self.revoked.append(username)
@@ -83,7 +85,7 @@ class AccountCase(SynchronousTestCase):
         return error.message
 
     def check(self, username: str, password: str = PASSWORD) -> Identity | None:
-        return self.now(self.accounts.check(username, password, "::1"))
+        return self.now(self.accounts.check_password(username, password, "::1"))
 
 
 def _begin(work: Awaitable[_T]) -> Deferred[_T]:

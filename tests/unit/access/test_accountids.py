@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tests.unit.access.accountcase import PASSWORD, AccountCase
-from tservice.access.account import Role
+from tservice.access.account import AccountRole
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
 from tservice.containers.model import ContainerCase, ContainerHost, Engine
@@ -21,12 +21,14 @@ class IdTests(AccountCase):
         return os.urandom(size)
 
     def make(self) -> str:
-        work = self.accounts.create("bob", Role.USER, PASSWORD, can_bypass_permissions=False)
+        work = self.accounts.create_account(
+            "bob", AccountRole.USER, PASSWORD, can_bypass_permissions=False
+        )
         return self.now(work)[0].id
 
     def test_namesake_has_another_id(self) -> None:
         first = self.accounts.id_of("bob")
-        self.accounts.remove("bob")
+        self.accounts.remove_account("bob")
         self.assertEqual(first, self.accounts.id_of("bob"))
         self.assertEqual(first, self.start().id_of("bob"))
         second = self.make()
@@ -47,7 +49,7 @@ class IdTests(AccountCase):
         cases.save(CaseRow(owner="bob", name="shop", path="/srv/shop", created_at=1))
         box = ContainerCase(owner="bob", name="shop", container="c", host_id="h", path="/srv/shop")
         containers.save_case(box)
-        self.accounts.remove("bob")
+        self.accounts.remove_account("bob")
         self.make()
         self.assertEqual([], cases.of("bob"))
         self.assertIsNone(containers.case("bob", "shop"))
@@ -61,7 +63,7 @@ class IdTests(AccountCase):
             found = self.accounts.id_of("bob")
             assert found is not None
             ids.append(found)
-            self.accounts.remove("bob")
+            self.accounts.remove_account("bob")
             self.make()
         rows = self.database.query_rows("SELECT id FROM former_accounts ORDER BY position")
         self.assertEqual(ids[-1000:], [row["id"] for row in rows])

@@ -13,9 +13,15 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.access.accountcase import PASSWORD, AccountCase
-from tservice.access.account import MAX_ACCOUNTS, Account, Role, check_username, one_time_password
-from tservice.access.accounts import Change
-from tservice.access.firstadmin import make_first_admin
+from tservice.access.account import (
+    MAX_ACCOUNTS,
+    AccountRole,
+    UserAccount,
+    check_username,
+    one_time_password,
+)
+from tservice.access.accounts import AccountChange
+from tservice.access.first_admin import make_first_admin
 from tservice.core.errors import ErrorCode, ServiceError, StartError
 
 
@@ -27,7 +33,7 @@ class CheckTests(AccountCase):
         assert found is not None
         self.assertTrue(found.admin)
         self.assertTrue(found.can_bypass_permissions)
-        self.assertEqual(found, self.accounts.identity("ann"))
+        self.assertEqual(found, self.accounts.find_identity("ann"))
 
     def test_wrong(self) -> None:
         for name, word in (("ann", "x"), ("bob", PASSWORD), ("", ""), ("Ann", PASSWORD)):
@@ -36,7 +42,7 @@ class CheckTests(AccountCase):
 
     def test_a_password_that_was_right_is_hashed_once(self) -> None:
         self.check("ann")
-        self.patch(self.hasher, "verify", None)
+        self.patch(self.hasher, "verify_password", None)
         self.assertIsNotNone(self.check("ann"))
 
     def test_a_new_password_makes_the_old_one_wrong(self) -> None:
@@ -46,21 +52,27 @@ class CheckTests(AccountCase):
         self.assertIsNotNone(self.check("ann", "another one"))
 
     def test_a_disabled_account(self) -> None:
-        self.now(self.accounts.create("cleo", Role.USER, PASSWORD, can_bypass_permissions=True))
+        self.now(
+            self.accounts.create_account(
+                "cleo", AccountRole.USER, PASSWORD, can_bypass_permissions=True
+            )
+        )
         self.check("cleo")
-        self.now(self.accounts.change("cleo", Change(enabled=False)))
+        self.now(self.accounts.change_account("cleo", AccountChange(enabled=False)))
         self.assertIsNone(self.check("cleo"))
-        self.assertIsNone(self.accounts.identity("cleo"))
-        self.assertFalse(self.accounts.get("cleo").enabled)
+        self.assertIsNone(self.accounts.find_identity("cleo"))
+        self.assertFalse(self.accounts.get_account("cleo").enabled)
 
     def test_names_are_counted_whether_they_exist_or_not(self) -> None:
-        self.assertEqual("ann", self.accounts.counted("ann"))
-        self.assertEqual("nobody", self.accounts.counted("nobody"))
-        self.assertIsNone(self.accounts.counted("no\nname"))
+        self.assertEqual("ann", self.accounts.get_counted_name("ann"))
+        self.assertEqual("nobody", self.accounts.get_counted_name("nobody"))
+        self.assertIsNone(self.accounts.get_counted_name("no\nname"))
 
     def test_all_is_kept(self) -> None:
-        self.now(self.accounts.create("bob", Role.USER, None, can_bypass_permissions=True))
-        self.assertEqual(list(self.accounts.list()), list(self.start().list()))
+        self.now(
+            self.accounts.create_account("bob", AccountRole.USER, None, can_bypass_permissions=True)
+        )
+        self.assertEqual(list(self.accounts.list_accounts()), list(self.start().list_accounts()))
 
     def test_no_password_is_kept(self) -> None:
         rows = self.database.query_rows("SELECT * FROM accounts")
@@ -80,17 +92,21 @@ class RaceTests(AccountCase):
             self.pending.append(waiting)
             return await waiting
 
-        self.patch(self.hasher, "verify", verify)
+        self.patch(self.hasher, "verify_password", verify)
 
     def test_a_change_meanwhile_wins(self) -> None:
-        self.now(self.accounts.create("eve", Role.ADMIN, PASSWORD, can_bypass_permissions=False))
+        self.now(
+            self.accounts.create_account(
+                "eve", AccountRole.ADMIN, PASSWORD, can_bypass_permissions=False
+            )
+        )
         changes = (
             lambda: self.now(self.accounts.set_own_password("ann", PASSWORD, "another one", "::1")),
-            lambda: self.now(self.accounts.change("ann", Change(enabled=False))),
-            lambda: self.accounts.remove("ann"),
+            lambda: self.now(self.accounts.change_account("ann", AccountChange(enabled=False))),
+            lambda: self.accounts.remove_account("ann"),
         )
         for change in changes:
-            found = Deferred.fromCoroutine(self.accounts.check("ann", PASSWORD, "::1"))
+            found = Deferred.fromCoroutine(self.accounts.check_password("ann", PASSWORD, "::1"))
             change()
             self.pending.pop().callback(True)
             self.assertIsNone(self.successResultOf(found))
@@ -99,9 +115,9 @@ class RaceTests(AccountCase):
 class ChangeTests(AccountCase):
     """What admins do, and what comes of it."""
 
-    def make(self, name: str = "bob", role: Role = Role.USER) -> Account:
+    def make(self, name: str = "bob", role: AccountRole = AccountRole.USER) -> UserAccount:
         account, _ = self.now(
-            self.accounts.create(name, role, PASSWORD, can_bypass_permissions=False)
+            self.accounts.create_account(name, role, PASSWORD, can_bypass_permissions=False)
         )
         self.revoked.clear()
         self.events.clear()
@@ -109,7 +125,9 @@ class ChangeTests(AccountCase):
 
     def test_a_one_time_password(self) -> None:
         account, once = self.now(
-            self.accounts.create("bob", Role.USER, None, can_bypass_permissions=False)
+            self.accounts.create_account(
+                "bob", AccountRole.USER, None, can_bypass_permissions=False
+            )
         )
         self.assertTrue(account.must_change_password)
         found = self.check("bob", once or "")
@@ -120,7 +138,7 @@ class ChangeTests(AccountCase):
             ErrorCode.INVALID_INPUT, self.accounts.set_own_password("bob", known, known, "::1")
         )
         self.assertEqual("newPassword: must differ from the current one", text)
-        self.assertTrue(self.accounts.get("bob").must_change_password)
+        self.assertTrue(self.accounts.get_account("bob").must_change_password)
         self.now(self.accounts.set_own_password("bob", known, "chosen by bob", "::1"))
         found = self.check("bob", "chosen by bob")
         assert found is not None
@@ -130,11 +148,14 @@ class ChangeTests(AccountCase):
         for name in ("", "b", "Bob", "_b", "b" * 33, "bo b", "böb", "bob\n"):
             self.refused(
                 ErrorCode.INVALID_INPUT,
-                self.accounts.create(name, Role.USER, PASSWORD, can_bypass_permissions=False),
+                self.accounts.create_account(
+                    name, AccountRole.USER, PASSWORD, can_bypass_permissions=False
+                ),
             )
         self.make()
         text = self.refused(
-            ErrorCode.INVALID_INPUT, self.accounts.change("bob", Change(password="1234567"))
+            ErrorCode.INVALID_INPUT,
+            self.accounts.change_account("bob", AccountChange(password="1234567")),
         )
         self.assertIn("password: must have 8", text)
 
@@ -142,35 +163,47 @@ class ChangeTests(AccountCase):
         self.make()
         self.refused(
             ErrorCode.USER_EXISTS,
-            self.accounts.create("bob", Role.USER, None, can_bypass_permissions=False),
+            self.accounts.create_account(
+                "bob", AccountRole.USER, None, can_bypass_permissions=False
+            ),
         )
 
     def test_a_former_user_s_sessions_are_handed_to_nobody(self) -> None:
         self.owners.add("bob")
         text = self.refused(
             ErrorCode.CONFLICT,
-            self.accounts.create("bob", Role.USER, None, can_bypass_permissions=False),
+            self.accounts.create_account(
+                "bob", AccountRole.USER, None, can_bypass_permissions=False
+            ),
         )
         self.assertIn("bob", text)
 
     def test_there_is_a_bound(self) -> None:
-        ann = self.accounts.get("ann")
+        ann = self.accounts.get_account("ann")
         self.accounts._accounts.update({f"u{n}": ann for n in range(MAX_ACCOUNTS)})
         self.refused(
             ErrorCode.OPERATION_FAILED,
-            self.accounts.create("bob", Role.USER, None, can_bypass_permissions=False),
+            self.accounts.create_account(
+                "bob", AccountRole.USER, None, can_bypass_permissions=False
+            ),
         )
 
     def test_every_change_ends_what_is_open(self) -> None:
         changes = (
-            lambda: self.now(self.accounts.change("bob", Change(role=Role.ADMIN))),
-            lambda: self.now(self.accounts.change("bob", Change(password="something else"))),
-            lambda: self.now(self.accounts.change("bob", Change(can_bypass_permissions=True))),
+            lambda: self.now(
+                self.accounts.change_account("bob", AccountChange(role=AccountRole.ADMIN))
+            ),
+            lambda: self.now(
+                self.accounts.change_account("bob", AccountChange(password="something else"))
+            ),
+            lambda: self.now(
+                self.accounts.change_account("bob", AccountChange(can_bypass_permissions=True))
+            ),
             lambda: self.now(self.accounts.reset_password("bob")),
             lambda: self.now(
                 self.accounts.set_own_password("bob", PASSWORD, "something else", "x")
             ),
-            lambda: self.accounts.remove("bob"),
+            lambda: self.accounts.remove_account("bob"),
         )
         self.make()
         for change in changes:
@@ -182,27 +215,30 @@ class ChangeTests(AccountCase):
 
     def test_what_is_not_given_stays(self) -> None:
         before = self.make()
-        self.assertEqual(before, self.now(self.accounts.change("bob", Change())))
+        self.assertEqual(before, self.now(self.accounts.change_account("bob", AccountChange())))
         self.assertIsNotNone(self.check("bob"))
 
     def test_the_last_admin_stays(self) -> None:
         self.make()
-        for wanted in (Change(role=Role.USER), Change(enabled=False)):
-            self.refused(ErrorCode.LAST_ADMIN, self.accounts.change("ann", wanted))
-        error = self.assertRaises(ServiceError, self.accounts.remove, "ann")
+        for wanted in (AccountChange(role=AccountRole.USER), AccountChange(enabled=False)):
+            self.refused(ErrorCode.LAST_ADMIN, self.accounts.change_account("ann", wanted))
+        error = self.assertRaises(ServiceError, self.accounts.remove_account, "ann")
         self.assertEqual(ErrorCode.LAST_ADMIN, error.code)
-        self.now(self.accounts.change("bob", Change(role=Role.ADMIN)))
-        self.now(self.accounts.change("ann", Change(enabled=False)))
-        self.refused(ErrorCode.LAST_ADMIN, self.accounts.change("bob", Change(role=Role.USER)))
-        self.accounts.remove("ann")
-        self.assertEqual(["bob"], [account.username for account in self.start().list()])
+        self.now(self.accounts.change_account("bob", AccountChange(role=AccountRole.ADMIN)))
+        self.now(self.accounts.change_account("ann", AccountChange(enabled=False)))
+        self.refused(
+            ErrorCode.LAST_ADMIN,
+            self.accounts.change_account("bob", AccountChange(role=AccountRole.USER)),
+        )
+        self.accounts.remove_account("ann")
+        self.assertEqual(["bob"], [account.username for account in self.start().list_accounts()])
 
     def test_a_removed_one_is_gone_with_its_tokens(self) -> None:
         self.make()
-        self.accounts.remove("bob")
+        self.accounts.remove_account("bob")
         self.assertEqual(["bob"], self.forgotten)
         self.assertIsNone(self.check("bob"))
-        error = self.assertRaises(ServiceError, self.accounts.remove, "bob")
+        error = self.assertRaises(ServiceError, self.accounts.remove_account, "bob")
         self.assertEqual((404, "User bob not found"), (error.status, error.message))
 
     def test_logging_out(self) -> None:
@@ -249,7 +285,7 @@ class FirstAdminTests(AccountCase):
                 StartError, make_first_admin, self.accounts, "root", None, out
             )
         self.assertIn("SERVICE_PASSWORD", str(error))
-        self.assertEqual([], list(self.start().list()))
+        self.assertEqual([], list(self.start().list_accounts()))
 
     def test_what_no_account_can_have(self) -> None:
         for name, word in (("Root", PASSWORD), ("root", "short")):

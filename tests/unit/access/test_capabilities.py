@@ -21,10 +21,10 @@ class CapabilityTests(SynchronousTestCase):
         return os.urandom(size)
 
     def mint(self, username: str = "ann", subject: str = "tab", session: str | None = None) -> str:
-        return self.capabilities.mint("webview", subject, username, session)
+        return self.capabilities.create_token("webview", subject, username, session)
 
     def opens(self, word: str, username: str | None = None) -> bool:
-        return self.capabilities.find("webview", word, username) is not None
+        return self.capabilities.find_grant("webview", word, username) is not None
 
     def test_192_bits_that_a_path_can_hold(self) -> None:
         word = self.mint()
@@ -32,12 +32,12 @@ class CapabilityTests(SynchronousTestCase):
         self.assertRegex(word, r"\A[A-Za-z0-9_-]{32}\Z")
 
     def test_opens_what_it_was_made_for(self) -> None:
-        found = self.capabilities.find("webview", self.mint("ann", "tab-1"))
+        found = self.capabilities.find_grant("webview", self.mint("ann", "tab-1"))
         assert found is not None
         self.assertEqual(("webview", "tab-1", "ann"), (found.kind, found.subject, found.username))
 
     def test_opens_nothing_of_another_kind(self) -> None:
-        self.assertIsNone(self.capabilities.find("child", self.mint()))
+        self.assertIsNone(self.capabilities.find_grant("child", self.mint()))
 
     def test_is_of_no_use_to_another_user(self) -> None:
         word = self.mint("ann")
@@ -58,7 +58,7 @@ class CapabilityTests(SynchronousTestCase):
         self.assertFalse(self.opens(word))
 
     def test_one_that_lasts_less_long(self) -> None:
-        word = self.capabilities.mint("webview", "tab", "ann", lasts=60.0)
+        word = self.capabilities.create_token("webview", "tab", "ann", lasts=60.0)
         for _ in range(3):
             self.clock.advance(59)
             self.assertTrue(self.opens(word))
@@ -74,9 +74,11 @@ class CapabilityTests(SynchronousTestCase):
 
     def test_ended(self) -> None:
         words = [self.mint("ann", session="s1"), self.mint("ann"), self.mint("bob", session="s2")]
-        self.assertEqual(1, self.capabilities.end(lambda known: known.auth_session == "s1"))
+        self.assertEqual(
+            1, self.capabilities.revoke_tokens(lambda known: known.auth_session == "s1")
+        )
         self.assertEqual([False, True, True], [self.opens(word) for word in words])
-        self.assertEqual(1, self.capabilities.end(lambda known: known.username == "bob"))
+        self.assertEqual(1, self.capabilities.revoke_tokens(lambda known: known.username == "bob"))
         self.assertEqual([False, True, False], [self.opens(word) for word in words])
 
     def test_the_bound_hits_who_has_most(self) -> None:
@@ -98,7 +100,7 @@ class CapabilityTests(SynchronousTestCase):
 
     def test_gone_after_a_restart(self) -> None:
         word = self.mint()
-        self.assertIsNone(CapabilityRegistry(self.clock, os.urandom).find("webview", word))
+        self.assertIsNone(CapabilityRegistry(self.clock, os.urandom).find_grant("webview", word))
 
     def test_the_word_itself_is_not_kept(self) -> None:
         word = self.mint()

@@ -12,9 +12,9 @@ from tservice.access.failures import (
     MAX_COUNTED,
     NETWORK_CAP,
     WINDOW_SECONDS,
-    Failures,
-    neighbourhood,
-    network,
+    FailureCounter,
+    counted_address,
+    network_of_address,
 )
 from tservice.core.authentication import FailureBucket
 
@@ -24,7 +24,7 @@ class FailuresTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.failures = Failures(self.clock)
+        self.failures = FailureCounter(self.clock)
 
     def miss(self, times: int = 1, address: str = "1.1.1.1", name: str | None = None) -> float:
         return [
@@ -79,7 +79,7 @@ class FailuresTests(SynchronousTestCase):
             ("::1", "::1"),
             ("unix", "unix"),
         ):
-            self.assertEqual(want, neighbourhood(address))
+            self.assertEqual(want, counted_address(address))
 
     @pytest.mark.long
     def test_memory_is_bounded(self) -> None:
@@ -116,4 +116,4 @@ class FailuresTests(SynchronousTestCase):
             ("::1", None),
             ("unix", None),
         ):
-            self.assertEqual(want, network(address))
+            self.assertEqual(want, network_of_address(address))

@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.access.accountcase import cheap
 from tests.unit.heldthreads import HeldThreads
-from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, Crowded, FairQueue
+from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, FairQueue, TooManyChecks
 from tservice.core.doors.worker_pool import SIZE
 
 
@@ -21,7 +21,7 @@ class TurnTests(SynchronousTestCase):
         self.turns = FairQueue(self.threads)
 
     def ask(self, place: str, word: str) -> Deferred[Any]:
-        return Deferred.fromCoroutine(self.turns.run(place, lambda: word))
+        return Deferred.fromCoroutine(self.turns.run_in_turn(place, lambda: word))
 
     def test_few_at_a_time(self) -> None:
         asked = [self.ask("a", str(n)) for n in range(SIZE + 1)]
@@ -42,13 +42,13 @@ class TurnTests(SynchronousTestCase):
     def test_one_place_may_have_a_few(self) -> None:
         for n in range(SIZE + MAX_WAITING):
             self.ask("flood", str(n))
-        self.failureResultOf(self.ask("flood", "more"), Crowded)
+        self.failureResultOf(self.ask("flood", "more"), TooManyChecks)
         self.assertNoResult(self.ask("ann", "ann"))
 
     def test_all_together_are_bounded(self) -> None:
         for n in range(SIZE + MAX_TOTAL):
             self.ask(str(n), "")
-        self.failureResultOf(self.ask("more", ""), Crowded)
+        self.failureResultOf(self.ask("more", ""), TooManyChecks)
 
     def test_networks_take_turns(self) -> None:
         """Whoever has a /48 has places enough to stand in every line."""
@@ -63,7 +63,7 @@ class TurnTests(SynchronousTestCase):
     def test_a_network_may_have_a_few(self) -> None:
         for n in range(SIZE + MAX_AROUND):
             self.ask(f"9.9.9.{n}", "flood")
-        self.failureResultOf(self.ask("9.9.9.200", "flood"), Crowded)
+        self.failureResultOf(self.ask("9.9.9.200", "flood"), TooManyChecks)
         self.assertNoResult(self.ask("9.9.8.1", "ann"))
 
     def test_this_machine_s_addresses_are_no_network(self) -> None:
@@ -77,7 +77,7 @@ class TurnTests(SynchronousTestCase):
         self.assertNoResult(mine)
         refused = [one for one in asked if one.called]
         self.assertEqual(1, len(refused))
-        self.failureResultOf(refused[0], Crowded)
+        self.failureResultOf(refused[0], TooManyChecks)
         order = [self.threads.finish() for _ in range(SIZE + 9)]
         self.assertIn("mine", order)
 
@@ -94,7 +94,7 @@ class TurnTests(SynchronousTestCase):
 
     def test_a_fault_reaches_the_caller_and_frees_the_turn(self) -> None:
         async def broken() -> None:
-            await self.turns.run("a", lambda: 1)
+            await self.turns.run_in_turn("a", lambda: 1)
 
         asked = Deferred.fromCoroutine(broken())
         self.threads.begun.pop()[1].errback(ZeroDivisionError())
@@ -110,7 +110,9 @@ class HasherTests(SynchronousTestCase):
         self.hasher = cheap()
 
     def verify(self, known: str | None, word: str) -> bool:
-        return self.successResultOf(Deferred.fromCoroutine(self.hasher.verify("", known, word)))
+        return self.successResultOf(
+            Deferred.fromCoroutine(self.hasher.verify_password("", known, word))
+        )
 
     def test_verify(self) -> None:
         known = self.hasher.hash_now("wörd")
@@ -122,14 +124,14 @@ class HasherTests(SynchronousTestCase):
     def test_nobody_s_is_hashed_as_well(self) -> None:
         """How long it takes does not tell whether there is somebody of a name."""
         threads = HeldThreads()
-        asked = Deferred.fromCoroutine(cheap(threads).verify("", None, "word"))
+        asked = Deferred.fromCoroutine(cheap(threads).verify_password("", None, "word"))
         [(work, _)] = threads.begun
         self.assertTrue(str(work()).startswith("$argon2id$"))
         threads.finish()
         self.assertFalse(self.successResultOf(asked))
 
     def test_fingerprints(self) -> None:
-        one = self.hasher.fingerprint("h1", "a")
-        self.assertEqual(one, self.hasher.fingerprint("h1", "a"))
+        one = self.hasher.fingerprint_password("h1", "a")
+        self.assertEqual(one, self.hasher.fingerprint_password("h1", "a"))
         for other in (("h1", "b"), ("h2", "a"), ("h", "1a")):
-            self.assertNotEqual(one, self.hasher.fingerprint(*other))
+            self.assertNotEqual(one, self.hasher.fingerprint_password(*other))

@@ -11,10 +11,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.access.accountcase import PASSWORD, AccountCase
 from tests.unit.osuserworld import OsUserWorld
-from tservice.access.account import Role
-from tservice.access.accounts import Change
+from tservice.access.account import AccountRole
+from tservice.access.accounts import AccountChange
 from tservice.access.authenticators import HOOK, HookAuthenticator
-from tservice.access.hooksecret import OsUserSecrets, named_uid, os_user_secret
+from tservice.access.hook_secret import OsUserSecrets, derive_os_user_secret, parse_uid
 from tservice.core.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
@@ -32,8 +32,8 @@ class AccountTests(AccountCase):
     """Named, kept, taken away."""
 
     def make(self, os_user: str | None) -> object:
-        work = self.accounts.create(
-            "bob", Role.USER, PASSWORD, can_bypass_permissions=False, os_user=os_user
+        work = self.accounts.create_account(
+            "bob", AccountRole.USER, PASSWORD, can_bypass_permissions=False, os_user=os_user
         )
         return self.now(work)[0].os_user
 
@@ -44,24 +44,26 @@ class AccountTests(AccountCase):
         assert identity is not None
         self.assertEqual("b", identity.os_user)
         self.accounts = self.start()
-        self.assertEqual("b", self.accounts.get("bob").os_user)
-        self.assertEqual(AccountRights(is_admin=False, os_user="b"), self.accounts.standing("bob"))
-        self.assertIsNone(self.accounts.standing("nobody"))
+        self.assertEqual("b", self.accounts.get_account("bob").os_user)
+        self.assertEqual(
+            AccountRights(is_admin=False, os_user="b"), self.accounts.get_rights("bob")
+        )
+        self.assertIsNone(self.accounts.get_rights("nobody"))
 
     def test_not_named(self) -> None:
         self.assertIsNone(self.make(""))
 
     def test_unfit(self) -> None:
         """Neither made nor changed."""
-        work = self.accounts.create(
-            "bob", Role.USER, PASSWORD, can_bypass_permissions=False, os_user="none"
+        work = self.accounts.create_account(
+            "bob", AccountRole.USER, PASSWORD, can_bypass_permissions=False, os_user="none"
         )
         text = self.refused(ErrorCode.OPERATION_FAILED, work)
         self.assertEqual("osUser: there is no OS user 'none'", text)
-        self.refused(ErrorCode.USER_NOT_FOUND, self.accounts.change("bob", Change()))
-        change = self.accounts.change("ann", Change(os_user="none"))
+        self.refused(ErrorCode.USER_NOT_FOUND, self.accounts.change_account("bob", AccountChange()))
+        change = self.accounts.change_account("ann", AccountChange(os_user="none"))
         self.refused(ErrorCode.OPERATION_FAILED, change)
-        self.assertIsNone(self.accounts.get("ann").os_user)
+        self.assertIsNone(self.accounts.get_account("ann").os_user)
 
     def test_changed(self) -> None:
         """C{None} leaves it, an empty one takes it away; it signs out like any change."""
@@ -69,9 +71,9 @@ class AccountTests(AccountCase):
         self.make(None)
         for wanted, now in (("b", "b"), (None, "b"), ("", None)):
             self.revoked.clear()
-            self.now(self.accounts.change("bob", Change(os_user=wanted)))
+            self.now(self.accounts.change_account("bob", AccountChange(os_user=wanted)))
             self.accounts = self.start()
-            self.assertEqual(now, self.accounts.get("bob").os_user)
+            self.assertEqual(now, self.accounts.get_account("bob").os_user)
             self.assertEqual(["bob"], self.revoked)
 
 
@@ -93,21 +95,21 @@ class SecretTests(SynchronousTestCase):
         return self.successResultOf(Deferred.fromCoroutine(asked))
 
     def test_apart(self) -> None:
-        made = {os_user_secret(SECRET, uid) for uid in (1, 2, 11)}
+        made = {derive_os_user_secret(SECRET, uid) for uid in (1, 2, 11)}
         self.assertEqual(3, len({text.partition("-")[2] for text in made}))
-        self.assertNotEqual(os_user_secret(SECRET, 1), os_user_secret("cd" * 32, 1))
+        self.assertNotEqual(derive_os_user_secret(SECRET, 1), derive_os_user_secret("cd" * 32, 1))
         for text in made:
             self.assertRegex(text, r"^[0-9]+-[0-9a-f]{64}$")
             self.assertNotIn(SECRET, text)
 
     def test_named(self) -> None:
-        self.assertEqual(1001, named_uid(os_user_secret(SECRET, 1001)))
+        self.assertEqual(1001, parse_uid(derive_os_user_secret(SECRET, 1001)))
         for text in ("", SECRET, f"-{SECRET}", f"1001-{SECRET}x", "1001-", f"\u0661-{SECRET}"):
-            self.assertIsNone(named_uid(text), text)
+            self.assertIsNone(parse_uid(text), text)
 
     def test_judged(self) -> None:
         self.assertEqual(CredentialsAccepted(identity=HOOK), self.judge(SECRET))
-        right = os_user_secret(SECRET, 1001)
+        right = derive_os_user_secret(SECRET, 1001)
         self.assertEqual(CredentialsAccepted(identity=evolve(HOOK, os_uid=1001)), self.judge(right))
         for wrong in (f"1002-{right.partition('-')[2]}", right[:-1], f"0{right}", "", None):
             found = self.judge(wrong)
@@ -124,8 +126,8 @@ class SecretTests(SynchronousTestCase):
         secrets = OsUserSecrets(
             secret=lambda: SECRET, shared=SharedFolder(base, base / "s"), hide=hidden.append
         )
-        path = secrets.put(user)
-        self.assertEqual(secrets.path_of(user), path)
-        right = os_user_secret(SECRET, user.uid)
+        path = secrets.write_secret(user)
+        self.assertEqual(secrets.get_path(user), path)
+        right = derive_os_user_secret(SECRET, user.uid)
         self.assertEqual((right + "\n", 0o400), (path.read_text(), path.stat().st_mode & 0o777))
         self.assertEqual([right], hidden)

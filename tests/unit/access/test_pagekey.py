@@ -167,7 +167,7 @@ class BasicTests(GateCase):
         found = self.ask({**basic(), "Cookie": page["Cookie"], "Accept-Language": "de"})
         self.assertEqual("basic", found.data["by"])
         self.assertNotIn("set-cookie", found.headers)
-        self.assertEqual(1, len(self.cookies.sessions()))
+        self.assertEqual(1, len(self.cookies.list_sessions()))
         self.assertEqual(200, self.ask(page).status)
 
     def test_a_page_is_told_that_it_needs_a_key(self) -> None:
@@ -182,7 +182,7 @@ class BasicTests(GateCase):
 
     def test_what_a_browser_sends_makes_no_page_another_s(self) -> None:
         """It keeps the name and password of any link, and the cookie may be another's by now."""
-        bob = self.cookies.open("bob", "login", "127.0.0.1", "")
+        bob = self.cookies.open_session("bob", "login", "127.0.0.1", "")
         tossed = cookie(self.ask({**basic(), "Accept-Language": "de"}))
         key = {"X-Service-Key": str(bob.key)}
         for shown in (key, {**key, **tossed}, {**key, "Cookie": f"service_session={bob.token}"}):
@@ -192,14 +192,14 @@ class BasicTests(GateCase):
         form = {"username": "admin", "password": "right"}
         self.assertEqual(200, self.ask({**key, **basic()}, "/api/login", "POST", form).status)
         # The key of a session that is over stands for nobody.
-        self.cookies.revoke(lambda session: session.id == bob.id)
+        self.cookies.revoke_sessions(lambda session: session.id == bob.id)
         self.assertEqual(200, self.ask({**key, **basic()}).status)
 
     def test_a_login_by_it(self) -> None:
         found = self.ask(basic(), "/api/login", "POST")
         self.assertEqual(200, self.ask(self.page(found)).status)
         self.assertEqual(401, self.ask(cookie(found)).status)
-        [session] = self.cookies.sessions()
+        [session] = self.cookies.list_sessions()
         self.assertEqual("basic", session.method)
         again = self.ask(basic(), "/api/login", "POST")
         self.assertNotEqual(cookie(found), cookie(again))

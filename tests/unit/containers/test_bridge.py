@@ -13,8 +13,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api
 from tservice.access.authenticators import ContainerAuthenticator
-from tservice.access.failures import CAP, WINDOW_SECONDS, Failures
-from tservice.access.hooksecret import HEADER, container_secret, named_container
+from tservice.access.failures import CAP, WINDOW_SECONDS, FailureCounter
+from tservice.access.hook_secret import HEADER, derive_container_secret, parse_container
 from tservice.containers.bridge import RETRY, BridgeState, HookBridge
 from tservice.containers.folders import SECRET_FILE, opened, put_secret
 from tservice.containers.model import ContainerHost, Engine
@@ -164,7 +164,7 @@ class GateTests(SynchronousTestCase):
         )
         self.clock = Clock()
         gate = BridgeGate(
-            ContainerAuthenticator(SECRET), Failures(self.clock), frozenset({hook.path})
+            ContainerAuthenticator(SECRET), FailureCounter(self.clock), frozenset({hook.path})
         )
         self.api = Api([hook], gate, NoPages(), NoUpgrades())
 
@@ -174,12 +174,14 @@ class GateTests(SynchronousTestCase):
         return answer.status, answer.content
 
     def test_a_containers_secret_names_it(self) -> None:
-        status, _ = self.ask("POST", "/api/hook-event", container_secret(SECRET, "service-case-a"))
+        status, _ = self.ask(
+            "POST", "/api/hook-event", derive_container_secret(SECRET, "service-case-a")
+        )
         self.assertEqual((200, ["service-case-a"]), (status, self.callers))
 
     def test_no_other_secret_opens(self) -> None:
         """Not the instance's, nor one whose name was changed."""
-        of_a = container_secret(SECRET, "service-case-a")
+        of_a = derive_container_secret(SECRET, "service-case-a")
         for wrong in (None, "", SECRET, of_a.replace("case-a", "case-b"), of_a[:-1], f"{of_a}x"):
             self.assertEqual(401, self.ask("POST", "/api/hook-event", wrong)[0], wrong)
         self.assertEqual([], self.callers)
@@ -189,13 +191,13 @@ class GateTests(SynchronousTestCase):
             return self.ask("POST", "/api/hook-event", f"service-case-a.{SECRET}")[0]
 
         self.assertEqual([401] * CAP + [429] * 2, [guess() for _ in range(CAP + 2)])
-        right = container_secret(SECRET, "service-case-a")
+        right = derive_container_secret(SECRET, "service-case-a")
         self.assertEqual(200, self.ask("POST", "/api/hook-event", right)[0])
         self.clock.advance(WINDOW_SECONDS)
         self.assertEqual(401, guess())
 
     def test_nothing_else_is_there(self) -> None:
-        secret = container_secret(SECRET, "service-case-a")
+        secret = derive_container_secret(SECRET, "service-case-a")
         for method, path in (
             ("GET", "/"),
             ("GET", "/api/hook-event"),
@@ -206,8 +208,8 @@ class GateTests(SynchronousTestCase):
             self.assertEqual((404, b"Not Found"), self.ask(method, path, secret), (method, path))
 
     def test_a_secret_names_no_container_by_itself(self) -> None:
-        self.assertIsNone(named_container(SECRET))
-        self.assertEqual("a.b", named_container(f"a.b.{SECRET}"))
+        self.assertIsNone(parse_container(SECRET))
+        self.assertEqual("a.b", parse_container(f"a.b.{SECRET}"))
 
 
 class SecretFileTests(SynchronousTestCase):

@@ -16,15 +16,15 @@ from tests.unit.http.sample import operation
 from tservice.access.authenticators import (
     BasicAuthenticator,
     CookieAuthenticator,
-    Everybody,
     HookAuthenticator,
+    OpenAccessAuthenticator,
 )
-from tservice.access.cookies import CookieSessions
-from tservice.access.cookiestore import MemoryCookieStore
-from tservice.access.failures import Failures
+from tservice.access.cookie_sessions import CookieSessionRegistry
+from tservice.access.cookie_store import MemoryCookieStore
+from tservice.access.failures import FailureCounter
 from tservice.access.passwords import SingleAccount
 from tservice.access.routes import AccessRoutes
-from tservice.access.signin import KnownAddresses, PasswordChecker
+from tservice.access.sign_in import KnownAddresses, PasswordChecker
 from tservice.core.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
@@ -96,10 +96,12 @@ class GateCase(SynchronousTestCase):
         self.numbers = 0
         self.owners = {"mine": "ann", "theirs": "bob"}
         self.named = Named()
-        self.failures = Failures(self.clock)
+        self.failures = FailureCounter(self.clock)
         self.store = MemoryCookieStore()
         self.revoked: list[frozenset[str]] = []
-        self.cookies = CookieSessions(self.store, self.clock, self.random, self.revoked.append)
+        self.cookies = CookieSessionRegistry(
+            self.store, self.clock, self.random, self.revoked.append
+        )
         self.known_addresses = KnownAddresses(self.clock)
         self.account: SingleAccount | None = None
         self.passwords: PasswordChecker | None = None
@@ -117,13 +119,13 @@ class GateCase(SynchronousTestCase):
             self.owners.get,
             lambda: PAGE,
         )
-        table = routes.operations() + self.table()
+        table = routes.list_operations() + self.table()
         self.api = Api(table, gate, Pages(), WebSockets(self.clock), clock=self.clock)
         self.addCleanup(self.api.close)
 
     def authenticators(self) -> list[IAuthenticator]:
         if self.account is None or self.passwords is None:
-            return [Everybody(self.config.username)]
+            return [OpenAccessAuthenticator(self.config.username)]
         return [
             CookieAuthenticator(self.cookies, self.account),
             BasicAuthenticator(self.cookies, self.account, self.passwords),

@@ -256,7 +256,7 @@ class StreamTests(SynchronousTestCase):
         other = self.listen()
         self.gate.identity = ANN
         connection = self.listen()
-        self.streams.drop(lambda identity: identity.auth_session == "s1")
+        self.streams.drop_connections(lambda identity: identity.auth_session == "s1")
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
         self.assertEqual(1, self.streams.client_count)
         self.happen(A)

@@ -148,9 +148,9 @@ class AuthenticationTests(GateCase):
         want = f"service_session={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400"
         self.assertEqual(want, cookie)
         self.assertEqual(cookie, second.headers["set-cookie"])
-        self.assertEqual(1, len(self.cookies.sessions()))
+        self.assertEqual(1, len(self.cookies.list_sessions()))
         self.ask({**basic(), "User-Agent": "other"})
-        self.assertEqual(2, len(self.cookies.sessions()))
+        self.assertEqual(2, len(self.cookies.list_sessions()))
 
     def test_wrong_passwords(self) -> None:
         for headers in (

@@ -218,7 +218,7 @@ class SignOutTests(GateCase):
 
     def test_revoke_one(self) -> None:
         mine, other = self.page(self.login()), self.page(self.login())
-        known: Any = self.cookies.sessions()[1].id
+        known: Any = self.cookies.list_sessions()[1].id
         answer = self.ask(mine, "/api/auth/revoke", "POST", {"sessionId": known})
         self.assertEqual({"revoked": 1}, answer.data)
         self.assertNotIn("Max-Age=0", answer.headers["set-cookie"])
@@ -295,7 +295,7 @@ class ProxyTests(GateCase):
         answer = self.ask({**self.FORWARDED, **basic()})
         self.assertTrue(answer.headers["set-cookie"].endswith("; Secure"))
         self.assertIn("max-age=", answer.headers["strict-transport-security"])
-        self.assertEqual("1.2.3.4", self.cookies.sessions()[0].address)
+        self.assertEqual("1.2.3.4", self.cookies.list_sessions()[0].address)
 
     def test_the_scheme_of_the_origin_counts(self) -> None:
         for scheme, status in (("https", 200), ("http", 403)):

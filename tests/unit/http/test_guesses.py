@@ -14,10 +14,10 @@ from tservice.access.failures import (
     MAX_TURNS,
     TURN_SECONDS,
     WINDOW_SECONDS,
-    Lockout,
+    LockoutEvent,
 )
 from tservice.access.passwords import SingleAccount
-from tservice.access.signin import KNOWN_SECONDS, MAX_KNOWN, KnownAddresses
+from tservice.access.sign_in import KNOWN_SECONDS, MAX_KNOWN, KnownAddresses
 from tservice.core.authentication import FailureBucket
 from tservice.core.identity import Identity
 
@@ -30,7 +30,7 @@ class GuessCase(GateCase):
     def setUp(self) -> None:
         super().setUp()
         self.looked = 0
-        check = SingleAccount.check
+        check = SingleAccount.check_password
 
         async def counted(
             account: SingleAccount, username: str, password: str, place: str = ""
@@ -38,7 +38,7 @@ class GuessCase(GateCase):
             self.looked += 1
             return await check(account, username, password, place)
 
-        patched = patch.object(SingleAccount, "check", counted)
+        patched = patch.object(SingleAccount, "check_password", counted)
         patched.start()
         self.addCleanup(patched.stop)
 
@@ -192,10 +192,12 @@ class KnownTests(GuessCase):
 
     def test_it_is_known_after_a_restart(self) -> None:
         known = KnownAddresses(self.clock, [("ann", "2001:db8::1", 0), ("ann", "192.0.2.1", 5)])
-        self.assertTrue(known.knows("2001:db8::2"))
+        self.assertTrue(known.knows_address("2001:db8::2"))
         self.assertFalse(known.knows_name("2001:db8::2", "bob"))
         self.clock.advance(KNOWN_SECONDS + 0.004)
-        self.assertEqual((False, True), (known.knows("2001:db8::1"), known.knows("192.0.2.1")))
+        self.assertEqual(
+            (False, True), (known.knows_address("2001:db8::1"), known.knows_address("192.0.2.1"))
+        )
 
     def test_known_addresses_are_bounded(self) -> None:
         for number in range(MAX_KNOWN + 1):
@@ -233,7 +235,7 @@ class ManyAtOnceTests(GuessCase):
             self.hashes.append(Deferred())
             return await self.hashes[-1]
 
-        self.patch(self.account, "check", slow)
+        self.patch(self.account, "check_password", slow)
 
     def test_many_at_once_are_no_way_round_the_cap(self) -> None:
         for number in range(3 * CAP):
@@ -256,7 +258,7 @@ class LockoutTests(GuessCase):
     """Each cap that is reached is told once."""
 
     def test_each_is_told_once(self) -> None:
-        told: list[Lockout] = []
+        told: list[LockoutEvent] = []
         self.failures.when_locked(told.append)
         self.guess(CAP - 1)
         self.assertEqual([], told)

@@ -42,7 +42,7 @@ class ParkedTests(SynchronousTestCase):
     def test_only_those_whose_right_is_over_end(self) -> None:
         held = {name: self.hold(name) for name in ("ann", "bob", "cid")}
         self.lost = {"ann", "bob"}
-        self.parked.drop(lambda identity: identity.username in ("ann", "cid"))
+        self.parked.drop_connections(lambda identity: identity.username in ("ann", "cid"))
         self.failureResultOf(held["ann"][1], CancelledError)
         for name in ("bob", "cid"):
             self.assertNoResult(held[name][1])
@@ -64,6 +64,6 @@ class ParkedTests(SynchronousTestCase):
         second, other = self.hold("ann")
         answered.addErrback(lambda why: second.callback("freed"))
         self.lost = {"ann"}
-        self.parked.drop(lambda identity: True)
+        self.parked.drop_connections(lambda identity: True)
         self.assertEqual("freed", self.successResultOf(other))
         self.assertTrue(first.called)

@@ -11,9 +11,9 @@ from tests.unit.store.doubtstory import tell_doubts
 from tests.unit.store.movestory import tell_moves
 from tests.unit.store.story import Step, Story, World, session
 from tests.unit.store.truststory import tell_trusted_folders
-from tservice.access.account import Account, Role
-from tservice.access.accountstore import AccountStore
-from tservice.access.cookiestore import DatabaseCookieStore
+from tservice.access.account import AccountRole, UserAccount
+from tservice.access.account_store import AccountStore
+from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.access.model import CookieSession
 from tservice.agents.approvals.model import Item, ItemKind
 from tservice.agents.approvals.store import ApprovalStore
@@ -69,12 +69,14 @@ KEPT = 3
 
 def _accounts(world: World) -> Sequence[Step]:
     store = AccountStore(world.database)
-    ann = Account(username="ann", id="a", role=Role.ADMIN, password_hash="x", created_at=1)
-    less = evolve(ann, role=Role.USER)
+    ann = UserAccount(
+        username="ann", id="a", role=AccountRole.ADMIN, password_hash="x", created_at=1
+    )
+    less = evolve(ann, role=AccountRole.USER)
     return [
         Step(name="made", do=lambda: store.save(ann)),
         Step(name="another", do=lambda: store.save(evolve(ann, username="bob", id="b"))),
-        Step(name="demoted", do=lambda: store.save_or_owe(less), holds=True, needs="made"),
+        Step(name="demoted", do=lambda: store.save_or_defer(less), holds=True, needs="made"),
         Step(
             name="new password",
             do=lambda: store.save(evolve(less, password_hash="y")),

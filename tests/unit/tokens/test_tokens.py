@@ -319,7 +319,7 @@ class WrongTests(TokenCase):
 
     def test_it_outranks_a_cookie(self) -> None:
         """What a program shows on purpose bounds it, whatever its cookie jar holds."""
-        cookie = self.cookies.open("admin", "basic", "::1", "", keyed=False).token
+        cookie = self.cookies.open_session("admin", "basic", "::1", "", keyed=False).token
         headers = {"Cookie": f"service_session={cookie}"}
         self.assertEqual(200, self.status(headers, "/api/me"))
         headers = {**headers, **self.make(Scope.SESSIONS_READ)}

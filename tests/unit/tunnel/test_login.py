@@ -9,7 +9,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import wire
-from tservice.access.failures import CAP, Failures
+from tservice.access.failures import CAP, FailureCounter
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventAudience, EventHub
 from tservice.tunnel.guesses import MOST
@@ -36,7 +36,7 @@ class LoginCase(SynchronousTestCase):
             "clock": self.clock,
             "random": os.urandom,
             "hub": hub,
-            "failures": Failures(self.clock, lambda *what: self.heard.append(what)),
+            "failures": FailureCounter(self.clock, lambda *what: self.heard.append(what)),
             "sign_in": self.sign_in,
             "standing": "admin",
             "auth_enabled": True,

@@ -221,7 +221,7 @@ class WebSockets(Service):
             self._emptied.callback(None)
             self._emptied = None
 
-    def drop(self, whose: Callable[[Identity], bool]) -> None:
+    def drop_connections(self, whose: Callable[[Identity], bool]) -> None:
         """Close the sockets of identities whose right to them has ended."""
         for socket, identity in tuple(self._open.items()):
             if identity is not None and whose(identity):

@@ -42,10 +42,10 @@ class Found(Protocol):
 class OpenWords(Protocol):
     """Registry of valid tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
-    def find(self, kind: str, word: str) -> Any:
+    def find_grant(self, kind: str, word: str) -> Any:
         """Return the capability of a token; C{None} if it is invalid."""
 
-    def hold(self, found: Any, cut: Callable[[], object]) -> Callable[[], None]:
+    def register_connection(self, found: Any, cut: Callable[[], object]) -> Callable[[], None]:
         """Call C{cut} when the token becomes invalid; the returned function cancels this."""
 
 
@@ -89,7 +89,7 @@ class Entrance:
             raise bare_refusal(400, "Bad Request: the path leads out of the web tab")
         found = self._found(word)
         # After a sign-out, or a change of the tab's URL, abort the open request.
-        over = self._doorway.words.hold(found, request.abort)
+        over = self._doorway.words.register_connection(found, request.abort)
         try:
             request.site.share(request, found.username)
             passage = await self._passage(request.visit, word, found, resource)
@@ -127,7 +127,7 @@ class Entrance:
             return None
         if visit.header("sec-fetch-dest") in FRAMES:
             return _response(404, RECOVERY, self._doorway.ancestors(visit.host))
-        if self._doorway.words.find(KIND, word) is None:
+        if self._doorway.words.find_grant(KIND, word) is None:
             return None
         uri = request.uri.decode("ascii", "replace")
         if visit.base and uri.startswith(visit.base + "/"):
@@ -136,7 +136,7 @@ class Entrance:
         return _response(307, b"", self._doorway.ancestors(visit.host), place)
 
     def _found(self, word: str) -> Found:
-        found: Found | None = self._doorway.words.find(KIND, word)
+        found: Found | None = self._doorway.words.find_grant(KIND, word)
         if found is None:
             raise bare_refusal(403, "Forbidden: this web tab is no longer open")
         return found

@@ -15,8 +15,8 @@ from tests.nonempty import some
 from tests.unit.heldthreads import HeldThreads
 from tests.unit.http.driver import Api
 from tests.unit.http.sample import Handlers, operation
-from tservice.access.cookies import CookieSessions
-from tservice.access.cookiestore import MemoryCookieStore
+from tservice.access.cookie_sessions import CookieSessionRegistry
+from tservice.access.cookie_store import MemoryCookieStore
 from tservice.access.routes import AccessRoutes
 from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
@@ -43,10 +43,10 @@ def status(identity: Identity) -> StatusAnswer:
 def whole_table() -> tuple[list[Operation], ApiDocs, MetricsRegistry]:
     """Everything that this layer itself serves, and the samples."""
     clock = Clock()
-    cookies = CookieSessions(MemoryCookieStore(), clock, lambda size: b"x" * size)
+    cookies = CookieSessionRegistry(MemoryCookieStore(), clock, lambda size: b"x" * size)
     docs, metrics = ApiDocs("1.2.3", SynchronousThreads()), MetricsRegistry()
     table = [
-        *AccessRoutes(cookies, None, "admin", False).operations(),
+        *AccessRoutes(cookies, None, "admin", False).list_operations(),
         *EventStreams(EventHub(), clock, "b", status).list_operations(),
         *StatusRoutes(status).operations(),
         *metrics.list_operations(),

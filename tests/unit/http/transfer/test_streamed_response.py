@@ -122,10 +122,10 @@ class OutgoingTests(SynchronousTestCase):
 
     def test_a_reader_that_loses_the_right(self) -> None:
         connection = self.ask()
-        self.parked.drop(lambda identity: True)
+        self.parked.drop_connections(lambda identity: True)
         self.assertEqual([], self.ended)  # nothing was lost yet
         self.gate.lost = True
-        self.parked.drop(lambda identity: True)
+        self.parked.drop_connections(lambda identity: True)
         self.assertIsInstance(self.ended[0], CancelledError)
         self.assertTrue(connection.transport.aborted)
         self.assertNotIn(b"NOT_FOUND", connection.value())

@@ -181,7 +181,7 @@ class RuleTests(FarewellCase):
 
     def test_the_end_of_a_right_and_of_the_service(self) -> None:
         connection = self.open()
-        self.sockets.drop(lambda identity: True)
+        self.sockets.drop_connections(lambda identity: True)
         self.assertPatient(connection, 4003)
         self.assertEnds(connection)
         connection = self.open()

@@ -320,7 +320,7 @@ class ClosingTests(SocketCase):
         connection = self.open()
         self.gate.identity = Identity(username="ann", admin=False, auth_session="s")
         other = self.open()
-        self.sockets.drop(lambda identity: identity.auth_session == "s")
+        self.sockets.drop_connections(lambda identity: identity.auth_session == "s")
         self.assertEqual([], self.got(connection))
         self.assertEqual(4003, self.got(other)[0].code)
 

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.access.hooksecret} and L{tservice.access.passwords}."""
+"""Tests for L{tservice.access.hook_secret} and L{tservice.access.passwords}."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.access.accountcase import cheap
 from tservice.access.authenticators import parse_basic
 from tservice.access.hashing import FairQueue
-from tservice.access.hooksecret import FILE_NAME, hook_secret
+from tservice.access.hook_secret import FILE_NAME, load_hook_secret
 from tservice.access.passwords import SingleAccount
 from tservice.core.errors import StartError
 from tservice.core.identity import Identity
@@ -26,7 +26,7 @@ class HookSecretTests(SynchronousTestCase):
         self.path = self.folder / FILE_NAME
 
     def read(self, byte: bytes = b"\xab") -> str:
-        return hook_secret(self.folder, lambda size: byte * size)
+        return load_hook_secret(self.folder, lambda size: byte * size)
 
     def test_made_at_the_first_start(self) -> None:
         self.assertEqual("ab" * 32, self.read())
@@ -56,7 +56,9 @@ class SingleAccountTests(SynchronousTestCase):
         self.account = SingleAccount("admin", "pass:wörd", cheap())
 
     def check(self, username: str, password: str) -> Identity | None:
-        return self.successResultOf(Deferred.fromCoroutine(self.account.check(username, password)))
+        return self.successResultOf(
+            Deferred.fromCoroutine(self.account.check_password(username, password))
+        )
 
     def test_right(self) -> None:
         self.assertEqual(Identity(username="admin", admin=True), self.check("admin", "pass:wörd"))
@@ -68,10 +70,10 @@ class SingleAccountTests(SynchronousTestCase):
 
     def test_every_other_try_costs_a_hash(self) -> None:
         self.check("admin", "pass:wörd")
-        with patch.object(FairQueue, "run", side_effect=ZeroDivisionError) as hashed:
+        with patch.object(FairQueue, "run_in_turn", side_effect=ZeroDivisionError) as hashed:
             self.check("admin", "pass:wörd")
             for name, password in (("admin", "x"), ("root", "pass:wörd"), ("root", "x")):
-                checked = Deferred.fromCoroutine(self.account.check(name, password))
+                checked = Deferred.fromCoroutine(self.account.check_password(name, password))
                 self.failureResultOf(checked, ZeroDivisionError)
         self.assertEqual(3, hashed.call_count)
 
@@ -86,8 +88,8 @@ class SingleAccountTests(SynchronousTestCase):
             self.assertIsNone(self.check(username, password))
 
     def test_who_is_there(self) -> None:
-        self.assertIsNotNone(self.account.identity("admin"))
-        self.assertIsNone(self.account.identity("root"))
+        self.assertIsNotNone(self.account.find_identity("admin"))
+        self.assertIsNone(self.account.find_identity("root"))
 
     def test_a_colon_belongs_to_the_password(self) -> None:
         self.assertEqual(("a", "b:c"), parse_basic("basic YTpiOmM="))

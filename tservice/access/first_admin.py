@@ -8,14 +8,14 @@ from typing import TextIO
 
 from twisted.logger import Logger
 
-from tservice.access.accounts import Accounts
+from tservice.access.accounts import AccountService
 from tservice.core.errors import ServiceError, StartError
 
 _log = Logger()
 
 
 def make_first_admin(
-    accounts: Accounts, username: str, password: str | None, out: TextIO | None = None
+    accounts: AccountService, username: str, password: str | None, out: TextIO | None = None
 ) -> None:
     """Create the first admin if there is no account yet.
 
@@ -26,7 +26,7 @@ def make_first_admin(
     @raise StartError: an account cannot have the name or the password, or the line would not be
         visible.
     """
-    if accounts.list():
+    if accounts.list_accounts():
         return
     out = sys.__stdout__ if out is None else out
     if password is None and (out is None or _is_null(out)):
@@ -42,9 +42,9 @@ def make_first_admin(
         print(f"One-time password for {username}: {once}", file=out, flush=True)
 
 
-def tell_shared_user(accounts: Accounts) -> None:
+def tell_shared_user(accounts: AccountService) -> None:
     """Log what accounts that name no OS user are to each other, where there are several."""
-    shared = sum(account.os_user is None for account in accounts.list())
+    shared = sum(account.os_user is None for account in accounts.list_accounts())
     if shared > 1:
         _log.warn(
             "multiuser: {shared} accounts have no OS user: they are one user with several"

@@ -8,7 +8,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import AccountExists
 
 
-class Departures:
+class RemovedAccountCleanup:
     """Service that makes features delete data of unknown owners, at the start and after each change
     of accounts.
 
@@ -26,17 +26,17 @@ class Departures:
 
     def start(self) -> None:
         """Delete data that remains from before the start, after a full disk or a kill."""
-        self._forget()
-        self._unsubscribe = self._hub.subscribe(self._heard)
+        self._delete_unknown()
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
 
     def stop(self) -> None:
         """Unsubscribe from events."""
         self._unsubscribe()
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
-            self._forget()
+            self._delete_unknown()
 
-    def _forget(self) -> None:
+    def _delete_unknown(self) -> None:
         for forget in self._forgets:
             forget(self._known)

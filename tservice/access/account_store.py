@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import asdict
 
-from tservice.access.account import Account, Role
+from tservice.access.account import AccountRole, UserAccount
 from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 
@@ -37,23 +37,23 @@ class AccountStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def load(self) -> Sequence[Account]:
+    def load(self) -> Sequence[UserAccount]:
         """Return every account, the oldest first."""
         sql = "SELECT * FROM accounts ORDER BY created_at, username"
-        return self._database.read_records(_account, sql, named="accounts.username")
+        return self._database.read_records(_account_from_row, sql, named="accounts.username")
 
     def ids(self) -> dict[str, str]:
         """Return the id of each name: of its account, or of the last one that was removed."""
         return {row["username"]: row["id"] for row in self._database.query_rows(_IDS)}
 
-    def save(self, account: Account) -> None:
+    def save(self, account: UserAccount) -> None:
         """Add or update an account; it is on disk when this returns.
 
         @raise DiskFull: the disk does not accept it.
         """
         self._database.execute(_SAVE, asdict(account))
 
-    def save_or_owe(self, account: Account) -> None:
+    def save_or_defer(self, account: UserAccount) -> None:
         """Update an existing account, deferring the write if the disk does not accept it.
 
         @raise DiskFull: the write is deferred; until it succeeds, a restart undoes the change.
@@ -76,7 +76,7 @@ class AccountStore:
             raise
 
 
-def _account(found: Row) -> Account:
+def _account_from_row(found: Row) -> UserAccount:
     row: dict[str, Any] = dict(found)
     truths = {name: bool(row[name]) for name in _TRUTHS}
-    return Account(**{**row, **truths, "role": Role(row["role"])})
+    return UserAccount(**{**row, **truths, "role": AccountRole(row["role"])})

@@ -19,11 +19,11 @@ from tservice.access.model import (
     LIFETIME_SECONDS,
     MAX_AGENT,
     MAX_SESSIONS,
-    SCANNED,
+    SCANNED_KEY_PREFIX,
     TTL_SECONDS,
     CookieSession,
-    Opened,
-    digest,
+    OpenedSession,
+    hash_cookie,
 )
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.clock import now_ms, seconds_until
@@ -42,7 +42,7 @@ LOOK_SECONDS = 60.0
 Random = Callable[[int], bytes]
 
 
-class CookieSessions:
+class CookieSessionRegistry:
     """Registry of all sign-in sessions."""
 
     def __init__(
@@ -67,11 +67,11 @@ class CookieSessions:
         self._hashes = {s.id: s.token_hash for s in self._sessions.values()}
         self._tokens: dict[str, str] = {}
         self._timer: IDelayedCall | None = None
-        self._watch()
+        self._schedule_expiry()
 
-    def open(
+    def open_session(
         self, username: str, method: str, address: str, user_agent: str, keyed: bool = True
-    ) -> Opened:
+    ) -> OpenedSession:
         """Open a session for a user who signs in.
 
         @param keyed: true if the cookie needs a page key; only a program's does not.
@@ -79,11 +79,15 @@ class CookieSessions:
         self._forget_expired()
         self._make_room()
         token, now = self._random(32).hex(), now_ms(self._clock)
-        key = (SCANNED if method == "qr" else "") + self._random(32).hex() if keyed else None
+        key = (
+            (SCANNED_KEY_PREFIX if method == "qr" else "") + self._random(32).hex()
+            if keyed
+            else None
+        )
         session = CookieSession(
             id=self._random(8).hex(),
-            token_hash=digest(token),
-            key_hash=None if key is None else digest(key),
+            token_hash=hash_cookie(token),
+            key_hash=None if key is None else hash_cookie(key),
             seal=self._seal_of(username) or b"",
             username=username,
             method=method,
@@ -92,52 +96,54 @@ class CookieSessions:
             created_at=now,
             expires_at=now + TTL_SECONDS * 1000,
         )
-        self._keep(session)
+        self._store_session(session)
         self._sessions[session.token_hash] = session
         self._hashes[session.id] = session.token_hash
-        self._watch()
+        self._schedule_expiry()
         self._opened(session)
-        return Opened(id=session.id, token=token, key=key)
+        return OpenedSession(id=session.id, token=token, key=key)
 
-    def reuse(self, username: str, address: str, user_agent: str, keyed: bool = False) -> Opened:
+    def find_or_open(
+        self, username: str, address: str, user_agent: str, keyed: bool = False
+    ) -> OpenedSession:
         """Return the session of a caller that signs in with every request; open it at the first.
 
         A program that keeps no cookies has one session this way, not one for each request
         (protocol-cookies).
 
-        @param keyed: as for L{open}; the key is not sent to the caller.
+        @param keyed: as for L{open_session}; the key is not sent to the caller.
         """
         self._forget_expired()
         agent = user_agent[:MAX_AGENT]
         wanted = (username, address, agent, keyed)
-        for session in reversed(self._live()):
+        for session in reversed(self._list_live()):
             own = (session.username, session.address, session.user_agent)
             if session.id in self._tokens and (*own, session.key_hash is not None) == wanted:
-                self.extend(session)
-                return Opened(id=session.id, token=self._tokens[session.id], key=None)
-        opened = self.open(username, "basic", address, agent, keyed)
+                self.extend_session(session)
+                return OpenedSession(id=session.id, token=self._tokens[session.id], key=None)
+        opened = self.open_session(username, "basic", address, agent, keyed)
         # A hash cannot be turned into a cookie: these cookies stay in this process's memory.
         self._tokens[opened.id] = opened.token
         return evolve(opened, key=None)
 
-    def find(self, token: str) -> CookieSession | None:
+    def find_session(self, token: str) -> CookieSession | None:
         """Return the live session of a cookie."""
-        session = self._sessions.get(digest(token))
+        session = self._sessions.get(hash_cookie(token))
         if session is not None and session.expires_at <= now_ms(self._clock):
             self._forget_expired()
             return None
         return session
 
-    def shown(self, visit: AuthenticationRequest) -> list[tuple[str, CookieSession]]:
+    def find_presented(self, visit: AuthenticationRequest) -> list[tuple[str, CookieSession]]:
         """Return the live sessions whose cookies a request contains, valid for it or not, with
         their cookies.
         """
-        found = [(token, self.find(token)) for token in visit.cookies(COOKIE)]
+        found = [(token, self.find_session(token)) for token in visit.cookies(COOKIE)]
         return [(token, session) for token, session in found if session is not None]
 
-    def owner_of_key(self, key: str) -> str | None:
+    def find_key_owner(self, key: str) -> str | None:
         """Return the user whose live session a page key belongs to, regardless of the cookie."""
-        hashed, now = digest(key), now_ms(self._clock)
+        hashed, now = hash_cookie(key), now_ms(self._clock)
         for session in self._sessions.values():
             if session.key_hash is not None and compare_digest(session.key_hash, hashed):
                 return session.username if session.expires_at > now else None
@@ -147,29 +153,29 @@ class CookieSessions:
         """Return the seconds until a session ends without a further request."""
         return (session.expires_at - now_ms(self._clock)) // 1000
 
-    def lives(self, session_id: str) -> bool:
+    def is_live(self, session_id: str) -> bool:
         """Return whether a session is still signed in, without extending it."""
         found = self._hashes.get(session_id)
         return found is not None and self._sessions[found].expires_at > now_ms(self._clock)
 
-    def sessions(self) -> Sequence[CookieSession]:
+    def list_sessions(self) -> Sequence[CookieSession]:
         """Return every live session, the oldest first."""
         self._forget_expired()
-        return self._live()
+        return self._list_live()
 
-    def revoke(self, which: Callable[[CookieSession], bool] = lambda session: True) -> int:
+    def revoke_sessions(self, which: Callable[[CookieSession], bool] = lambda session: True) -> int:
         """End sessions at once.
 
         @return: the number of sessions.
         @raise ServiceError: 422: they have ended, but this is not yet on disk.
         """
         self._forget_expired()
-        ended = [session for session in self._live() if which(session)]
+        ended = [session for session in self._list_live() if which(session)]
         with report_unsaved_change("signed out"):
-            self._end(ended)
+            self._end_sessions(ended)
         return len(ended)
 
-    def _live(self) -> list[CookieSession]:
+    def _list_live(self) -> list[CookieSession]:
         return sorted(self._sessions.values(), key=lambda s: (s.created_at, s.id))
 
     def close(self) -> None:
@@ -177,38 +183,38 @@ class CookieSessions:
         cancel_call(self._timer)
         self._timer = None
 
-    def _watch(self) -> None:
+    def _schedule_expiry(self) -> None:
         """Schedule the check for the first session that may expire."""
         if self._timer is None and self._sessions:
             soonest = min(session.expires_at for session in self._sessions.values())
             wait = seconds_until(self._clock, soonest, LOOK_SECONDS)
-            self._timer = self._clock.callLater(wait, self._look)
+            self._timer = self._clock.callLater(wait, self._end_expired)
 
-    def _look(self) -> None:
+    def _end_expired(self) -> None:
         self._timer = None
         self._forget_expired()
-        self._watch()
+        self._schedule_expiry()
 
     def _make_room(self) -> None:
         """End the oldest session of the user with most sessions: no user can displace the
         others.
         """
         while len(self._sessions) >= MAX_SESSIONS:
-            live = self._live()
+            live = self._list_live()
             [(most, _)] = Counter(session.username for session in live).most_common(1)
             with suppress(DiskFull):  # the write is deferred, but the session has ended
-                self._end([next(session for session in live if session.username == most)])
+                self._end_sessions([next(session for session in live if session.username == most)])
 
-    def extend(self, session: CookieSession) -> CookieSession:
+    def extend_session(self, session: CookieSession) -> CookieSession:
         """Return a live session with its longest possible lifetime."""
         end = now_ms(self._clock) + TTL_SECONDS * 1000
         later = evolve(session, expires_at=min(end, _last_moment(session)))
         if later.expires_at > self._kept_until[session.id]:
-            self._keep(later)
+            self._store_session(later)
         self._sessions[session.token_hash] = later
         return later
 
-    def _keep(self, session: CookieSession) -> None:
+    def _store_session(self, session: CookieSession) -> None:
         # The lifetime that the cookie promises is on disk before the response is sent.
         end = session.expires_at + SLACK_SECONDS * 1000
         kept = evolve(session, expires_at=min(end, _last_moment(session)))
@@ -218,9 +224,9 @@ class CookieSessions:
     def _forget_expired(self) -> None:
         now = now_ms(self._clock)
         with suppress(DiskFull):  # an expired session stays expired after a restart
-            self._end([s for s in self._sessions.values() if s.expires_at <= now])
+            self._end_sessions([s for s in self._sessions.values() if s.expires_at <= now])
 
-    def _end(self, sessions: Iterable[CookieSession]) -> None:
+    def _end_sessions(self, sessions: Iterable[CookieSession]) -> None:
         ended = list(sessions)
         if not ended:
             return

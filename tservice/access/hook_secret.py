@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.access.cookies import Random
+from tservice.access.cookie_sessions import Random
 from tservice.core.errors import StartError
 from tservice.core.places.location import HookAccess
 from tservice.core.secret_file import load_or_create
@@ -25,7 +25,7 @@ _OS_USER_SECRET = re.compile(r"([0-9]{1,10})-[0-9a-f]{64}")
 _SECRET = re.compile(r"[0-9a-f]{64}")
 
 
-def hook_secret(data_dir: Path, random: Random) -> str:
+def load_hook_secret(data_dir: Path, random: Random) -> str:
     """Return the secret of this data folder, made at the first start: 32 random bytes in hex.
 
     It never changes: panes outlive the service, and read the file when a hook runs.
@@ -39,7 +39,7 @@ def hook_secret(data_dir: Path, random: Random) -> str:
     return found
 
 
-def os_user_secret(secret: str, uid: int) -> str:
+def derive_os_user_secret(secret: str, uid: int) -> str:
     """Return the secret of one OS user's hooks, valid for the sessions of that user only.
 
     It is derived from the instance's secret, which it does not reveal, and begins with the user id.
@@ -48,13 +48,13 @@ def os_user_secret(secret: str, uid: int) -> str:
     return f"{uid}-{made.hex()}"
 
 
-def named_uid(shown: str) -> int | None:
+def parse_uid(shown: str) -> int | None:
     """Return the user id that a presented secret begins with; C{None} for other secrets."""
     found = _OS_USER_SECRET.fullmatch(shown)
     return None if found is None else int(found[1])
 
 
-def container_secret(secret: str, container: str) -> str:
+def derive_container_secret(secret: str, container: str) -> str:
     """Return the secret of one container's hooks, valid for the sessions in that container only.
 
     It is derived from the instance's secret, which it does not reveal, and begins with the
@@ -64,7 +64,7 @@ def container_secret(secret: str, container: str) -> str:
     return f"{container}.{made.hex()}"
 
 
-def named_container(shown: str) -> str | None:
+def parse_container(shown: str) -> str | None:
     """Return the container that a presented secret begins with; C{None} for other secrets."""
     found = _CONTAINER_SECRET.fullmatch(shown)
     return None if found is None else found[1]
@@ -82,21 +82,21 @@ class OsUserSecrets:
     shared: SharedFolder
     hide: Callable[[str], object]
 
-    def path_of(self, user: OsUser) -> Path:
+    def get_path(self, user: OsUser) -> Path:
         """Return the path of C{user}'s secret."""
         return self.shared.path / f"{user.uid}.{FILE_NAME}"
 
-    def access(self, user: OsUser) -> HookAccess:
+    def get_hook_access(self, user: OsUser) -> HookAccess:
         """Return how C{user}'s hooks reach the service."""
-        return HookAccess(secret_file=self.path_of(user), put=lambda: self.put(user))
+        return HookAccess(secret_file=self.get_path(user), put=lambda: self.write_secret(user))
 
-    def put(self, user: OsUser) -> Path:
+    def write_secret(self, user: OsUser) -> Path:
         """Write C{user}'s secret to its file.
 
         @raise FileError: another user could access it.
         @raise OSError: it cannot be written.
         """
-        made = os_user_secret(self.secret(), user.uid)
+        made = derive_os_user_secret(self.secret(), user.uid)
         self.hide(made)
         self.shared.create_folder()
-        return self.shared.write_file(self.path_of(user).name, made + "\n", 0o400, user)
+        return self.shared.write_file(self.get_path(user).name, made + "\n", 0o400, user)

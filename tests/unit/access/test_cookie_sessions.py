@@ -1,4 +1,4 @@
-"""Tests for L{tservice.access.cookies}, on both stores."""
+"""Tests for L{tservice.access.cookie_sessions}, on both stores."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from attrs import evolve
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.access.cookies import LOOK_SECONDS, SLACK_SECONDS, CookieSessions
-from tservice.access.cookiestore import DatabaseCookieStore, MemoryCookieStore
+from tservice.access.cookie_sessions import LOOK_SECONDS, SLACK_SECONDS, CookieSessionRegistry
+from tservice.access.cookie_store import DatabaseCookieStore, MemoryCookieStore
 from tservice.access.interfaces import ICookieStore
 from tservice.access.model import (
     LIFETIME_SECONDS,
     MAX_AGENT,
     MAX_SESSIONS,
-    SCANNED,
+    SCANNED_KEY_PREFIX,
     TTL_SECONDS,
     CookieSession,
-    digest,
+    hash_cookie,
 )
 from tservice.store.database import Database
 from tservice.store.schemas import packaged_schemas, read_steps
 
 SESSION = CookieSession(
     id="a",
-    token_hash=digest("t"),
-    key_hash=digest("k"),
+    token_hash=hash_cookie("t"),
+    key_hash=hash_cookie("k"),
     seal=b"sealed",
     username="ann",
     method="login",
@@ -45,7 +45,7 @@ class StoreContract:
 
     def setUp(self) -> None:
         self.store = self.make()
-        self.other = evolve(SESSION, id="b", token_hash=digest("u"), created_at=2)
+        self.other = evolve(SESSION, id="b", token_hash=hash_cookie("u"), created_at=2)
 
     def test_empty(self) -> None:
         assert not self.store.load()
@@ -97,7 +97,7 @@ class DatabaseStoreTests(StoreContract, SynchronousTestCase):
         old = Database.open_file(path, clock=Clock(), schemas=steps[:11])
         old.execute(
             "INSERT INTO auth_sessions VALUES ('a', :hash, 'ann', 'login', '::1', '', 1, 2)",
-            {"hash": digest("t")},
+            {"hash": hash_cookie("t")},
         )
         old.close()
         new = Database.open_file(path, clock=Clock())
@@ -125,8 +125,8 @@ class CookieTests(SynchronousTestCase):
         self.revoked: list[frozenset[str]] = []
         self.cookies = self.start()
 
-    def start(self) -> CookieSessions:
-        return CookieSessions(self.store, self.clock, self.random, self.revoked.append)
+    def start(self) -> CookieSessionRegistry:
+        return CookieSessionRegistry(self.store, self.clock, self.random, self.revoked.append)
 
     def random(self, size: int) -> bytes:
         self.number += 1
@@ -134,18 +134,18 @@ class CookieTests(SynchronousTestCase):
 
     def open(self, username: str = "ann") -> tuple[str, str]:
         self.clock.advance(0.001)
-        opened = self.cookies.open(username, "login", "1.2.3.4", "x" * 999)
+        opened = self.cookies.open_session(username, "login", "1.2.3.4", "x" * 999)
         return opened.id, opened.token
 
     def use(self, token: str) -> CookieSession | None:
         """A request with a cookie."""
-        found = self.cookies.find(token)
-        return None if found is None else self.cookies.extend(found)
+        found = self.cookies.find_session(token)
+        return None if found is None else self.cookies.extend_session(found)
 
     def test_open(self) -> None:
         opened, token = self.open()
         self.assertEqual(64, len(token))
-        found = self.cookies.find(token)
+        found = self.cookies.find_session(token)
         assert found is not None
         self.assertEqual(
             (opened, "ann", MAX_AGENT), (found.id, found.username, len(found.user_agent))
@@ -156,8 +156,10 @@ class CookieTests(SynchronousTestCase):
         self.assertNotIn(token, repr(self.store.load()))
 
     def test_unknown(self) -> None:
-        self.assertIsNone(self.cookies.find("nope"))
-        self.assertIsNone(self.cookies.find("\udcff\ufffd".encode("utf-8", "replace").decode()))
+        self.assertIsNone(self.cookies.find_session("nope"))
+        self.assertIsNone(
+            self.cookies.find_session("\udcff\ufffd".encode("utf-8", "replace").decode())
+        )
 
     def test_slides(self) -> None:
         _, token = self.open()
@@ -165,7 +167,7 @@ class CookieTests(SynchronousTestCase):
             self.clock.advance(TTL_SECONDS - 1)
             self.assertIsNotNone(self.use(token))
         self.clock.advance(TTL_SECONDS)
-        self.assertIsNone(self.cookies.find(token))
+        self.assertIsNone(self.cookies.find_session(token))
         self.assertEqual([], list(self.store.load()))
 
     def test_a_restart_signs_nobody_out(self) -> None:
@@ -173,7 +175,7 @@ class CookieTests(SynchronousTestCase):
         self.clock.advance(TTL_SECONDS - 1)
         self.assertIsNotNone(self.use(token))
         self.clock.advance(TTL_SECONDS - 1)
-        self.assertIsNotNone(self.start().find(token))
+        self.assertIsNotNone(self.start().find_session(token))
 
     def test_requests_are_not_all_written(self) -> None:
         _, token = self.open()
@@ -187,8 +189,8 @@ class CookieTests(SynchronousTestCase):
 
     def test_the_oldest_goes(self) -> None:
         tokens = [self.open() for _ in range(MAX_SESSIONS + 1)]
-        self.assertIsNone(self.cookies.find(tokens[0][1]))
-        self.assertIsNotNone(self.cookies.find(tokens[1][1]))
+        self.assertIsNone(self.cookies.find_session(tokens[0][1]))
+        self.assertIsNotNone(self.cookies.find_session(tokens[1][1]))
         self.assertEqual(MAX_SESSIONS, len(self.store.load()))
         self.assertEqual([frozenset([tokens[0][0]])], self.revoked)
 
@@ -198,16 +200,16 @@ class CookieTests(SynchronousTestCase):
         self.clock.advance(TTL_SECONDS)
         self.open()
         self.assertEqual([frozenset(session for session, _ in old)], self.revoked)
-        self.assertEqual(1, len(self.cookies.sessions()))
-        self.assertIsNone(self.cookies.find(old[0][1]))
+        self.assertEqual(1, len(self.cookies.list_sessions()))
+        self.assertIsNone(self.cookies.find_session(old[0][1]))
 
     def test_nobody_pushes_the_others_out(self) -> None:
         """Whoever signs in again and again ends sessions of their own."""
         ann = self.open("ann")
         bobs = [self.open("bob") for _ in range(MAX_SESSIONS + 5)]
-        self.assertIsNotNone(self.cookies.find(ann[1]))
-        self.assertIsNone(self.cookies.find(bobs[5][1]))
-        self.assertIsNotNone(self.cookies.find(bobs[6][1]))
+        self.assertIsNotNone(self.cookies.find_session(ann[1]))
+        self.assertIsNone(self.cookies.find_session(bobs[5][1]))
+        self.assertIsNotNone(self.cookies.find_session(bobs[6][1]))
         self.assertEqual(MAX_SESSIONS, len(self.store.load()))
 
     def test_what_is_open_ends_with_an_expired_session(self) -> None:
@@ -225,18 +227,18 @@ class CookieTests(SynchronousTestCase):
         self.clock.advance(100)
         self.use(token)
         self.clock.advance(TTL_SECONDS - 0.001)
-        self.assertTrue(self.cookies.lives(opened))
+        self.assertTrue(self.cookies.is_live(opened))
         self.clock.advance(0.001)
         self.assertEqual([frozenset([opened])], self.revoked)
-        self.assertFalse(self.cookies.lives(opened))
+        self.assertFalse(self.cookies.is_live(opened))
 
     def test_asking_whether_it_lives_does_not_extend_it(self) -> None:
         opened, _ = self.open()
         for _ in range(int(TTL_SECONDS / 3600)):
-            self.assertTrue(self.cookies.lives(opened))
+            self.assertTrue(self.cookies.is_live(opened))
             self.clock.advance(3600)
-        self.assertFalse(self.cookies.lives(opened))
-        self.assertFalse(self.cookies.lives("none"))
+        self.assertFalse(self.cookies.is_live(opened))
+        self.assertFalse(self.cookies.is_live("none"))
 
     def test_after_a_restart_too(self) -> None:
         self.open()
@@ -251,66 +253,68 @@ class CookieTests(SynchronousTestCase):
     def test_revoking_all_ends_what_an_expired_one_has_open(self) -> None:
         opened, _ = self.open()
         self.clock.advance(TTL_SECONDS)
-        self.cookies.revoke()
+        self.cookies.revoke_sessions()
         self.assertEqual([frozenset([opened])], self.revoked)
 
     def test_reuse(self) -> None:
-        first = self.cookies.reuse("ann", "::1", "curl")
-        self.assertEqual(first, self.cookies.reuse("ann", "::1", "curl"))
+        first = self.cookies.find_or_open("ann", "::1", "curl")
+        self.assertEqual(first, self.cookies.find_or_open("ann", "::1", "curl"))
         for who in (("bob", "::1", "curl"), ("ann", "::2", "curl"), ("ann", "::1", "wget")):
-            self.assertNotEqual(first, self.cookies.reuse(*who))
-        self.cookies.revoke()
-        self.assertNotEqual(first, self.cookies.reuse("ann", "::1", "curl"))
+            self.assertNotEqual(first, self.cookies.find_or_open(*who))
+        self.cookies.revoke_sessions()
+        self.assertNotEqual(first, self.cookies.find_or_open("ann", "::1", "curl"))
 
     def test_reuse_is_of_none_that_a_jump_of_the_clock_has_ended(self) -> None:
         """The right password was refused until somebody looked at what had expired."""
-        first = self.cookies.reuse("ann", "::1", "curl")
+        first = self.cookies.find_or_open("ann", "::1", "curl")
         self.clock.time_of_day = lambda: self.clock.seconds() + LIFETIME_SECONDS  # type: ignore[attr-defined]
-        again = self.cookies.reuse("ann", "::1", "curl")
+        again = self.cookies.find_or_open("ann", "::1", "curl")
         self.assertNotEqual(first, again)
-        self.assertIsNotNone(self.cookies.find(again.token))
+        self.assertIsNotNone(self.cookies.find_session(again.token))
 
     def test_reuse_never_gives_out_a_browser_s_cookie(self) -> None:
         for keyed in (True, False):
-            token = self.cookies.open("ann", "login", "::1", "curl").token
-            self.assertNotEqual(token, self.cookies.reuse("ann", "::1", "curl", keyed).token)
+            token = self.cookies.open_session("ann", "login", "::1", "curl").token
+            self.assertNotEqual(token, self.cookies.find_or_open("ann", "::1", "curl", keyed).token)
 
     def test_reuse_tells_browsers_from_programs(self) -> None:
-        program = self.cookies.reuse("ann", "::1", "curl")
-        browser = self.cookies.reuse("ann", "::1", "curl", keyed=True)
+        program = self.cookies.find_or_open("ann", "::1", "curl")
+        browser = self.cookies.find_or_open("ann", "::1", "curl", keyed=True)
         self.assertNotEqual(program.token, browser.token)
-        self.assertEqual(program, self.cookies.reuse("ann", "::1", "curl"))
-        self.assertEqual(browser, self.cookies.reuse("ann", "::1", "curl", keyed=True))
-        keys = {session.id: session.key_hash for session in self.cookies.sessions()}
+        self.assertEqual(program, self.cookies.find_or_open("ann", "::1", "curl"))
+        self.assertEqual(browser, self.cookies.find_or_open("ann", "::1", "curl", keyed=True))
+        keys = {session.id: session.key_hash for session in self.cookies.list_sessions()}
         self.assertIsNone(keys[program.id])
         self.assertIsNotNone(keys[browser.id])
 
     def test_revoke(self) -> None:
         ann, bob = self.open("ann"), self.open("bob")
-        self.assertEqual(1, self.cookies.revoke(lambda session: session.username == "bob"))
-        self.assertIsNone(self.cookies.find(bob[1]))
-        self.assertIsNotNone(self.cookies.find(ann[1]))
+        self.assertEqual(1, self.cookies.revoke_sessions(lambda session: session.username == "bob"))
+        self.assertIsNone(self.cookies.find_session(bob[1]))
+        self.assertIsNotNone(self.cookies.find_session(ann[1]))
         self.assertEqual([frozenset([bob[0]])], self.revoked)
         self.assertEqual(1, len(self.store.load()))
-        self.assertEqual(1, self.cookies.revoke())
-        self.assertEqual(0, self.cookies.revoke())
+        self.assertEqual(1, self.cookies.revoke_sessions())
+        self.assertEqual(0, self.cookies.revoke_sessions())
 
     def test_listing(self) -> None:
         opened = [self.open()[0] for _ in range(3)]
-        self.assertEqual(opened, [session.id for session in self.cookies.sessions()])
+        self.assertEqual(opened, [session.id for session in self.cookies.list_sessions()])
 
     def test_no_key_is_kept(self) -> None:
-        opened = self.cookies.open("ann", "login", "::1", "")
+        opened = self.cookies.open_session("ann", "login", "::1", "")
         assert opened.key is not None
         self.assertEqual(64, len(opened.key))
         self.assertNotIn(opened.key, repr(self.store.load()))
-        again = self.cookies.open("ann", "login", "::1", "")
+        again = self.cookies.open_session("ann", "login", "::1", "")
         self.assertNotEqual(opened.key, again.key)
 
     def test_a_scanned_code_s_key_is_marked(self) -> None:
-        keys = {way: self.cookies.open("ann", way, "::1", "").key for way in ("login", "qr")}
-        self.assertFalse((keys["login"] or "").startswith(SCANNED))
-        self.assertTrue((keys["qr"] or "").startswith(SCANNED))
+        keys = {
+            way: self.cookies.open_session("ann", way, "::1", "").key for way in ("login", "qr")
+        }
+        self.assertFalse((keys["login"] or "").startswith(SCANNED_KEY_PREFIX))
+        self.assertTrue((keys["qr"] or "").startswith(SCANNED_KEY_PREFIX))
 
     def test_no_session_lives_longer_than_this(self) -> None:
         _, token = self.open()
@@ -327,23 +331,23 @@ class CookieTests(SynchronousTestCase):
         found = self.use(token)
         assert found is not None
         self.assertEqual(1, self.cookies.seconds_left(found))
-        self.assertIsNotNone(self.start().find(token))
+        self.assertIsNotNone(self.start().find_session(token))
         self.clock.advance(1)
-        self.assertIsNone(self.start().find(token))
+        self.assertIsNone(self.start().find_session(token))
         self.assertIsNone(self.use(token))
 
     def test_a_reused_session_neither(self) -> None:
-        first = self.cookies.reuse("ann", "::1", "curl")
+        first = self.cookies.find_or_open("ann", "::1", "curl")
         for _ in range(2 * LIFETIME_SECONDS // TTL_SECONDS):
             self.clock.advance(TTL_SECONDS / 2)
-            again = self.cookies.reuse("ann", "::1", "curl")
+            again = self.cookies.find_or_open("ann", "::1", "curl")
         self.assertNotEqual(first.id, again.id)
 
     def test_the_seal_of_the_moment_is_kept(self) -> None:
         seals = {"ann": b"one"}
-        cookies = CookieSessions(self.store, self.clock, self.random, seal_of=seals.get)
-        cookies.open("ann", "login", "::1", "")
+        cookies = CookieSessionRegistry(self.store, self.clock, self.random, seal_of=seals.get)
+        cookies.open_session("ann", "login", "::1", "")
         seals["ann"] = b"two"
         self.clock.advance(1)
-        cookies.open("ann", "login", "::1", "")
-        self.assertEqual([b"one", b"two"], [session.seal for session in cookies.sessions()])
+        cookies.open_session("ann", "login", "::1", "")
+        self.assertEqual([b"one", b"two"], [session.seal for session in cookies.list_sessions()])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tservice.core.authentication import AuthenticationRequest
 
-_THEIRS = (
+_BROWSER_HEADERS = (
     "accept-language",
     "origin",
     "referer",
@@ -17,18 +17,18 @@ _THEIRS = (
 """Headers of which each browser sends several; over plain HTTP no browser sends all."""
 
 
-def from_browser(visit: AuthenticationRequest) -> bool:
+def is_from_browser(visit: AuthenticationRequest) -> bool:
     """Return whether a browser may have sent the request; true in doubt.
 
     No page can make its browser omit all of these headers, so no page obtains a program's cookie.
     """
-    if visit.key is not None or any(visit.header(name) is not None for name in _THEIRS):
+    if visit.key is not None or any(visit.header(name) is not None for name in _BROWSER_HEADERS):
         return True
     agent, accept = visit.header("user-agent") or "", visit.header("accept") or ""
     return agent.startswith("Mozilla/") or "text/html" in accept.lower()
 
 
-def from_page(visit: AuthenticationRequest) -> bool:
+def is_from_page(visit: AuthenticationRequest) -> bool:
     """Return whether a page's browser sent the request with a cookie.
 
     Programs with a cookie may send C{WebOrigin} too, as WebSocket libraries do by default.  A page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.access.departures import Departures
+from tservice.access.removed_accounts import RemovedAccountCleanup
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import AccountExists
 
@@ -16,7 +16,7 @@ class DepartureTests(SynchronousTestCase):
         self.accounts = {"ann"}
         self.kept = {"ann", "bob"}
         self.hub = EventHub()
-        self.departures = Departures(self.hub, self.accounts.__contains__, [self.forget])
+        self.departures = RemovedAccountCleanup(self.hub, self.accounts.__contains__, [self.forget])
 
     def forget(self, known: AccountExists) -> None:
         self.kept = set(filter(known, self.kept))

@@ -8,8 +8,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.access.failures import Failures, TooManySignIns, neighbourhood
-from tservice.access.hashing import BUSY_SECONDS, Crowded
+from tservice.access.failures import FailureCounter, TooManySignIns, counted_address
+from tservice.access.hashing import BUSY_SECONDS, TooManyChecks
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import now_ms, sleep
 from tservice.core.identity import Identity
@@ -32,27 +32,27 @@ class KnownAddresses:
         self._clock = clock
         self._names: dict[str, dict[str, int]] = {}
         for username, address, at in sign_ins:
-            self._keep(username, address, at)
+            self._remember_address(username, address, at)
 
     def add(self, username: str, address: str) -> None:
         """Record a sign-in."""
-        self._keep(username, address, now_ms(self._clock))
+        self._remember_address(username, address, now_ms(self._clock))
 
     def knows_name(self, address: str, username: str) -> bool:
         """Return whether C{username} recently signed in from C{address}."""
-        at = self._names.get(username, {}).get(neighbourhood(address))
+        at = self._names.get(username, {}).get(counted_address(address))
         return at is not None and now_ms(self._clock) - at <= KNOWN_SECONDS * 1000
 
-    def knows(self, address: str) -> bool:
+    def knows_address(self, address: str) -> bool:
         """Return whether any user recently signed in from C{address}."""
         return any(self.knows_name(address, username) for username in self._names)
 
-    def _keep(self, username: str, address: str, at: int) -> None:
+    def _remember_address(self, username: str, address: str, at: int) -> None:
         places = self._names.setdefault(username, {})
-        places.pop(neighbourhood(address), None)
+        places.pop(counted_address(address), None)
         if len(places) >= MAX_KNOWN:
             del places[next(iter(places))]
-        places[neighbourhood(address)] = at
+        places[counted_address(address)] = at
 
 
 _Guess = tuple[str, str, str]
@@ -68,24 +68,28 @@ class PasswordChecker:
     _log = Logger()
 
     def __init__(
-        self, accounts: IAccounts, failures: Failures, known: KnownAddresses, clock: IReactorTime
+        self,
+        accounts: IAccounts,
+        failures: FailureCounter,
+        known: KnownAddresses,
+        clock: IReactorTime,
     ) -> None:
         self._accounts, self._failures = accounts, failures
         self._known, self._clock = known, clock
         self._asking: dict[_Guess, list[Deferred[Identity | None]]] = {}
         self._waiting: set[Deferred[None]] = set()
 
-    async def check(self, username: str, password: str, address: str) -> Identity | None:
+    async def check_password(self, username: str, password: str, address: str) -> Identity | None:
         """Return the identity that the password belongs to; a wrong one is counted.
 
         @raise TooManySignIns: it was not checked: over a cap, or too many checks are waiting.
         """
         asked: Deferred[Identity | None] = Deferred()
-        guess = (username, password, neighbourhood(address))
+        guess = (username, password, counted_address(address))
         sharing = self._asking.setdefault(guess, [])
         sharing.append(asked)
         if len(sharing) == 1:
-            spawn_logged(self._answer(guess, address), self._log, "a password check")
+            spawn_logged(self._answer_waiting(guess, address), self._log, "a password check")
         return await asked
 
     def close(self) -> None:
@@ -93,43 +97,45 @@ class PasswordChecker:
         for waiting in tuple(self._waiting):
             waiting.cancel()
 
-    async def _answer(self, guess: _Guess, address: str) -> None:
+    async def _answer_waiting(self, guess: _Guess, address: str) -> None:
         try:
-            found = await self._look(guess[0], guess[1], address)
+            found = await self._check_reserved(guess[0], guess[1], address)
         except Exception as error:
-            for asked in self._take(guess):
+            for asked in self._take_waiting(guess):
                 asked.errback(error)
         else:
-            for asked in self._take(guess):
+            for asked in self._take_waiting(guess):
                 asked.callback(found)
 
-    def _take(self, guess: _Guess) -> list[Deferred[Identity | None]]:
+    def _take_waiting(self, guess: _Guess) -> list[Deferred[Identity | None]]:
         return [asked for asked in self._asking.pop(guess) if not asked.called]
 
-    async def _look(self, username: str, password: str, address: str) -> Identity | None:
-        look = self._failures.reserve(
+    async def _check_reserved(self, username: str, password: str, address: str) -> Identity | None:
+        look = self._failures.reserve_check(
             address,
-            self._accounts.counted(username),
-            knows_address=self._known.knows(address),
+            self._accounts.get_counted_name(username),
+            knows_address=self._known.knows_address(address),
             knows_name=self._known.knows_name(address, username),
         )
         try:
-            await self._wait(look.wait)
-            found = await self._accounts.check(username, password, neighbourhood(address))
-        except Crowded:
-            self._failures.release(look)
+            await self._wait_for_turn(look.wait)
+            found = await self._accounts.check_password(
+                username, password, counted_address(address)
+            )
+        except TooManyChecks:
+            self._failures.release_check(look)
             raise TooManySignIns(BUSY_SECONDS) from None
         except BaseException:
-            self._failures.release(look)
+            self._failures.release_check(look)
             raise
         if found is None:
-            self._failures.reject(look)
+            self._failures.confirm_failure(look)
         else:
-            self._failures.release(look)
+            self._failures.release_check(look)
             self._known.add(found.username, address)
         return found
 
-    async def _wait(self, seconds: float) -> None:
+    async def _wait_for_turn(self, seconds: float) -> None:
         if seconds <= 0:
             return
         waiting = sleep(self._clock, seconds)
