@@ -18,7 +18,7 @@ from tservice.ground.program import Program
 from tservice.http.operations import AccessRule, ResponseStyle
 from tservice.http.token_scopes import operation_name
 from tservice.sessions.life.create import CHILDREN
-from tservice.tokens.agents import FOLDER, LIFETIME, SCOPES
+from tservice.tokens.agent_tokens import FOLDER, LIFETIME, SCOPES
 
 OPEN = {"GET /api/status", "GET /api/sessions", "GET /api/cases", "GET /api/cases/agent-created",
         "GET /api/model-endpoints", "GET /api/reboot-restore", "POST /mcp", "POST /api/sessions",

@@ -46,7 +46,7 @@ from tservice.settings.service import SettingsService
 from tservice.store.backups import create_backup
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
-from tservice.tokens.agents import AgentTokens
+from tservice.tokens.agent_tokens import AgentTokens
 
 SOURCE = Path(tservice.__file__).parent
 WRITERS = (
@@ -273,7 +273,7 @@ FILES = [
         errors=(StartError,),
     ),
     File(
-        sites=("tokens/agents.py:give",),
+        sites=("tokens/agent_tokens.py:give",),
         write=_agent_token,
         errors=(OSError,),
     ),

@@ -176,12 +176,12 @@ class PeopleTests(DiskCase):
         )
         self.addCleanup(tokens.close)
         make = {"owner": "ann", "name": "x", "scopes": [next(iter(Scope))], "sessions": None}
-        word, token = tokens.create(**make, expires_at=None)  # type: ignore[arg-type]
+        word, token = tokens.create_token(**make, expires_at=None)  # type: ignore[arg-type]
         self.fill()
-        self.full(lambda: tokens.create(**make, expires_at=None))  # type: ignore[arg-type]
-        self.assertIsNotNone(tokens.find(word))
-        self.full(lambda: tokens.delete(token.id, "ann"))
-        self.assertIsNone(tokens.find(word))
+        self.full(lambda: tokens.create_token(**make, expires_at=None))  # type: ignore[arg-type]
+        self.assertIsNotNone(tokens.use_token(word))
+        self.full(lambda: tokens.delete_token(token.id, "ann"))
+        self.assertIsNone(tokens.use_token(word))
         self.make_room()
         self.assertEqual([], list(TokenStore(self.afresh(), multiuser=True).load()))
 

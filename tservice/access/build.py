@@ -46,7 +46,7 @@ from tservice.http.operations import Operation
 from tservice.http.static_files import StaticPages
 from tservice.push.store import PushStore
 from tservice.sessions.service import SessionService
-from tservice.tokens.agents import FOLDER, AgentTokens
+from tservice.tokens.agent_tokens import FOLDER, AgentTokens
 from tservice.tokens.routes import TokenRoutes
 from tservice.tokens.service import TokenAuthenticator, TokenService
 from tservice.tokens.store import TokenStore
@@ -258,7 +258,7 @@ def build_access(
         operations=[
             *signing.list_operations(),
             *routes,
-            *TokenRoutes(tokens).operations(),
+            *TokenRoutes(tokens).list_operations(),
             *tunnel_operations(tunnel, codes, cookies, sse_clients),
         ],
         measures=[_lockout_metric(failures)],
@@ -324,8 +324,8 @@ def _build_accounts(
         hasher=FairPasswordHasher(ground.doors.hashing, ground.random),
         hub=ground.hub,
         revoke=revoke_access,
-        forget=known.tokens.forget,
-        tokens_of=lambda name: len(known.tokens.list(name)),
+        forget=known.tokens.end_owner_tokens,
+        tokens_of=lambda name: len(known.tokens.list_tokens(name)),
         os_users=ground.os_users.users,
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )

@@ -23,7 +23,7 @@ MAX_SESSIONS = 100
 
 
 @frozen(kw_only=True)
-class Token:
+class ApiToken:
     """Stored record of a token.
 
     @ivar token_hash: SHA-256 of the token; it is random and long, so one round is enough.
@@ -42,11 +42,11 @@ class Token:
     expires_at: int | None
     last_used_at: int | None = None
 
-    def expired(self, now: int) -> bool:
+    def is_expired(self, now: int) -> bool:
         """Return whether it has expired at C{now}, in Unix milliseconds."""
         return self.expires_at is not None and self.expires_at <= now
 
-    def narrow(self, owner: Identity) -> Identity:
+    def limit_identity(self, owner: Identity) -> Identity:
         """Return the identity of its owner, limited to the token's rights."""
         return evolve(
             owner,
@@ -63,7 +63,7 @@ def new_token(random: Callable[[int], bytes]) -> str:
     return PREFIX + base64.urlsafe_b64encode(random(32)).decode().rstrip("=")
 
 
-def digest(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     """Return the stored hash of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 

@@ -14,7 +14,7 @@ from tservice.core.scopes import Scope
 from tservice.core.text import LINE
 from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall
-from tservice.tokens.model import MAX_SESSIONS, Token
+from tservice.tokens.model import MAX_SESSIONS, ApiToken
 from tservice.tokens.service import TokenService
 
 _SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
@@ -31,7 +31,7 @@ class TokenBody(RequestBody):
     expires_at: Annotated[int, Field(ge=0, le=LATEST_MS)] | None = None
 
 
-class TokenAnswer(ResponseModel):
+class TokenResponse(ResponseModel):
     """A token's record; times in Unix milliseconds."""
 
     id: str
@@ -43,17 +43,17 @@ class TokenAnswer(ResponseModel):
     last_used_at: int | None
 
 
-class NewTokenAnswer(ResponseModel):
+class NewTokenResponse(ResponseModel):
     """A new token, shown this once."""
 
     token: str
-    record: TokenAnswer
+    record: TokenResponse
 
 
-class TokenListAnswer(ResponseModel):
+class TokenListResponse(ResponseModel):
     """The caller's tokens, the oldest first."""
 
-    tokens: list[TokenAnswer]
+    tokens: list[TokenResponse]
 
 
 class TokenRoutes:
@@ -62,53 +62,53 @@ class TokenRoutes:
     def __init__(self, tokens: TokenService) -> None:
         self._tokens = tokens
 
-    async def create(self, call: OperationCall) -> object:
+    async def create_token(self, call: OperationCall) -> object:
         """Create a token."""
         body: TokenBody = call.body
-        word, token = self._tokens.create(
+        word, token = self._tokens.create_token(
             call.identity.username, body.name, body.scopes, body.sessions, body.expires_at
         )
-        return NewTokenAnswer(token=word, record=token_answer(token))
+        return NewTokenResponse(token=word, record=token_response(token))
 
-    async def read(self, call: OperationCall) -> object:
+    async def list_tokens(self, call: OperationCall) -> object:
         """Return the caller's tokens."""
-        found = self._tokens.list(call.identity.username)
-        return TokenListAnswer(tokens=[token_answer(token) for token in found])
+        found = self._tokens.list_tokens(call.identity.username)
+        return TokenListResponse(tokens=[token_response(token) for token in found])
 
-    async def delete(self, call: OperationCall) -> object:
+    async def delete_token(self, call: OperationCall) -> object:
         """End one of the caller's tokens."""
-        self._tokens.delete(call.id, call.identity.username)
+        self._tokens.delete_token(call.id, call.identity.username)
         return EmptyPayload()
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the routes for the table."""
         return [
             Operation(
                 method="POST",
                 path="/api/tokens",
                 access=AccessRule.USER,
-                handler=self.create,
+                handler=self.create_token,
                 summary="Make a token with a part of one's own rights; it is shown once",
                 tag="Access",
                 body=TokenBody,
-                response_model=NewTokenAnswer,
+                response_model=NewTokenResponse,
                 errors=(ErrorCode.OPERATION_FAILED, ErrorCode.FORBIDDEN),
             ),
             Operation(
                 method="GET",
                 path="/api/tokens",
                 access=AccessRule.USER,
-                handler=self.read,
+                handler=self.list_tokens,
                 summary="One's own tokens",
                 tag="Access",
-                response_model=TokenListAnswer,
+                response_model=TokenListResponse,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
             Operation(
                 method="DELETE",
                 path="/api/tokens/{id}",
                 access=AccessRule.USER,
-                handler=self.delete,
+                handler=self.delete_token,
                 summary="End one of one's own tokens, and what is open in its name",
                 tag="Access",
                 response_model=EmptyPayload,
@@ -117,9 +117,9 @@ class TokenRoutes:
         ]
 
 
-def token_answer(token: Token) -> TokenAnswer:
+def token_response(token: ApiToken) -> TokenResponse:
     """Return a token as its owner sees it."""
-    return TokenAnswer(
+    return TokenResponse(
         id=token.id,
         name=token.name,
         scopes=list(token.scopes),

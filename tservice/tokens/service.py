@@ -24,9 +24,9 @@ from tservice.core.identity import Identity
 from tservice.core.timers import cancel_call
 from tservice.tokens.model import (
     MAX_PER_OWNER,
-    Token,
+    ApiToken,
     check_scopes,
-    digest,
+    hash_token,
     new_token,
     parse_bearer,
 )
@@ -56,16 +56,16 @@ class TokenService:
         self._tokens = {token.token_hash: token for token in store.load()}
         self._hashes = {token.id: token.token_hash for token in self._tokens.values()}
         self._timer: IDelayedCall | None = None
-        self._watch()
+        self._schedule_expiry()
 
-    def create(
+    def create_token(
         self,
         owner: str,
         name: str,
         scopes: Sequence[str],
         sessions: Sequence[str] | None,
         expires_at: int | None,
-    ) -> tuple[str, Token]:
+    ) -> tuple[str, ApiToken]:
         """Create a token.
 
         @return: the token itself, which is not stored, and its record.
@@ -74,14 +74,14 @@ class TokenService:
         now = now_ms(self._clock)
         if expires_at is not None and expires_at <= now:
             raise invalid_field("expiresAt", "must be in the future")
-        if len(self.list(owner)) >= MAX_PER_OWNER:
+        if len(self.list_tokens(owner)) >= MAX_PER_OWNER:
             raise operation_failed(f"there are {MAX_PER_OWNER} tokens already")
         word = new_token(self._random)
-        token = Token(
+        token = ApiToken(
             id=self._random(8).hex(),
             owner=owner,
             name=name,
-            token_hash=digest(word),
+            token_hash=hash_token(word),
             scopes=check_scopes(scopes, sessions),
             sessions=None if sessions is None else tuple(dict.fromkeys(sessions)),
             created_at=now,
@@ -90,57 +90,57 @@ class TokenService:
         self._store.save(token)
         self._tokens[token.token_hash] = token
         self._hashes[token.id] = token.token_hash
-        self._watch()
+        self._schedule_expiry()
         return word, token
 
-    def list(self, owner: str) -> list[Token]:
+    def list_tokens(self, owner: str) -> list[ApiToken]:
         """Return the unexpired tokens of one owner, the oldest first."""
         now = now_ms(self._clock)
-        return [t for t in self._tokens.values() if t.owner == owner and not t.expired(now)]
+        return [t for t in self._tokens.values() if t.owner == owner and not t.is_expired(now)]
 
-    def delete(self, token_id: str, owner: str) -> None:
+    def delete_token(self, token_id: str, owner: str) -> None:
         """End a token of C{owner}.
 
         @raise ServiceError: 404, also for another user's; 422: it has ended, but this is not yet on
             disk.
         """
-        found = [token for token in self.list(owner) if token.id == token_id]
+        found = [token for token in self.list_tokens(owner) if token.id == token_id]
         if not found:
             raise not_found(f"Token {token_id}")
         self._end_on_demand(found)
 
-    def forget(self, owner: str) -> None:
+    def end_owner_tokens(self, owner: str) -> None:
         """End every token of a removed owner."""
         self._end_on_demand([t for t in self._tokens.values() if t.owner == owner])
 
-    def find(self, word: str) -> Token | None:
+    def use_token(self, word: str) -> ApiToken | None:
         """Return the live token that C{word} is, and record its use."""
-        token = self._tokens.get(digest(word))
+        token = self._tokens.get(hash_token(word))
         now = now_ms(self._clock)
-        if token is None or token.expired(now):
+        if token is None or token.is_expired(now):
             return None
         if token.last_used_at is None or now - token.last_used_at >= USED_SLACK_MS:
             token = evolve(token, last_used_at=now)
-            self._store.used(token)
+            self._store.save_use(token)
             self._tokens[token.token_hash] = token
         return token
 
-    def live(self, token_id: str) -> Token | None:
+    def find_live(self, token_id: str) -> ApiToken | None:
         """Return a token that has not ended, without recording a use."""
         found = self._hashes.get(token_id)
         token = None if found is None else self._tokens[found]
-        return None if token is None or token.expired(now_ms(self._clock)) else token
+        return None if token is None or token.is_expired(now_ms(self._clock)) else token
 
     def close(self) -> None:
         """Cancel the timer."""
         cancel_call(self._timer)
         self._timer = None
 
-    def _end_on_demand(self, tokens: Iterable[Token]) -> None:
+    def _end_on_demand(self, tokens: Iterable[ApiToken]) -> None:
         with report_unsaved_change("ended"):
-            self._end(tokens)
+            self._end_tokens(tokens)
 
-    def _end(self, tokens: Iterable[Token]) -> None:
+    def _end_tokens(self, tokens: Iterable[ApiToken]) -> None:
         gone = list(tokens)
         if not gone:
             return
@@ -151,21 +151,21 @@ class TokenService:
         self._ended(frozenset(ids))
         self._store.delete(ids)
 
-    def _watch(self) -> None:
+    def _schedule_expiry(self) -> None:
         """Schedule the check for the next token that expires, and periodic checks before."""
         ends = [t.expires_at for t in self._tokens.values() if t.expires_at is not None]
         if not ends:
             return
         self.close()
         wait = seconds_until(self._clock, min(ends), LOOK_SECONDS)
-        self._timer = self._clock.callLater(wait, self._look)
+        self._timer = self._clock.callLater(wait, self._end_expired)
 
-    def _look(self) -> None:
+    def _end_expired(self) -> None:
         self._timer = None
         now = now_ms(self._clock)
         with suppress(DiskFull):  # an expired token stays expired after a restart
-            self._end([token for token in self._tokens.values() if token.expired(now)])
-        self._watch()
+            self._end_tokens([token for token in self._tokens.values() if token.is_expired(now)])
+        self._schedule_expiry()
 
 
 @implementer(IAuthenticator)
@@ -184,13 +184,13 @@ class TokenAuthenticator:
         word = parse_bearer(visit.header("authorization") or "")
         if word is None:
             return None
-        token = self._tokens.find(word)
+        token = self._tokens.use_token(word)
         owner = None if token is None else self._owner(token.owner)
         if token is None or owner is None:
             return CredentialsRejected(bucket=FailureBucket.TOKEN, challenge=False)
-        return CredentialsAccepted(identity=token.narrow(owner))
+        return CredentialsAccepted(identity=token.limit_identity(owner))
 
     def reauthorize_identity(self, identity: Identity) -> Identity | None:
-        token = None if identity.token is None else self._tokens.live(identity.token)
+        token = None if identity.token is None else self._tokens.find_live(identity.token)
         owner = None if token is None else self._owner(token.owner)
-        return None if token is None or owner is None else token.narrow(owner)
+        return None if token is None or owner is None else token.limit_identity(owner)

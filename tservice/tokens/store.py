@@ -9,7 +9,7 @@ from sqlite3 import Row
 from tservice.core.disk_errors import DiskFull
 from tservice.core.scopes import Scope
 from tservice.store.database import Database
-from tservice.tokens.model import Token
+from tservice.tokens.model import ApiToken
 
 _SAVE = """
     INSERT INTO api_tokens
@@ -36,20 +36,22 @@ class TokenStore:
     def __init__(self, database: Database, *, multiuser: bool) -> None:
         self._database, self._multiuser = database, multiuser
 
-    def load(self) -> Sequence[Token]:
+    def load(self) -> Sequence[ApiToken]:
         """Return every token, the oldest first."""
-        return self._database.read_records(_token, _LOAD, (self._multiuser,), named="api_tokens.id")
+        return self._database.read_records(
+            _token_from_row, _LOAD, (self._multiuser,), named="api_tokens.id"
+        )
 
-    def save(self, token: Token) -> None:
+    def save(self, token: ApiToken) -> None:
         """Add a token.
 
         @raise DiskFull: the disk does not accept it.
         """
-        self._database.execute(_SAVE, self._values(token))
+        self._database.execute(_SAVE, self._column_values(token))
 
-    def used(self, token: Token) -> None:
+    def save_use(self, token: ApiToken) -> None:
         """Store the time of the last use; on a full disk the write is deferred."""
-        self._database.execute_or_defer((_TABLE, token.id), _SAVE, self._values(token))
+        self._database.execute_or_defer((_TABLE, token.id), _SAVE, self._column_values(token))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete tokens.
@@ -65,7 +67,7 @@ class TokenStore:
                 self._database.execute_or_defer((_TABLE, *row), _DELETE, row)
             raise
 
-    def _values(self, token: Token) -> tuple[object, ...]:
+    def _column_values(self, token: ApiToken) -> tuple[object, ...]:
         return (
             token.id,
             token.owner,
@@ -80,7 +82,7 @@ class TokenStore:
         )
 
 
-def _token(row: Row) -> Token:
+def _token_from_row(row: Row) -> ApiToken:
     scopes = tuple(Scope(scope) for scope in json.loads(row["scopes"]))
     sessions = row["sessions"] and tuple(json.loads(row["sessions"]))
-    return Token(**{**dict(row), "scopes": scopes, "sessions": sessions})
+    return ApiToken(**{**dict(row), "scopes": scopes, "sessions": sessions})

@@ -58,7 +58,7 @@ from tservice.sessions.input.journal import InputJournal, InputKind
 from tservice.sessions.input.journal import JournalEntry as Typed
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import InputRequest
-from tservice.tokens.model import Token
+from tservice.tokens.model import ApiToken
 from tservice.tokens.store import TokenStore
 from tservice.webviews.model import WebView
 from tservice.webviews.store import WebViewStore
@@ -112,7 +112,7 @@ def _cookies(world: World) -> Sequence[Step]:
 
 def _tokens(world: World) -> Sequence[Step]:
     store = TokenStore(world.database, multiuser=True)
-    one = Token(
+    one = ApiToken(
         id="1",
         owner="ann",
         name="x",
@@ -127,7 +127,10 @@ def _tokens(world: World) -> Sequence[Step]:
         Step(name="made", do=lambda: store.save(one)),
         Step(name="another", do=lambda: store.save(two)),
         Step(
-            name="used", do=lambda: store.used(evolve(one, last_used_at=5)), owed=True, needs="made"
+            name="used",
+            do=lambda: store.save_use(evolve(one, last_used_at=5)),
+            owed=True,
+            needs="made",
         ),
         Step(name="ended", do=lambda: store.delete(["2"]), holds=True),
     ]

@@ -67,7 +67,7 @@ class TokenCase(GateCase):
 
     def table(self) -> list[Operation]:
         return [
-            *TokenRoutes(self.tokens).operations(),
+            *TokenRoutes(self.tokens).list_operations(),
             operation("GET", "/api/list", self.who, scope=Scope.SESSIONS_READ),
             operation("POST", "/api/list", self.who, scope=Scope.SESSIONS_MANAGE),
             operation("GET", "/api/none", self.who),
@@ -92,7 +92,7 @@ class TokenCase(GateCase):
     def make(self, *scopes: Scope, owner: str = "ann", **fields: Any) -> dict[str, str]:
         """The header of a new token."""
         given = {"sessions": None, "expires_at": None, **fields}
-        word, self.made = self.tokens.create(owner, "t", scopes, **given)
+        word, self.made = self.tokens.create_token(owner, "t", scopes, **given)
         return {"Authorization": f"Bearer {word}"}
 
     def status(self, headers: dict[str, str], path: str, method: str = "GET") -> int:
@@ -104,10 +104,12 @@ class ModeTests(TokenCase):
         """What the account made is not the only user's, and the other way round."""
         self.make(Scope.SESSIONS_READ)
         alone = self.start(multiuser=False)
-        self.assertEqual([], list(alone.list("ann")))
-        alone.create("ann", "of the only user", [Scope.SETTINGS], sessions=None, expires_at=None)
+        self.assertEqual([], list(alone.list_tokens("ann")))
+        alone.create_token(
+            "ann", "of the only user", [Scope.SETTINGS], sessions=None, expires_at=None
+        )
         for multiuser, name in ((True, "t"), (False, "of the only user")):
-            found = self.start(multiuser=multiuser).list("ann")
+            found = self.start(multiuser=multiuser).list_tokens("ann")
             self.assertEqual([name], [token.name for token in found])
 
 
@@ -175,7 +177,7 @@ class BoundTests(TokenCase):
 
     def test_what_its_identity_reaches(self) -> None:
         self.make(Scope.EVENTS, sessions=["mine"])
-        who = self.made.narrow(ANN)
+        who = self.made.limit_identity(ANN)
         for owner, session, want in (
             ("ann", "mine", True),
             ("ann", "other", False),
@@ -186,9 +188,9 @@ class BoundTests(TokenCase):
 
     def test_events(self) -> None:
         self.make(Scope.EVENTS, sessions=["mine"])
-        bound = self.made.narrow(ANN)
+        bound = self.made.limit_identity(ANN)
         free = evolved(bound)
-        root = self.made.narrow(Identity(username="root", admin=True))
+        root = self.made.limit_identity(Identity(username="root", admin=True))
 
         def event(session: str | None, audience: EventAudience) -> Event:
             return happened(HEARD_BY[audience], session_id=session, owner="ann")
@@ -209,7 +211,7 @@ class BoundTests(TokenCase):
         self.assertEqual(4, len(told))
         for scopes, want in (([Scope.EVENTS], False), ([Scope.EVENTS, Scope.CRON], True)):
             self.make(*scopes)
-            who = self.made.narrow(ANN)
+            who = self.made.limit_identity(ANN)
             for name in told:
                 self.assertEqual(want, receives_event(happened(name, owner="ann"), who, None), name)
         self.assertTrue(
@@ -235,14 +237,14 @@ class LifeTests(TokenCase):
 
     def test_outlives_a_restart(self) -> None:
         self.make(Scope.WAITS, Scope.GIT, sessions=["a", "b"], expires_at=99_000)
-        self.assertEqual([self.made], self.start().list("ann"))
+        self.assertEqual([self.made], self.start().list_tokens("ann"))
 
     def test_expires(self) -> None:
         token = self.make(Scope.SESSIONS_READ, expires_at=30_000)
         self.assertEqual(200, self.status(token, "/api/list"))
         self.clock.advance(30)
         self.assertEqual(401, self.status(token, "/api/list"))
-        self.assertEqual([], self.tokens.list("ann"))
+        self.assertEqual([], self.tokens.list_tokens("ann"))
         # At once, not at the next look: what is open in its name ends with it.
         self.assertEqual([frozenset([self.made.id])], self.over)
         self.assertEqual([], self.database.query_rows("SELECT * FROM api_tokens"))
@@ -252,10 +254,10 @@ class LifeTests(TokenCase):
         first = self.made
         self.make(Scope.GIT, expires_at=10_000)
         last = self.made
-        self.assertEqual(last, self.tokens.live(last.id))
+        self.assertEqual(last, self.tokens.find_live(last.id))
         self.clock.advance(10)
         self.assertEqual([frozenset([last.id])], self.over)
-        self.assertIsNone(self.tokens.live(last.id))
+        self.assertIsNone(self.tokens.find_live(last.id))
         self.clock.pump([LOOK_SECONDS, 20])
         self.assertEqual(frozenset([first.id]), self.over[-1])
         self.assertIsNone(self.tokens._timer)
@@ -271,16 +273,18 @@ class LifeTests(TokenCase):
 
     def test_deleted(self) -> None:
         token = self.make(Scope.SESSIONS_READ)
-        self.assertRaises(ServiceError, self.tokens.delete, self.made.id, "bob")
-        self.tokens.delete(self.made.id, "ann")
+        self.assertRaises(ServiceError, self.tokens.delete_token, self.made.id, "bob")
+        self.tokens.delete_token(self.made.id, "ann")
         self.assertEqual(401, self.status(token, "/api/list"))
         self.assertEqual([frozenset([self.made.id])], self.over)
 
     def test_forgotten_with_its_owner(self) -> None:
         self.make(Scope.WAITS, owner="admin")
         self.make(Scope.WAITS)
-        self.tokens.forget("ann")
-        self.assertEqual(([], 1), (self.tokens.list("ann"), len(self.tokens.list("admin"))))
+        self.tokens.end_owner_tokens("ann")
+        self.assertEqual(
+            ([], 1), (self.tokens.list_tokens("ann"), len(self.tokens.list_tokens("admin")))
+        )
 
     def test_there_is_a_bound(self) -> None:
         for _ in range(MAX_PER_OWNER):
@@ -294,7 +298,9 @@ class LifeTests(TokenCase):
         for seconds in (0.0, 1.0, USED_SLACK_MS / 1000):
             self.clock.advance(seconds)
             self.status(token, "/api/list")
-        self.assertEqual(int(self.clock.seconds() * 1000), self.tokens.list("ann")[0].last_used_at)
+        self.assertEqual(
+            int(self.clock.seconds() * 1000), self.tokens.list_tokens("ann")[0].last_used_at
+        )
 
 
 class WrongTests(TokenCase):

@@ -31,7 +31,7 @@ from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.core.timers import cancel_call
 from tservice.sessions.interfaces import IAgentTokens
-from tservice.tokens.model import digest, new_token, parse_bearer
+from tservice.tokens.model import hash_token, new_token, parse_bearer
 
 VARIABLE = "SERVICE_AGENT_TOKEN_FILE"
 FOLDER = "agent-tokens"
@@ -45,7 +45,7 @@ OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
 
 
 @frozen(kw_only=True)
-class _Given:
+class _AgentToken:
     """Valid agent token.
 
     @ivar owner: the owner of the session.
@@ -83,17 +83,17 @@ class AgentTokens:
         """
         self._clock, self._random, self._folder = clock, random, folder
         self._enabled, self._owner, self._children, self._ended = enabled, owner, children, ended
-        self._given: dict[str, _Given] = {}
-        self._by_hash: dict[bytes, _Given] = {}
-        self._unsubscribe = hub.subscribe(self._heard)
-        self._sweep()
+        self._given: dict[str, _AgentToken] = {}
+        self._by_hash: dict[bytes, _AgentToken] = {}
+        self._unsubscribe = hub.subscribe(self._handle_event)
+        self._remove_stale_files()
 
     def give(self, session: str, owner: str) -> Path | None:
         """Issue a token for a session whose process starts or was found running.
 
         @return: its file; C{None}: the setting is off, or the disk does not accept it.
         """
-        self.revoke(session)
+        self.revoke_token(session)
         if not self._enabled():
             return None
         path = self._folder / session
@@ -105,12 +105,12 @@ class AgentTokens:
             # The agent works without a token, but cannot create child sessions.
             self._log.warn("no token for {session}: {error}", session=session, error=error)
             return None
-        timer = self._clock.callLater(LIFETIME, self.revoke, session)
-        given = _Given(session=session, owner=owner, token_hash=digest(word), end=timer)
+        timer = self._clock.callLater(LIFETIME, self.revoke_token, session)
+        given = _AgentToken(session=session, owner=owner, token_hash=hash_token(word), end=timer)
         self._given[session] = self._by_hash[given.token_hash] = given
         return path
 
-    def revoke(self, session: str) -> None:
+    def revoke_token(self, session: str) -> None:
         """End a session's token, all access in its name, and its file."""
         given = self._given.pop(session, None)
         if given is None:
@@ -118,17 +118,21 @@ class AgentTokens:
         del self._by_hash[given.token_hash]
         cancel_call(given.end)
         self._ended(session)
-        self._unlink(self._folder / session)
+        self._remove_file(self._folder / session)
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         word = parse_bearer(visit.header("authorization") or "")
-        given = None if word is None else self._by_hash.get(digest(word))
-        identity = None if given is None else self._identity(given)
+        given = None if word is None else self._by_hash.get(hash_token(word))
+        identity = None if given is None else self._token_identity(given)
         return None if identity is None else CredentialsAccepted(identity=identity)
 
     def reauthorize_identity(self, identity: Identity) -> Identity | None:
         given = None if identity.parent is None else self._given.get(identity.parent)
-        return None if given is None or given.session != identity.parent else self._identity(given)
+        return (
+            None
+            if given is None or given.session != identity.parent
+            else self._token_identity(given)
+        )
 
     def close(self) -> None:
         """Unsubscribe from events; panes continue, and get new tokens from the next service."""
@@ -136,7 +140,7 @@ class AgentTokens:
         for given in self._given.values():
             cancel_call(given.end)
 
-    def _identity(self, given: _Given) -> Identity | None:
+    def _token_identity(self, given: _AgentToken) -> Identity | None:
         owner = self._owner(given.owner)
         if owner is None or not self._enabled():
             return None
@@ -151,20 +155,20 @@ class AgentTokens:
             can_bypass_permissions=False,
         )
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.name in OVER and event.session_id is not None:
-            self.revoke(event.session_id)
+            self.revoke_token(event.session_id)
         if event.name is EventName.SETTINGS_CHANGED and not self._enabled():
             for session in tuple(self._given):
-                self.revoke(session)
+                self.revoke_token(session)
 
-    def _sweep(self) -> None:
+    def _remove_stale_files(self) -> None:
         """Remove files of an earlier service, whose tokens are invalid."""
         with suppress(FileNotFoundError):
             for path in self._folder.iterdir():
-                self._unlink(path)
+                self._remove_file(path)
 
-    def _unlink(self, path: Path) -> None:
+    def _remove_file(self, path: Path) -> None:
         try:
             os.unlink(path)
         except OSError as error:
