@@ -101,46 +101,46 @@ class AuditTests(DiskCase):
         return len(self.database.query_rows("SELECT seq FROM audit_log"))
 
     def test_entries_wait_in_order_with_their_times(self) -> None:
-        self.log.record(AuditEntry(action="one"))
+        self.log.record_entry(AuditEntry(action="one"))
         self.fill()
-        self.log.record(AuditEntry(action="two"))
+        self.log.record_entry(AuditEntry(action="two"))
         self.clock.advance(1)
-        self.log.record(AuditEntry(action="three"))
+        self.log.record_entry(AuditEntry(action="three"))
         self.make_room()
-        found = self.log.find(AuditFilter(limit=9))
+        found = self.log.find_entries(AuditFilter(limit=9))
         self.assertEqual(["three", "two", "one"], [entry["action"] for entry in found])
         self.assertEqual(1000, found[0]["at"] - found[1]["at"])
         self.assertEqual(3, self.count())
 
     def test_one_that_finds_room_is_written_once(self) -> None:
         self.fill()
-        self.log.record(AuditEntry(action="one"))
+        self.log.record_entry(AuditEntry(action="one"))
         self.connection.fault = None
-        self.log.record(AuditEntry(action="two"))
+        self.log.record_entry(AuditEntry(action="two"))
         self.clock.advance(0)
         self.assertEqual(2, self.count())
 
     def test_too_many_are_counted(self) -> None:
         self.fill()
         for number in range(MOST_WAITING // 2 + 7):
-            self.log.record(AuditEntry(action=f"a{number}"))
+            self.log.record_entry(AuditEntry(action=f"a{number}"))
         self.make_room()
-        [newest] = self.log.find(AuditFilter(limit=1))
+        [newest] = self.log.find_entries(AuditFilter(limit=1))
         self.assertEqual(("audit.dropped", {"entries": 7}), (newest["action"], newest["detail"]))
         self.assertEqual(MOST_WAITING // 2 + 1, self.count())
 
     def test_what_waits_displaces_no_other_part_and_no_other_actor(self) -> None:
         self.fill()
         for number in range(MOST_WAITING):
-            self.log.record(AuditEntry(action=f"POST /{number}", actor="ann"))
-        self.log.record(AuditEntry(action="POST /x", actor="bob"))
-        self.log.record(AuditEntry(action="login", actor="ann"))
+            self.log.record_entry(AuditEntry(action=f"POST /{number}", actor="ann"))
+        self.log.record_entry(AuditEntry(action="POST /x", actor="bob"))
+        self.log.record_entry(AuditEntry(action="login", actor="ann"))
         for number in range(2 * MOST_WAITING):
-            self.log.record(AuditEntry(action="POST /", actor=f"user{number}"))
+            self.log.record_entry(AuditEntry(action="POST /", actor=f"user{number}"))
         self.make_room()
         self.assertEqual(MOST_WAITING + 2, self.count())
         for wanted in (AuditFilter(limit=9, actor="bob"), AuditFilter(limit=9, action="login")):
-            self.assertEqual(1, len(self.log.find(wanted)))
+            self.assertEqual(1, len(self.log.find_entries(wanted)))
 
 
 class PeopleTests(DiskCase):

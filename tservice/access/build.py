@@ -82,11 +82,11 @@ class CredentialRegistry:
         self._open, self._audit = open_connections, audit
         self.accounts: LateBinding[IAccounts | None] = LateBinding("the accounts")
         self.codes: LateBinding[QrLogin] = LateBinding("signing in by code")
-        self.failures = FailureCounter(ground.reactor, audit.failed)
+        self.failures = FailureCounter(ground.reactor, audit.record_failure)
         self.failures.when_locked(self._record_lockout)
         since = now_ms(ground.reactor) - KNOWN_SECONDS * 1000
         self.passwords: PasswordChecker | None = None
-        self.known = KnownAddresses(ground.reactor, audit.sign_ins(since))
+        self.known = KnownAddresses(ground.reactor, audit.list_sign_ins(since))
         self.capabilities = CapabilityRegistry(ground.reactor, ground.random)
         self.cookies = CookieSessionRegistry(
             DatabaseCookieStore(ground.database),
@@ -169,7 +169,7 @@ class CredentialRegistry:
             event="login-locked",
             **detail,
         )
-        self._audit.record(
+        self._audit.record_entry(
             AuditEntry(
                 action="login.locked", address=lockout.address, target=lockout.value, detail=detail
             )
@@ -177,7 +177,7 @@ class CredentialRegistry:
 
     def _record_login(self, session: CookieSession) -> None:
         self.known.add(session.username, session.address)
-        self._audit.record(
+        self._audit.record_entry(
             AuditEntry(
                 action="login",
                 actor=session.username,

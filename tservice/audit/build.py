@@ -28,7 +28,7 @@ def build_audit(ground: Ground) -> Feature[AuditRoutes]:
     return Feature(
         name="audit log",
         service=routes,
-        operations=routes.operations(),
+        operations=routes.list_operations(),
         close=log.close,
     )
 

@@ -33,7 +33,7 @@ class AuditExport:
     def __init__(self, write: Write) -> None:
         self._write, self._is_failing = write, False
 
-    def send(self, row: Mapping[str, Any]) -> None:
+    def write_entry(self, row: Mapping[str, Any]) -> None:
         """Write one entry."""
         line = json.dumps({**row, "detail": json.loads(row["detail"])})
         try:
@@ -57,13 +57,13 @@ def open_export(target: str | None) -> AuditExport | None:
         return AuditExport(_send_to_syslog)
     path = Path(target)
     try:
-        append_line(path, b"")
+        append_private_line(path, b"")
     except OSError as error:
         raise StartError(f"audit-export: {path}: {error.strerror}") from None
-    return AuditExport(lambda line: append_line(path, line + b"\n"))
+    return AuditExport(lambda line: append_private_line(path, line + b"\n"))
 
 
-def append_line(path: Path, line: bytes) -> None:
+def append_private_line(path: Path, line: bytes) -> None:
     """Append to a file that only its owner may read; it is opened for each line, so it can be
     rotated.
     """

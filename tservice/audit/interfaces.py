@@ -12,8 +12,8 @@ __all__ = ["AuditEntry", "IAuditLog"]
 class IAuditLog(Interface):
     """Records users' actions."""
 
-    def record(entry: AuditEntry) -> None:
+    def record_entry(entry: AuditEntry) -> None:
         """Record an action; never raises, because the action has already happened."""
 
-    def summed(entry: AuditEntry, amount: int) -> None:
-        """Record one of many similar actions; C{amount} is added up.  See L{record}."""
+    def record_summed(entry: AuditEntry, amount: int) -> None:
+        """Record one of many similar actions; C{amount} is added up.  See L{record_entry}."""

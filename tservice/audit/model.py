@@ -62,12 +62,12 @@ class AuditEntry:
     target: str = ""
     detail: Mapping[str, Any] = field(factory=dict)
 
-    def columns(self) -> dict[str, str]:
+    def column_values(self) -> dict[str, str]:
         """Return the column values, with every text limited in length and storable, whatever a
         caller sent.
         """
         words = {
-            name: _storable(getattr(self, name))[:LONGEST_WORD]
+            name: _storable_text(getattr(self, name))[:LONGEST_WORD]
             for name in ("actor", "method", "address", "action", "target")
         }
         detail = json.dumps(dict(self.detail), sort_keys=True)
@@ -87,5 +87,5 @@ class AuditEntry:
         return found or ("deletions" if method == "DELETE" else ORDINARY)
 
 
-def _storable(word: str) -> str:
+def _storable_text(word: str) -> str:
     return word.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

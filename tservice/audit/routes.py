@@ -45,7 +45,7 @@ class AuditQuery(QueryParameters):
     before: _Number | None = None
 
 
-class EntryAnswer(ResponseModel):
+class AuditEntryResponse(ResponseModel):
     """One entry; a later one has a greater C{seq}."""
 
     seq: int
@@ -58,10 +58,10 @@ class EntryAnswer(ResponseModel):
     detail: dict[str, Any]
 
 
-class AuditAnswer(ResponseModel):
+class AuditPageResponse(ResponseModel):
     """A page, the newest first; C{next} is the C{before} of the following one, if any."""
 
-    entries: list[EntryAnswer]
+    entries: list[AuditEntryResponse]
     next: int | None = omit_if_none()
 
 
@@ -74,17 +74,18 @@ class AuditRoutes:
     def __init__(self, log: AuditLog) -> None:
         self.log = log
 
-    async def read(self, call: OperationCall) -> object:
+    async def read_page(self, call: OperationCall) -> object:
         """Return one page of entries."""
         wanted = AuditFilter(**call.query.model_dump())
-        found = self.log.find(wanted)
+        found = self.log.find_entries(wanted)
         entries = [
-            EntryAnswer(**{name: row[name] for name in EntryAnswer.model_fields}) for row in found
+            AuditEntryResponse(**{name: row[name] for name in AuditEntryResponse.model_fields})
+            for row in found
         ]
         more = found[-1]["seq"] if len(found) == wanted.limit and found[-1]["seq"] > 1 else None
-        return AuditAnswer(entries=entries, next=more)
+        return AuditPageResponse(entries=entries, next=more)
 
-    def heard(self, call: OperationCall, outcome: object) -> None:
+    def record_call(self, call: OperationCall, outcome: object) -> None:
         """Record a finished operation.
 
         @param outcome: its result, or the exception that it raised.
@@ -92,13 +93,13 @@ class AuditRoutes:
         kind = call.operation.audit_mode
         if kind is AuditMode.NONE:
             return
-        entry = entry_of(call, outcome)
+        entry = make_entry(call, outcome)
         if kind is AuditMode.SUMMED:
-            self.log.summed(entry, entry.detail.get("length", 1))
+            self.log.record_summed(entry, entry.detail.get("length", 1))
         else:
-            self.log.record(entry)
+            self.log.record_entry(entry)
 
-    def typed(self, caller: Identity, address: str, session_id: str, length: int) -> None:
+    def record_typing(self, caller: Identity, address: str, session_id: str, length: int) -> None:
         """Record typing over a WebSocket."""
         entry = AuditEntry(
             action="input",
@@ -108,9 +109,9 @@ class AuditRoutes:
             target=session_id,
             detail={"source": "websocket"},
         )
-        self.log.summed(entry, length)
+        self.log.record_summed(entry, length)
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the route for the table."""
         return [
             Operation(
@@ -118,16 +119,16 @@ class AuditRoutes:
                 path="/api/admin/audit",
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
-                handler=self.read,
+                handler=self.read_page,
                 summary="Who did what, the newest first",
                 tag="Audit",
                 query=AuditQuery,
-                response_model=AuditAnswer,
+                response_model=AuditPageResponse,
             )
         ]
 
 
-def entry_of(call: OperationCall, outcome: object) -> AuditEntry:
+def make_entry(call: OperationCall, outcome: object) -> AuditEntry:
     """Return the entry of an operation: the names of the body's fields, never their values."""
     detail: dict[str, Any] = {}
     if isinstance(call.body, BaseModel):
@@ -146,12 +147,12 @@ def entry_of(call: OperationCall, outcome: object) -> AuditEntry:
         actor=call.identity.username,
         method=call.identity.method,
         address=call.address,
-        target=" ".join(call.path.values()) or made(outcome),
+        target=" ".join(call.path.values()) or created_name(outcome),
         detail=detail,
     )
 
 
-def made(outcome: object) -> str:
+def created_name(outcome: object) -> str:
     """Return the name of the object that an operation created, as in its response."""
     content = outcome.content if isinstance(outcome, RawReply) else outcome
     if isinstance(content, BaseModel):

@@ -12,11 +12,11 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
+from tservice.audit.event_sums import EventSums
 from tservice.audit.export import AuditExport
 from tservice.audit.interfaces import IAuditLog
 from tservice.audit.model import BOUNDS, AuditEntry
 from tservice.audit.store import AuditStore
-from tservice.audit.summing import Summing
 from tservice.core.clock import now_ms
 from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
@@ -83,21 +83,21 @@ class AuditLog:
         self._store = AuditStore(database, bounds)
         self._waiting: deque[dict[str, Any]] = deque()
         self._dropped = 0
-        database.deferred_writes.on_recovery(self._write)
-        self._repeats = Summing(clock, REPEAT_SECONDS, self._repeated)
-        self._typing = Summing(clock, TYPING_SECONDS, self._typed)
-        self._failures = Summing(clock, FAILURE_SECONDS, self._failed)
+        database.deferred_writes.on_recovery(self._write_queued)
+        self._repeats = EventSums(clock, REPEAT_SECONDS, self._write_repeated)
+        self._typing = EventSums(clock, TYPING_SECONDS, self._write_typing)
+        self._failures = EventSums(clock, FAILURE_SECONDS, self._write_failures)
 
-    def record(self, entry: AuditEntry) -> None:
+    def record_entry(self, entry: AuditEntry) -> None:
         # If too many differ, all are written, so that no entry is lost in a sum of others.
-        key = tuple(entry.columns().items())
+        key = tuple(entry.column_values().items())
         if not self._repeats.has_room(key) or self._repeats.add(key):
-            self._keep(entry.columns())
+            self._queue_entry(entry.column_values())
 
-    def _keep(self, columns: Mapping[str, Any]) -> None:
+    def _queue_entry(self, columns: Mapping[str, Any]) -> None:
         row = {"at": now_ms(self._clock), **columns}
         if self._export is not None:
-            self._export.send(row)
+            self._export.write_entry(row)
         waiting = Counter((each["part"], each["actor"]) for each in self._waiting)
         of_part = sum(many for (part, _), many in waiting.items() if part == row["part"])
         of_actor = waiting[row["part"], row["actor"]]
@@ -105,14 +105,14 @@ class AuditLog:
             self._dropped += 1
             return
         self._waiting.append(row)
-        self._write()
+        self._write_queued()
 
-    def _write(self) -> None:
+    def _write_queued(self) -> None:
         """Write the waiting entries in order, as far as the disk accepts them."""
         while self._waiting:
             row = self._waiting[0]
             try:
-                self._store.append(row)
+                self._store.append_row(row)
             except DiskFull:
                 return
             except Exception:
@@ -121,15 +121,15 @@ class AuditLog:
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
             entry = AuditEntry(action="audit.dropped", detail={"entries": dropped})
-            self._keep(entry.columns())
+            self._queue_entry(entry.column_values())
 
-    def summed(self, entry: AuditEntry, amount: int) -> None:
+    def record_summed(self, entry: AuditEntry, amount: int) -> None:
         source = str(entry.detail.get("source", ""))
         words = (entry.actor, entry.method, entry.address, entry.action, entry.target, source)
         rest = (entry.actor, entry.method, "", "(others)", "", "")
         self._typing.add(words, amount, rest)
 
-    def failed(self, bucket: str, address: str, username: str | None, locked: bool) -> None:
+    def record_failure(self, bucket: str, address: str, username: str | None, locked: bool) -> None:
         """Record a wrong password, secret, token or code.
 
         @param address: as it is counted: the network of an IPv6 address.
@@ -141,9 +141,9 @@ class AuditLog:
         if username is not None:
             detail["username"] = username
         entry = AuditEntry(action="login.failed", address=address, detail=detail)
-        self._keep(entry.columns())
+        self._queue_entry(entry.column_values())
 
-    def find(self, wanted: AuditFilter) -> list[dict[str, Any]]:
+    def find_entries(self, wanted: AuditFilter) -> list[dict[str, Any]]:
         """Return matching entries, the newest first."""
         conditions = {
             "actor = :actor": wanted.actor,
@@ -162,7 +162,7 @@ class AuditLog:
         )
         return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows]
 
-    def sign_ins(self, since: int) -> list[tuple[str, str, int]]:
+    def list_sign_ins(self, since: int) -> list[tuple[str, str, int]]:
         """Return users, the addresses of their sign-ins and the time of the last one, in order of
         time.
 
@@ -182,22 +182,22 @@ class AuditLog:
         self._typing.close()
         self._failures.close()
 
-    def _repeated(self, key: Hashable, times: int, amount: int) -> None:
+    def _write_repeated(self, key: Hashable, times: int, amount: int) -> None:
         if times > 1 and isinstance(key, tuple):
             columns = dict(key)
             detail = {**json.loads(columns["detail"]), "times": times}
-            self._keep({**columns, "detail": json.dumps(detail, sort_keys=True)})
+            self._queue_entry({**columns, "detail": json.dumps(detail, sort_keys=True)})
 
-    def _typed(self, key: Hashable, times: int, amount: int) -> None:
+    def _write_typing(self, key: Hashable, times: int, amount: int) -> None:
         names = ("actor", "method", "address", "action", "target")
         words = cast("tuple[str, ...]", key)
         detail = {"source": words[-1], "times": times, "length": amount}
         entry = AuditEntry(**dict(zip(names, words, strict=False)), detail=detail)
-        self._keep(entry.columns())
+        self._queue_entry(entry.column_values())
 
-    def _failed(self, key: Hashable, times: int, locked: int) -> None:
+    def _write_failures(self, key: Hashable, times: int, locked: int) -> None:
         bucket, address = key if isinstance(key, tuple) else ("", "(others)")
         if times > 1 or not isinstance(key, tuple):
             detail = {"bucket": bucket, "times": times, "locked": locked}
             entry = AuditEntry(action="login.failed", address=address, detail=detail)
-            self._keep(entry.columns())
+            self._queue_entry(entry.column_values())

@@ -374,7 +374,7 @@ class Runner:
     def _note(self, job: Job, run: Run) -> None:
         detail = {"run": run.id, "trigger": run.trigger, "session": run.session_id}
         entry = AuditEntry(action="cron.run", actor=job.owner or "", target=job.id, detail=detail)
-        self._tools.audit.record(entry)
+        self._tools.audit.record_entry(entry)
 
 
 def _origin(job_id: str, run_id: str) -> str:

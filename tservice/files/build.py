@@ -134,7 +134,7 @@ class _Found:
             target=call.id,
             detail={"path": path},
         )
-        self.audit.record(entry)
+        self.audit.record_entry(entry)
 
 
 def workspace(session: Session) -> Workspace:

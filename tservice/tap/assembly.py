@@ -109,7 +109,7 @@ class Trunk:
         said = add(build_transcripts(ground, sessions=sessions, agents=agents, clis=clis))
         add(build_upkeep(ground, sessions=sessions, agents=agents, transcripts=said))
         add(build_waits(
-            ground, sessions=sessions, clis=clis, blocked=inbox.blocked, typed=audit.typed
+            ground, sessions=sessions, clis=clis, blocked=inbox.blocked, typed=audit.record_typing
         ))  # fmt: skip
         tunnel = add(build_tunnel(ground, local_url=lambda: listener().get_local_url("")))
         sockets = add(build_sockets(ground))
@@ -172,7 +172,7 @@ class Trunk:
         contents.add(build_bridge(ground, self.boxes, contents.operations, failures))
         site = self.site.bind_value(build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
-            parked=self.parked, on_call=self.audit.heard,
+            parked=self.parked, on_call=self.audit.record_call,
         ))  # fmt: skip
         doors = self.listener.bind_value(PortListener(ground.reactor, self.program.addresses, site))
         startup = Startup(self.program, contents.start, doors, lambda: give_up(ground.reactor))

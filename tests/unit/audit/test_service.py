@@ -14,9 +14,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, OpenGate
 from tservice.audit import export
+from tservice.audit.event_sums import MAX_OPEN
 from tservice.audit.export import open_export
 from tservice.audit.model import BOUNDS, LONGEST_WORD, ORDINARY, SIGN_INS, AuditEntry
-from tservice.audit.routes import AuditRoutes, made
+from tservice.audit.routes import AuditRoutes, created_name
 from tservice.audit.service import (
     FAILURE_SECONDS,
     REPEAT_SECONDS,
@@ -24,7 +25,6 @@ from tservice.audit.service import (
     AuditFilter,
     AuditLog,
 )
-from tservice.audit.summing import MAX_OPEN
 from tservice.core.errors import ErrorCode, StartError, operation_failed
 from tservice.core.identity import Identity
 from tservice.http.models import RequestBody
@@ -46,7 +46,7 @@ class AuditCase(SynchronousTestCase):
 
     def entries(self, **wanted: Any) -> list[dict[str, Any]]:
         """The oldest first."""
-        return self.log.find(AuditFilter(**{"limit": 500, **wanted}))[::-1]
+        return self.log.find_entries(AuditFilter(**{"limit": 500, **wanted}))[::-1]
 
     def actions(self, **wanted: Any) -> list[str]:
         return [entry["action"] for entry in self.entries(**wanted)]
@@ -55,13 +55,15 @@ class AuditCase(SynchronousTestCase):
 class LogTests(AuditCase):
     def test_kept(self) -> None:
         self.clock.advance(7)
-        self.log.record(AuditEntry(action="login", actor="ann", address="::1", detail={"a": 1}))
+        self.log.record_entry(
+            AuditEntry(action="login", actor="ann", address="::1", detail={"a": 1})
+        )
         [entry] = self.entries()
         self.assertEqual((7000, "ann", {"a": 1}), (entry["at"], entry["actor"], entry["detail"]))
 
     def test_a_caller_s_words_are_bounded_and_storable(self) -> None:
-        self.log.record(AuditEntry(action="a", target="\ud800\0" + "x" * 9999))
-        self.log.record(AuditEntry(action="b", detail={"x": "y" * 9999}))
+        self.log.record_entry(AuditEntry(action="a", target="\ud800\0" + "x" * 9999))
+        self.log.record_entry(AuditEntry(action="b", detail={"x": "y" * 9999}))
         first, second = self.entries()
         self.assertEqual(LONGEST_WORD, len(first["target"]))
         self.assertIn("tooLong", second["detail"])
@@ -70,7 +72,9 @@ class LogTests(AuditCase):
         for number in range(5):
             self.clock.advance(1)
             actor = "ann" if number % 2 else "bob"
-            self.log.record(AuditEntry(action=f"POST /{number}", actor=actor, target=str(number)))
+            self.log.record_entry(
+                AuditEntry(action=f"POST /{number}", actor=actor, target=str(number))
+            )
         self.assertEqual(["POST /1", "POST /3"], self.actions(actor="ann"))
         self.assertEqual(["POST /4"], self.actions(target="4"))
         self.assertEqual([], self.actions(action="OST"))
@@ -81,7 +85,7 @@ class LogTests(AuditCase):
 
     def test_a_fault_of_the_store_stops_nobody(self) -> None:
         self.database.execute("DROP TABLE audit_log")
-        self.log.record(AuditEntry(action="x"))
+        self.log.record_entry(AuditEntry(action="x"))
         self.assertEqual(1, len(self.flushLoggedErrors()))
 
 
@@ -94,7 +98,7 @@ class PartTests(AuditCase):
     def flood(self, actor: str, many: int = 200, action: str = "PUT /api/session-order") -> None:
         for number in range(many):
             entry = AuditEntry(action=action, actor=actor, target=f"{actor}{number}")
-            self.log.record(entry)
+            self.log.record_entry(entry)
 
     def test_ordinary_entries_displace_no_protected_one(self) -> None:
         kept = (
@@ -108,7 +112,7 @@ class PartTests(AuditCase):
             "DELETE /api/sessions/{id}",
         )
         for action in kept:
-            self.log.record(AuditEntry(action=action, actor="ann"))
+            self.log.record_entry(AuditEntry(action=action, actor="ann"))
         self.flood("ann")
         self.flood("bob")
         found = self.actions(actor="ann")
@@ -130,7 +134,7 @@ class PartTests(AuditCase):
         self.assertEqual([f"ann{number}" for number in range(23, 33)], targets)
 
     def test_deletions_displace_no_approval(self) -> None:
-        self.log.record(AuditEntry(action="POST /api/approvals/{item}/answer", actor="ann"))
+        self.log.record_entry(AuditEntry(action="POST /api/approvals/{item}/answer", actor="ann"))
         self.flood("ann", action="DELETE /api/sessions/{id}")
         self.assertIn("POST /api/approvals/{item}/answer", self.actions())
 
@@ -181,7 +185,7 @@ class PartTests(AuditCase):
             old.execute(
                 f"INSERT INTO audit_log ({names}) VALUES"
                 " (1, :actor, :method, :address, :action, :target, :detail, x'00')",
-                entry.columns(),
+                entry.column_values(),
             )
         old._connection.executescript(steps[at])
         rows = old.query_rows("SELECT part FROM audit_log ORDER BY seq")
@@ -194,19 +198,19 @@ class RepeatTests(AuditCase):
     def test_equal_entries_are_added_up(self) -> None:
         entry = AuditEntry(action="PUT /api/session-order", actor="ann", detail={"fields": ["a"]})
         for _ in range(5000):
-            self.log.record(entry)
+            self.log.record_entry(entry)
         self.assertEqual(1, len(self.entries()))
         self.clock.advance(REPEAT_SECONDS)
         _, sums = self.entries()
         self.assertEqual({"fields": ["a"], "times": 5000}, sums["detail"])
-        self.log.record(entry)
+        self.log.record_entry(entry)
         self.assertEqual(3, len(self.entries()))
 
     def test_where_too_many_differ_each_is_written(self) -> None:
         self.log = AuditLog(self.database, self.clock)
         for number in range(MAX_OPEN + 30):
-            self.log.record(AuditEntry(action="x", target=str(number)))
-        self.log.record(AuditEntry(action="x", target=str(MAX_OPEN + 1)))
+            self.log.record_entry(AuditEntry(action="x", target=str(number)))
+        self.log.record_entry(AuditEntry(action="x", target=str(MAX_OPEN + 1)))
         self.assertEqual(MAX_OPEN + 31, len(self.entries()))
 
 
@@ -222,12 +226,12 @@ class ExportTests(AuditCase):
 
     def test_to_a_file(self) -> None:
         self.log = AuditLog(self.database, self.clock, open_export(str(self.path)))
-        self.log.record(AuditEntry(action="login", actor="ann", detail={"a": 1}))
+        self.log.record_entry(AuditEntry(action="login", actor="ann", detail={"a": 1}))
         [row] = self.exported()
         self.assertEqual(("ann", "login", {"a": 1}), (row["actor"], row["action"], row["detail"]))
         self.assertEqual(0o600, self.path.stat().st_mode & 0o777)
         self.path.rename(f"{self.path}.1")
-        self.log.record(AuditEntry(action="after a rotation\n"))
+        self.log.record_entry(AuditEntry(action="after a rotation\n"))
         self.assertEqual(["after a rotation\n"], [row["action"] for row in self.exported()])
 
     def test_a_file_that_cannot_be_written_stops_the_start(self) -> None:
@@ -246,7 +250,7 @@ class ExportTests(AuditCase):
             daemon.bind(path)
             self.patch(export, "_SOCKET", path)
             self.log = AuditLog(self.database, self.clock, open_export("syslog"))
-            self.log.record(AuditEntry(action="login", actor="ann"))
+            self.log.record_entry(AuditEntry(action="login", actor="ann"))
             head, _, text = daemon.recv(9999).decode().partition(": audit ")
         self.assertRegex(head, r"^<86>tservice\[\d+\]$")
         self.assertEqual("ann", json.loads(text)["actor"])
@@ -256,7 +260,7 @@ class ExportTests(AuditCase):
         self.log = AuditLog(self.database, self.clock, open_export("syslog"))
         with capturedLogs() as lines:
             for number in range(3):
-                self.log.record(AuditEntry(action=f"a{number}"))
+                self.log.record_entry(AuditEntry(action=f"a{number}"))
         self.assertEqual(1, len([each for each in lines if "exported" in each["log_format"]]))
         self.assertEqual(3, len(self.entries()))
 
@@ -266,7 +270,7 @@ class SummingTests(AuditCase):
         entry = AuditEntry(
             action="input", actor=actor, target=target, detail={"source": "websocket"}
         )
-        self.log.summed(entry, length)
+        self.log.record_summed(entry, length)
 
     def test_typing_is_one_entry_a_window(self) -> None:
         for _ in range(30):
@@ -308,7 +312,7 @@ class SummingTests(AuditCase):
 
     def test_failures(self) -> None:
         for number in range(40):
-            self.log.failed("basic", "1.2.3.4", "ann", number >= 10)
+            self.log.record_failure("basic", "1.2.3.4", "ann", number >= 10)
         [first] = self.entries()
         self.assertEqual({"bucket": "basic", "locked": False, "username": "ann"}, first["detail"])
         self.clock.advance(FAILURE_SECONDS)
@@ -316,13 +320,13 @@ class SummingTests(AuditCase):
         self.assertEqual({"bucket": "basic", "times": 40, "locked": 30}, second["detail"])
 
     def test_one_failure_is_one_entry(self) -> None:
-        self.log.failed("hook", "127.0.0.1", None, False)
+        self.log.record_failure("hook", "127.0.0.1", None, False)
         self.clock.advance(FAILURE_SECONDS)
         self.assertEqual(1, len(self.entries()))
 
     def test_a_flood_from_everywhere_is_bounded(self) -> None:
         for number in range(10_000):
-            self.log.failed("basic", f"10.0.{number >> 8}.{number & 255}", None, False)
+            self.log.record_failure("basic", f"10.0.{number >> 8}.{number & 255}", None, False)
         self.clock.advance(FAILURE_SECONDS)
         self.assertEqual(MAX_OPEN + 1, len(self.entries()))
 
@@ -355,10 +359,10 @@ class HeardTests(AuditCase):
                 self.operation("POST", "/api/made", handler=self.make),
                 self.operation("POST", "/api/hook", access=AccessRule.HOOK),
                 self.operation("GET", "/api/read"),
-                *self.routes.operations(),
+                *self.routes.list_operations(),
             ],
             OpenGate(who),
-            heard=self.routes.heard,
+            heard=self.routes.record_call,
         )
         self.addCleanup(self.api.close)
 
@@ -397,8 +401,8 @@ class HeardTests(AuditCase):
     def test_the_name_of_what_was_made(self) -> None:
         self.api.post("/api/made", None)
         self.assertEqual(["new"], [e["target"] for e in self.entries()])
-        self.assertEqual("", made("text"))
-        self.assertEqual("x", made({"sessionId": "x"}))
+        self.assertEqual("", created_name("text"))
+        self.assertEqual("x", created_name({"sessionId": "x"}))
 
     def test_reading_and_hooks_are_not_kept(self) -> None:
         self.api.get("/api/read")
@@ -407,7 +411,7 @@ class HeardTests(AuditCase):
 
     def test_over_http(self) -> None:
         for number in range(5):
-            self.log.record(AuditEntry(action=f"a{number}"))
+            self.log.record_entry(AuditEntry(action=f"a{number}"))
         page = self.api.get("/api/admin/audit?limit=2").data
         self.assertEqual(["a4", "a3"], [entry["action"] for entry in page["entries"]])
         page = self.api.get(f"/api/admin/audit?limit=9&before={page['next']}").data
@@ -419,7 +423,7 @@ class HeardTests(AuditCase):
     def test_operations_by_their_path(self) -> None:
         """Whatever the method; a word without a path is not one of them."""
         for action in ("POST /api/tokens", "DELETE /api/tokens/{id}", "PUT /api/x", "login"):
-            self.log.record(AuditEntry(action=action))
+            self.log.record_entry(AuditEntry(action=action))
         page = self.api.get("/api/admin/audit?path=/api/tokens").data
         found = [entry["action"] for entry in page["entries"]]
         self.assertEqual(["DELETE /api/tokens/{id}", "POST /api/tokens"], found)

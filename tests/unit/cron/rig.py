@@ -31,10 +31,10 @@ class AuditLog:
     def __init__(self) -> None:
         self.entries: list[AuditEntry] = []
 
-    def record(self, entry: AuditEntry) -> None:
+    def record_entry(self, entry: AuditEntry) -> None:
         self.entries.append(entry)
 
-    def summed(self, entry: AuditEntry, amount: int) -> None:
+    def record_summed(self, entry: AuditEntry, amount: int) -> None:
         raise AssertionError("nothing of jobs is summed up")
 
 

@@ -313,7 +313,7 @@ class _Audit:
         self._logs[id(world)] = log
 
         def noted(action: str) -> Callable[[], object]:
-            return lambda: log.record(AuditEntry(action=action))
+            return lambda: log.record_entry(AuditEntry(action=action))
 
         return [Step(name=name, do=noted(name), owed=True) for name in "abcdef"]
 

@@ -12,24 +12,24 @@ MAX_OPEN = 100
 
 
 @define
-class _Sum:
+class _OpenSum:
     timer: IDelayedCall
     times: int = 0
     amount: int = 0
 
 
-Finish = Callable[[Hashable, int, int], None]
+SumListener = Callable[[Hashable, int, int], None]
 """Callback for a finished sum: the key, the count and the total amount; the key is C{None} for the
 common sum.
 """
 
 
-class Summing:
+class EventSums:
     """Adds up the events of a key within a window that the first event opens."""
 
-    def __init__(self, clock: IReactorTime, seconds: float, finish: Finish) -> None:
+    def __init__(self, clock: IReactorTime, seconds: float, finish: SumListener) -> None:
         self._clock, self._seconds, self._finish = clock, seconds, finish
-        self._sums: dict[Hashable, _Sum] = {}
+        self._sums: dict[Hashable, _OpenSum] = {}
 
     def add(self, key: Hashable, amount: int = 0, rest: Hashable = None) -> bool:
         """Count one event.
@@ -42,8 +42,8 @@ class Summing:
         found = self._sums.get(key)
         opened = found is None
         if found is None:
-            timer = self._clock.callLater(self._seconds, self._close, key)
-            found = self._sums[key] = _Sum(timer)
+            timer = self._clock.callLater(self._seconds, self._finish_sum, key)
+            found = self._sums[key] = _OpenSum(timer)
         found.times += 1
         found.amount += amount
         return opened and key != rest
@@ -56,8 +56,8 @@ class Summing:
         """Finish every sum now."""
         for key in tuple(self._sums):
             self._sums[key].timer.cancel()
-            self._close(key)
+            self._finish_sum(key)
 
-    def _close(self, key: Hashable) -> None:
+    def _finish_sum(self, key: Hashable) -> None:
         found = self._sums.pop(key)
         self._finish(key, found.times, found.amount)
