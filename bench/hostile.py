@@ -22,7 +22,7 @@ from tservice.agents.transcripts.ledger import mark_of
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.sources import read_on
 from tservice.clis.build import build_clis
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.logs.redact import SecretRedactor
 from tservice.git.locate import recognise
 from tservice.git.references import has_reference
@@ -82,8 +82,12 @@ def files(top: Path) -> Iterator[Case]:
     config = _written(home / ".codex" / "config.toml")
     for name, content in TOML.items():
         config.write_text('model = "m"\n' + content)
-        yield f"TOML of {name}", 2, lambda: registry.configured_model("codex", {"HOME": str(home)})
-    entries = sorted(stock_entries().values(), key=lambda entry: entry.order)
+        yield (
+            f"TOML of {name}",
+            2,
+            lambda: registry.read_configured_model("codex", {"HOME": str(home)}),
+        )
+    entries = sorted(load_stock_entries().values(), key=lambda entry: entry.order)
     settings = [
         _written(home / ".gemini" / "settings.json"),
         _written(home / ".config/opencode/opencode.json"),

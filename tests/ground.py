@@ -11,8 +11,8 @@ from attrs import evolve
 from twisted.internet.task import Clock
 from zope.interface import implementer
 
-from tservice.clis.loginpath import LoginPath, LoginShell
-from tservice.clis.lookup import BinaryLookup
+from tservice.clis.binary_lookup import BinaryLookup
+from tservice.clis.login_path import LoginPathReader, LoginShell
 from tservice.core.config.model import Config
 from tservice.core.doors.reachability import AlwaysReachable
 from tservice.core.doors.worker_pool import IThreads, SynchronousThreads, WorkerPool
@@ -127,7 +127,7 @@ def bounds_of(
     )
 
 
-def no_login_shell(reactor: Any, environ: Mapping[str, str], home: Path) -> LoginPath:
+def no_login_shell(reactor: Any, environ: Mapping[str, str], home: Path) -> LoginPathReader:
     """Of a user who may not log in: nothing is started for it."""
 
     async def program() -> str:
@@ -136,7 +136,7 @@ def no_login_shell(reactor: Any, environ: Mapping[str, str], home: Path) -> Logi
     shell = LoginShell(
         clock=reactor, processes=reactor, environ=environ, home=home, program=program
     )
-    return LoginPath(shell, lambda path: None)
+    return LoginPathReader(shell, lambda path: None)
 
 
 def lay_ground(folder: Path, **given: Any) -> Ground:
@@ -154,7 +154,7 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
     programs = given.pop("programs", None) or BinaryLookup(reactor, environ, home)
     os_users = given.pop("os_users", None) or no_os_users(folder, redactor)
     account = given.pop("account", lambda name: None)
-    own = own_place(config.data_dir, environ, home, programs.find, uid=OWN_UID)
+    own = own_place(config.data_dir, environ, home, programs.find_program, uid=OWN_UID)
     ground = Ground(
         reactor=reactor,
         config=config,

@@ -8,7 +8,7 @@ from typing import Any
 from tests.security.attackcase import AttackCase
 from tests.security.world import PASSWORD, Answer
 from tests.unit.clis.fakes import make_program
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 
 
 class FenceCase(AttackCase):
@@ -16,7 +16,7 @@ class FenceCase(AttackCase):
 
     def setUp(self) -> None:
         super().setUp()
-        for entry in stock_entries().values():
+        for entry in load_stock_entries().values():
             make_program(self.world.folder / ".local/bin", entry.binaries[0])
         body = {"username": "kim", "password": PASSWORD, "canBypassPermissions": False}
         self.world.good("root", "POST", "/api/admin/users", body)

@@ -14,7 +14,7 @@ from tests.security.attackcase import AttackCase
 from tests.security.world import PASSWORD, Answer
 from tests.unit.clis.fakes import make_program
 from tests.unit.clis.hostile import HOSTILE
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 
 OPEN = ("primary", "opencode", "codex", "gemini", "antigravity")
 """Modes that need no grant by themselves."""
@@ -28,7 +28,7 @@ class GrantTests(AttackCase):
 
     def setUp(self) -> None:
         super().setUp()
-        for entry in stock_entries().values():
+        for entry in load_stock_entries().values():
             make_program(self.world.folder / ".local/bin", entry.binaries[0])
         body = {"username": "kim", "password": PASSWORD, "canBypassPermissions": False}
         self.world.good("root", "POST", "/api/admin/users", body)

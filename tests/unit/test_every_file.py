@@ -23,7 +23,7 @@ from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.client.errors import Unusable
 from tservice.client.tls import make_certificate
-from tservice.clis.registry import write_file
+from tservice.clis.registry_merge import write_registry_file
 from tservice.core.config.model import Config
 from tservice.core.errors import ServiceError, StartError
 from tservice.core.events import EventHub
@@ -242,9 +242,9 @@ FILES = [
         errors=(OSError,),
     ),
     File(
-        sites=("clis/registry.py:write_file",),
-        write=lambda folder: write_file(folder / "clis.json", {"b": {}}),
-        before=lambda folder: write_file(folder / "clis.json", {"a": {}}),
+        sites=("clis/registry_merge.py:write_file",),
+        write=lambda folder: write_registry_file(folder / "clis.json", {"b": {}}),
+        before=lambda folder: write_registry_file(folder / "clis.json", {"a": {}}),
         errors=(OSError,),
     ),
     File(

@@ -366,7 +366,7 @@ class FileTests(DiskCase):
         clis.set_enabled("codex", False)
         for number, reason in REASONS.items():
             self.check("clis.json", partial(clis.set_enabled, "codex", True), number, reason)
-        self.assertFalse(clis.describe(clis._known("codex")).enabled)
+        self.assertFalse(clis.describe_entry(clis._require_known("codex")).enabled)
 
 
 def refusing(number: int) -> Callable[..., object]:

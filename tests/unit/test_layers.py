@@ -31,7 +31,7 @@ MADE_IN = {
     "PaneSpec": "tservice.sessions.life.launcher",
     "LaunchRequest": "tservice.sessions.life.launcher",
     "Launch": "tservice.clis.launcher",
-    "JudgedOverrides": "tservice.clis.envs",
+    "JudgedOverrides": "tservice.clis.environments",
 }
 """Where what comes to run in a pane is made, and nowhere else."""
 

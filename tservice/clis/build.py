@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tservice.clis.install import Installer
+from tservice.clis.cli_versions import CliVersionReader
+from tservice.clis.installer import Installer
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.ondisk import FILE_NAME
+from tservice.clis.registry_file import FILE_NAME
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
-from tservice.clis.stock import stock_entries
-from tservice.clis.versions import Versions
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 
@@ -24,14 +24,14 @@ def build_clis(ground: Ground) -> Feature[CliRegistry]:
 
     def start() -> None:
         # The first search for a program waits for the result.
-        ground.login.read()
+        ground.login.wait_known()
 
     return Feature(
         name="installs",
         service=registry,
         operations=CliRoutes(service).operations(),
         start=start,
-        close=service.stop,
+        close=service.stop_installs,
     )
 
 
@@ -40,12 +40,12 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
 
     @raise ServiceError: a packaged entry is invalid.
     """
-    versions = Versions(
+    versions = CliVersionReader(
         clock=ground.reactor,
         processes=ground.reactor,
         environ=ground.environ,
         home=ground.home,
-        path_of=ground.programs.path_of,
+        path_of=ground.programs.path_for_program,
     )
     registry = CliRegistry(
         settings=ground.settings,
@@ -55,9 +55,9 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
         versions=versions,
     )
 
-    def where(name: str) -> Path | None:
-        ground.programs.forget()
-        entry = registry.get(name)
+    def locate(name: str) -> Path | None:
+        ground.programs.clear_cache()
+        entry = registry.get_entry(name)
         return None if entry is None else registry.find_binary(entry)
 
     installer = Installer(
@@ -66,12 +66,12 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
         environ=ground.environ,
         home=ground.home,
         hub=ground.hub,
-        path_of=ground.programs.path_of,
-        where=where,
+        path_of=ground.programs.path_for_program,
+        locate=locate,
     )
     service = CliService(
         path=ground.config.data_dir / FILE_NAME,
-        stock=stock_entries(),
+        stock=load_stock_entries(),
         registry=registry,
         lookup=ground.programs,
         installer=installer,

@@ -8,20 +8,20 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
 
-from tservice.clis.answering import AnswerKeys
-from tservice.clis.controls import Controls
-from tservice.clis.submission import Submission
-from tservice.clis.words import EnvName, Record, Text, Word, compiled
+from tservice.clis.answer_keys import AnswerKeys
+from tservice.clis.controls import ControlCapabilities
+from tservice.clis.field_types import CliRecord, EnvName, Text, Word, compile_pattern
+from tservice.clis.submission import SubmissionRules
 
 
-class Hooks(StrEnum):
+class HookSupport(StrEnum):
     """Support of hooks by an agent."""
 
     NONE = "none"
     ALWAYS = "always"
 
 
-class Trust(StrEnum):
+class TrustDialogPolicy(StrEnum):
     """Policy for the agent's folder-trust dialog."""
 
     NONE = "none"
@@ -37,7 +37,7 @@ class ComposerShape(StrEnum):
     MARK = "mark"
 
 
-class Attachment(StrEnum):
+class AttachmentForm(StrEnum):
     """Form in which the agent takes a file in a prompt (protocol-uploads)."""
 
     PATH = "path"
@@ -47,12 +47,12 @@ class Attachment(StrEnum):
     PASTE = "paste"
     """The path of an image, pasted alone in brackets; other files as with C{PATH}."""
 
-    def text(self, path: str) -> str:
+    def format_path(self, path: str) -> str:
         """Return the text to type for the file C{path}, which is absolute."""
-        return f"@{path}" if self is Attachment.AT else path
+        return f"@{path}" if self is AttachmentForm.AT else path
 
 
-class Transcript(StrEnum):
+class TranscriptFormat(StrEnum):
     """Format of the agent's transcript files."""
 
     NONE = "none"
@@ -91,7 +91,7 @@ class ConfigReader(StrEnum):
     GEMINI = "gemini-json"
 
 
-class ModelDetect(Record):
+class ModelDetection(CliRecord):
     """Detection of the model name on the screen.
 
     @ivar pattern: searched in each of the last C{rows} rows; its one group is the name.
@@ -107,27 +107,27 @@ class ModelDetect(Record):
     @field_validator("pattern")
     @classmethod
     def _one_group(cls, pattern: str) -> str:
-        if compiled(pattern).groups != 1:
+        if compile_pattern(pattern).groups != 1:
             raise ValueError("must have exactly one group")
         return pattern
 
 
-class Relocation(Record):
+class ConfigRelocation(CliRecord):
     """Environment variable that moves the file: to C{path} below the folder that it names."""
 
     env_var: EnvName
     path: Word
 
 
-class McpConfig(Record):
+class McpConfigFile(CliRecord):
     """The agent's own MCP configuration file; C{path} is below the home folder."""
 
     path: Word
     format: McpFormat
-    relocation: Relocation | None = None
+    relocation: ConfigRelocation | None = None
 
 
-class FolderSource(Record):
+class FolderSource(CliRecord):
     """A file of a working folder that can make the agent run something (protocol-trust).
 
     @ivar path: below the working folder; one that ends with C{/} is every file below that folder.
@@ -163,13 +163,13 @@ def is_agent_configuration(path: str, sources: Iterable[FolderSource]) -> bool:
     )
 
 
-class CustomModel(Record):
+class CustomModelSupport(CliRecord):
     """Support of custom model endpoints."""
 
     style: CustomModelStyle = CustomModelStyle.NONE
 
 
-class Capabilities(Record):
+class CliCapabilities(CliRecord):
     """Capabilities of an agent.  The defaults are the conservative ones of custom entries.
 
     @ivar privileged_command_gate: true: the launched program can run any command without asking, so
@@ -194,9 +194,9 @@ class Capabilities(Record):
     @ivar controls: settings that can be changed while it runs.
     """
 
-    hooks: Hooks = Hooks.NONE
-    trust: Trust = Trust.NONE
-    transcript: Transcript = Transcript.NONE
+    hooks: HookSupport = HookSupport.NONE
+    trust: TrustDialogPolicy = TrustDialogPolicy.NONE
+    transcript: TranscriptFormat = TranscriptFormat.NONE
     alt_screen: bool = False
     privileged_command_gate: bool = True
     composer_ready_mark: Annotated[Text, StringConstraints(min_length=1, max_length=200)] | None = (
@@ -208,19 +208,19 @@ class Capabilities(Record):
     resuming_screen: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     prompt_glyph: Annotated[Text, StringConstraints(min_length=1, max_length=8)] | None = None
     composer_shape: ComposerShape | None = None
-    model_detect: ModelDetect | None = None
-    mcp_config: McpConfig | None = None
-    custom_model: CustomModel = CustomModel()
+    model_detect: ModelDetection | None = None
+    mcp_config: McpConfigFile | None = None
+    custom_model: CustomModelSupport = CustomModelSupport()
     folder_config: Annotated[tuple[FolderSource, ...], Field(max_length=32)] | None = None
-    attachment: Attachment = Attachment.PATH
-    submission: Submission = Submission()
+    attachment: AttachmentForm = AttachmentForm.PATH
+    submission: SubmissionRules = SubmissionRules()
     screen_signals: bool = False
     answers: AnswerKeys = AnswerKeys()
-    controls: Controls = Controls()
+    controls: ControlCapabilities = ControlCapabilities()
 
     @field_validator("working_line", "working_title", "starting_line", "resuming_screen")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
         if pattern is not None:
-            compiled(pattern)
+            compile_pattern(pattern)
         return pattern

@@ -34,7 +34,7 @@ KillGroup = Callable[[int, int], None]
 
 
 @frozen(kw_only=True)
-class CommandEnd:
+class CommandResult:
     """Result of a command.
 
     @ivar status: the exit status; C{None} after a signal.
@@ -43,12 +43,13 @@ class CommandEnd:
     """
 
     status: int | None
-    ended: bool
+    was_terminated: bool
     output: str
 
 
 class CliCommand(ProcessProtocol):
-    """Single run of a command.  Its owner waits for L{ended}, and calls L{end} to stop it
+    """Single run of a command.  Its owner waits for L{wait_ended}, and calls L{terminate} to stop
+    it
     early.
     """
 
@@ -57,20 +58,20 @@ class CliCommand(ProcessProtocol):
     def __init__(
         self,
         clock: IReactorTime,
-        heard: Callable[[bytes], None],
+        on_output: Callable[[bytes], None],
         kill_group: KillGroup = os.killpg,
     ) -> None:
         self._clock = clock
-        self._heard = heard
+        self._on_output = on_output
         self._kill_group = kill_group
         self._group: int | None = None
         self._kept = b""
         self._timers: list[IDelayedCall] = []
-        self._ending = False
-        self._killed = False
+        self._is_terminating = False
+        self._was_killed = False
         self._status: int | None = None
-        self._result: CommandEnd | None = None
-        self._waiting: list[Deferred[CommandEnd]] = []
+        self._result: CommandResult | None = None
+        self._waiting: list[Deferred[CommandResult]] = []
 
     def start(
         self, processes: IReactorProcess, argv: tuple[str, ...], env: Mapping[str, str], cwd: Path
@@ -83,32 +84,32 @@ class CliCommand(ProcessProtocol):
         command = new_group_command(argv)
         processes.spawnProcess(self, command[0], command, env=dict(env), path=str(cwd))
 
-    def ended(self) -> Deferred[CommandEnd]:
+    def wait_ended(self) -> Deferred[CommandResult]:
         """Return a Deferred that fires when the command has ended.  Cancelling it only stops the
         waiting.
         """
         if self._result is not None:
             return succeed(self._result)
-        waiter: Deferred[CommandEnd] = Deferred()
+        waiter: Deferred[CommandResult] = Deferred()
         self._waiting.append(waiter)
         return waiter
 
-    def end(self) -> None:
+    def terminate(self) -> None:
         """Send TERM to the whole group, and KILL 3 s later; no effect if it ended or is ending."""
-        if self._result is not None or self._ending:
+        if self._result is not None or self._is_terminating:
             return
-        self._ending = True
-        self._signal(signal.SIGTERM)
-        self._later(GRACE, self._kill)
+        self._is_terminating = True
+        self._signal_group(signal.SIGTERM)
+        self._call_later(GRACE, self._kill_all)
 
     def connectionMade(self) -> None:
         self._group = self.transport.pid
         self.transport.closeStdin()
-        self._later(TIME_LIMIT, self.end)
+        self._call_later(TIME_LIMIT, self.terminate)
 
     def outReceived(self, data: bytes) -> None:
         self._kept = (self._kept + data)[-OUTPUT_LIMIT:]
-        self._heard(data)
+        self._on_output(data)
 
     errReceived = outReceived
 
@@ -118,20 +119,20 @@ class CliCommand(ProcessProtocol):
         else:
             self._status = 0
         # A process that it left running may hold the pipes open forever.
-        self._later(GRACE, self.transport.loseConnection)
+        self._call_later(GRACE, self.transport.loseConnection)
 
     def processEnded(self, reason: Failure) -> None:
-        if self._ending and not self._killed and self._signal(0):
+        if self._is_terminating and not self._was_killed and self._signal_group(0):
             return  # other processes of its group live until the KILL
-        self._finish()
+        self._deliver_result()
 
-    def _kill(self) -> None:
-        self._killed = True
-        self._signal(signal.SIGKILL)
+    def _kill_all(self) -> None:
+        self._was_killed = True
+        self._signal_group(signal.SIGKILL)
         if self.transport.pid is None:
-            self._finish()
+            self._deliver_result()
 
-    def _signal(self, number: int) -> bool:
+    def _signal_group(self, number: int) -> bool:
         """Signal the group; return true if it had any process."""
         if self._group is None:
             return False
@@ -148,16 +149,18 @@ class CliCommand(ProcessProtocol):
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess(number)
 
-    def _later(self, seconds: float, call: Callable[[], object]) -> None:
+    def _call_later(self, seconds: float, call: Callable[[], object]) -> None:
         self._timers.append(self._clock.callLater(seconds, call))
 
-    def _finish(self) -> None:
+    def _deliver_result(self) -> None:
         if self._result is not None:
             return
         for timer in self._timers:
             cancel_call(timer)
         output = self._kept.decode(errors="replace")
-        self._result = CommandEnd(status=self._status, ended=self._ending, output=output)
+        self._result = CommandResult(
+            status=self._status, was_terminated=self._is_terminating, output=output
+        )
         waiting, self._waiting = self._waiting, []
         for waiter in waiting:
             waiter.callback(self._result)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from tservice.clis.words import PlainWord, Record, Text, compiled
+from tservice.clis.field_types import CliRecord, PlainWord, Text, compile_pattern
 
 VALUE = "{value}"
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -17,7 +17,7 @@ _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _Key = Literal["S-Tab", "Tab", "M-.", "M-,"]
 
 
-class Cycle(Record):
+class CycleControl(CliRecord):
     """Key that switches to the next value.
 
     @ivar back: switches the other way, if the values of C{shown}, least first, have an end.
@@ -35,11 +35,11 @@ class Cycle(Record):
     @classmethod
     def _compile(cls, shown: dict[str, str]) -> dict[str, str]:
         for pattern in shown.values():
-            compiled(pattern)
+            compile_pattern(pattern)
         return shown
 
 
-class Command(Record):
+class CommandControl(CliRecord):
     """Command of the agent that contains the value.
 
     @ivar words: submitted text; C{{value}} is replaced by the value.
@@ -54,7 +54,7 @@ class Command(Record):
     confirms: _Pattern | None = None
     echoes: bool = True
 
-    def with_value(self, value: str) -> str:
+    def format_command(self, value: str) -> str:
         """Return the text that is submitted for C{value}."""
         return self.words.replace(VALUE, value)
 
@@ -69,37 +69,37 @@ class Command(Record):
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
         if pattern is not None:
-            compiled(pattern)
+            compile_pattern(pattern)
         return pattern
 
     @field_validator("told")
     @classmethod
     def _one_group(cls, pattern: str) -> str:
-        if compiled(pattern).groups != 1:
+        if compile_pattern(pattern).groups != 1:
             raise ValueError("must have exactly one group")
         return pattern
 
 
-class Control(Record):
+class AgentControl(CliRecord):
     """Setting of a running agent, and the way to change it.
 
     @ivar param: launch parameter whose values and privileges apply here too; C{None}: the values
-        are those that a L{Cycle} shows.
+        are those that a L{CycleControl} shows.
     """
 
     param: Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")] | None = None
-    way: Cycle | Command
+    way: CycleControl | CommandControl
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
-        if self.param is None and not isinstance(self.way, Cycle):
+        if self.param is None and not isinstance(self.way, CycleControl):
             raise ValueError("param must name a launch parameter, except with shown")
         return self
 
 
-class Controls(Record):
+class ControlCapabilities(CliRecord):
     """Settings that can be changed while an agent runs; C{None}: not supported."""
 
-    model: Control | None = None
-    effort: Control | None = None
-    permission_mode: Control | None = None
+    model: AgentControl | None = None
+    effort: AgentControl | None = None
+    permission_mode: AgentControl | None = None

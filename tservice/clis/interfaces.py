@@ -6,7 +6,7 @@ How to launch a session::
     plan = clis.launch(LaunchRequest(
         mode=mode, params={"model": "opus"}, overrides=body.env_overrides,
         granted=identity.can_bypass_permissions, resume=conversation_id or None,
-        pane=PaneKeys(session_id=..., api_url=..., hook_secret_file=...),
+        pane=PaneVariables(session_id=..., api_url=..., hook_secret_file=...),
         place=place,
     ))
     PaneSpec(argv=plan.argv, env=plan.env, place=place, ...)
@@ -25,56 +25,56 @@ from pathlib import Path
 from attrs import field, frozen
 from zope.interface import Interface
 
-from tservice.clis.answering import AnswerKeys
+from tservice.clis.answer_keys import AnswerKeys
 from tservice.clis.capabilities import (
-    Capabilities,
+    CliCapabilities,
     CustomModelStyle,
     FolderSource,
-    Hooks,
-    McpConfig,
+    HookSupport,
+    McpConfigFile,
     McpFormat,
-    Transcript,
-    Trust,
+    TranscriptFormat,
+    TrustDialogPolicy,
     is_agent_configuration,
 )
-from tservice.clis.controls import Command, Control, Cycle
+from tservice.clis.controls import AgentControl, CommandControl, CycleControl
 from tservice.clis.model import CliEntry, CliKind
-from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
-from tservice.clis.submission import Park, Submission
+from tservice.clis.registry_file import StoredRegistry, read_stored_registry
+from tservice.clis.submission import DraftParking, SubmissionRules
 from tservice.core.places.location import Location
 
 __all__ = [
+    "AgentControl",
     "AnswerKeys",
-    "Capabilities",
+    "CliCapabilities",
     "CliEntry",
     "CliKind",
-    "Command",
-    "Control",
+    "CommandControl",
     "CustomModelStyle",
-    "Cycle",
+    "CycleControl",
+    "DraftParking",
     "FolderSource",
-    "Hooks",
+    "HookSupport",
     "ICliRegistry",
-    "Launch",
+    "InstalledCli",
+    "LaunchPlan",
     "LaunchRequest",
-    "McpConfig",
+    "McpConfigFile",
     "McpFormat",
-    "OnDisk",
-    "PaneKeys",
+    "PaneVariables",
     "ParamValue",
-    "Park",
-    "Program",
-    "Submission",
-    "Transcript",
-    "Trust",
-    "entries_on_disk",
+    "StoredRegistry",
+    "SubmissionRules",
+    "TranscriptFormat",
+    "TrustDialogPolicy",
     "is_agent_configuration",
+    "read_stored_registry",
 ]
 
 
 @frozen(kw_only=True)
-class PaneKeys:
+class PaneVariables:
     """Values of a pane's C{SERVICE_*} variables; C{SERVICE_MUX=1} is added (protocol-environment).
 
     @ivar hook_secret_file: a path; the secret itself is never in an environment.
@@ -99,7 +99,7 @@ class LaunchRequest:
     """
 
     mode: str
-    pane: PaneKeys
+    pane: PaneVariables
     place: Location
     granted: bool
     params: Mapping[str, object] = field(factory=dict)
@@ -108,7 +108,7 @@ class LaunchRequest:
 
 
 @frozen(kw_only=True)
-class Launch:
+class LaunchPlan:
     """Program to run.
 
     @ivar argv: for exec, never for a shell; the first word is an absolute path in that location.
@@ -124,7 +124,7 @@ class Launch:
 
 
 @frozen(kw_only=True)
-class Program:
+class InstalledCli:
     """CLI in a location.
 
     @ivar path: absolute path in that location.
@@ -138,13 +138,13 @@ class Program:
 class ICliRegistry(Interface):
     """Registry of the CLIs that sessions can run.  Every error is a L{ServiceError}."""
 
-    def entries() -> tuple[CliEntry, ...]:
+    def list_entries() -> tuple[CliEntry, ...]:
         """Return all entries, including disabled ones, by C{order} and id."""
 
-    def get(mode: str) -> CliEntry | None:
+    def get_entry(mode: str) -> CliEntry | None:
         """Return the entry with this id, including disabled ones."""
 
-    def require(mode: str) -> CliEntry:
+    def require_enabled(mode: str) -> CliEntry:
         """Return the entry for a new session requested by a caller.
 
         @raise ServiceError: 400 naming C{mode}: unknown, or disabled.
@@ -170,9 +170,9 @@ class ICliRegistry(Interface):
         @param overrides: C{envOverrides} of the session; empty for an unknown mode.
         """
 
-    def program(
+    def find_program(
         mode: str, overrides: Mapping[str, str], place: Location, *, granted: bool
-    ) -> Program:
+    ) -> InstalledCli:
         """Return the CLI to be run in addition to a session of that mode; may block on a disk.
 
         @param overrides: as for L{pane_environment}.
@@ -181,25 +181,26 @@ class ICliRegistry(Interface):
             the entry, or a variable, needs the grant; 422: it is not installed there.
         """
 
-    def configured_model(mode: str, env: Mapping[str, str]) -> str | None:
+    def read_configured_model(mode: str, env: Mapping[str, str]) -> str | None:
         """Return the model in the agent's own configuration, read without a cache.
 
-        @param env: the pane's environment: L{Launch.env}.
+        @param env: the pane's environment: L{LaunchPlan.env}.
         """
 
-    def check(request: LaunchRequest) -> Mapping[str, ParamValue]:
-        """Run all checks of L{launch} except that of the binary, for a session that starts later.
+    def check_request(request: LaunchRequest) -> Mapping[str, ParamValue]:
+        """Run all checks of L{plan_launch} except that of the binary, for a session that starts
+        later.
 
-        @return: the parameters as in L{Launch.params}.
-        @raise ServiceError: as in L{launch}.
+        @return: the parameters as in L{LaunchPlan.params}.
+        @raise ServiceError: as in L{plan_launch}.
         """
 
-    def check_grant(
+    def check_needs_no_grant(
         mode: str, params: Mapping[str, ParamValue], overrides: Mapping[str, str]
     ) -> None:
         """Check that a running program needs no grant.
 
-        @param params: L{Launch.params} of its start; nothing can be lowered now.
+        @param params: L{LaunchPlan.params} of its start; nothing can be lowered now.
         @param overrides: C{envOverrides} that it was started with.
         @raise ServiceError: 403: the entry, a value or a variable needs the grant; 400: the entry
             no longer exists.
@@ -214,7 +215,7 @@ class ICliRegistry(Interface):
         @raise ServiceError: 403 naming the field.
         """
 
-    def launch(request: LaunchRequest) -> Launch:
+    def plan_launch(request: LaunchRequest) -> LaunchPlan:
         """Return the program to run with its arguments and environment.
 
         @raise ServiceError: 400 naming the field (C{mode}, C{params.x}, C{resumeSessionId},
@@ -222,7 +223,7 @@ class ICliRegistry(Interface):
             needs the grant; 422 when the CLI is not installed (the text gives the install command).
         """
 
-    async def fitted(mode: str, plan: Launch, place: Location) -> Launch:
+    async def fit_to_version(mode: str, plan: LaunchPlan, place: Location) -> LaunchPlan:
         """Return C{plan} without the words that the program in C{place} is too old for.
 
         The version is read only from programs of the service's own user; others are assumed to be

@@ -9,23 +9,28 @@ from attrs import evolve, frozen
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.clis.argv import build_argv, check_resume, check_unlowered, resolve_params
-from tservice.clis.capabilities import Hooks
-from tservice.clis.configured import configured_model
-from tservice.clis.envs import (
-    JudgedOverrides,
-    additions,
+from tservice.clis.binary_lookup import BinaryLookup
+from tservice.clis.capabilities import HookSupport
+from tservice.clis.cli_versions import CliVersionReader, is_before
+from tservice.clis.command_line import (
+    build_argv,
+    check_params_unprivileged,
+    check_resume,
+    resolve_params,
+)
+from tservice.clis.configured_models import read_configured_model
+from tservice.clis.environments import (
+    CheckedOverrides,
+    added_environment,
     base_environment,
     check_harmless,
-    judge_overrides,
-    path_beside,
+    check_overrides,
+    path_with_node,
 )
-from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, Program
-from tservice.clis.lookup import BinaryLookup
+from tservice.clis.interfaces import ICliRegistry, InstalledCli, LaunchPlan, LaunchRequest
 from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
-from tservice.clis.registry import Merged
-from tservice.clis.versions import Versions, is_before
+from tservice.clis.registry_merge import MergedRegistry
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, operation_failed
 from tservice.core.places.location import OWN_LOCATION, Location
 from tservice.settings.interfaces import ISettings
@@ -46,13 +51,13 @@ SHELLS = frozenset({"bash", "zsh", "fish", "ksh", "mksh", "dash", "ash", "sh"})
 
 
 @frozen(kw_only=True)
-class _Judged:
+class _CheckedRequest:
     """Validated request."""
 
     entry: CliEntry
     params: Mapping[str, ParamValue]
     clamped: tuple[str, ...]
-    overrides: JudgedOverrides
+    overrides: CheckedOverrides
 
 
 @implementer(ICliRegistry)
@@ -68,7 +73,7 @@ class CliRegistry:
         lookup: BinaryLookup,
         environ: Mapping[str, str],
         pane_env: tuple[str, ...] = (),
-        versions: Versions | None = None,
+        versions: CliVersionReader | None = None,
     ) -> None:
         """Create a registry.
 
@@ -81,74 +86,74 @@ class CliRegistry:
         self._lookup = lookup
         self._environ = environ
         self._pane_env = pane_env
-        self._merged = Merged({}, {})
+        self._merged = MergedRegistry({}, {})
 
-    def use(self, merged: Merged) -> None:
+    def replace_entries(self, merged: MergedRegistry) -> None:
         """Replace the entries by C{merged}."""
         for name, fault in merged.faults.items():
             self._log.warn("clis.json: {name!r} is ignored: {fault}", name=name, fault=fault)
         self._merged = merged
 
-    def entries(self) -> tuple[CliEntry, ...]:
-        return self._merged.ordered()
+    def list_entries(self) -> tuple[CliEntry, ...]:
+        return self._merged.sorted_entries()
 
-    def get(self, mode: str) -> CliEntry | None:
+    def get_entry(self, mode: str) -> CliEntry | None:
         return self._merged.entries.get(mode)
 
-    def require(self, mode: str) -> CliEntry:
-        entry = self._known(mode)
+    def require_enabled(self, mode: str) -> CliEntry:
+        entry = self._require_known(mode)
         if not entry.enabled:
             raise invalid_field("mode", f"{mode} is disabled")
         return entry
 
     def gives_signals(self, mode: str) -> bool:
-        entry = self.get(mode)
+        entry = self.get_entry(mode)
         if entry is None:
             return False
         can = entry.capabilities
         on_screen = can.screen_signals and self._settings.get().external_signals
-        return can.hooks is not Hooks.NONE or on_screen
+        return can.hooks is not HookSupport.NONE or on_screen
 
     def find_binary(self, entry: CliEntry) -> Path | None:
-        return self._lookup.find(_binaries(entry, self._environ.get("SHELL", "")))
+        return self._lookup.find_program(_binary_names(entry, self._environ.get("SHELL", "")))
 
     def pane_environment(self, mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
-        entry = self.get(mode)
+        entry = self.get_entry(mode)
         if entry is None:
             return {}
         base = base_environment(self._environ, entry, self._pane_env)
         return {**base, **entry.env.set, **overrides}
 
-    def program(
+    def find_program(
         self, mode: str, overrides: Mapping[str, str], place: Location, *, granted: bool
-    ) -> Program:
-        entry = self._open(mode, granted=granted)
-        judged = judge_overrides(entry, overrides, granted=granted)
+    ) -> InstalledCli:
+        entry = self._get_permitted(mode, granted=granted)
+        judged = check_overrides(entry, overrides, granted=granted)
         environ = place.build_environment(self._pane_env)
         base = base_environment(environ, entry, self._pane_env)
         env = {**base, **entry.env.set, **judged.values}
-        path = _installed(entry, place)
-        return Program(path=path, env=_with_path(env, entry, path, place))
+        path = _find_installed(entry, place)
+        return InstalledCli(path=path, env=_with_path(env, entry, path, place))
 
-    def configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
-        entry = self.get(mode)
+    def read_configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
+        entry = self.get_entry(mode)
         detect = entry.capabilities.model_detect if entry is not None else None
         if detect is None or detect.config_reader is None:
             return None
-        return configured_model(detect.config_reader, env)
+        return read_configured_model(detect.config_reader, env)
 
-    def check(self, request: LaunchRequest) -> Mapping[str, ParamValue]:
-        return self._judged(request).params
+    def check_request(self, request: LaunchRequest) -> Mapping[str, ParamValue]:
+        return self._check_request(request).params
 
-    def check_grant(
+    def check_needs_no_grant(
         self, mode: str, params: Mapping[str, ParamValue], overrides: Mapping[str, str]
     ) -> None:
-        entry = self._open(mode, granted=False)
-        check_unlowered(entry, params)
+        entry = self._get_permitted(mode, granted=False)
+        check_params_unprivileged(entry, params)
         check_harmless(entry, overrides)
 
     def check_prompt(self, mode: str, text: str, named: str, *, granted: bool) -> None:
-        entry = self.get(mode)
+        entry = self.get_entry(mode)
         if granted or entry is None or entry.kind is CliKind.SHELL:
             return
         submission = entry.capabilities.submission
@@ -156,25 +161,25 @@ class CliRegistry:
             what = f"{named}: a prompt that begins with {submission.shell}"
             raise ServiceError(ErrorCode.FORBIDDEN, f"{what} needs the grant to bypass permissions")
 
-    def launch(self, request: LaunchRequest) -> Launch:
-        judged = self._judged(request)
+    def plan_launch(self, request: LaunchRequest) -> LaunchPlan:
+        judged = self._check_request(request)
         entry = judged.entry
         environ = request.place.build_environment(self._pane_env)
-        binary = _installed(entry, request.place)
+        binary = _find_installed(entry, request.place)
         base = base_environment(environ, entry, self._pane_env)
-        return Launch(
+        return LaunchPlan(
             argv=build_argv(entry, binary, judged.params, request.resume),
             env={
                 **_with_path(base, entry, binary, request.place),
-                **additions(entry, judged.overrides, request.pane),
+                **added_environment(entry, judged.overrides, request.pane),
                 **({} if request.granted else NO_EDITOR),
             },
             params=judged.params,
             clamped=judged.clamped,
         )
 
-    async def fitted(self, mode: str, plan: Launch, place: Location) -> Launch:
-        entry = self.get(mode)
+    async def fit_to_version(self, mode: str, plan: LaunchPlan, place: Location) -> LaunchPlan:
+        entry = self.get_entry(mode)
         asked = None if entry is None else entry.version
         late = {} if asked is None else asked.since
         # The service does not run programs that another user can replace.
@@ -182,22 +187,24 @@ class CliRegistry:
             return plan
         if not set(late).intersection(plan.argv):
             return plan
-        version = await self._versions.read(Path(plan.argv[0]), asked)
+        version = await self._versions.read_version(Path(plan.argv[0]), asked)
         if version is None:
             return plan
         refused = {word for word, first in late.items() if is_before(version, first)}
         return evolve(plan, argv=tuple(word for word in plan.argv if word not in refused))
 
-    def _judged(self, request: LaunchRequest) -> _Judged:
+    def _check_request(self, request: LaunchRequest) -> _CheckedRequest:
         """Validate a request; every launch passes through this check."""
-        entry = self._open(request.mode, granted=request.granted)
-        params, clamped = resolve_params(entry, self._wanted(request), granted=request.granted)
+        entry = self._get_permitted(request.mode, granted=request.granted)
+        params, clamped = resolve_params(
+            entry, self._requested_params(request), granted=request.granted
+        )
         if request.resume is not None:
             check_resume(entry, request.resume)
-        overrides = judge_overrides(entry, request.overrides, granted=request.granted)
-        return _Judged(entry=entry, params=params, clamped=clamped, overrides=overrides)
+        overrides = check_overrides(entry, request.overrides, granted=request.granted)
+        return _CheckedRequest(entry=entry, params=params, clamped=clamped, overrides=overrides)
 
-    def _wanted(self, request: LaunchRequest) -> Mapping[str, object]:
+    def _requested_params(self, request: LaunchRequest) -> Mapping[str, object]:
         """Return the caller's parameters; the primary CLI's permission mode comes from the
         settings.
 
@@ -209,36 +216,36 @@ class CliRegistry:
             return request.params
         chosen = self._settings.get().primary_mode
         root = request.granted and request.place.user.uid == 0
-        if chosen == "bypass" and root and not _sandboxed(request):
+        if chosen == "bypass" and root and not _is_sandboxed(request):
             chosen = "normal"
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
 
-    def _open(self, mode: str, *, granted: bool) -> CliEntry:
+    def _get_permitted(self, mode: str, *, granted: bool) -> CliEntry:
         """Return the entry if the caller may run it."""
-        entry = self._known(mode)
+        entry = self._require_known(mode)
         if entry.capabilities.privileged_command_gate and not granted:
             raise ServiceError(
                 ErrorCode.FORBIDDEN, f"{entry.label} needs the grant to bypass permissions"
             )
         return entry
 
-    def _known(self, mode: str) -> CliEntry:
-        entry = self.get(mode)
+    def _require_known(self, mode: str) -> CliEntry:
+        entry = self.get_entry(mode)
         if entry is None:
-            known = ", ".join(entry.id for entry in self.entries())
+            known = ", ".join(entry.id for entry in self.list_entries())
             raise invalid_field("mode", f"must be one of {known}")
         return entry
 
 
-def _sandboxed(request: LaunchRequest) -> bool:
+def _is_sandboxed(request: LaunchRequest) -> bool:
     there = request.place.build_environment().get(SANDBOX)
     return request.overrides.get(SANDBOX, there) == "1"
 
 
-def _installed(entry: CliEntry, place: Location) -> str:
+def _find_installed(entry: CliEntry, place: Location) -> str:
     if entry.id in place.commands:
         return place.commands[entry.id]
-    found = place.find_program(_binaries(entry, place.user.shell))
+    found = place.find_program(_binary_names(entry, place.user.shell))
     if found is None:
         looked = place.get_search_path() or "no folder"
         raise operation_failed(
@@ -256,11 +263,11 @@ def _with_path(
     """
     path = place.get_search_path()
     if entry.kind is not CliKind.SHELL and place.has_local_files:
-        path = path_beside(path, program, lambda file: place.find_program((file,)) is not None)
+        path = path_with_node(path, program, lambda file: place.find_program((file,)) is not None)
     return {**env, "PATH": path} if path and "PATH" not in entry.env.unset else env
 
 
-def _binaries(entry: CliEntry, login: str) -> tuple[str, ...]:
+def _binary_names(entry: CliEntry, login: str) -> tuple[str, ...]:
     """Return the names of the entry's program, best first; for a shell the user's own comes first.
 
     @param login: the user's shell.

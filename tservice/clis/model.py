@@ -14,9 +14,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from tservice.clis.capabilities import Capabilities
-from tservice.clis.params import Param
-from tservice.clis.words import (
+from tservice.clis.capabilities import CliCapabilities
+from tservice.clis.field_types import (
     ANY_NAME,
     PLACEHOLDER,
     RESUME_ID,
@@ -24,14 +23,15 @@ from tservice.clis.words import (
     Badge,
     Binaries,
     CliId,
+    CliRecord,
     EnvName,
     Label,
-    Record,
     Text,
     Word,
-    compiled,
+    compile_pattern,
     is_refused,
 )
+from tservice.clis.params import LaunchParam
 from tservice.core.errors import invalid_field
 
 VERSION = r"\b(\d+\.\d+[\w.+-]*)"
@@ -48,7 +48,7 @@ class CliKind(StrEnum):
     SHELL = "shell"
 
 
-class Env(Record):
+class EnvRules(CliRecord):
     """Rules for the pane's environment.
 
     @ivar allowed_prefixes: names that sessions may override, and that reach the pane from the
@@ -76,22 +76,24 @@ class Env(Record):
     @model_validator(mode="after")
     def _harmless_are_allowed(self) -> Self:
         for name in self.harmless:
-            if not self.allows(name):
+            if not self.allows_override(name):
                 raise ValueError(f"harmless contains {name}, which may not be overridden")
         return self
 
-    def allows(self, name: str) -> bool:
+    def allows_override(self, name: str) -> bool:
         """Return true if a session may override C{name}."""
-        return not is_refused(name) and (ANY_NAME in self.allowed_prefixes or self.passes(name))
+        return not is_refused(name) and (
+            ANY_NAME in self.allowed_prefixes or self.passes_from_service(name)
+        )
 
-    def passes(self, name: str) -> bool:
+    def passes_from_service(self, name: str) -> bool:
         """Return true if C{name} reaches the pane from the service's environment."""
         return not is_refused(name) and any(
             name.startswith(prefix) for prefix in self.allowed_prefixes if prefix != ANY_NAME
         )
 
 
-class Install(Record):
+class InstallCommand(CliRecord):
     """Command that installs the CLI.
 
     @ivar command: words, run without a shell.
@@ -100,7 +102,7 @@ class Install(Record):
     command: Annotated[tuple[Word, ...], Field(min_length=1, max_length=16)]
 
 
-class Version(Record):
+class VersionQuery(CliRecord):
     """Command that prints the version.
 
     @ivar argv: words after the program.
@@ -118,12 +120,12 @@ class Version(Record):
     @field_validator("pattern")
     @classmethod
     def _one_group(cls, pattern: str) -> str:
-        if compiled(pattern).groups != 1:
+        if compile_pattern(pattern).groups != 1:
             raise ValueError("must have exactly one group")
         return pattern
 
 
-class Resume(Record):
+class ResumeWords(CliRecord):
     """Words, placed before the flags, that resume a conversation; C{{id}} is its id."""
 
     argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=8)]
@@ -131,12 +133,12 @@ class Resume(Record):
     @field_validator("argv")
     @classmethod
     def _names_the_id(cls, argv: tuple[str, ...]) -> tuple[str, ...]:
-        if set(placeholders(argv)) != {RESUME_ID}:
+        if set(find_placeholders(argv)) != {RESUME_ID}:
             raise ValueError("must contain {id}, and no other placeholder")
         return argv
 
 
-class CliEntry(Record):
+class CliEntry(CliRecord):
     """Entry of the registry.
 
     @ivar binaries: names searched in this order.
@@ -154,18 +156,18 @@ class CliEntry(Record):
     binaries: Binaries
     argv: Argv
     params: Annotated[
-        dict[Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")], Param],
+        dict[Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")], LaunchParam],
         Field(max_length=16),
     ] = {}
-    env: Env = Env()
-    install: Install | None = None
-    version: Version | None = None
-    resume: Resume | None = None
-    capabilities: Capabilities = Capabilities()
+    env: EnvRules = EnvRules()
+    install: InstallCommand | None = None
+    version: VersionQuery | None = None
+    resume: ResumeWords | None = None
+    capabilities: CliCapabilities = CliCapabilities()
 
     @model_validator(mode="after")
     def _placeholders_are_params(self) -> Self:
-        for name in placeholders(self.argv):
+        for name in find_placeholders(self.argv):
             if name not in self.params:
                 raise ValueError(f"argv contains the unknown parameter {name}")
         return self
@@ -178,7 +180,7 @@ class CliEntry(Record):
         return shlex.join(self.install.command)
 
 
-def placeholders(words: tuple[str, ...]) -> list[str]:
+def find_placeholders(words: tuple[str, ...]) -> list[str]:
     """Return the names in braces, in order."""
     return [name for word in words for name in PLACEHOLDER.findall(word)]
 
@@ -192,13 +194,13 @@ def parse_entry(data: Mapping[str, Any]) -> CliEntry:
         # Via JSON, where strict mode accepts lists for tuples and strings for enums.
         return CliEntry.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        field, rule = first_fault(error)
+        field, rule = first_validation_error(error)
         raise invalid_field(field, rule) from None
     except (TypeError, ValueError):
         raise invalid_field("entry", "must be plain JSON data") from None
 
 
-def first_fault(error: ValidationError) -> tuple[str, str]:
+def first_validation_error(error: ValidationError) -> tuple[str, str]:
     """Return the field and the rule of the first validation error."""
     fault = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in fault["loc"]) or "entry"

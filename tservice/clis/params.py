@@ -9,7 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from tservice.clis.words import PLAIN_WORD, Flag, PlainWord, Record, compiled
+from tservice.clis.field_types import PLAIN_WORD, CliRecord, Flag, PlainWord, compile_pattern
 
 ParamValue = str | bool | int
 
@@ -23,7 +23,7 @@ class ParamType(StrEnum):
     INT = "int"
 
 
-class Param(Record):
+class LaunchParam(CliRecord):
     """Launch parameter.
 
     @ivar flag: the option: C{--model} gives two words, C{--model=} one; for a bool the word itself.
@@ -47,7 +47,7 @@ class Param(Record):
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
         if pattern is not None:
-            compiled(pattern)
+            compile_pattern(pattern)
         return pattern
 
     @model_validator(mode="after")
@@ -63,11 +63,11 @@ class Param(Record):
         if self.clamp_to is not None and self.needs_grant(self.clamp_to):
             raise ValueError("clampTo must not be privileged itself")
         for name, value in (("default", self.default), ("clampTo", self.clamp_to)):
-            if value is not None and (rule := self.broken_rule(value)):
+            if value is not None and (rule := self.find_broken_rule(value)):
                 raise ValueError(f"{name} {rule}")
         return self
 
-    def broken_rule(self, value: object) -> str | None:
+    def find_broken_rule(self, value: object) -> str | None:
         """Return the rule that C{value} breaks, or C{None} if it is valid."""
         if self.type is ParamType.BOOL:
             return None if isinstance(value, bool) else "must be true or false"
@@ -96,7 +96,7 @@ class Param(Record):
         return value in self.privileged
 
 
-def offered(params: Mapping[str, Param]) -> dict[str, list[str]]:
+def offered_choices(params: Mapping[str, LaunchParam]) -> dict[str, list[str]]:
     """Return the parameters chosen by words, each with its words; an empty list accepts any
     (protocol-clis).
     """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tservice.clis.field_types import Argv, Badge, Binaries, CliId, Label
+from tservice.clis.responses import CliFile, CliItem, InstalledItem, InstallPlan
 from tservice.clis.service import CliService
-from tservice.clis.shown import CliFile, CliItem, InstalledItem, InstallPlan
-from tservice.clis.words import Argv, Badge, Binaries, CliId, Label
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.http.models import QueryBool, QueryParameters, RequestBody
@@ -59,7 +59,7 @@ class CliRoutes:
                 path="/api/clis",
                 access=AccessRule.USER,
                 scope=Scope.SETTINGS,
-                handler=self.read,
+                handler=self.list_clis,
                 summary="Every CLI, disabled ones included; an empty list for who is no admin",
                 tag="CLIs",
                 query=ListQuery,
@@ -70,7 +70,7 @@ class CliRoutes:
                 path="/api/clis/file",
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
-                handler=self.file,
+                handler=self.get_file_status,
                 summary="What is wrong with clis.json, where anything is",
                 tag="CLIs",
                 response_model=CliFile,
@@ -80,39 +80,45 @@ class CliRoutes:
                 path="/api/clis/{id}/install",
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
-                handler=self.plan,
+                handler=self.plan_install,
                 summary="What installing a stock CLI would do; nothing is run",
                 tag="CLIs",
                 response_model=InstallPlan,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
-            self._write(
+            self._write_operation(
                 "DELETE",
                 "/api/clis/{id}/install",
-                self.cancel,
+                self.cancel_install,
                 "End an install",
                 answer=EmptyPayload,
             ),
-            self._write(
-                "PUT", "/api/clis/{id}", self.switch, "Switch a CLI on or off", CliEnabledBody
+            self._write_operation(
+                "PUT", "/api/clis/{id}", self.set_enabled, "Switch a CLI on or off", CliEnabledBody
             ),
-            self._write("POST", "/api/clis", self.create, "Add a custom CLI", NewCliBody),
-            self._write(
-                "PUT", "/api/clis/custom/{id}", self.replace, "Replace a custom CLI", CliBody
+            self._write_operation(
+                "POST", "/api/clis", self.create_entry, "Add a custom CLI", NewCliBody
             ),
-            self._write(
-                "DELETE", "/api/clis/{id}", self.delete, "Remove a custom CLI", answer=EmptyPayload
+            self._write_operation(
+                "PUT", "/api/clis/custom/{id}", self.replace_entry, "Replace a custom CLI", CliBody
             ),
-            self._write(
+            self._write_operation(
+                "DELETE",
+                "/api/clis/{id}",
+                self.delete_entry,
+                "Remove a custom CLI",
+                answer=EmptyPayload,
+            ),
+            self._write_operation(
                 "POST",
                 "/api/clis/{id}/install",
-                self.install,
+                self.install_cli,
                 "Install a stock CLI; answers when it is done, 300 s at most",
                 answer=InstalledItem,
             ),
         ]
 
-    def _write(
+    def _write_operation(
         self,
         method: str,
         path: str,
@@ -135,61 +141,61 @@ class CliRoutes:
             allowed=self._clis.require_management,
         )
 
-    async def read(self, call: OperationCall) -> list[CliItem]:
+    async def list_clis(self, call: OperationCall) -> list[CliItem]:
         """List all entries, for admins only."""
         if not call.identity.admin:
             return []
-        await self._clis.answers(call.identity.username)
+        await self._clis.check_reachable(call.identity.username)
         if call.query is not None and call.query.versions:
-            return await self._clis.with_versions()
-        return self._clis.listing()
+            return await self._clis.list_with_versions()
+        return self._clis.list_items()
 
-    async def file(self, call: OperationCall) -> CliFile:
+    async def get_file_status(self, call: OperationCall) -> CliFile:
         """Return the status of C{clis.json}."""
-        return self._clis.file()
+        return self._clis.get_file_status()
 
-    async def switch(self, call: OperationCall) -> CliItem:
+    async def set_enabled(self, call: OperationCall) -> CliItem:
         """Enable or disable an entry."""
-        await self._ready(call)
+        await self._check_reachable(call)
         return self._clis.set_enabled(call.id, call.body.enabled)
 
-    async def create(self, call: OperationCall) -> CliItem:
+    async def create_entry(self, call: OperationCall) -> CliItem:
         """Add a custom entry."""
-        await self._ready(call)
-        return self._clis.create(_fields(call.body))
+        await self._check_reachable(call)
+        return self._clis.create_entry(_entry_fields(call.body))
 
-    async def replace(self, call: OperationCall) -> CliItem:
+    async def replace_entry(self, call: OperationCall) -> CliItem:
         """Replace a custom entry."""
-        await self._ready(call)
-        return self._clis.replace(call.id, _fields(call.body))
+        await self._check_reachable(call)
+        return self._clis.replace_entry(call.id, _entry_fields(call.body))
 
-    async def delete(self, call: OperationCall) -> EmptyPayload:
+    async def delete_entry(self, call: OperationCall) -> EmptyPayload:
         """Remove a custom entry."""
-        self._clis.delete(call.id)
+        self._clis.delete_entry(call.id)
         return EmptyPayload()
 
-    async def plan(self, call: OperationCall) -> InstallPlan:
+    async def plan_install(self, call: OperationCall) -> InstallPlan:
         """Describe an installation without running it."""
-        return await self._clis.plan(call.id)
+        return await self._clis.plan_install(call.id)
 
-    async def cancel(self, call: OperationCall) -> EmptyPayload:
+    async def cancel_install(self, call: OperationCall) -> EmptyPayload:
         """Terminate an installation."""
-        await self._clis.cancel(call.id)
+        await self._clis.cancel_install(call.id)
         return EmptyPayload()
 
-    async def install(self, call: OperationCall) -> InstalledItem:
+    async def install_cli(self, call: OperationCall) -> InstalledItem:
         """Install a stock entry's program."""
-        await self._ready(call)
-        return await self._clis.install(call.id)
+        await self._check_reachable(call)
+        return await self._clis.install_cli(call.id)
 
-    async def _ready(self, call: OperationCall) -> None:
+    async def _check_reachable(self, call: OperationCall) -> None:
         """Check that program folders respond, so that a search does not block; then authorize the
         caller again.
         """
-        await self._clis.answers(call.identity.username)
+        await self._clis.check_reachable(call.identity.username)
         call.reauthorize()
 
 
-def _fields(body: RequestBody) -> dict[str, Any]:
+def _entry_fields(body: RequestBody) -> dict[str, Any]:
     data: dict[str, Any] = body.model_dump(mode="json", by_alias=True, exclude_none=True)
     return data

@@ -12,17 +12,17 @@ from typing import Any
 from twisted.internet.defer import Deferred, gatherResults, succeed
 from twisted.logger import Logger
 
+from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.capabilities import CustomModelStyle
-from tservice.clis.command import CommandEnd
-from tservice.clis.install import PREFIX, Installer
+from tservice.clis.cli_versions import CliVersionReader
+from tservice.clis.command import CommandResult
+from tservice.clis.installer import NPM_PREFIX, Installer
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.loginpath import LoginPath
-from tservice.clis.lookup import BinaryLookup
-from tservice.clis.model import CliEntry, CliKind, Install
-from tservice.clis.params import offered
-from tservice.clis.registry import merge_registry, read_file, write_file
-from tservice.clis.shown import CliFile, CliItem, FaultyEntry, InstalledItem, InstallPlan
-from tservice.clis.versions import Versions
+from tservice.clis.login_path import LoginPathReader
+from tservice.clis.model import CliEntry, CliKind, InstallCommand
+from tservice.clis.params import offered_choices
+from tservice.clis.registry_merge import merge_registry, read_registry_file, write_registry_file
+from tservice.clis.responses import CliFile, CliItem, FaultyEntry, InstalledItem, InstallPlan
 from tservice.core.disk_errors import find_disk_problem
 from tservice.core.doors.reachability import AlwaysReachable, ReachabilityCheck
 from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
@@ -41,7 +41,7 @@ from tservice.core.places.location import OWN_LOCATION
 from tservice.mux.keys import KEYS
 from tservice.settings.interfaces import ISettings
 
-TAIL = 4000
+OUTPUT_TAIL = 4000
 """Last characters of a failed installation's output in the error."""
 
 Clis = dict[str, Any]
@@ -73,8 +73,8 @@ class CliService:
         reach: ReachabilityCheck | None = None,
         home: Path = Path("/"),
         threads: IThreads | None = None,
-        versions: Versions | None = None,
-        login: LoginPath | None = None,
+        versions: CliVersionReader | None = None,
+        login: LoginPathReader | None = None,
     ) -> None:
         """Create the service.
 
@@ -83,7 +83,7 @@ class CliService:
         @param threads: worker pool for access to that home; C{None}: run directly.
         @param versions: C{None}: versions are not read.
         """
-        self._target = home / PREFIX
+        self._target = home / NPM_PREFIX
         self._threads = threads or SynchronousThreads()
         self._versions = versions
         self._login = login
@@ -100,19 +100,19 @@ class CliService:
         """Read the file; an unusable file is logged, and the stock entries apply."""
         remove_leftovers(self._path)
         try:
-            clis = read_file(self._path)
+            clis = read_registry_file(self._path)
         except (FileError, OSError) as error:
             self._log.error("{error}; the file is ignored", error=str(error))
             clis = {}
-        self._registry.use(merge_registry(self._stock, clis))
+        self._registry.replace_entries(merge_registry(self._stock, clis))
 
-    def stop(self) -> Deferred[list[CommandEnd]]:
+    def stop_installs(self) -> Deferred[list[CommandResult]]:
         """Terminate running installations; the Deferred fires at their end."""
         if self._versions is not None:
-            self._versions.stop()
-        return self._installer.stop()
+            self._versions.stop_all()
+        return self._installer.stop_all()
 
-    async def answers(self, asker: str) -> None:
+    async def check_reachable(self, asker: str) -> None:
         """Check that the folders of programs respond, so that a search does not block.
 
         @param asker: the account that asks.
@@ -120,25 +120,25 @@ class CliService:
         """
         await self._reach.check_paths(OWN_LOCATION, (), asker)
 
-    async def with_versions(self) -> list[CliItem]:
-        """Return L{listing} with C{version} where an installed CLI prints it in time."""
-        entries = self._registry.entries()
-        asked = [self._version(entry) for entry in entries]
+    async def list_with_versions(self) -> list[CliItem]:
+        """Return L{list_items} with C{version} where an installed CLI prints it in time."""
+        entries = self._registry.list_entries()
+        asked = [self._read_version(entry) for entry in entries]
         found = await gatherResults(asked, consumeErrors=True)
         pairs = zip(entries, found, strict=True)
-        return [self.describe(entry, version) for entry, version in pairs]
+        return [self.describe_entry(entry, version) for entry, version in pairs]
 
-    def _version(self, entry: CliEntry) -> Deferred[str | None]:
+    def _read_version(self, entry: CliEntry) -> Deferred[str | None]:
         path = self._registry.find_binary(entry)
         if path is None or entry.version is None or self._versions is None:
             return succeed(None)
-        return self._versions.read(path, entry.version)
+        return self._versions.read_version(path, entry.version)
 
-    def listing(self) -> list[CliItem]:
+    def list_items(self) -> list[CliItem]:
         """Return every entry, including disabled ones, as clients see them."""
-        return [self.describe(entry) for entry in self._registry.entries()]
+        return [self.describe_entry(entry) for entry in self._registry.list_entries()]
 
-    def describe(self, entry: CliEntry, version: str | None = None) -> CliItem:
+    def describe_entry(self, entry: CliEntry, version: str | None = None) -> CliItem:
         """Return one entry as clients see it (protocol-clis)."""
         install = entry.install if entry.stock else None
         path = self._registry.find_binary(entry)
@@ -155,31 +155,31 @@ class CliService:
             version=version,
             install_command=None if install is None else " ".join(install.command),
             custom_model=entry.capabilities.custom_model.style is not CustomModelStyle.NONE or None,
-            params=offered(entry.params) or None,
+            params=offered_choices(entry.params) or None,
             newline=None
             if entry.kind is CliKind.SHELL
             else KEYS[entry.capabilities.submission.newline].plain.decode(),
             binaries=None if entry.stock else list(entry.binaries),
             argv=None if entry.stock else list(entry.argv),
-            looked_in=None if path is not None else self._looked_in(entry),
+            looked_in=None if path is not None else self._searched_folders(entry),
             login_shell_problem=None if path is not None else self._login_problem(),
         )
 
-    def _looked_in(self, entry: CliEntry) -> list[str]:
+    def _searched_folders(self, entry: CliEntry) -> list[str]:
         """Return the places where a missing program was searched; an absolute path is the only
         place.
         """
         if any(name.startswith("/") for name in entry.binaries):
             return list(entry.binaries)
-        return list(self._lookup.looked_in())
+        return list(self._lookup.searched_folders())
 
     def _login_problem(self) -> str | None:
         return None if self._login is None else self._login.problem
 
-    def file(self) -> CliFile:
+    def get_file_status(self) -> CliFile:
         """Return the status of the file, which an operator may have edited."""
         try:
-            faults = merge_registry(self._stock, read_file(self._path)).faults
+            faults = merge_registry(self._stock, read_registry_file(self._path)).faults
         except (FileError, OSError) as error:
             return CliFile(path=str(self._path), problem=str(error), entries=[])
         entries = [FaultyEntry(id=name, problem=why) for name, why in faults.items()]
@@ -190,7 +190,7 @@ class CliService:
 
         @raise ServiceError: 404, 409; 400 for disabling the shell.
         """
-        entry = self._known(name)
+        entry = self._require_known(name)
         if entry.kind is CliKind.SHELL and not enabled:
             raise invalid_field("enabled", "the shell cannot be disabled")
 
@@ -202,9 +202,9 @@ class CliService:
                 )
             data["enabled"] = enabled
 
-        return self._change(name, switch, blame=state_conflict)
+        return self._change_entry(name, switch, blame=state_conflict)
 
-    def create(self, data: Mapping[str, Any]) -> CliItem:
+    def create_entry(self, data: Mapping[str, Any]) -> CliItem:
         """Add a custom entry.
 
         @param data: the fields of an entry, validated one by one.
@@ -217,24 +217,24 @@ class CliService:
                 raise ServiceError(ErrorCode.ALREADY_EXISTS, f"{name} exists already")
             clis[name] = {key: value for key, value in data.items() if key != "id"}
 
-        return self._change(name, add)
+        return self._change_entry(name, add)
 
-    def replace(self, name: str, data: Mapping[str, Any]) -> CliItem:
+    def replace_entry(self, name: str, data: Mapping[str, Any]) -> CliItem:
         """Replace a custom entry by C{data}; without C{enabled} that state is kept.
 
         @raise ServiceError: 400 for a stock entry, 404, 409.
         """
         self._refuse_stock(name)
-        entry = self._registry.get(name)
+        entry = self._registry.get_entry(name)
 
         def put(clis: Clis) -> None:
             if name not in clis:
                 raise not_found(f"CLI {name}")
             clis[name] = {"enabled": entry is None or entry.enabled, **data}
 
-        return self._change(name, put)
+        return self._change_entry(name, put)
 
-    def delete(self, name: str) -> None:
+    def delete_entry(self, name: str) -> None:
         """Remove a custom entry.
 
         @raise ServiceError: 400 for a stock entry, 404, 409.
@@ -245,73 +245,73 @@ class CliService:
             if clis.pop(name, None) is None:
                 raise not_found(f"CLI {name}")
 
-        self._edit(name, remove)
+        self._edit_file(name, remove)
 
-    async def install(self, name: str) -> InstalledItem:
+    async def install_cli(self, name: str) -> InstalledItem:
         """Run a stock entry's install command to its end; the entry is not enabled.
 
         @raise ServiceError: 400 for an entry without an install command, 404; 409 while it is being
             installed; 422 with the end of the output.
         """
-        entry, install = self._installable(name)
+        entry, install = self._require_installable(name)
         self._installer.refuse_running(name)
         program, *words = install.command
-        found = self._lookup.find((program,))
+        found = self._lookup.find_program((program,))
         if found is None:
             raise operation_failed(
                 f"installing {entry.label} needs {program}, which is not installed"
             )
         command = self._installer.start(name, (str(found), *words))
-        command.ended().addBoth(self._forget)
-        ending = await command.ended()
-        if ending.ended or ending.status != 0:
+        command.wait_ended().addBoth(self._clear_caches)
+        ending = await command.wait_ended()
+        if ending.was_terminated or ending.status != 0:
             raise operation_failed(
-                f"installing {entry.label} {_reason(ending)}\n{ending.output[-TAIL:]}"
+                f"installing {entry.label} {_failure_text(ending)}\n{ending.output[-OUTPUT_TAIL:]}"
             )
-        shown = self.describe(entry)
+        shown = self.describe_entry(entry)
         return InstalledItem(**dict(shown), output=ending.output)
 
-    async def plan(self, name: str) -> InstallPlan:
-        """Return the plan of L{install}; nothing is run.
+    async def plan_install(self, name: str) -> InstallPlan:
+        """Return the plan of L{install_cli}; nothing is run.
 
         @raise ServiceError: 400 for an entry without an install command, 404.
         """
-        _, install = self._installable(name)
+        _, install = self._require_installable(name)
         return InstallPlan(
             command=shlex.join(install.command),
             target=str(self._target),
-            writable=await self._threads.run(partial(can_make, self._target)),
+            writable=await self._threads.run(partial(is_creatable, self._target)),
         )
 
-    async def cancel(self, name: str) -> None:
+    async def cancel_install(self, name: str) -> None:
         """Terminate the running installation; see L{Installer.cancel}."""
-        self._known(name)
+        self._require_known(name)
         await self._installer.cancel(name)
 
-    def _installable(self, name: str) -> tuple[CliEntry, Install]:
-        entry = self._known(name)
+    def _require_installable(self, name: str) -> tuple[CliEntry, InstallCommand]:
+        entry = self._require_known(name)
         if not entry.stock:
             raise invalid_field("id", f"{name} is not a stock entry")
         if entry.install is None:
             raise invalid_field("id", f"{name} has no install command")
         return entry, entry.install
 
-    def _forget(self, result: object) -> None:
-        self._lookup.forget()
+    def _clear_caches(self, result: object) -> None:
+        self._lookup.clear_cache()
         if self._versions is not None:
-            self._versions.forget()
+            self._versions.clear_cache()
 
-    def _change(
+    def _change_entry(
         self,
         name: str,
         edit: Callable[[Clis], None],
         blame: Callable[[str], ServiceError] = _bad_input,
     ) -> CliItem:
         """Change an entry and return it as clients see it."""
-        self._edit(name, edit, blame)
-        return self.describe(self._known(name))
+        self._edit_file(name, edit, blame)
+        return self.describe_entry(self._require_known(name))
 
-    def _edit(
+    def _edit_file(
         self,
         name: str,
         edit: Callable[[Clis], None],
@@ -322,24 +322,24 @@ class CliService:
         @param blame: makes the error for an entry that breaks a rule.
         """
         try:
-            clis = read_file(self._path)
+            clis = read_registry_file(self._path)
             edit(clis)
             merged = merge_registry(self._stock, clis)
             if name in merged.faults:
                 raise blame(merged.faults[name])
-            write_file(self._path, clis)
+            write_registry_file(self._path, clis)
         except FileError as error:
             raise state_conflict(f"{error}; repair the file first") from error
         except OSError as error:
             why = find_disk_problem(error) or error.strerror
             raise operation_failed(f"{self._path.name} could not be written: {why}") from error
-        self._registry.use(merged)
-        self._lookup.forget()
+        self._registry.replace_entries(merged)
+        self._lookup.clear_cache()
         told = CliEntryPayload(id=name, deleted=name not in merged.entries)
         self._hub.publish(Event(name=EventName.CLI_CHANGED, payload=told))
 
-    def _known(self, name: str) -> CliEntry:
-        entry = self._registry.get(name)
+    def _require_known(self, name: str) -> CliEntry:
+        entry = self._registry.get_entry(name)
         if entry is None:
             raise not_found(f"CLI {name}")
         return entry
@@ -359,13 +359,13 @@ class CliService:
             )
 
 
-def can_make(folder: Path) -> bool:
+def is_creatable(folder: Path) -> bool:
     """Return true if files can be created in C{folder}, which may have to be created first."""
     there = next(each for each in (folder, *folder.parents) if each.exists())
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
-def _reason(ending: CommandEnd) -> str:
-    if ending.ended:
+def _failure_text(ending: CommandResult) -> str:
+    if ending.was_terminated:
         return "took too long or was cancelled"
     return f"failed (exit status {ending.status})" if ending.status is not None else "was killed"

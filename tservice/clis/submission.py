@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from tservice.clis.words import Record
+from tservice.clis.field_types import CliRecord
 
 _Key = Annotated[str, StringConstraints(pattern=r"^(?:Home|End|C-[a-z])$")]
 _Newline = Annotated[str, StringConstraints(pattern=r"^(?:S-Enter|C-[a-z])$")]
@@ -26,7 +26,7 @@ _LETTERS = frozenset({"49", str(ord("y"))})
 _Sign = Annotated[str, StringConstraints(pattern=r"^[!-/:-@\[-`{-~]$")]
 
 
-class Park(Record):
+class DraftParking(CliRecord):
     """Way to take a draft out of the composer, and to bring it back.
 
     @ivar keys: pressed one after the other; then the composer is empty.
@@ -38,7 +38,7 @@ class Park(Record):
     returns: bool = False
 
 
-class Submission(Record):
+class SubmissionRules(CliRecord):
     """Treatment of a prompt's end and of Enter by an agent.
 
     The defaults suit an unknown agent: Enter is pressed once.
@@ -69,9 +69,9 @@ class Submission(Record):
     join: Literal["BSpace"] | None = None
     cut: _Key | None = None
     newline: _Newline = "S-Enter"
-    park: Park | None = None
+    park: DraftParking | None = None
 
-    def spaced(self, text: str) -> str:
+    def append_blank(self, text: str) -> str:
         """Return C{text} with a blank appended if an Enter after it would have another meaning."""
         if self.continues is not None and text.endswith(self.continues):
             return f"{text} "
@@ -79,7 +79,7 @@ class Submission(Record):
         mention = self.completes is not None and last and last[0].startswith(self.completes)
         return f"{text} " if mention and text.endswith(last[0]) else text
 
-    def is_unsaid(self, text: str) -> bool:
+    def is_not_prompt(self, text: str) -> bool:
         """Return true if C{text} is not sent to the model: a command of the agent or the shell."""
         return self.is_command(text) or self.runs_shell(text)
 

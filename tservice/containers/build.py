@@ -72,7 +72,7 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
     environ = environment(ground.environ)
     store = ContainerStore(ground.database, lambda: ground.random(8).hex())
     runner = Runner(ground.reactor, ground.reactor, environ)
-    hosts = Hosts(store, runner, ground.programs.find)
+    hosts = Hosts(store, runner, ground.programs.find_program)
     folders = Folders(ground.config.data_dir / "containers")
     keeper = find_compiled_keeper(sys.executable)
     spoken: dict[str, Any] = {

@@ -43,7 +43,7 @@ class JobRules:
 
     def is_shell(self, mode: str) -> bool:
         """Return true if a mode runs a plain shell."""
-        entry = self.clis.get(mode)
+        entry = self.clis.get_entry(mode)
         return entry is not None and entry.kind is CliKind.SHELL
 
     def require_mode(self, mode: str) -> None:
@@ -51,9 +51,9 @@ class JobRules:
 
         @raise ServiceError: 400: there is no such mode, or it is disabled.
         """
-        entry = self.clis.get(mode)
+        entry = self.clis.get_entry(mode)
         if entry is None or not entry.enabled:
-            known = ", ".join(one.id for one in self.clis.entries() if one.enabled)
+            known = ", ".join(one.id for one in self.clis.list_entries() if one.enabled)
             raise invalid_field("agentType", f"must be one of {known}")
 
     async def check(self, definition: Definition, owner: Identity) -> Definition:
@@ -90,7 +90,7 @@ class JobRules:
         @raise ServiceError: 403: it needs a grant that this owner lacks.
         """
         mode = definition.agent_type
-        entry = self.clis.require(mode)
+        entry = self.clis.require_enabled(mode)
         gated = entry.capabilities.privileged_command_gate or definition.launch_command
         if gated and not owner.can_bypass_permissions:
             what = "launchCommand" if definition.launch_command else f"agentType {mode}"

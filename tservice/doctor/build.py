@@ -27,7 +27,7 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature
         return [*ailments(ground.database, ground.doors), *bridge_rows(await reach.look())]
 
     async def login() -> str:
-        await ground.login.read()
+        await ground.login.wait_known()
         return ground.programs.login_path
 
     service = DoctorService(
@@ -35,7 +35,7 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature
         processes=ground.reactor,
         environ=ground.environ,
         home=ground.home,
-        clis=lambda: registered(clis.entries()),
+        clis=lambda: registered(clis.list_entries()),
         own=own,
         login=login,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-from tservice.clis.interfaces import entries_on_disk
+from tservice.clis.interfaces import read_stored_registry
 from tservice.doctor.command import run
 from tservice.doctor.model import Category
 from tservice.doctor.registered import registered
@@ -30,7 +30,7 @@ def look(
     @return: the exit status: 0; 1 if a required tool fails; 2 without a report.
     """
     wanted = None if category is None else Category(category)
-    found = entries_on_disk(data_dir)
+    found = read_stored_registry(data_dir)
     for fault in found.faults:
         (aside or out).write(f"not in use: {fault}\n")
     return run(wanted, registered(found.entries), environ, home, out, aside=aside)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from tservice.audit.interfaces import AuditEntry, IAuditLog
-from tservice.clis.capabilities import Attachment
+from tservice.clis.capabilities import AttachmentForm
 from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
 from tservice.files.bounds import DailyBytes
 from tservice.files.carrying_routes import CarryingRoutes
@@ -111,15 +111,15 @@ class _Found:
 
     def insert(self, session_id: str, path: str) -> dict[str, str]:
         """Return the text to type for a file, and its kind."""
-        entry = self.clis.get(self.sessions.get(session_id).mode)
-        form = Attachment.PATH if entry is None else entry.capabilities.attachment
-        return {"insert": form.text(path), "attachment": form.value}
+        entry = self.clis.get_entry(self.sessions.get(session_id).mode)
+        form = AttachmentForm.PATH if entry is None else entry.capabilities.attachment
+        return {"insert": form.format_path(path), "attachment": form.value}
 
     def runs(self, path: str) -> bool:
         """Return whether a file at C{path} can configure git, or an agent, to run something."""
         sources = [
             source
-            for entry in self.clis.entries()
+            for entry in self.clis.list_entries()
             for source in entry.capabilities.folder_config or ()
         ]
         return _GIT in path.casefold().split("/") or is_agent_configuration(path, sources)

@@ -8,8 +8,8 @@ from datetime import tzinfo
 
 from attrs import field, frozen
 
-from tservice.clis.loginpath import LoginPath
-from tservice.clis.lookup import BinaryLookup
+from tservice.clis.binary_lookup import BinaryLookup
+from tservice.clis.login_path import LoginPathReader
 from tservice.core.doors.reachability import ReachabilityCheck
 from tservice.core.doors.worker_pool import WorkerPools
 from tservice.core.events import EventHub
@@ -44,7 +44,7 @@ class Ground(Program):
     reach: ReachabilityCheck
     settings: ISettings
     programs: BinaryLookup
-    login: LoginPath
+    login: LoginPathReader
     places: LocationRegistry
     os_users: OsUserWiring
     hub: EventHub = field(factory=EventHub)

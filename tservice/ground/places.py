@@ -10,7 +10,7 @@ from typing import Protocol
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.access import hook_secret
-from tservice.clis.lookup import BinaryLookup
+from tservice.clis.binary_lookup import BinaryLookup
 from tservice.core.places.local_locations import (
     GetSearchPath,
     OsUserLocationProvider,
@@ -55,7 +55,7 @@ def near_places(
         def lookup() -> BinaryLookup:
             return BinaryLookup(clock, build_user_environment(user, environ), user.home, can_run)
 
-        return lambda names: lookup().find(names), lambda: lookup().path()
+        return lambda names: lookup().find_program(names), lambda: lookup().search_path()
 
     others = OsUserLocationProvider(
         users=os_users.users,

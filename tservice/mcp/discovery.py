@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.clis.interfaces import CliEntry, CliKind, McpConfig, McpFormat
+from tservice.clis.interfaces import CliEntry, CliKind, McpConfigFile, McpFormat
 
 COPILOT = CliEntry.model_validate(
     {
@@ -88,7 +88,7 @@ def unsupported(
     )
 
 
-def _stated(config: McpConfig, home: Path, environ: Mapping[str, str]) -> str:
+def _stated(config: McpConfigFile, home: Path, environ: Mapping[str, str]) -> str:
     """Return the path of the file; a relative path is kept."""
     if config.relocation is not None:
         folder = environ.get(config.relocation.env_var, "")

@@ -130,7 +130,7 @@ class McpSyncService:
         return evolve(target, status=TargetStatus.FAILED, error=reason, added=(), skipped=())
 
     def _places(self) -> tuple[McpFile, ...]:
-        return places(self._clis.entries(), self._home, self._environ, self._installed)
+        return places(self._clis.list_entries(), self._home, self._environ, self._installed)
 
     def _installed(self, entry: CliEntry) -> bool:
         return self._clis.find_binary(entry) is not None
@@ -143,7 +143,7 @@ class McpSyncService:
             targets=[shown_target(target) for target in targets],
             conflicts=[*offer.conflicts],
             disabled=[*offer.disabled],
-            unsupported=[*unsupported(self._clis.entries(), self._installed)],
+            unsupported=[*unsupported(self._clis.list_entries(), self._installed)],
         )
 
 

@@ -16,7 +16,7 @@ from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.clis.interfaces import ICliRegistry, Program
+from tservice.clis.interfaces import ICliRegistry, InstalledCli
 from tservice.core.clock import now_ms
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import (
@@ -143,7 +143,7 @@ class Mind:
             text = await self._text(session, steer, rejected)
             place = await self._place(session)
             look = partial(
-                self._clis.program, session.mode, session.env_overrides, place, granted=granted
+                self._clis.find_program, session.mode, session.env_overrides, place, granted=granted
             )
             program = await self._threads.run(look, at=str(place.home), owner=session.owner)
             found = await self._ask(session, place, program, text, again)
@@ -200,7 +200,7 @@ class Mind:
         return self._starting(session)
 
     async def _ask(
-        self, session: Session, place: Location, program: Program, text: str, again: Again
+        self, session: Session, place: Location, program: InstalledCli, text: str, again: Again
     ) -> tuple[Suggestion, ...]:
         argv = command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}

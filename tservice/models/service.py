@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.clis.interfaces import CustomModelStyle, ICliRegistry, Launch
+from tservice.clis.interfaces import CustomModelStyle, ICliRegistry, LaunchPlan
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
@@ -233,7 +233,7 @@ class ModelService:
             return changed_model(None, restarted=False)
         return await self._apply(session_id, None, caller, again)
 
-    async def inject(self, session: Session, plan: Launch) -> Launch:
+    async def inject(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
         custom = session.custom_model
         if custom is None:
             return plan
@@ -326,9 +326,9 @@ class ModelService:
         return session
 
     def _style(self, mode: str) -> CustomModelStyle:
-        entry = self._clis.get(mode)
+        entry = self._clis.get_entry(mode)
         if entry is None:
-            entry = self._clis.require(mode)
+            entry = self._clis.require_enabled(mode)
         return entry.capabilities.custom_model.style
 
     def _users_of(self, endpoint_id: str, model_id: str | None = None) -> list[Session]:

@@ -109,7 +109,7 @@ class Rebuilder:
         return RestoreOutcome.RESTORED
 
     def _is_agent(self, session: Session) -> bool:
-        entry = self._clis.get(session.mode)
+        entry = self._clis.get_entry(session.mode)
         return entry is not None and entry.kind is CliKind.AGENT
 
     async def _failed(self, session_id: str) -> bool:

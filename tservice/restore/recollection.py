@@ -78,7 +78,7 @@ class Recollection:
         if kept is None:
             return b""
         self._shown.add(session.id)
-        entry = self._clis.get(session.mode)
+        entry = self._clis.get_entry(session.mode)
         saved = datetime.fromtimestamp(kept.saved, UTC).astimezone(self._zone)
         is_shell = entry is not None and entry.kind is CliKind.SHELL
         return preface(kept.rows, saved, (session.cols, session.rows), clear=not is_shell)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from attrs import field, frozen
 from zope.interface import Interface
 
-from tservice.clis.interfaces import Launch
+from tservice.clis.interfaces import LaunchPlan
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
@@ -319,7 +319,7 @@ class ICustomModels(Interface):
             model id, or not in that mode.
         """
 
-    async def inject(session: Session, plan: Launch) -> Launch:
+    async def inject(session: Session, plan: LaunchPlan) -> LaunchPlan:
         """Return C{plan} with the settings that point the agent to the session's custom model.
 
         Settings that point elsewhere are removed. A session without a custom model keeps C{plan}

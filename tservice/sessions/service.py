@@ -430,7 +430,7 @@ class SessionService:
 
     async def _conversation(self, live: Live) -> str | None:
         """Return the conversation to continue, for an agent that can resume."""
-        entry = self._deps.clis.get(live.record.mode)
+        entry = self._deps.clis.get_entry(live.record.mode)
         if entry is None or entry.resume is None:
             return None
         resume = await self._first_resume(live)

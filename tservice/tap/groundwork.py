@@ -7,8 +7,8 @@ import pwd
 from collections.abc import Sequence
 from functools import partial
 
-from tservice.clis.loginpath import LoginPath, LoginShell
-from tservice.clis.lookup import BinaryLookup
+from tservice.clis.binary_lookup import BinaryLookup
+from tservice.clis.login_path import LoginPathReader, LoginShell
 from tservice.core.doors.mount_table import MountTable
 from tservice.core.doors.program_lookup import find_unresponsive_folders
 from tservice.core.doors.reachability import PROBE_SECONDS, ReachabilityProbe
@@ -46,7 +46,11 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
     programs = BinaryLookup(program.reactor, program.environ, program.home)
     login = read_login_path(program, programs, doors, stack)
     own = own_place(
-        config.data_dir, program.environ, program.home, programs.find, path=programs.path
+        config.data_dir,
+        program.environ,
+        program.home,
+        programs.find_program,
+        path=programs.search_path,
     )
     places = near_places(clock=program.reactor, environ=program.environ, own=own, os_users=os_users)
     settings = SettingsService(config.data_dir / "settings.json", hub, config)
@@ -98,7 +102,7 @@ def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) ->
 
 def read_login_path(
     program: Program, programs: BinaryLookup, doors: WorkerPools, stack: ServiceStack
-) -> LoginPath:
+) -> LoginPathReader:
     """Start to read the login shell's C{PATH}; program lookups wait for it."""
 
     async def shell() -> str:
@@ -111,7 +115,7 @@ def read_login_path(
         )
         return ":".join(folder for folder in path.split(":") if folder not in silent)
 
-    login = LoginPath(
+    login = LoginPathReader(
         LoginShell(
             clock=program.reactor,
             processes=program.reactor,
@@ -138,14 +142,14 @@ def reach_of(
     places: LocationRegistry,
     doors: WorkerPools,
     programs: BinaryLookup,
-    login: LoginPath,
+    login: LoginPathReader,
 ) -> ReachabilityProbe:
     """Return the reachability check for user-named folders, and for those that the service searches
     for users.
     """
 
     async def always() -> Sequence[str]:
-        await login.read()
-        return (*programs.touched(), str(program.config.cases_dir))
+        await login.wait_known()
+        return (*programs.opened_folders(), str(program.config.cases_dir))
 
     return ReachabilityProbe(places, doors.files, always)

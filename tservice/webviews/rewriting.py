@@ -279,7 +279,7 @@ def sheet(content: bytes, prefix: str) -> bytes:
 def permitted(asked: str) -> dict[str, str]:
     """Return the headers of a CORS preflight answer.
 
-    @param asked: C{AccessRule-Control-Request-Headers}.
+    @param asked: C{AccessRule-AgentControl-Request-Headers}.
     """
     names = [name.strip() for name in asked.split(",")]
     return {

@@ -29,10 +29,10 @@ from tservice.access.hook_secret import load_hook_secret
 from tservice.agents.build import build_agents
 from tservice.agents.hooks.files import FILE, FOLDER
 from tservice.agents.hooks.routes import agent_operations
+from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.lookup import BinaryLookup
-from tservice.clis.registry import merge_registry
-from tservice.clis.stock import stock_entries
+from tservice.clis.registry_merge import merge_registry
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
@@ -115,7 +115,7 @@ class ClaudeCase(TmuxTestCase):
             environ=self.environ,
             pane_env=self.pane_env,
         )
-        self.clis.use(merge_registry(stock_entries(), {}))
+        self.clis.replace_entries(merge_registry(load_stock_entries(), {}))
         self.ground = lay_ground(
             self.folder,
             reactor=self.clock,

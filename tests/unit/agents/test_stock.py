@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.terminal.screen_rules import ScreenRules
 
 FOLDERS = {
@@ -27,6 +27,6 @@ class StockRuleTests(SynchronousTestCase):
             name: ScreenRules.from_capabilities(
                 entry.capabilities.model_dump(by_alias=True, mode="json")
             )
-            for name, entry in stock_entries().items()
+            for name, entry in load_stock_entries().items()
         }
         self.assertEqual({name: RULES[folder] for name, folder in FOLDERS.items()}, entries)

@@ -13,13 +13,15 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from tservice.clis.interfaces import LaunchRequest, PaneKeys
+from tservice.clis.interfaces import LaunchRequest, PaneVariables
 from tservice.clis.model import CliEntry, parse_entry
 from tservice.core.places.location import Location
 from tservice.settings.interfaces import ISettings, SettingsObserver
 from tservice.settings.model import Settings, read_settings
 
-PANE = PaneKeys(session_id="s-1", api_url="http://127.0.0.1:1", hook_secret_file="/d/hook-secret")
+PANE = PaneVariables(
+    session_id="s-1", api_url="http://127.0.0.1:1", hook_secret_file="/d/hook-secret"
+)
 
 
 def make_entry(**fields: object) -> CliEntry:

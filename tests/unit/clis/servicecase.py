@@ -12,15 +12,15 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import wire
 from tests.unit.clis.fakes import FakeProcesses, FakeSettings
+from tservice.clis.binary_lookup import BinaryLookup
+from tservice.clis.cli_versions import CliVersionReader
 from tservice.clis.command import CliCommand
-from tservice.clis.install import Installer
+from tservice.clis.installer import Installer
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.lookup import BinaryLookup
+from tservice.clis.responses import CliItem
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
-from tservice.clis.shown import CliItem
-from tservice.clis.stock import stock_entries
-from tservice.clis.versions import Versions
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.http.operations import Identity, Operation, OperationCall
@@ -53,23 +53,23 @@ class ServiceCase(SynchronousTestCase):
             environ=self.environ,
             home=self.root,
             hub=self.hub,
-            path_of=lookup.path_of,
+            path_of=lookup.path_for_program,
             make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
-            where=self.where,
+            locate=self.where,
         )
         self.service = CliService(
             path=self.path,
-            stock=stock_entries(),
+            stock=load_stock_entries(),
             registry=self.registry,
             lookup=lookup,
             installer=self.installer,
             home=self.root,
-            versions=Versions(
+            versions=CliVersionReader(
                 clock=self.clock,
                 processes=self.processes,
                 environ=self.environ,
                 home=self.root,
-                path_of=lookup.path_of,
+                path_of=lookup.path_for_program,
                 make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             ),
             settings=self.settings,

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.unit.clis.fakes import FakeProcesses, FakeTransport, make_program
 from tests.waiting import until
-from tservice.clis.command import GRACE, OUTPUT_LIMIT, TIME_LIMIT, CliCommand, CommandEnd
+from tservice.clis.command import GRACE, OUTPUT_LIMIT, TIME_LIMIT, CliCommand, CommandResult
 
 
 class CommandTests(SynchronousTestCase):
@@ -26,7 +26,7 @@ class CommandTests(SynchronousTestCase):
         self.group = True
         self.command = CliCommand(self.clock, self.heard.append, self.kill_group)
         self.command.start(self.processes, ("/bin/npm", "install"), {"A": "1"}, Path("/home/u"))
-        self.over = self.command.ended()
+        self.over = self.command.wait_ended()
 
     def kill_group(self, group: int, number: int) -> None:
         if not self.group:
@@ -38,7 +38,7 @@ class CommandTests(SynchronousTestCase):
     def process(self) -> FakeTransport:
         return self.processes.spawned[0]
 
-    def ending(self) -> CommandEnd:
+    def ending(self) -> CommandResult:
         self.assertEqual([], self.clock.getDelayedCalls())
         return self.successResultOf(self.over)
 
@@ -50,7 +50,7 @@ class CommandTests(SynchronousTestCase):
 
     def test_success_and_failure(self) -> None:
         self.process.finish(0)
-        self.assertEqual(CommandEnd(status=0, ended=False, output=""), self.ending())
+        self.assertEqual(CommandResult(status=0, was_terminated=False, output=""), self.ending())
         self.setUp()
         self.process.finish(7)
         self.assertEqual(7, self.ending().status)
@@ -68,10 +68,10 @@ class CommandTests(SynchronousTestCase):
 
     def test_a_late_waiter_hears_at_once(self) -> None:
         self.process.finish(0)
-        self.assertEqual(self.ending(), self.successResultOf(self.command.ended()))
+        self.assertEqual(self.ending(), self.successResultOf(self.command.wait_ended()))
 
     def test_giving_up_waiting_ends_nothing(self) -> None:
-        impatient = self.command.ended()
+        impatient = self.command.wait_ended()
         impatient.cancel()
         self.failureResultOf(impatient, CancelledError)
         self.assertEqual([], self.sent)
@@ -85,42 +85,42 @@ class CommandTests(SynchronousTestCase):
         self.assertEqual([(4000, signal.SIGTERM)], self.sent)
         self.group = False
         self.process.finish(None, signal.SIGTERM)
-        self.assertTrue(self.ending().ended)
+        self.assertTrue(self.ending().was_terminated)
 
     def test_kill_when_term_is_ignored(self) -> None:
-        self.command.end()
-        self.command.end()
+        self.command.terminate()
+        self.command.terminate()
         self.clock.advance(GRACE)
         self.assertEqual([(4000, signal.SIGTERM), (4000, signal.SIGKILL)], self.sent)
         self.assertNoResult(self.over)
         self.process.finish(None, signal.SIGKILL)
-        self.assertTrue(self.ending().ended)
+        self.assertTrue(self.ending().was_terminated)
 
     def test_the_rest_of_the_group_is_killed_too(self) -> None:
-        self.command.end()
+        self.command.terminate()
         self.process.finish(None, signal.SIGTERM)
         self.assertNoResult(self.over)
         self.clock.advance(GRACE)
         self.assertEqual((4000, signal.SIGKILL), self.sent[-1])
-        self.assertTrue(self.ending().ended)
+        self.assertTrue(self.ending().was_terminated)
 
     def test_pipes_that_others_hold_are_let_go(self) -> None:
         self.process.exit(0)
         self.assertNoResult(self.over)
         self.clock.advance(GRACE)
-        self.assertEqual(CommandEnd(status=0, ended=False, output=""), self.ending())
+        self.assertEqual(CommandResult(status=0, was_terminated=False, output=""), self.ending())
 
     def test_ending_it_before_it_has_its_group(self) -> None:
         self.group = False
-        self.command.end()
+        self.command.terminate()
         self.assertEqual([signal.SIGTERM], self.process.signals)
         self.process.finish(None, signal.SIGTERM)
-        self.assertTrue(self.ending().ended)
+        self.assertTrue(self.ending().was_terminated)
 
     def test_ending_what_is_over(self) -> None:
         self.process.finish(0)
-        self.command.end()
-        self.assertFalse(self.ending().ended)
+        self.command.terminate()
+        self.assertFalse(self.ending().was_terminated)
         self.assertEqual([], self.sent)
 
 
@@ -155,8 +155,8 @@ class RealProcessTests(TestCase):
 
     async def test_output_and_status(self) -> None:
         command, _, _ = self.start("#!/bin/sh\necho out; echo err >&2; exit 3\n", Clock())
-        ending = await command.ended()
-        self.assertEqual((3, False), (ending.status, ending.ended))
+        ending = await command.wait_ended()
+        self.assertEqual((3, False), (ending.status, ending.was_terminated))
         self.assertEqual({"out", "err"}, set(ending.output.split()))
 
     async def test_a_family_that_ignores_term_is_killed(self) -> None:
@@ -167,10 +167,10 @@ class RealProcessTests(TestCase):
         assert group is not None
         self.assertEqual(group, os.getpgid(group))
         self.assertNotEqual(os.getpgrp(), group)
-        command.end()
+        command.terminate()
         clock.advance(GRACE)
-        ending = await command.ended()
-        self.assertEqual((None, True), (ending.status, ending.ended))
+        ending = await command.wait_ended()
+        self.assertEqual((None, True), (ending.status, ending.was_terminated))
         # Who is killed closes its pipes a moment before it is over.
         until("the end of the whole group", lambda: not alive(group))
 

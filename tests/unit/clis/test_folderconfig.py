@@ -6,14 +6,14 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.clis.capabilities import FolderSource, is_agent_configuration
 from tservice.clis.model import CliKind, parse_entry
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ServiceError
 
 
 def stock_sources() -> list[FolderSource]:
     return [
         source
-        for entry in stock_entries().values()
+        for entry in load_stock_entries().values()
         for source in entry.capabilities.folder_config or ()
     ]
 
@@ -22,7 +22,7 @@ class FolderConfigTests(SynchronousTestCase):
     """The rule, and the stock entries' lists."""
 
     def test_every_stock_agent_says_what_configures_it(self) -> None:
-        for entry in stock_entries().values():
+        for entry in load_stock_entries().values():
             declared = entry.capabilities.folder_config
             self.assertIsNotNone(declared, entry.id)
             self.assertEqual(entry.kind is CliKind.AGENT, bool(declared), entry.id)
@@ -66,7 +66,7 @@ class FolderConfigTests(SynchronousTestCase):
             self.assertFalse(is_agent_configuration(path, stock_sources()), path)
 
     def test_bad_paths_are_refused(self) -> None:
-        entry = stock_entries()["pi"].model_dump(mode="json", by_alias=True, exclude_none=True)
+        entry = load_stock_entries()["pi"].model_dump(mode="json", by_alias=True, exclude_none=True)
         for path in ("/etc/passwd", "", "a b", "a//b"):
             capabilities = {**entry["capabilities"], "folderConfig": [{"path": path}]}
             with self.assertRaises(ServiceError) as caught:

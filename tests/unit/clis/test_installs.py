@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from tests.told import wire
 from tests.unit.clis.fakes import make_program
 from tests.unit.clis.servicecase import MINE, ServiceCase
-from tservice.clis.versions import REMEMBERED_SECONDS, TIME_LIMIT
+from tservice.clis.cli_versions import REMEMBERED_SECONDS, TIME_LIMIT
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
 
@@ -155,13 +155,13 @@ class InstallTests(ServiceCase):
     def test_stop_ends_what_runs_and_waits_for_it(self) -> None:
         answer = self.install()
         self.group = False
-        stopped = self.service.stop()
+        stopped = self.service.stop_installs()
         self.assertNoResult(stopped)
         self.processes.spawned[0].finish(None, 15)
         self.successResultOf(stopped)
         self.failureResultOf(answer, ServiceError)
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.successResultOf(self.service.stop())
+        self.successResultOf(self.service.stop_installs())
 
 
 class VersionTests(ServiceCase):
@@ -172,7 +172,7 @@ class VersionTests(ServiceCase):
         make_program(self.root / "bin", "codex")
 
     def look(self) -> Deferred[Any]:
-        return Deferred.fromCoroutine(self.service.with_versions())
+        return Deferred.fromCoroutine(self.service.list_with_versions())
 
     def version(self, answer: Deferred[Any]) -> str | None:
         [item] = [item for item in self.successResultOf(answer) if item.id == "codex"]
@@ -218,6 +218,6 @@ class VersionTests(ServiceCase):
     def test_a_stop_ends_what_runs(self) -> None:
         self.look()
         self.group = False
-        self.successResultOf(self.service.stop())
+        self.successResultOf(self.service.stop_installs())
         self.processes.spawned[0].finish(None, 15)
         self.assertEqual([], self.clock.getDelayedCalls())

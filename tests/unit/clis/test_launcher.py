@@ -14,12 +14,12 @@ from zope.interface.verify import verifyObject
 
 from tests.unit.clis.fakes import FakeSettings, make_program, request
 from tests.unit.osuserworld import OsUserWorld
+from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.interfaces import ICliRegistry, LaunchRequest
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.lookup import BinaryLookup
-from tservice.clis.model import Version
-from tservice.clis.registry import merge_registry
-from tservice.clis.stock import stock_entries
+from tservice.clis.model import VersionQuery
+from tservice.clis.registry_merge import merge_registry
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.places.location import location_of_os_user
 from tservice.ground.places import near_places, own_place
@@ -31,7 +31,7 @@ class InstalledVersion:
     def __init__(self, version: str | None) -> None:
         self._version = version
 
-    def read(self, program: Path, version: Version) -> Deferred[str | None]:
+    def read(self, program: Path, version: VersionQuery) -> Deferred[str | None]:
         return succeed(self._version)
 
 
@@ -55,18 +55,18 @@ class LaunchTests(SynchronousTestCase):
             environ=self.environ,
             versions=versions,
         )
-        registry.use(merge_registry(stock_entries(), file))
+        registry.replace_entries(merge_registry(load_stock_entries(), file))
         return registry
 
     def request(self, mode: str, *, uid: int = 1000, **fields: Any) -> LaunchRequest:
         """For the service's own place, whose user is C{uid}."""
-        find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find
+        find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find_program
         place = own_place(Path("/d"), self.environ, Path("/nowhere"), find, uid=uid)
         return request(mode, place, **fields)
 
     def refusal(self, mode: str, **fields: Any) -> ServiceError:
         error: ServiceError = self.assertRaises(
-            ServiceError, self.registry.launch, self.request(mode, **fields)
+            ServiceError, self.registry.plan_launch, self.request(mode, **fields)
         )
         return error
 
@@ -74,9 +74,9 @@ class LaunchTests(SynchronousTestCase):
         """The words with which Codex of that version is started."""
         self.registry = self.make(versions=InstalledVersion(version))
         asked = self.request("codex", resume="0a", **how)
-        plan = self.registry.launch(asked)
+        plan = self.registry.plan_launch(asked)
         return self.successResultOf(
-            ensureDeferred(self.registry.fitted("codex", plan, asked.place))
+            ensureDeferred(self.registry.fit_to_version("codex", plan, asked.place))
         ).argv[1:]
 
     def test_an_older_program_is_not_given_words_that_it_refuses(self) -> None:
@@ -90,7 +90,7 @@ class LaunchTests(SynchronousTestCase):
         verifyObject(ICliRegistry, self.registry)
 
     def test_whole(self) -> None:
-        plan = self.registry.launch(
+        plan = self.registry.plan_launch(
             self.request(
                 "codex",
                 params={"model": "m-1"},
@@ -121,20 +121,20 @@ class LaunchTests(SynchronousTestCase):
             ("bypass", "bypassPermissions", "auto"),
         ):
             self.settings.settings = FakeSettings(primaryMode=setting).get()
-            plan = self.registry.launch(self.request("primary"))
+            plan = self.registry.plan_launch(self.request("primary"))
             self.assertEqual(("--permission-mode", mode), plan.argv[-2:])
-            lowered = self.registry.launch(self.request("primary", granted=False))
+            lowered = self.registry.plan_launch(self.request("primary", granted=False))
             self.assertEqual(("--permission-mode", least), lowered.argv[-2:])
         self.assertEqual(("permissionMode",), lowered.clamped)
         chosen = self.request("primary", params={"permissionMode": "plan"})
-        self.assertEqual({"permissionMode": "plan"}, self.registry.check(chosen))
+        self.assertEqual({"permissionMode": "plan"}, self.registry.check_request(chosen))
 
     def test_root_bypasses_nothing_outside_of_a_sandbox(self) -> None:
         self.settings.settings = FakeSettings(primaryMode="bypass").get()
-        plan = self.registry.launch(self.request("primary", uid=0))
+        plan = self.registry.plan_launch(self.request("primary", uid=0))
         self.assertEqual(("--permission-mode", "default"), plan.argv[-2:])
         for params in ({}, {"permissionMode": "bypassPermissions"}):
-            plan = self.registry.launch(
+            plan = self.registry.plan_launch(
                 self.request("primary", uid=0, granted=False, params=params)
             )
             self.assertEqual(("--permission-mode", "auto"), plan.argv[-2:])
@@ -143,22 +143,22 @@ class LaunchTests(SynchronousTestCase):
             {"params": {"permissionMode": "bypassPermissions"}},
         )
         for more in wanted:
-            plan = self.registry.launch(self.request("primary", uid=0, **more))
+            plan = self.registry.plan_launch(self.request("primary", uid=0, **more))
             self.assertEqual(("--permission-mode", "bypassPermissions"), plan.argv[-2:])
         self.environ["IS_SANDBOX"] = "1"
-        plan = self.registry.launch(self.request("primary", uid=0))
+        plan = self.registry.plan_launch(self.request("primary", uid=0))
         self.assertEqual(("--permission-mode", "bypassPermissions"), plan.argv[-2:])
 
     def test_unknown_and_disabled_modes(self) -> None:
         self.registry = self.make(codex={"enabled": False})
-        self.assertRaises(ServiceError, self.registry.require, "nope")
-        error = self.assertRaises(ServiceError, self.registry.require, "codex")
+        self.assertRaises(ServiceError, self.registry.require_enabled, "nope")
+        error = self.assertRaises(ServiceError, self.registry.require_enabled, "codex")
         self.assertEqual("mode: codex is disabled", error.message)
         self.assertEqual(ErrorCode.INVALID_INPUT, self.refusal("nope").code)
         self.assertEqual(
-            "codex", self.registry.launch(self.request("codex")).argv[0].split("/")[-1]
+            "codex", self.registry.plan_launch(self.request("codex")).argv[0].split("/")[-1]
         )
-        self.assertIs(self.registry.get("codex"), self.registry.entries()[3])
+        self.assertIs(self.registry.get_entry("codex"), self.registry.list_entries()[3])
 
     def test_node_beside_the_program_comes_first(self) -> None:
         """Of a shell the order stays, whatever is beside it."""
@@ -166,10 +166,10 @@ class LaunchTests(SynchronousTestCase):
         odd = make_program(Path(self.mktemp()).absolute(), "node").parent
         path = f"{odd}:{self.environ['PATH']}"
         self.environ["PATH"] = path
-        plan = self.registry.launch(self.request("codex"))
+        plan = self.registry.plan_launch(self.request("codex"))
         self.assertEqual(str(self.bin), plan.env["PATH"].split(":")[0])
         self.assertIn(str(odd), plan.env["PATH"].split(":"))
-        self.assertEqual(path, self.registry.launch(self.request("shell")).env["PATH"])
+        self.assertEqual(path, self.registry.plan_launch(self.request("shell")).env["PATH"])
 
     def test_not_installed(self) -> None:
         error = self.refusal("gemini")
@@ -183,7 +183,7 @@ class LaunchTests(SynchronousTestCase):
             f"Antigravity is not installed: Install Antigravity and put agy on PATH {looked}",
             self.refusal("antigravity").message,
         )
-        self.assertEqual({}, self.registry.check(self.request("gemini")))
+        self.assertEqual({}, self.registry.check_request(self.request("gemini")))
 
     def test_what_is_elsewhere_is_looked_for_there(self) -> None:
         """With what a child there starts from, and nothing of this machine's environment."""
@@ -205,7 +205,7 @@ class LaunchTests(SynchronousTestCase):
                 return ""
 
         far = evolve(self.request("gemini").place, has_local_files=False, operations=Elsewhere())
-        plan = self.registry.launch(request("gemini", far))
+        plan = self.registry.plan_launch(request("gemini", far))
         self.assertEqual("/there/gemini", plan.argv[0])
         self.assertEqual("/home/there", plan.env["HOME"])
         self.assertNotIn("PATH", plan.env)
@@ -213,11 +213,11 @@ class LaunchTests(SynchronousTestCase):
     def test_what_runs_any_command_needs_the_grant(self) -> None:
         for mode in ("shell", "pi"):
             self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(mode, granted=False).code)
-            self.registry.launch(self.request(mode))
+            self.registry.plan_launch(self.request(mode))
 
     def test_what_runs_needs_the_grant_as_its_start_did(self) -> None:
         """Nothing can be lowered any more (protocol-driving)."""
-        check = self.registry.check_grant
+        check = self.registry.check_needs_no_grant
         check("primary", {"permissionMode": "auto", "gone": "x"}, {"MCP_TIMEOUT": "9"})
         for mode, params, overrides, named in (
             ("shell", {}, {}, "Shell"),
@@ -248,7 +248,7 @@ class LaunchTests(SynchronousTestCase):
             (str(self.bin / "zsh"), self.bin / "bash"),
         ):
             self.environ["SHELL"] = shell
-            plan = self.make().launch(self.request("shell"))
+            plan = self.make().plan_launch(self.request("shell"))
             self.assertEqual((str(runs), "-l"), plan.argv, shell)
 
 
@@ -264,7 +264,7 @@ class OsUserTests(SynchronousTestCase):
                         "HTTPS_PROXY": "p", "IS_SANDBOX": "0"}  # fmt: skip
         make_program(self.bin, "bash")
         make_program(self.bin, "claude")
-        find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find
+        find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find_program
         self.root = own_place(Path("/d"), self.environ, Path("/root"), find, uid=0)
         places = near_places(
             clock=Clock(), environ=self.environ, own=self.root, os_users=self.world
@@ -278,11 +278,11 @@ class OsUserTests(SynchronousTestCase):
             environ=self.environ,
             pane_env=("HTTPS_PROXY",),
         )
-        registry.use(merge_registry(stock_entries(), {}))
+        registry.replace_entries(merge_registry(load_stock_entries(), {}))
         return registry
 
     def test_environment(self) -> None:
-        plan = self.registry().launch(request("primary", self.place))
+        plan = self.registry().plan_launch(request("primary", self.place))
         self.assertNotIn("ANTHROPIC_API_KEY", plan.env)
         self.assertEqual(
             ("ann", str(self.user.home), "p"),
@@ -292,20 +292,22 @@ class OsUserTests(SynchronousTestCase):
 
     def test_found_on_the_users_paths(self) -> None:
         own = make_program(self.user.home / ".local/bin", "codex")
-        plan = self.registry().launch(request("codex", self.place))
+        plan = self.registry().plan_launch(request("codex", self.place))
         self.assertEqual(str(own), plan.argv[0])
-        error = self.assertRaises(ServiceError, self.registry().launch, request("codex", self.root))
+        error = self.assertRaises(
+            ServiceError, self.registry().plan_launch, request("codex", self.root)
+        )
         self.assertIn("is not installed", error.message)
 
     def test_the_users_shell(self) -> None:
-        plan = self.registry().launch(request("shell", self.place))
+        plan = self.registry().plan_launch(request("shell", self.place))
         self.assertEqual(str(self.bin / "bash"), plan.argv[0])
         shell = make_program(self.user.home / "bin", "zsh")
-        plan = self.registry().launch(request("shell", self.place))
+        plan = self.registry().plan_launch(request("shell", self.place))
         self.assertEqual(str(shell), plan.argv[0])
 
     def test_not_root(self) -> None:
         """What root may not, an OS user may."""
         for place, mode in ((self.root, "default"), (self.place, "bypassPermissions")):
-            plan = self.registry().launch(request("primary", place))
+            plan = self.registry().plan_launch(request("primary", place))
             self.assertEqual(mode, plan.params["permissionMode"])

@@ -12,9 +12,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.nonempty import some
 from tests.unit.clis.fakes import make_entry
-from tservice.clis.capabilities import Hooks, Transcript
+from tservice.clis.capabilities import HookSupport, TranscriptFormat
 from tservice.clis.model import CliEntry, CliKind, parse_entry
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 
 BAD: list[tuple[str, dict[str, Any]]] = [
@@ -117,7 +117,7 @@ class RuleTests(SynchronousTestCase):
         self.assertTrue(entry.enabled)
         self.assertFalse(entry.stock)
         self.assertTrue(entry.capabilities.privileged_command_gate)
-        self.assertEqual(Hooks.NONE, entry.capabilities.hooks)
+        self.assertEqual(HookSupport.NONE, entry.capabilities.hooks)
         self.assertIsNone(entry.capabilities.composer_ready_mark)
         self.assertEqual((), entry.env.allowed_prefixes)
 
@@ -173,7 +173,7 @@ class StockTests(SynchronousTestCase):
     """The packaged entries are whole, and read the screens of the programs they name."""
 
     def setUp(self) -> None:
-        self.stock = stock_entries()
+        self.stock = load_stock_entries()
 
     def test_ids_badges_and_binaries(self) -> None:
         self.assertEqual(
@@ -198,10 +198,12 @@ class StockTests(SynchronousTestCase):
             self.assertFalse([word for word in words if "://" in word or ".com" in word], entry.id)
 
     def test_only_the_primary_has_hooks(self) -> None:
-        hooked = {n for n, e in self.stock.items() if e.capabilities.hooks is Hooks.ALWAYS}
+        hooked = {n for n, e in self.stock.items() if e.capabilities.hooks is HookSupport.ALWAYS}
         self.assertEqual({"primary"}, hooked)
         written = {
-            n for n, e in self.stock.items() if e.capabilities.transcript is not Transcript.NONE
+            n
+            for n, e in self.stock.items()
+            if e.capabilities.transcript is not TranscriptFormat.NONE
         }
         self.assertEqual({"primary", "codex"}, written)
 

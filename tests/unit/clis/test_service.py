@@ -103,12 +103,12 @@ class WriteTests(ServiceCase):
     def test_switching(self) -> None:
         answer = self.ok("PUT", "/api/clis/{id}", {"enabled": False}, id="codex")
         self.assertFalse(answer["enabled"])
-        self.assertRaises(ServiceError, self.registry.require, "codex")
+        self.assertRaises(ServiceError, self.registry.require_enabled, "codex")
         self.assertEqual({"codex": {"enabled": False}}, self.stored())
         self.start()
         self.assertFalse(self.item("codex")["enabled"])
         self.ok("PUT", "/api/clis/{id}", {"enabled": True}, id="codex")
-        self.registry.require("codex")
+        self.registry.require_enabled("codex")
         self.assertEqual(["cli:changed"] * 2, [event.name for event in self.events])
         self.assertEqual({EventAudience.ADMINS}, {event.name.audience for event in self.events})
 
@@ -122,7 +122,7 @@ class WriteTests(ServiceCase):
     def test_adding(self) -> None:
         self.assertTrue(self.ok("POST", "/api/clis", MINE)["enabled"])
         self.start()
-        self.assertEqual(("mine",), self.registry.require("mine").argv)
+        self.assertEqual(("mine",), self.registry.require_enabled("mine").argv)
         for name in ("mine", "codex", "shell"):
             self.refused(ErrorCode.ALREADY_EXISTS, "POST", "/api/clis", {**MINE, "id": name})
 
@@ -173,7 +173,7 @@ class FileTests(ServiceCase):
             self.path.write_text(content)
             self.path.chmod(mode)
             self.start()
-            self.assertEqual(7, len(self.registry.entries()))
+            self.assertEqual(7, len(self.registry.list_entries()))
             for method, path, body, name in WRITES:
                 if not path.endswith("install"):
                     self.refused(ErrorCode.CONFLICT, method, path, body, id=name)
@@ -219,6 +219,6 @@ class FileTests(ServiceCase):
             self.path.write_text('{"clis": {"mine": {"label": 1}}}')
             self.path.chmod(0o600)
             self.start()
-            self.assertIsNone(self.registry.get("mine"))
+            self.assertIsNone(self.registry.get_entry("mine"))
             self.refused(ErrorCode.ALREADY_EXISTS, "POST", "/api/clis", MINE)
             self.ok(method, path, REST if method == "PUT" else None, id="mine")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.clis.model import VERSION
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.doctor.catalogue import (
     INSTALL,
     PYTHON,
@@ -152,9 +152,11 @@ class CatalogueTests(SynchronousTestCase):
 
     def test_an_entry_is_asked_as_it_says(self) -> None:
         """As the page of CLIs asks it, and a custom one that does not say how is not run."""
-        claude = next(cli for cli in registered(stock_entries().values()) if cli.id == "primary")
+        claude = next(
+            cli for cli in registered(load_stock_entries().values()) if cli.id == "primary"
+        )
         self.assertEqual((("--version",), VERSION), (claude.version_args, claude.pattern))
-        shell = next(cli for cli in registered(stock_entries().values()) if cli.id == "shell")
+        shell = next(cli for cli in registered(load_stock_entries().values()) if cli.id == "shell")
         self.assertEqual((), cli_tool(shell).version_args)
         folder = Path(self.mktemp()).absolute()
         folder.mkdir(parents=True)

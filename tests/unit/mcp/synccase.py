@@ -10,7 +10,7 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.clis.interfaces import CliEntry
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.mcp.discovery import places
 from tservice.mcp.sync import Survey, Target, look, write
 
@@ -39,7 +39,7 @@ class SyncCase(SynchronousTestCase):
         return self.put(path, {"mcpServers": servers})
 
     def entries(self) -> list[CliEntry]:
-        return sorted(stock_entries().values(), key=lambda entry: entry.order)
+        return sorted(load_stock_entries().values(), key=lambda entry: entry.order)
 
     def has(self, entry: CliEntry) -> bool:
         return entry.id in self.installed

@@ -21,11 +21,11 @@ from tests.ground import FixedSettings, lay_ground
 from tests.told import wire
 from tests.unit.cases.rig import FakeGit, FakeHooks, lay_cases
 from tests.unit.osuserworld import OsUserWorld
+from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.interfaces import ICliRegistry
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.lookup import BinaryLookup
-from tservice.clis.registry import merge_registry
-from tservice.clis.stock import stock_entries as read_stock
+from tservice.clis.registry_merge import merge_registry
+from tservice.clis.stock_entries import load_stock_entries as read_stock
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
@@ -169,7 +169,7 @@ class Machine:
     def _clis(self) -> ICliRegistry:
         self.programs = BinaryLookup(self.clock, self.environ, self.home)
         registry = CliRegistry(settings=self.settings, lookup=self.programs, environ=self.environ)
-        registry.use(merge_registry(stock_entries(), {}))
+        registry.replace_entries(merge_registry(stock_entries(), {}))
         return registry
 
 

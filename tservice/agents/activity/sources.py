@@ -19,7 +19,13 @@ from tservice.agents.interfaces import IAgents, Look, LookObserver
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.proofs import Proofs
-from tservice.clis.interfaces import CliKind, Hooks, ICliRegistry, Submission, Trust
+from tservice.clis.interfaces import (
+    CliKind,
+    HookSupport,
+    ICliRegistry,
+    SubmissionRules,
+    TrustDialogPolicy,
+)
 from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import ServiceError, state_conflict
 from tservice.core.events import EventHub
@@ -83,7 +89,7 @@ class Agents:
     def source(
         self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
-        entry = self._deps.clis.get(session.mode)
+        entry = self._deps.clis.get_entry(session.mode)
         if entry is not None and entry.kind is CliKind.SHELL:
             return self._deps.shells.source(session, pane, sink, fresh, resumed)
         can = None if entry is None else entry.capabilities
@@ -99,15 +105,17 @@ class Agents:
             agent=Tracked(
                 session=record,
                 rules=self.rules_of(session.mode),
-                hooks=can is not None and can.hooks is not Hooks.NONE,
-                submission=Submission() if can is None else can.submission,
+                hooks=can is not None and can.hooks is not HookSupport.NONE,
+                submission=SubmissionRules() if can is None else can.submission,
                 answered=(lambda since: proofs.answered(record(), since)) if keeps else None,
             ),
             pane=pane,
             sink=sink,
             fresh=fresh,
             resumed=resumed,
-            may_trust=may_trust if can is not None and can.trust is Trust.ANSWER else None,
+            may_trust=may_trust
+            if can is not None and can.trust is TrustDialogPolicy.ANSWER
+            else None,
             seen=self._seen,
             over=lambda: self._over(session.id, watch),
         )
@@ -153,7 +161,7 @@ class Agents:
         return self._observers.add(observer)
 
     def rules_of(self, mode: str) -> ScreenRules:
-        entry = self._deps.clis.get(mode)
+        entry = self._deps.clis.get_entry(mode)
         if entry is None:
             return ScreenRules()
         can = entry.capabilities.model_dump_json(by_alias=True)
@@ -221,7 +229,7 @@ class Agents:
         if place.unreadable_reason is not None:
             return lambda: None  # its settings are on another machine
         env = {**place.build_environment(), **session.env_overrides}
-        read = partial(self._deps.clis.configured_model, session.mode, env)
+        read = partial(self._deps.clis.read_configured_model, session.mode, env)
         return partial(place.run_file_work, read)
 
     def _report_screen_model(self, look: Look) -> None:

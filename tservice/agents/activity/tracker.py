@@ -14,7 +14,7 @@ from tservice.agents.activity.pacer import Stake
 from tservice.agents.activity.seen import SeenLooks
 from tservice.agents.activity.submits import PendingSubmit, is_over
 from tservice.agents.interfaces import Look
-from tservice.clis.interfaces import Submission
+from tservice.clis.interfaces import SubmissionRules
 from tservice.core.clock import now_ms
 from tservice.sessions.interfaces import ActivitySink, Session
 from tservice.terminal.screen_rules import ScreenRules
@@ -37,7 +37,7 @@ class Tracked:
     session: Callable[[], Session]
     rules: ScreenRules
     hooks: bool
-    submission: Submission
+    submission: SubmissionRules
     answered: Callable[[int], Awaitable[bool]] | None
 
     def answers(self, text: str | None) -> bool:
@@ -45,7 +45,7 @@ class Tracked:
 
         @param text: a prompt; C{None} if a user pressed a key.
         """
-        said = text is not None and text.strip() != "" and not self.submission.is_unsaid(text)
+        said = text is not None and text.strip() != "" and not self.submission.is_not_prompt(text)
         return said and self.answered is not None
 
 

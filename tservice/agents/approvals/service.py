@@ -218,7 +218,7 @@ class Approvals:
         self._settle(item, outcome)
 
     def _keys_of(self, mode: str) -> AnswerKeys | None:
-        entry = self._clis.get(mode)
+        entry = self._clis.get_entry(mode)
         return None if entry is None else entry.capabilities.answers
 
     def _pane(self, item: Item) -> IPane:

@@ -15,7 +15,13 @@ from tservice.agents.approvals.keys import Answerer, DialogChanged, Untaken
 from tservice.agents.approvals.screen import AnswerScreen
 from tservice.agents.controls.reading import confirming, cycled, key_towards, told
 from tservice.agents.interfaces import IAgents, Look
-from tservice.clis.interfaces import CliEntry, Command, Control, Cycle, ICliRegistry
+from tservice.clis.interfaces import (
+    AgentControl,
+    CliEntry,
+    CommandControl,
+    CycleControl,
+    ICliRegistry,
+)
 from tservice.core.clock import sleep
 from tservice.core.errors import (
     ErrorCode,
@@ -94,7 +100,7 @@ class AgentControls:
         with self._alone(session_id):
             await self._drawn(session_id)
             await self._look(session_id)
-            if isinstance(control.way, Cycle):
+            if isinstance(control.way, CycleControl):
                 return await self._cycle(session_id, control.way, value, caller)
             found = await self._command(session_id, control.way, value, caller, judged)
             if setting is ControlSetting.MODEL:
@@ -103,8 +109,8 @@ class AgentControls:
 
     # -- internal
 
-    def _control(self, session: Session, setting: ControlSetting) -> tuple[CliEntry, Control]:
-        entry = self._clis.get(session.mode)
+    def _control(self, session: Session, setting: ControlSetting) -> tuple[CliEntry, AgentControl]:
+        entry = self._clis.get_entry(session.mode)
         control = None if entry is None else _controls_of(entry)[setting]
         if entry is None or control is None:
             raise invalid_field(
@@ -154,7 +160,9 @@ class AgentControls:
             raise state_conflict("the composer contains a draft")
         return look
 
-    async def _cycle(self, session_id: str, cycle: Cycle, value: str, caller: Identity) -> str:
+    async def _cycle(
+        self, session_id: str, cycle: CycleControl, value: str, caller: Identity
+    ) -> str:
         """Press the key until the screen shows the value."""
         look = await self._look(session_id)
         passed: list[str | None] = []
@@ -172,9 +180,9 @@ class AgentControls:
         raise operation_failed(f"the agent offers only {', '.join(filter(None, passed))} here")
 
     async def _command(
-        self, session_id: str, command: Command, value: str, caller: Identity, again: Again
+        self, session_id: str, command: CommandControl, value: str, caller: Identity, again: Again
     ) -> str:
-        words = command.with_value(value)
+        words = command.format_command(value)
         await self._sessions.prompt(session_id, words, caller)
         for pause in LOOKS:
             await sleep(self._clock, pause)
@@ -215,7 +223,7 @@ class AgentControls:
         return False
 
 
-def _controls_of(entry: CliEntry) -> Mapping[ControlSetting, Control | None]:
+def _controls_of(entry: CliEntry) -> Mapping[ControlSetting, AgentControl | None]:
     controls = entry.capabilities.controls
     return {
         ControlSetting.MODEL: controls.model,
@@ -229,19 +237,19 @@ def _rests(rules: ScreenRules, look: Look) -> bool:
     return reading.composer_ready and reading.dialog is None and not has_draft(look.frame, rules)
 
 
-def _left(cycle: Cycle, value: str | None, look: Look) -> bool:
+def _left(cycle: CycleControl, value: str | None, look: Look) -> bool:
     return cycled(cycle, look.frame) != value
 
 
 def _check(
-    entry: CliEntry, control: Control, setting: ControlSetting, value: str, caller: Identity
+    entry: CliEntry, control: AgentControl, setting: ControlSetting, value: str, caller: Identity
 ) -> None:
     param, rule = None, None
     if control.param is not None:
         param = entry.params.get(control.param)
-        rule = "the mode has no such parameter" if param is None else param.broken_rule(value)
+        rule = "the mode has no such parameter" if param is None else param.find_broken_rule(value)
     way = control.way
-    if rule is None and isinstance(way, Cycle) and value not in {*way.shown, way.otherwise}:
+    if rule is None and isinstance(way, CycleControl) and value not in {*way.shown, way.otherwise}:
         rule = f"must be one of {', '.join(filter(None, (way.otherwise, *way.shown)))}"
     if rule is not None:
         raise invalid_field(setting, rule)

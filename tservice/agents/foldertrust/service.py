@@ -138,9 +138,9 @@ class FolderTrust:
 
     def _sources(self, mode: str) -> tuple[FolderSource, ...]:
         """Return the files that configure a mode; of one that does not say, those of all modes."""
-        entry = self._deps.clis.get(mode)
+        entry = self._deps.clis.get_entry(mode)
         declared = None if entry is None else entry.capabilities.folder_config
         if declared is not None:
             return declared
-        every = (each.capabilities.folder_config or () for each in self._deps.clis.entries())
+        every = (each.capabilities.folder_config or () for each in self._deps.clis.list_entries())
         return tuple(chain.from_iterable(every))

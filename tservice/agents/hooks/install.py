@@ -16,7 +16,7 @@ from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.agents.hooks.statusline import status_command
 from tservice.agents.model import HookEvent
-from tservice.clis.interfaces import Hooks, ICliRegistry
+from tservice.clis.interfaces import HookSupport, ICliRegistry
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.places.location import Location, LocationId
 from tservice.core.places.location_registry import LocationRegistry
@@ -58,8 +58,8 @@ class HookPreparation:
         self._sessions = sessions
 
     async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
-        entry = self._clis.get(session.mode)
-        if entry is None or entry.capabilities.hooks is Hooks.NONE:
+        entry = self._clis.get_entry(session.mode)
+        if entry is None or entry.capabilities.hooks is HookSupport.NONE:
             return
         place = self._places.recall_location(session.place)
         if place.unreadable_reason is None and self._settings.get().first_run_seed_enabled:

@@ -20,7 +20,7 @@ from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_d
 from tservice.agents.store import AgentStore
 from tservice.agents.todos import current_of
 from tservice.agents.transcripts.proofs import Proofs
-from tservice.clis.interfaces import Hooks, ICliRegistry
+from tservice.clis.interfaces import HookSupport, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.event_payloads import HookEventPayload, OccurrencePayload
@@ -119,8 +119,8 @@ class HookIntake:
     # -- internal
 
     def _speaks(self, session: Session) -> bool:
-        entry = self._clis.get(session.mode)
-        return entry is not None and entry.capabilities.hooks is not Hooks.NONE
+        entry = self._clis.get_entry(session.mode)
+        return entry is not None and entry.capabilities.hooks is not HookSupport.NONE
 
     def _own(self, session: Session, notice: HookNotice, data: Mapping[str, Any]) -> None:
         told = self._told.get(session.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from tservice.clis.interfaces import CliKind, ICliRegistry, Submission
+from tservice.clis.interfaces import CliKind, ICliRegistry, SubmissionRules
 from tservice.mux.interface import PaneCapture
 from tservice.terminal.composer import ComposerRule
 from tservice.terminal.composer_regions import is_written_after
@@ -48,7 +48,7 @@ class Composer:
 
     rule: ComposerRule
     screen: ScreenRules
-    submission: Submission
+    submission: SubmissionRules
 
     @property
     def knowable(self) -> bool:
@@ -70,7 +70,7 @@ def composer_of(clis: ICliRegistry, mode: str) -> Composer | None:
     """Return the composer of C{mode} from its registry entry; C{None} for shells and unknown
     modes.
     """
-    entry = clis.get(mode)
+    entry = clis.get_entry(mode)
     if entry is None or entry.kind is CliKind.SHELL:
         return None
     can = entry.capabilities

@@ -44,7 +44,7 @@ class Driving:
             # The program there is unknown, so the rule of attaching applies (protocol-remote).
             raise _attached()
         if account is None or not account.may_bypass_permissions:
-            self.clis.check_grant(session.mode, session.params, session.env_overrides)
+            self.clis.check_needs_no_grant(session.mode, session.params, session.env_overrides)
         if name == session.owner:
             self.bounds.check_os_user(name, session.place)
 
@@ -57,7 +57,7 @@ class Driving:
         @param sender: as for L{judge}.
         @raise ServiceError: 403 naming C{input}.
         """
-        entry = self.clis.get(session.mode)
+        entry = self.clis.get_entry(session.mode)
         if entry is None or entry.kind is CliKind.SHELL or self._is_granted(session, sender):
             return
         if kind is InputKind.PROMPT:
@@ -84,7 +84,7 @@ class Driving:
         """Check an agent's own token, which has no grant, regardless of its owner."""
         if not session.owned:
             raise _attached()
-        self.clis.check_grant(session.mode, session.params, session.env_overrides)
+        self.clis.check_needs_no_grant(session.mode, session.params, session.env_overrides)
 
 
 def _attached() -> ServiceError:

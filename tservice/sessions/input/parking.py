@@ -13,7 +13,7 @@ from functools import partial
 
 from twisted.logger import Logger
 
-from tservice.clis.interfaces import Park
+from tservice.clis.interfaces import DraftParking
 from tservice.core.clock import sleep
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
@@ -166,7 +166,7 @@ class Parking:
         if not await self._press(sight, park):
             raise NotTyped(UNPARKED)
 
-    async def _press(self, sight: Sight, park: Park) -> bool:
+    async def _press(self, sight: Sight, park: DraftParking) -> bool:
         for key in park.keys:
             if await self._touch.insist(key, partial(_reads_same, sight)) is None:
                 return False

@@ -165,7 +165,9 @@ class Prompter:
         told = await self._submitter.told()
         if told is Told.SUBMITTED:
             return False
-        untold = told is not Told.NOTHING and not self._composer.submission.is_unsaid(self._text)
+        untold = told is not Told.NOTHING and not self._composer.submission.is_not_prompt(
+            self._text
+        )
         # The agent may not have read it yet, a user may have removed it, or it is put aside. Its
         # absence then proves nothing.
         return untold or self._submitter.is_unseen or self.passed or not gone

@@ -147,7 +147,7 @@ class Submitter:
 
         False: the agent reports its prompts, and reported none.
         """
-        if self._composer.submission.is_unsaid(self._text):
+        if self._composer.submission.is_not_prompt(self._text):
             return True
         for pause in TELLING:
             if await self.told() in (Told.SUBMITTED, Told.NOTHING):
@@ -214,7 +214,7 @@ class Submitter:
             if found and await self._is_still_free(whole):
                 return True
             seen = seen or found is not None
-        return not seen and self._composer.submission.is_unsaid(self._text)
+        return not seen and self._composer.submission.is_not_prompt(self._text)
 
     async def _is_free(self) -> bool | None:
         """Return whether the text is gone or a dialog replaces the composer; C{None} if unknown."""
@@ -255,7 +255,7 @@ class Submitter:
         screen ends with its first prompt gets the same time, because it may restore the text.
         """
         submission = self._composer.submission
-        if submission.is_unsaid(self._text):
+        if submission.is_not_prompt(self._text):
             return True
         for pause in TELLING:
             told = await self.told()
@@ -309,4 +309,4 @@ class Submitter:
         opencode draws it with an empty composer for a while, and drops text that is typed there.
         """
         submission = self._composer.submission
-        return submission.home and sight.draft.hinted and not submission.is_unsaid(self._text)
+        return submission.home and sight.draft.hinted and not submission.is_not_prompt(self._text)

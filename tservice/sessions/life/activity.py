@@ -55,7 +55,7 @@ class PlainSources:
     def source(
         self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
-        entry = self._clis.get(session.mode)
+        entry = self._clis.get_entry(session.mode)
         if entry is not None and entry.kind is CliKind.SHELL:
             return IdleAfterStart(self._clock, sink, fresh, SHELL_IDLE, "the shell is up")
         return IdleAfterStart(self._clock, sink, fresh, AGENT_IDLE, "the agent was started")

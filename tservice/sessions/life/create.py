@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.cases.interfaces import CasePlace, ICases
-from tservice.clis.interfaces import Hooks, ICliRegistry
+from tservice.clis.interfaces import HookSupport, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
 from tservice.core.identity import Identity
@@ -88,7 +88,7 @@ class Creator:
             use; 404: no such case or parent; 422: the CLI is missing, capacity is reached, or a
             folder does not answer.
         """
-        self._clis.require(self.mode_of(request))
+        self._clis.require_enabled(self.mode_of(request))
         self._name(request)
         if request.attach is not None:
             return self._record(request, caller, *await self._attached(request.attach, caller))
@@ -112,7 +112,7 @@ class Creator:
         folder: str,
     ) -> Session:
         mode = self.mode_of(request)
-        entry = self._clis.require(mode)
+        entry = self._clis.require_enabled(mode)
         owner = self._cases.owner_of(caller)
         name, source = self._name(request)
         custom = request.custom_model
@@ -136,7 +136,8 @@ class Creator:
             conversation_ids=(request.resume_session_id,) if request.resume_session_id else (),
             cols=request.cols,
             rows=request.rows,
-            hooks_available=entry.capabilities.hooks is not Hooks.NONE and place.hooks is not None,
+            hooks_available=entry.capabilities.hooks is not HookSupport.NONE
+            and place.hooks is not None,
             statusline_telemetry=request.statusline_telemetry,
             **fields_of_place(place.id),
         )

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKeys
+from tservice.clis.interfaces import ICliRegistry, LaunchPlan, LaunchRequest, PaneVariables
 from tservice.core.doors.reachability import AlwaysReachable, ReachabilityCheck
 from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import ServiceError, not_found, operation_failed
@@ -91,7 +91,7 @@ class NoModels:
         """Raise 404: there is no endpoint."""
         raise not_found(f"Model endpoint {wish.endpoint_id}")
 
-    async def inject(self, session: Session, plan: Launch) -> Launch:
+    async def inject(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
         """Return the plan unchanged."""
         return plan
 
@@ -150,22 +150,23 @@ class Launcher:
         folders = (session.working_dir,)
         await self._settings.reach.check_paths(session.place, folders, session.owner or "")
 
-    def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> Launch:
+    def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> LaunchPlan:
         """Return the launch plan of a session.
 
         @param granted: the caller may bypass permissions.
         @param resume: the agent's own conversation to continue.
-        @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.launch} says; 422: nothing may be
+        @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.plan_launch} says; 422: nothing may
+            be
             started at its location now (L{SessionPlaces.starting}).
         """
-        return self._clis.launch(self._request(session, granted, resume))
+        return self._clis.plan_launch(self._request(session, granted, resume))
 
     def judge(self, session: Session, *, granted: bool) -> None:
         """Check that the caller may start the program that already runs.
 
         @raise ServiceError: as L{plan}, except for a CLI that is no longer installed.
         """
-        self._clis.check(self._request(session, granted, None))
+        self._clis.check_request(self._request(session, granted, None))
 
     def _request(self, session: Session, granted: bool, resume: str | None) -> LaunchRequest:
         place = self.places.starting(session)
@@ -179,17 +180,17 @@ class Launcher:
             place=place,
         )
 
-    def _keys(self, session: Session, place: Location) -> PaneKeys:
+    def _keys(self, session: Session, place: Location) -> PaneVariables:
         hooks = place.hooks
         url = self._settings.api_url if hooks is None or hooks.url is None else hooks.url
-        return PaneKeys(
+        return PaneVariables(
             session_id=session.id,
             api_url=url(),
             hook_secret_file="" if hooks is None else str(hooks.secret_file),
         )
 
     async def launch(
-        self, session: Session, plan: Launch, again: Again, colours: TerminalColours
+        self, session: Session, plan: LaunchPlan, again: Again, colours: TerminalColours
     ) -> IPane:
         """Start C{plan} in a pane of the session's size.
 
@@ -210,7 +211,7 @@ class Launcher:
                 f"the folder {folder} was not found, or its user may not enter it"
             )
         put_secret(place)
-        plan = await self._clis.fitted(session.mode, plan, place)
+        plan = await self._clis.fit_to_version(session.mode, plan, place)
         plan = await self._models().inject(session, plan)
         await self._preparation.prepare(session, plan.env)
         spec = PaneSpec(

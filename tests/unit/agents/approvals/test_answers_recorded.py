@@ -19,7 +19,7 @@ from tservice.agents.approvals.answers import Action, Answer
 from tservice.agents.approvals.keys import Answerer, AnswerOutcome, Untaken
 from tservice.agents.approvals.screen import AnswerScreen, dialog_rows
 from tservice.clis.interfaces import AnswerKeys
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
 
@@ -71,7 +71,7 @@ class RecordedCase(SynchronousTestCase):
 def keys_of(cli: str) -> AnswerKeys:
     """Those of its stock entry."""
     mode = "primary" if cli == "claude" else cli
-    return stock_entries()[mode].capabilities.answers
+    return load_stock_entries()[mode].capabilities.answers
 
 
 def _shown(recorded: Recorded) -> str:

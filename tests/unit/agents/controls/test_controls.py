@@ -11,7 +11,7 @@ from tests.unit.agents.rig import COMPOSER, RULE, SPINNER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.agents.controls.reading import cycled, key_towards, told
 from tservice.agents.controls.service import AgentControls, ControlSetting
-from tservice.clis.interfaces import Command, Cycle
+from tservice.clis.interfaces import CommandControl, CycleControl
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import ModelSource, Session
@@ -37,22 +37,24 @@ class ReadingTests(AgentCase):
     """What the screen says."""
 
     def test_a_cycle(self) -> None:
-        cycle = Cycle(key="S-Tab", shown={"plan": "plan mode on"}, otherwise="default")
+        cycle = CycleControl(key="S-Tab", shown={"plan": "plan mode on"}, otherwise="default")
         self.assertEqual("plan", cycled(cycle, frame(PLAN)))
         self.assertEqual("default", cycled(cycle, frame(COMPOSER)))
 
     def test_what_was_said_of_one_is_none(self) -> None:
-        cycle = Cycle(key="Tab", shown={"build": "^ *┃ +Build · ", "plan": "^ *┃ +Plan · "})
+        cycle = CycleControl(key="Tab", shown={"build": "^ *┃ +Build · ", "plan": "^ *┃ +Plan · "})
         self.assertEqual("plan", cycled(cycle, frame("┃  Build · said\n\n┃  Plan · Model")))
 
     def test_a_scale(self) -> None:
-        cycle = Cycle(key="M-.", back="M-,", shown={each: each for each in ("low", "mid", "high")})
+        cycle = CycleControl(
+            key="M-.", back="M-,", shown={each: each for each in ("low", "mid", "high")}
+        )
         self.assertEqual("M-.", key_towards(cycle, "low", "high"))
         self.assertEqual("M-,", key_towards(cycle, "high", "mid"))
         self.assertEqual("M-.", key_towards(cycle, None, "low"))
 
     def test_the_answer_to_the_last_command(self) -> None:
-        command = Command(words="/model {value}", told="Set model to (\\S+)")
+        command = CommandControl(words="/model {value}", told="Set model to (\\S+)")
         old = "❯ /model a\n  ⎿  Set model to A and saved\n"
         self.assertEqual("A", told(command, "/model a", frame(f"{old}{COMPOSER}")))
         self.assertIsNone(told(command, "/model b", frame(f"{old}{COMPOSER}")))

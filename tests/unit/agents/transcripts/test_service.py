@@ -36,10 +36,10 @@ from tservice.agents.transcripts.service import MOMENT, Transcripts
 from tservice.agents.transcripts.turns import LOOK, PATIENCE, SETTLED
 from tservice.agents.transcripts.usage.positions import TranscriptStore
 from tservice.agents.transcripts.usage.store import UsageStore
+from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.lookup import BinaryLookup
-from tservice.clis.registry import merge_registry
-from tservice.clis.stock import stock_entries
+from tservice.clis.registry_merge import merge_registry
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.identity import Identity
 from tservice.core.numbers import TOKENS_MAX
 from tservice.sessions.record.model import ModelSource, NameSource, Session
@@ -454,7 +454,7 @@ class ServiceTests(ApprovalCase):
             lookup=BinaryLookup(self.clock, environ, self.machine.home),
             environ=environ,
         )
-        clis.use(merge_registry(stock_entries(), {}))
+        clis.replace_entries(merge_registry(load_stock_entries(), {}))
         files = own_files(self.machine.home, clis)
         self.assertEqual(Path("/c/projects"), files.claude)
         self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex)

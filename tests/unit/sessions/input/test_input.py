@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.unit.sessions.input.case import AGAIN, DONE, InputCase
 from tests.unit.sessions.rig import begin
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.registry import merge_registry
-from tservice.clis.stock import stock_entries
+from tservice.clis.registry_merge import merge_registry
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode
 from tservice.sessions.input.heldmarks import CLIENTS
@@ -118,14 +118,14 @@ class RawTests(InputCase):
         self.assertIsNotNone(self.sessions.get(self.shell_session.id).last_submit_at)
 
     def test_shift_enter_is_what_the_entry_names(self) -> None:
-        stock = stock_entries()
+        stock = load_stock_entries()
         can = stock["primary"].capabilities
         submission = can.submission.model_copy(update={"newline": "C-j"})
         can = can.model_copy(update={"submission": submission})
         mine = stock["primary"].model_copy(update={"capabilities": can})
         registry = self.machine.clis
         assert isinstance(registry, CliRegistry)
-        registry.use(merge_registry({**stock, "primary": mine}, {}))
+        registry.replace_entries(merge_registry({**stock, "primary": mine}, {}))
         self.run_now(self.sessions.send_key(self.agent_session.id, "S-Enter"))
         self.assertEqual(["C-j"], self.pane(self.agent_session).keys)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tservice.clis.field_types import PLACEHOLDER, RESUME_ID
 from tservice.clis.model import CliEntry
-from tservice.clis.params import Param, ParamValue
-from tservice.clis.words import PLACEHOLDER, RESUME_ID
+from tservice.clis.params import LaunchParam, ParamValue
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 
 _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
@@ -32,17 +32,17 @@ def resolve_params(
     used: dict[str, ParamValue] = {}
     clamped: list[str] = []
     for name, param in entry.params.items():
-        value = _checked(name, param, given.get(name))
+        value = _check_value(name, param, given.get(name))
         if value is None:
             continue
         if not granted and param.needs_grant(value):
-            value = _clamp(name, param)
+            value = _clamp_value(name, param)
             clamped.append(name)
         used[name] = value
     return used, tuple(clamped)
 
 
-def check_unlowered(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
+def check_params_unprivileged(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
     """Refuse parameters in use that need the grant.
 
     @param used: as returned by L{resolve_params}, perhaps for another C{entry}.
@@ -50,7 +50,7 @@ def check_unlowered(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
     """
     for name, param in entry.params.items():
         if name in used and param.needs_grant(used[name]):
-            raise _needs_grant(name)
+            raise _grant_error(name)
 
 
 def build_argv(
@@ -73,9 +73,9 @@ def build_argv(
         names = PLACEHOLDER.findall(word)
         named.update(names)
         if all(name in params for name in names):
-            argv.append(_fill(word, params))
+            argv.append(_fill_placeholders(word, params))
     if resume is not None and entry.resume is not None:
-        argv += [_fill(word, {RESUME_ID: resume}) for word in entry.resume.argv]
+        argv += [_fill_placeholders(word, {RESUME_ID: resume}) for word in entry.resume.argv]
     for name, param in entry.params.items():
         if name in params and name not in named:
             argv += _flag_words(param, params[name])
@@ -95,40 +95,40 @@ def check_resume(entry: CliEntry, conversation: str) -> None:
         )
 
 
-def _checked(name: str, param: Param, value: object) -> ParamValue | None:
+def _check_value(name: str, param: LaunchParam, value: object) -> ParamValue | None:
     if value is None:
         return param.default
-    rule = param.broken_rule(value)
+    rule = param.find_broken_rule(value)
     if rule is not None or not isinstance(value, str | bool | int):
         raise invalid_field(f"params.{name}", rule or "must be a string, a number or a boolean")
     return value
 
 
-def _clamp(name: str, param: Param) -> ParamValue:
+def _clamp_value(name: str, param: LaunchParam) -> ParamValue:
     if param.clamp_to is None:
-        raise _needs_grant(name)
+        raise _grant_error(name)
     return param.clamp_to
 
 
-def _needs_grant(name: str) -> ServiceError:
+def _grant_error(name: str) -> ServiceError:
     return ServiceError(
         ErrorCode.FORBIDDEN, f"params.{name}: this value needs the grant to bypass permissions"
     )
 
 
-def _fill(word: str, values: Mapping[str, ParamValue]) -> str:
-    return PLACEHOLDER.sub(lambda match: _text(values[match[1]]), word)
+def _fill_placeholders(word: str, values: Mapping[str, ParamValue]) -> str:
+    return PLACEHOLDER.sub(lambda match: _format_value(values[match[1]]), word)
 
 
-def _text(value: ParamValue) -> str:
+def _format_value(value: ParamValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _flag_words(param: Param, value: ParamValue) -> list[str]:
+def _flag_words(param: LaunchParam, value: ParamValue) -> list[str]:
     if param.flag is None or value is False:
         return []
     if value is True:
         return [param.flag]
     if param.flag.endswith("="):
-        return [param.flag + _text(value)]
-    return [param.flag, _text(value)]
+        return [param.flag + _format_value(value)]
+    return [param.flag, _format_value(value)]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
-from tservice.clis.interfaces import PaneKeys
+from tservice.clis.field_types import is_refused
+from tservice.clis.interfaces import PaneVariables
 from tservice.clis.model import CliEntry
-from tservice.clis.words import is_refused
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.process.program_folders import join_path
 from tservice.core.users.os_users import is_of_locale
@@ -24,7 +24,7 @@ BASE_NAMES = frozenset(
 )
 BASE_FOLDERS = re.compile(r"XDG_[A-Z]+_(?:HOME|DIRS?)")
 """XDG variables that name folders; the others describe the desktop or login of the service."""
-OF_THE_TERMINAL = frozenset({"TERM", "COLORTERM"})
+TERMINAL_VARIABLES = frozenset({"TERM", "COLORTERM"})
 """Variables of the terminal, which the multiplexer sets: the service's terminal is not the
 pane's.
 """
@@ -37,10 +37,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
 
 @frozen
-class JudgedOverrides:
-    """Validated C{envOverrides}, made by L{judge_overrides} only.
+class CheckedOverrides:
+    """Validated C{envOverrides}, made by L{check_overrides} only.
 
-    L{additions} accepts nothing else, so that unchecked overrides never reach a pane.
+    L{added_environment} accepts nothing else, so that unchecked overrides never reach a pane.
     """
 
     values: Mapping[str, str] = field(repr=False)
@@ -56,11 +56,13 @@ def base_environment(
     return {
         name: value
         for name, value in environ.items()
-        if _passes(name, entry, extra) and name not in entry.env.unset
+        if _passes_to_pane(name, entry, extra) and name not in entry.env.unset
     }
 
 
-def additions(entry: CliEntry, judged: JudgedOverrides, pane: PaneKeys) -> dict[str, str]:
+def added_environment(
+    entry: CliEntry, judged: CheckedOverrides, pane: PaneVariables
+) -> dict[str, str]:
     """Return the variables added by the entry, the caller and the service; later ones win."""
     return {
         **entry.env.set,
@@ -72,9 +74,9 @@ def additions(entry: CliEntry, judged: JudgedOverrides, pane: PaneKeys) -> dict[
     }
 
 
-def judge_overrides(
+def check_overrides(
     entry: CliEntry, overrides: Mapping[str, str], *, granted: bool
-) -> JudgedOverrides:
+) -> CheckedOverrides:
     """Refuse overrides that the entry does not allow, or not for this caller
     (protocol-environment).
 
@@ -89,17 +91,17 @@ def judge_overrides(
     for name, value in overrides.items():
         if not _NAME.fullmatch(name):
             raise invalid_field("envOverrides", "names must be at most 128 letters, digits and _")
-        if not entry.env.allows(name):
+        if not entry.env.allows_override(name):
             raise invalid_field(f"envOverrides.{name}", f"may not be set for {entry.id}")
-        size += len(name) + len(_encoded(name, value))
+        size += len(name) + len(_encode_value(name, value))
     if size > OVERRIDE_BYTES:
         raise invalid_field("envOverrides", f"must have at most {OVERRIDE_BYTES} bytes in total")
     if not granted:
         check_harmless(entry, overrides)
-    return JudgedOverrides(dict(overrides))
+    return CheckedOverrides(dict(overrides))
 
 
-def path_beside(path: str, program: str, is_there: Callable[[str], bool]) -> str:
+def path_with_node(path: str, program: str, is_there: Callable[[str], bool]) -> str:
     """Return C{path} with the folder of C{program} in front if that folder contains C{node}.
 
     Programs installed by npm begin with C{#!/usr/bin/env node}, and need the version of Node they
@@ -114,19 +116,19 @@ def path_beside(path: str, program: str, is_there: Callable[[str], bool]) -> str
     return join_path(folder, path)
 
 
-def without_service(environ: Mapping[str, str]) -> dict[str, str]:
+def without_service_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a child other than a pane: everything except the service's
     variables.
     """
     return {name: value for name, value in environ.items() if not name.startswith("SERVICE_")}
 
 
-def _passes(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
-    if name in OF_THE_TERMINAL:
+def _passes_to_pane(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
+    if name in TERMINAL_VARIABLES:
         return False
     if name in BASE_NAMES or is_of_locale(name) or BASE_FOLDERS.fullmatch(name):
         return True
-    return entry.env.passes(name) or (name in extra and not is_refused(name))
+    return entry.env.passes_from_service(name) or (name in extra and not is_refused(name))
 
 
 def check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
@@ -142,7 +144,7 @@ def check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
             )
 
 
-def _encoded(name: str, value: str) -> bytes:
+def _encode_value(name: str, value: str) -> bytes:
     if "\0" in value:
         raise invalid_field(f"envOverrides.{name}", "must not contain a NUL")
     try:

@@ -8,7 +8,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.clis.fakes import make_program
-from tservice.clis.lookup import REMEMBERED, REMEMBERED_SECONDS, BinaryLookup
+from tservice.clis.binary_lookup import REMEMBERED, REMEMBERED_SECONDS, BinaryLookup
 
 
 class LookupTests(SynchronousTestCase):
@@ -26,54 +26,54 @@ class LookupTests(SynchronousTestCase):
         places = [self.home / ".npm-global/bin", self.home / ".local/bin", self.two, self.one]
         for folder in places:
             made = make_program(folder, "tool")
-            self.lookup.forget()
-            self.assertEqual(made, self.lookup.find(["tool"]))
+            self.lookup.clear_cache()
+            self.assertEqual(made, self.lookup.find_program(["tool"]))
 
     def test_order_of_names(self) -> None:
         second = make_program(self.one, "second")
-        self.assertEqual(second, self.lookup.find(["first", "second"]))
+        self.assertEqual(second, self.lookup.find_program(["first", "second"]))
         first = make_program(self.two, "first")
-        self.lookup.forget()
-        self.assertEqual(first, self.lookup.find(["first", "second"]))
+        self.lookup.clear_cache()
+        self.assertEqual(first, self.lookup.find_program(["first", "second"]))
 
     def test_absolute_names(self) -> None:
         made = make_program(self.root / "opt", "tool")
-        self.assertEqual(made, self.lookup.find([str(made)]))
-        self.assertIsNone(self.lookup.find([str(made) + "2"]))
+        self.assertEqual(made, self.lookup.find_program([str(made)]))
+        self.assertIsNone(self.lookup.find_program([str(made) + "2"]))
 
     def test_what_cannot_be_run_is_passed_over(self) -> None:
         make_program(self.one, "tool").chmod(0o644)
         (self.two / "tool").mkdir(parents=True)
-        self.assertIsNone(self.lookup.find(["tool"]))
+        self.assertIsNone(self.lookup.find_program(["tool"]))
         self.one.joinpath("gone").symlink_to(self.root / "nowhere")
-        self.assertIsNone(self.lookup.find(["gone"]))
+        self.assertIsNone(self.lookup.find_program(["gone"]))
 
     def test_relative_folders_are_passed_over(self) -> None:
         make_program(Path("relative"), "tool")
         make_program(Path(), "tool2")
-        self.assertIsNone(self.lookup.find(["tool"]))
-        self.assertIsNone(self.lookup.find(["tool2"]))
+        self.assertIsNone(self.lookup.find_program(["tool"]))
+        self.assertIsNone(self.lookup.find_program(["tool2"]))
 
     def test_answers_are_remembered_for_a_while(self) -> None:
-        self.assertIsNone(self.lookup.find(["tool"]))
+        self.assertIsNone(self.lookup.find_program(["tool"]))
         made = make_program(self.one, "tool")
         self.clock.advance(REMEMBERED_SECONDS - 1)
-        self.assertIsNone(self.lookup.find(["tool"]))
+        self.assertIsNone(self.lookup.find_program(["tool"]))
         self.clock.advance(1)
-        self.assertEqual(made, self.lookup.find(["tool"]))
+        self.assertEqual(made, self.lookup.find_program(["tool"]))
         made.unlink()
-        self.assertEqual(made, self.lookup.find(["tool"]))
-        self.lookup.forget()
-        self.assertIsNone(self.lookup.find(["tool"]))
+        self.assertEqual(made, self.lookup.find_program(["tool"]))
+        self.lookup.clear_cache()
+        self.assertIsNone(self.lookup.find_program(["tool"]))
 
     def test_memory_is_bounded(self) -> None:
-        self.assertIsNone(self.lookup.find(["tool"]))
+        self.assertIsNone(self.lookup.find_program(["tool"]))
         made = make_program(self.one, "tool")
         for number in range(REMEMBERED):
-            self.lookup.find([f"other{number}"])
-        self.assertEqual(made, self.lookup.find(["tool"]))
+            self.lookup.find_program([f"other{number}"])
+        self.assertEqual(made, self.lookup.find_program(["tool"]))
 
     def test_no_path_at_all(self) -> None:
         lookup = BinaryLookup(self.clock, {}, self.home)
         made = make_program(self.home / ".local/bin", "tool")
-        self.assertEqual(made, lookup.find(["tool"]))
+        self.assertEqual(made, lookup.find_program(["tool"]))

@@ -10,45 +10,45 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IDelayedCall, IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.clis.command import OUTPUT_LIMIT, CliCommand, CommandEnd
-from tservice.clis.envs import without_service
+from tservice.clis.command import OUTPUT_LIMIT, CliCommand, CommandResult
+from tservice.clis.environments import without_service_variables
 from tservice.core.errors import not_found, operation_failed, state_conflict
 from tservice.core.event_payloads import CliInstallFinished, CliInstallOutput, CliInstallPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
 from tservice.core.timers import cancel_call
 
-TOLD_EVERY = 0.1
+OUTPUT_INTERVAL = 0.1
 """Seconds that output is collected before an event is sent."""
 
 
-PREFIX = ".local"
+NPM_PREFIX = ".local"
 """Folder below the home where npm installs programs, which never needs root (protocol-clis)."""
 
 
-def _nowhere(name: str) -> Path | None:
+def _find_nothing(name: str) -> Path | None:
     """Return no program."""
     return None
 
 
-class OutputFeed:
+class InstallOutputFeed:
     """Collector that publishes output as C{cli:installOutput} events, at most ten a second.
 
     Of output that exceeds C{OUTPUT_LIMIT} characters per event the older part is lost.
     """
 
-    def __init__(self, clock: IReactorTime, tell: Callable[[str], None]) -> None:
+    def __init__(self, clock: IReactorTime, publish: Callable[[str], None]) -> None:
         self._clock = clock
-        self._tell = tell
+        self._tell = publish
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._pending = ""
         self._timer: IDelayedCall | None = None
 
-    def add(self, data: bytes) -> None:
+    def append(self, data: bytes) -> None:
         """Add more output."""
         self._pending = (self._pending + self._decoder.decode(data))[-OUTPUT_LIMIT:]
         if self._timer is None:
-            self._timer = self._clock.callLater(TOLD_EVERY, self.flush)
+            self._timer = self._clock.callLater(OUTPUT_INTERVAL, self.flush)
 
     def flush(self) -> None:
         """Publish the collected output; also called at the end."""
@@ -74,7 +74,7 @@ class Installer:
         hub: EventHub,
         path_of: Callable[[str], str],
         make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
-        where: Callable[[str], Path | None] = _nowhere,
+        locate: Callable[[str], Path | None] = _find_nothing,
     ) -> None:
         """Create an installer.
 
@@ -82,12 +82,12 @@ class Installer:
         @param where: finds the program of an entry without a cache.
         """
         self._path_of = path_of
-        self._where = where
+        self._where = locate
         self._clock = clock
         self._processes = processes
         # The output is shown in a browser, not in a terminal.
-        self._env = {**without_service(environ), "TERM": "dumb", "NO_COLOR": "1"}
-        self._env["NPM_CONFIG_PREFIX"] = str(home / PREFIX)
+        self._env = {**without_service_variables(environ), "TERM": "dumb", "NO_COLOR": "1"}
+        self._env["NPM_CONFIG_PREFIX"] = str(home / NPM_PREFIX)
         self._home = home
         self._hub = hub
         self._make = make
@@ -109,19 +109,19 @@ class Installer:
             be started.
         """
         self.refuse_running(name)
-        feed = OutputFeed(self._clock, lambda text: self._printed(name, text))
-        command = self._make(self._clock, feed.add)
-        self._tell(EventName.CLI_INSTALL_STARTED, CliInstallPayload(id=name))
+        feed = InstallOutputFeed(self._clock, lambda text: self._publish_output(name, text))
+        command = self._make(self._clock, feed.append)
+        self._publish(EventName.CLI_INSTALL_STARTED, CliInstallPayload(id=name))
         try:
             env = {**self._env, "PATH": self._path_of(argv[0])}
             command.start(self._processes, argv, env, self._home)
         except OSError as error:
-            self._over(name, ok=False, status=None)
+            self._publish_end(name, ok=False, status=None)
             raise operation_failed(
                 f"the installation of {name} could not be started: {error.strerror}"
             ) from error
         self._running[name] = command
-        command.ended().addCallback(self._finished, name, feed).addErrback(
+        command.wait_ended().addCallback(self._handle_end, name, feed).addErrback(
             lambda failure: self._log.failure(
                 "error after the installation of {name}", failure, name=name
             )
@@ -136,31 +136,31 @@ class Installer:
         command = self._running.get(name)
         if command is None:
             raise not_found(f"Installation of {name}")
-        command.end()
-        await command.ended()
+        command.terminate()
+        await command.wait_ended()
 
-    def stop(self) -> Deferred[list[CommandEnd]]:
+    def stop_all(self) -> Deferred[list[CommandResult]]:
         """Terminate all installations; the Deferred fires at their end."""
         running = tuple(self._running.values())
         for command in running:
-            command.end()
-        return gatherResults([command.ended() for command in running])
+            command.terminate()
+        return gatherResults([command.wait_ended() for command in running])
 
-    def _finished(self, ending: CommandEnd, name: str, feed: OutputFeed) -> None:
+    def _handle_end(self, ending: CommandResult, name: str, feed: InstallOutputFeed) -> None:
         del self._running[name]
         feed.flush()
-        ok = ending.status == 0 and not ending.ended
-        self._over(name, ok=ok, status=ending.status)
+        ok = ending.status == 0 and not ending.was_terminated
+        self._publish_end(name, ok=ok, status=ending.status)
 
-    def _printed(self, name: str, text: str) -> None:
-        self._tell(EventName.CLI_INSTALL_OUTPUT, CliInstallOutput(id=name, data=text))
+    def _publish_output(self, name: str, text: str) -> None:
+        self._publish(EventName.CLI_INSTALL_OUTPUT, CliInstallOutput(id=name, data=text))
 
-    def _over(self, name: str, *, ok: bool, status: int | None) -> None:
+    def _publish_end(self, name: str, *, ok: bool, status: int | None) -> None:
         path = self._where(name)
         told = CliInstallFinished(
             id=name, ok=ok, status=status, path=None if path is None else str(path)
         )
-        self._tell(EventName.CLI_INSTALL_FINISHED, told)
+        self._publish(EventName.CLI_INSTALL_FINISHED, told)
 
-    def _tell(self, name: EventName, payload: Payload) -> None:
+    def _publish(self, name: EventName, payload: Payload) -> None:
         self._hub.publish(Event(name=name, payload=payload))

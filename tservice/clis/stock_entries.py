@@ -8,7 +8,7 @@ from tservice.clis.model import CliEntry, parse_entry
 from tservice.core.yamltext import parse_yaml
 
 
-def stock_entries() -> dict[str, CliEntry]:
+def load_stock_entries() -> dict[str, CliEntry]:
     """Return the packaged entries by id.
 
     @raise ServiceError: an entry breaks a rule: an error of the package.

@@ -24,7 +24,7 @@ def _read_toml(path: Path) -> Any:
 
 
 @frozen
-class _Source:
+class _ConfigSource:
     """Location of one agent's model setting.
 
     @ivar path: below the home folder; C{moved} is below the folder in the variable C{env_var}.
@@ -39,29 +39,29 @@ class _Source:
 
 
 _SOURCES = {
-    ConfigReader.CLAUDE: _Source(
+    ConfigReader.CLAUDE: _ConfigSource(
         ".claude/settings.json", "CLAUDE_CONFIG_DIR", "settings.json", ("model",)
     ),
-    ConfigReader.CODEX: _Source(
+    ConfigReader.CODEX: _ConfigSource(
         ".codex/config.toml", "CODEX_HOME", "config.toml", ("model",), _read_toml
     ),
-    ConfigReader.OPENCODE: _Source(
+    ConfigReader.OPENCODE: _ConfigSource(
         ".config/opencode/opencode.json", "XDG_CONFIG_HOME", "opencode/opencode.json", ("model",)
     ),
-    ConfigReader.GEMINI: _Source(
+    ConfigReader.GEMINI: _ConfigSource(
         ".gemini/settings.json", "GEMINI_CLI_HOME", ".gemini/settings.json", ("model", "name")
     ),
 }
 
 
-def configured_model(reader: ConfigReader, environ: Mapping[str, str]) -> str | None:
+def read_configured_model(reader: ConfigReader, environ: Mapping[str, str]) -> str | None:
     """Return the model's name without control characters, or C{None} if none is configured.
 
     @param environ: of the pane: C{HOME} and the relocation variables determine the file.
     """
     source = _SOURCES[reader]
     try:
-        found = source.read(_file(source, environ))
+        found = source.read(_config_file(source, environ))
     except (OSError, FileError, ValueError):
         return None
     for key in source.keys:
@@ -71,14 +71,14 @@ def configured_model(reader: ConfigReader, environ: Mapping[str, str]) -> str | 
     return "".join(c for c in found if c.isprintable())[:MODEL_LENGTH] or None
 
 
-def _file(source: _Source, environ: Mapping[str, str]) -> Path:
+def _config_file(source: _ConfigSource, environ: Mapping[str, str]) -> Path:
     moved = environ.get(source.env_var)
     if moved:
-        return _absolute(moved) / source.moved
-    return _absolute(environ.get("HOME", "")) / source.path
+        return _absolute_folder(moved) / source.moved
+    return _absolute_folder(environ.get("HOME", "")) / source.path
 
 
-def _absolute(folder: str) -> Path:
+def _absolute_folder(folder: str) -> Path:
     if not folder.startswith("/"):
         raise ValueError("the agent resolves a relative folder differently")
     return Path(folder)

@@ -12,11 +12,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.clis.model import ENTRY_LIMIT
-from tservice.clis.registry import merge_registry, read_file, write_file
-from tservice.clis.stock import stock_entries
+from tservice.clis.registry_merge import merge_registry, read_registry_file, write_registry_file
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.files import FileError, UnparsableFile, UnsafeFile
 
-STOCK = stock_entries()
+STOCK = load_stock_entries()
 CUSTOM = {"label": "Mine", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}
 
 
@@ -27,7 +27,7 @@ class MergeTests(SynchronousTestCase):
         merged = merge_registry(STOCK, {})
         self.assertEqual(
             ["primary", "shell", "opencode", "codex", "gemini", "antigravity", "pi"],
-            [entry.id for entry in merged.ordered()],
+            [entry.id for entry in merged.sorted_entries()],
         )
 
     def test_overrides_go_key_by_key(self) -> None:
@@ -45,7 +45,7 @@ class MergeTests(SynchronousTestCase):
 
     def test_custom_entries_come_last_unless_they_say(self) -> None:
         merged = merge_registry(STOCK, {"zz": CUSTOM, "aa": CUSTOM, "mid": {**CUSTOM, "order": 15}})
-        order = [entry.id for entry in merged.ordered()]
+        order = [entry.id for entry in merged.sorted_entries()]
         self.assertEqual(["primary", "mid", "shell"], order[:3])
         self.assertEqual(["aa", "zz"], order[-2:])
         self.assertFalse(merged.entries["aa"].stock)
@@ -113,23 +113,23 @@ class FileTests(SynchronousTestCase):
         self.path.chmod(mode)
 
     def test_round_trip(self) -> None:
-        self.assertEqual({}, read_file(self.path))
-        write_file(self.path, {"mine": CUSTOM})
-        self.assertEqual({"mine": CUSTOM}, read_file(self.path))
+        self.assertEqual({}, read_registry_file(self.path))
+        write_registry_file(self.path, {"mine": CUSTOM})
+        self.assertEqual({"mine": CUSTOM}, read_registry_file(self.path))
         self.assertEqual({"clis": {"mine": CUSTOM}}, json.loads(self.path.read_text()))
 
     def test_open_to_others(self) -> None:
         for mode in (0o640, 0o604, 0o620, 0o602, 0o644):
             self.put('{"clis": {}}', mode)
-            self.assertRaises(UnsafeFile, read_file, self.path)
+            self.assertRaises(UnsafeFile, read_registry_file, self.path)
         self.put('{"clis": {}}', 0o400)
-        self.assertEqual({}, read_file(self.path))
+        self.assertEqual({}, read_registry_file(self.path))
 
     def test_other_shapes(self) -> None:
         for content in ("", "[]", "{}", '{"clis": []}', "null", '{"clis": {}'):
             self.put(content)
-            self.assertRaises(UnparsableFile, read_file, self.path)
+            self.assertRaises(UnparsableFile, read_registry_file, self.path)
 
     def test_a_link_is_not_written_through(self) -> None:
         self.path.symlink_to(self.path.with_name("elsewhere"))
-        self.assertRaises(FileError, write_file, self.path, {})
+        self.assertRaises(FileError, write_registry_file, self.path, {})

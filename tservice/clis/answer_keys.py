@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tservice.clis.words import Record
+from tservice.clis.field_types import CliRecord
 
 _Move = Literal["Up", "Down", "Left", "Right"]
 
 
-class AnswerKeys(Record):
+class AnswerKeys(CliRecord):
     """Keys of an agent's dialogs, in addition to the digits and Enter.
 
     @ivar deny: refuses the request.

@@ -59,13 +59,13 @@ def is_refused(name: str) -> bool:
     return name in REFUSED_ENV or name.startswith(SERVICE_PREFIX)
 
 
-class Record(BaseModel):
+class CliRecord(BaseModel):
     """Frozen, strict record with camelCase names in files and on the wire."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return the compiled C{pattern}.
 
     @raise ValueError: the pattern is invalid.

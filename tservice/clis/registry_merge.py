@@ -15,12 +15,12 @@ from tservice.clis.model import ENTRY_LIMIT, CliEntry, CliKind, parse_entry
 from tservice.core.errors import ServiceError, invalid_field
 from tservice.core.files import UnparsableFile, read_json, write_private
 
-FIXED = ("id", "stock", "kind")
+FIXED_FIELDS = ("id", "stock", "kind")
 """Fields of a stock entry that cannot be overridden."""
 
 
 @frozen
-class Merged:
+class MergedRegistry:
     """Registry after merging C{clis.json}.
 
     @ivar faults: by id, the error of an entry of the file that is not in use; a stock entry is then
@@ -30,12 +30,12 @@ class Merged:
     entries: Mapping[str, CliEntry]
     faults: Mapping[str, str]
 
-    def ordered(self) -> tuple[CliEntry, ...]:
+    def sorted_entries(self) -> tuple[CliEntry, ...]:
         """Return the entries in the order in which clients list them."""
         return tuple(sorted(self.entries.values(), key=lambda entry: (entry.order, entry.id)))
 
 
-def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Merged:
+def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> MergedRegistry:
     """Merge the file's entries into the stock ones; an invalid entry does not affect others.
 
     @param file: the C{clis} object of the file as read.
@@ -44,16 +44,16 @@ def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Me
     faults: dict[str, str] = {}
     for name, data in file.items():
         try:
-            entry = _entry(stock.get(name), name, data)
+            entry = _merge_entry(stock.get(name), name, data)
             if name not in entries and len(entries) >= ENTRY_LIMIT:
                 raise invalid_field("clis", f"must have at most {ENTRY_LIMIT} entries")
             entries[name] = entry
         except ServiceError as error:
             faults[name] = error.message
-    return Merged(entries, faults)
+    return MergedRegistry(entries, faults)
 
 
-def read_file(path: Path) -> dict[str, Any]:
+def read_registry_file(path: Path) -> dict[str, Any]:
     """Return the C{clis} object of the file; empty if there is no file.
 
     @raise FileError: not 0600, not JSON, or of another shape.
@@ -68,7 +68,7 @@ def read_file(path: Path) -> dict[str, Any]:
     return clis
 
 
-def write_file(path: Path, clis: Mapping[str, Any]) -> None:
+def write_registry_file(path: Path, clis: Mapping[str, Any]) -> None:
     """Replace the file.
 
     @raise FileError: it is a symbolic link, or no regular file.
@@ -76,34 +76,34 @@ def write_file(path: Path, clis: Mapping[str, Any]) -> None:
     write_private(path, json.dumps({"clis": clis}, indent=2) + "\n")
 
 
-def _entry(stock: CliEntry | None, name: str, data: object) -> CliEntry:
+def _merge_entry(stock: CliEntry | None, name: str, data: object) -> CliEntry:
     if not isinstance(data, dict):
         raise invalid_field("entry", "must be an object")
     if stock is None:
-        return parse_entry({**data, "id": name, "stock": _no_stock(data)})
-    for field in FIXED:
+        return parse_entry({**data, "id": name, "stock": _check_not_stock(data)})
+    for field in FIXED_FIELDS:
         if field in data:
             raise invalid_field(field, "may not be overridden")
     shipped = stock.model_dump(mode="json", by_alias=True, exclude_none=True)
-    entry = parse_entry(_overlay(shipped, data))
+    entry = parse_entry(_merge_objects(shipped, data))
     if entry.kind is CliKind.SHELL and not entry.enabled:
         raise invalid_field("enabled", "the shell cannot be disabled")
     return entry
 
 
-def _no_stock(data: Mapping[str, Any]) -> bool:
+def _check_not_stock(data: Mapping[str, Any]) -> bool:
     if data.get("stock", False) is not False:
         raise invalid_field("stock", "no stock entry has this id")
     return False
 
 
-def _overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_objects(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     """Return C{base} updated by C{top}, with nested objects merged by key."""
     merged = dict(base)
     for name, value in top.items():
         old = merged.get(name)
         if isinstance(old, dict) and isinstance(value, dict):
-            merged[name] = _overlay(old, value)
+            merged[name] = _merge_objects(old, value)
         else:
             merged[name] = value
     return merged

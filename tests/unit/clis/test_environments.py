@@ -9,21 +9,21 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.unit.clis.fakes import PANE, make_entry
 from tests.unit.clis.hostile import HOSTILE
-from tservice.clis.envs import (
+from tservice.clis.environments import (
     OVERRIDE_BYTES,
     OVERRIDES,
-    JudgedOverrides,
-    additions,
+    CheckedOverrides,
+    added_environment,
     base_environment,
-    judge_overrides,
-    without_service,
+    check_overrides,
+    without_service_variables,
 )
+from tservice.clis.field_types import REFUSED_ENV
 from tservice.clis.model import CliEntry
-from tservice.clis.stock import stock_entries
-from tservice.clis.words import REFUSED_ENV
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 
-STOCK = stock_entries()
+STOCK = load_stock_entries()
 ENVIRON = {
     "PATH": "/bin",
     "HOME": "/home/u",
@@ -68,7 +68,8 @@ class BaseTests(SynchronousTestCase):
         self.assertNotIn("TERM", self.names("shell", ("TERM", "COLORTERM")))
         entry = make_entry(env={"set": {"TERM": "vt100"}})
         self.assertEqual(
-            "vt100", additions(entry, judge_overrides(entry, {}, granted=True), PANE)["TERM"]
+            "vt100",
+            added_environment(entry, check_overrides(entry, {}, granted=True), PANE)["TERM"],
         )
 
     def test_names_of_the_operator(self) -> None:
@@ -77,7 +78,7 @@ class BaseTests(SynchronousTestCase):
 
     def test_without_service(self) -> None:
         kept = set(ENVIRON) - {"SERVICE_PASSWORD", "SERVICE_SESSION_ID"}
-        self.assertEqual(kept, set(without_service(ENVIRON)))
+        self.assertEqual(kept, set(without_service_variables(ENVIRON)))
 
 
 class AdditionTests(SynchronousTestCase):
@@ -94,7 +95,7 @@ class AdditionTests(SynchronousTestCase):
                 "SERVICE_API_URL": "http://127.0.0.1:1",
                 "SERVICE_HOOK_SECRET_FILE": "/d/hook-secret",
             },
-            additions(entry, judge_overrides(entry, {"B": "2"}, granted=True), PANE),
+            added_environment(entry, check_overrides(entry, {"B": "2"}, granted=True), PANE),
         )
 
 
@@ -102,13 +103,13 @@ class OverrideTests(SynchronousTestCase):
     """The rules of C{envOverrides}."""
 
     def refusal(self, entry: CliEntry, overrides: dict[str, str]) -> str:
-        error = self.assertRaises(ServiceError, judge_overrides, entry, overrides, granted=True)
+        error = self.assertRaises(ServiceError, check_overrides, entry, overrides, granted=True)
         self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
         return str(error.message)
 
     def judge(self, mode: str, overrides: dict[str, str]) -> None:
         self.assertEqual(
-            JudgedOverrides(overrides), judge_overrides(STOCK[mode], overrides, granted=True)
+            CheckedOverrides(overrides), check_overrides(STOCK[mode], overrides, granted=True)
         )
 
     def test_the_modes_keys_are_allowed(self) -> None:
@@ -154,7 +155,7 @@ class GrantTests(SynchronousTestCase):
 
     def refusal(self, entry: CliEntry, overrides: dict[str, str]) -> ServiceError:
         error: ServiceError = self.assertRaises(
-            ServiceError, judge_overrides, entry, overrides, granted=False
+            ServiceError, check_overrides, entry, overrides, granted=False
         )
         return error
 
@@ -170,7 +171,7 @@ class GrantTests(SynchronousTestCase):
             ),
             "1",
         )
-        judged = judge_overrides(STOCK["primary"], wanted, granted=False)
+        judged = check_overrides(STOCK["primary"], wanted, granted=False)
         self.assertEqual(wanted, judged.values)
 
     def test_every_prefix_of_every_entry(self) -> None:
@@ -184,7 +185,7 @@ class GrantTests(SynchronousTestCase):
                 made = [prefix.replace("*", "ANY") + rest for rest in ("", "X", "_BASE_URL")]
                 for name in {*covered, *made} - set(entry.env.harmless):
                     value = hostile.get(name, "s3cret")
-                    judge_overrides(entry, {name: value}, granted=True)
+                    check_overrides(entry, {name: value}, granted=True)
                     error = self.refusal(entry, {name: value})
                     self.assertEqual(ErrorCode.FORBIDDEN, error.code)
                     self.assertTrue(error.message.startswith(f"envOverrides.{name}: "))
@@ -203,7 +204,7 @@ class GrantTests(SynchronousTestCase):
         entry = make_entry(env={"allowedPrefixes": ["*"]})
         self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(entry, {"DISABLE_X": "1"}).code)
         own = make_entry(env={"allowedPrefixes": ["*"], "harmless": ["DISABLE_X"]})
-        judge_overrides(own, {"DISABLE_X": "1"}, granted=False)
+        check_overrides(own, {"DISABLE_X": "1"}, granted=False)
         self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(own, {"DISABLE_XY": "1"}).code)
 
 
@@ -231,11 +232,11 @@ class EnvironmentProperties(SynchronousTestCase):
     ) -> None:
         entry = STOCK[mode]
         try:
-            judged = judge_overrides(entry, overrides, granted=granted)
+            judged = check_overrides(entry, overrides, granted=granted)
         except ServiceError as error:
             self.assertTrue(error.message.startswith("envOverrides"))
             return
-        added = additions(entry, judged, PANE)
+        added = added_environment(entry, judged, PANE)
         self.assertEqual(PANE.session_id, added["SERVICE_SESSION_ID"])
         self.assertEqual(FOUR, {name for name in added if name.startswith("SERVICE_")})
         self.assertFalse(REFUSED_ENV & set(added))

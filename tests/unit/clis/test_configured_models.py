@@ -33,7 +33,7 @@ class ConfiguredTests(SynchronousTestCase):
         self.registry = build_clis(ground).service
 
     def model(self, mode: str, **env: str) -> str | None:
-        return self.registry.configured_model(mode, {"HOME": str(self.home), **env})
+        return self.registry.read_configured_model(mode, {"HOME": str(self.home), **env})
 
     def put(self, path: str, content: str) -> None:
         file = self.home / path
@@ -60,7 +60,7 @@ class ConfiguredTests(SynchronousTestCase):
             self.assertIsNone(self.model("primary"), content)
         self.put(".codex/config.toml", "model = ")
         self.assertIsNone(self.model("codex"))
-        self.assertIsNone(self.registry.configured_model("codex", {}))
+        self.assertIsNone(self.registry.read_configured_model("codex", {}))
 
     def test_names_are_cleaned_and_cut(self) -> None:
         self.put(".claude/settings.json", '{"model": "a\\u001b[31m' + "b" * 100 + '"}')

@@ -10,7 +10,13 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.clis.loginpath import OUTPUT_LIMIT, PATH_LIMIT, TIME_LIMITS, LoginPath, LoginShell
+from tservice.clis.login_path import (
+    OUTPUT_LIMIT,
+    PATH_LIMIT,
+    TIME_LIMITS,
+    LoginPathReader,
+    LoginShell,
+)
 
 BEGIN, END = b"\ntservice-path\n", b"\ntservice-end\n"
 
@@ -48,7 +54,7 @@ class LoginPathTests(SynchronousTestCase):
         self.login = self.made()
         self.addCleanup(lambda: self.assertEqual([], self.clock.getDelayedCalls()))
 
-    def made(self) -> LoginPath:
+    def made(self) -> LoginPathReader:
         async def program() -> str:
             return self.program
 
@@ -65,7 +71,7 @@ class LoginPathTests(SynchronousTestCase):
             answering=answering,
             kill_group=lambda pid, number: self.killed.append(pid),
         )
-        return LoginPath(shell, self.told.append)
+        return LoginPathReader(shell, self.told.append)
 
     def spawnProcess(
         self, protocol: Any, program: str, argv: list[str], env: dict[str, str], path: str
@@ -79,7 +85,7 @@ class LoginPathTests(SynchronousTestCase):
         self.children[number].protocol.outReceived(data)
 
     def test_answer_among_noise(self) -> None:
-        done = self.login.read()
+        done = self.login.wait_known()
         (child,) = self.children
         self.assertEqual(["/bin/bash", "-bash", "-i", "-c"], child.argv[-5:-1])
         self.assertEqual({"PATH": "/bin", "HOME": "/h", "TERM": "dumb"}, child.env)
@@ -89,11 +95,11 @@ class LoginPathTests(SynchronousTestCase):
         self.successResultOf(done)
         self.assertEqual((["/odd:/bin"], None), (self.told, self.login.problem))
         self.assertEqual(([], True), (self.killed, child.closed))
-        self.successResultOf(self.login.read())
+        self.successResultOf(self.login.wait_known())
         self.assertEqual(1, len(self.children))
 
     def test_everybody_waits_for_one_child(self) -> None:
-        waiting = [self.login.read() for _ in range(3)]
+        waiting = [self.login.wait_known() for _ in range(3)]
         waiting[0].cancel()
         self.failureResultOf(waiting[0])
         self.assertEqual(1, len(self.children))
@@ -103,7 +109,7 @@ class LoginPathTests(SynchronousTestCase):
 
     def test_shell_that_does_not_answer_is_ended(self) -> None:
         """It is asked once more as one that is not interactive."""
-        done = self.login.read()
+        done = self.login.wait_known()
         self.clock.advance(TIME_LIMITS[0][1])
         self.assertEqual([100], self.killed)
         self.assertEqual(["/bin/bash", "-bash", "-c"], self.children[1].argv[-4:-1])
@@ -113,14 +119,14 @@ class LoginPathTests(SynchronousTestCase):
         self.assertEqual("/bin/bash: it did not answer within 3 s", self.login.problem)
 
     def test_second_attempt_answers(self) -> None:
-        done = self.login.read()
+        done = self.login.wait_known()
         self.children[0].end()
         self.say(BEGIN + b"/odd" + END)
         self.successResultOf(done)
         self.assertEqual((["/odd"], None), (self.told, self.login.problem))
 
     def test_output_is_bounded(self) -> None:
-        done = self.login.read()
+        done = self.login.wait_known()
         for number in range(2):
             self.say(b"x" * OUTPUT_LIMIT, number)
         self.successResultOf(done)
@@ -128,7 +134,7 @@ class LoginPathTests(SynchronousTestCase):
         self.assertEqual("/bin/bash: it prints too much", self.login.problem)
 
     def test_long_path_is_not_taken(self) -> None:
-        done = self.login.read()
+        done = self.login.wait_known()
         for _ in range(2):
             self.say(BEGIN + b"/" + b"x" * PATH_LIMIT + END)
         self.successResultOf(done)
@@ -138,19 +144,19 @@ class LoginPathTests(SynchronousTestCase):
         for program in ("/usr/sbin/nologin", "", "bash"):
             self.program = program
             login = self.made()
-            self.successResultOf(login.read())
+            self.successResultOf(login.wait_known())
             self.assertIn("is not a login shell", login.problem or "")
         self.assertEqual([], self.children)
 
     def test_shell_that_is_missing(self) -> None:
         self.refuses = True
-        self.successResultOf(self.login.read())
+        self.successResultOf(self.login.wait_known())
         self.assertEqual(
             "/bin/bash: it cannot be started: No such file or directory", self.login.problem
         )
 
     def test_stop_ends_the_child(self) -> None:
-        done = self.login.read()
+        done = self.login.wait_known()
         self.login.close()
         self.assertEqual([100], self.killed)
         self.assertEqual(1, len(self.children))

@@ -7,8 +7,8 @@ from pathlib import Path
 from attrs import frozen
 
 from tservice.clis.model import CliEntry
-from tservice.clis.registry import merge_registry, read_file
-from tservice.clis.stock import stock_entries
+from tservice.clis.registry_merge import merge_registry, read_registry_file
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.files import FileError
 
 FILE_NAME = "clis.json"
@@ -16,7 +16,7 @@ FILE_NAME = "clis.json"
 
 
 @frozen
-class OnDisk:
+class StoredRegistry:
     """Entries that a service with this data folder would have.
 
     @ivar faults: errors of the file's entries, which are not in use; stock entries apply instead.
@@ -26,14 +26,16 @@ class OnDisk:
     faults: tuple[str, ...]
 
 
-def entries_on_disk(data_dir: Path) -> OnDisk:
+def read_stored_registry(data_dir: Path) -> StoredRegistry:
     """Read the file without writing anything; without a file the stock entries apply."""
-    stock = stock_entries()
+    stock = load_stock_entries()
     try:
-        merged = merge_registry(stock, read_file(data_dir / FILE_NAME))
+        merged = merge_registry(stock, read_registry_file(data_dir / FILE_NAME))
     except FileError as error:
-        return OnDisk(merge_registry(stock, {}).ordered(), (str(error),))
+        return StoredRegistry(merge_registry(stock, {}).sorted_entries(), (str(error),))
     except OSError as error:
-        return OnDisk(merge_registry(stock, {}).ordered(), (f"{FILE_NAME}: {error.strerror}",))
+        return StoredRegistry(
+            merge_registry(stock, {}).sorted_entries(), (f"{FILE_NAME}: {error.strerror}",)
+        )
     faults = tuple(f"{FILE_NAME}: {name}: {why}" for name, why in sorted(merged.faults.items()))
-    return OnDisk(merged.ordered(), faults)
+    return StoredRegistry(merged.sorted_entries(), faults)

@@ -17,7 +17,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.clis.envs import without_service
+from tservice.clis.environments import without_service_variables
 from tservice.core.errors import ServiceError
 from tservice.core.process.process_group import new_group_command
 from tservice.core.process.program_folders import join_path
@@ -41,7 +41,7 @@ _ANSWER = re.compile(rb"\ntservice-path\n([^\n]*)\ntservice-end\n")
 KillGroup = Callable[[int, int], None]
 
 
-async def _every_folder(path: str) -> str:
+async def _keep_all(path: str) -> str:
     """Return the path unchanged."""
     return path
 
@@ -60,11 +60,11 @@ class LoginShell:
     environ: Mapping[str, str]
     home: Path
     program: Callable[[], Awaitable[str]]
-    answering: Callable[[str], Awaitable[str]] = _every_folder
+    answering: Callable[[str], Awaitable[str]] = _keep_all
     kill_group: KillGroup = field(default=os.killpg)
 
 
-class LoginPath:
+class LoginPathReader:
     """Reader of the login C{PATH}, which runs child processes one after the other when first asked.
 
     @param tell: called with the C{PATH} once it is known.
@@ -73,21 +73,23 @@ class LoginPath:
 
     _log = Logger()
 
-    def __init__(self, shell: LoginShell, tell: Callable[[str], object]) -> None:
+    def __init__(self, shell: LoginShell, on_path: Callable[[str], object]) -> None:
         self.problem: str | None = None
         self._shell = shell
-        self._tell = tell
+        self._on_path = on_path
         self._reading: Deferred[None] | None = None
         self._known = self._closed = False
         self._waiting: list[Deferred[None]] = []
-        self._child: _Child | None = None
+        self._child: _LoginShellProcess | None = None
 
-    def read(self) -> Deferred[None]:
+    def wait_known(self) -> Deferred[None]:
         """Return a Deferred that fires once the path is known or reading failed; cancelling it
         stops the waiting.
         """
         if self._reading is None:
-            self._reading = spawn_logged(self._read(), self._log, "reading the login shell's PATH")
+            self._reading = spawn_logged(
+                self._read_path(), self._log, "reading the login shell's PATH"
+            )
         if self._known:
             return succeed(None)
         waiter: Deferred[None] = Deferred()
@@ -98,13 +100,13 @@ class LoginPath:
         """Kill the running child, and start no other."""
         self._closed = True
         if self._child is not None:
-            self._child.end("the service stops")
+            self._child.kill("the service stops")
 
-    async def _read(self) -> None:
+    async def _read_path(self) -> None:
         try:
-            path = await self._ask()
+            path = await self._run_shells()
             if path:
-                self._tell(await self._shell.answering(path))
+                self._on_path(await self._shell.answering(path))
         except ServiceError as error:
             self.problem = error.message
         finally:
@@ -116,7 +118,7 @@ class LoginPath:
         if self.problem is not None:
             self._log.info("the login shell's PATH could not be read: {why}", why=self.problem)
 
-    async def _ask(self) -> str:
+    async def _run_shells(self) -> str:
         program = await self._shell.program()
         if not program.startswith("/") or PurePath(program).name in NO_LOGIN:
             self.problem = f"{program or 'nothing'} is not a login shell"
@@ -124,8 +126,8 @@ class LoginPath:
         for interactive, seconds in TIME_LIMITS:
             if self._closed:
                 break
-            child = self._child = _Child(self._shell.kill_group)
-            path = await self._run(child, program, interactive, seconds)
+            child = self._child = _LoginShellProcess(self._shell.kill_group)
+            path = await self._run_shell(child, program, interactive, seconds)
             self._child = None
             if path:
                 self.problem = None
@@ -133,13 +135,15 @@ class LoginPath:
             self.problem = f"{program}: {child.why}"
         return ""
 
-    async def _run(self, child: _Child, program: str, interactive: str, seconds: float) -> str:
-        env = {**without_service(self._shell.environ), "HOME": str(self._shell.home)}
+    async def _run_shell(
+        self, child: _LoginShellProcess, program: str, interactive: str, seconds: float
+    ) -> str:
+        env = {**without_service_variables(self._shell.environ), "HOME": str(self._shell.home)}
         # A dash before its name turns any shell into a login shell.
         words = [f"-{PurePath(program).name}", *filter(None, (interactive,)), "-c", _ASK]
         command = new_group_command([program, *words[1:]], name=words[0])
         late = f"it did not answer within {seconds:g} s"
-        timer = self._shell.clock.callLater(seconds, child.end, late)
+        timer = self._shell.clock.callLater(seconds, child.kill, late)
         try:
             self._shell.processes.spawnProcess(
                 child, command[0], command, {**env, "TERM": "dumb"}, str(self._shell.home)
@@ -152,7 +156,7 @@ class LoginPath:
             cancel_call(timer)
 
 
-class _Child(ProcessProtocol):
+class _LoginShellProcess(ProcessProtocol):
     """Process of one login shell.
 
     @ivar answer: fires with the C{PATH}; empty: the shell gave none.
@@ -162,12 +166,12 @@ class _Child(ProcessProtocol):
     transport: IProcessTransport | None = None
 
     def __init__(self, kill_group: KillGroup) -> None:
-        self.answer: Deferred[str] = Deferred(lambda _: self.end("the wait was cancelled"))
+        self.answer: Deferred[str] = Deferred(lambda _: self.kill("the wait was cancelled"))
         self.why = "it ended without an answer"
         self._kill_group = kill_group
         self._printed = b"\n"
 
-    def end(self, why: str) -> None:
+    def kill(self, why: str) -> None:
         """Kill the shell and what it started; no effect after its end."""
         if self.answer.called:
             return
@@ -177,8 +181,8 @@ class _Child(ProcessProtocol):
             try:
                 self._kill_group(pid, signal.SIGKILL)
             except ProcessLookupError:
-                self._end_leader()
-        self._told("")
+                self._kill_leader()
+        self._deliver_answer("")
 
     def connectionMade(self) -> None:
         assert self.transport is not None  # noqa: S101  # Twisted has just set it
@@ -189,24 +193,24 @@ class _Child(ProcessProtocol):
         found = _ANSWER.search(self._printed)
         if found is not None:
             path = join_path(found[1].decode("utf-8", "surrogateescape"))
-            self._told(path if len(path) <= PATH_LIMIT else "")
+            self._deliver_answer(path if len(path) <= PATH_LIMIT else "")
         elif len(self._printed) > OUTPUT_LIMIT:
-            self.end("it prints too much")
+            self.kill("it prints too much")
 
     def errReceived(self, data: bytes) -> None:
         """Ignore the errors of an interactive shell without a terminal."""
 
     def processEnded(self, reason: Failure) -> None:
-        self._told("")
+        self._deliver_answer("")
 
-    def _told(self, path: str) -> None:
+    def _deliver_answer(self, path: str) -> None:
         if not self.answer.called:
             self.answer.callback(path)
             # A process that it left running may hold the pipes.
             if self.transport is not None:
                 self.transport.loseConnection()
 
-    def _end_leader(self) -> None:
+    def _kill_leader(self) -> None:
         """Kill a process that has not created its group yet."""
         if self.transport is not None:
             with suppress(ProcessExitedAlready):

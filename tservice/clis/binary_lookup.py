@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.clis.envs import path_beside
+from tservice.clis.environments import path_with_node
 from tservice.core.process.program_folders import (
     folder_patterns,
     join_path,
@@ -25,7 +25,7 @@ REMEMBERED = 256
 
 
 @frozen
-class _Answer:
+class _CachedPath:
     path: Path | None
     until: float
 
@@ -54,19 +54,19 @@ class BinaryLookup:
         self._login = ""
         self._patterns = folder_patterns(environ)
         self._home = home
-        self._answers: dict[tuple[str, ...], _Answer] = {}
+        self._answers: dict[tuple[str, ...], _CachedPath] = {}
 
     def use_login_path(self, path: str) -> None:
-        """Search the folders of C{path} too, after those of PATH."""
+        """Search the folders of C{search_path} too, after those of PATH."""
         self._login = path
-        self.forget()
+        self.clear_cache()
 
     @property
     def login_path(self) -> str:
         """Path given to L{use_login_path}; empty before the first call."""
         return self._login
 
-    def find(self, names: Sequence[str]) -> Path | None:
+    def find_program(self, names: Sequence[str]) -> Path | None:
         """Return the first of C{names} that is found; the result is cached for 30 s.
 
         @param names: file names, or absolute paths.
@@ -76,29 +76,31 @@ class BinaryLookup:
         if answer is None or answer.until <= now:
             if len(self._answers) >= REMEMBERED:
                 self._answers.clear()
-            answer = _Answer(self._look(key), now + REMEMBERED_SECONDS)
+            answer = _CachedPath(self._search_folders(key), now + REMEMBERED_SECONDS)
             self._answers[key] = answer
         return answer.path
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the cache, as a program may have been installed."""
         self._answers.clear()
 
-    def path(self) -> str:
+    def search_path(self) -> str:
         """Return a C{PATH} of the existing folders, in the order of the search."""
         usual = [str(folder) for folder in self._usual_folders() if _is_folder(folder)]
         return join_path(self._own, self._login, *usual)
 
-    def path_of(self, program: str) -> str:
+    def path_for_program(self, program: str) -> str:
         """Return the C{PATH} for a child that runs C{program}, which is absolute."""
-        return path_beside(self.path(), program, lambda file: self.find((file,)) is not None)
+        return path_with_node(
+            self.search_path(), program, lambda file: self.find_program((file,)) is not None
+        )
 
-    def looked_in(self) -> tuple[str, ...]:
+    def searched_folders(self) -> tuple[str, ...]:
         """Return every searched folder, existing or not; C{*} means any version."""
         usual = shown_folders((*npm_folder(self._home), *self._patterns), self._home)
         return tuple(join_path(self._own, self._login, *usual).split(":"))
 
-    def touched(self) -> tuple[str, ...]:
+    def opened_folders(self) -> tuple[str, ...]:
         """Return the folders that a search opens, so that their reachability can be tested
         first.
         """
@@ -108,7 +110,7 @@ class BinaryLookup:
     def _usual_folders(self) -> tuple[Path, ...]:
         return matching_folders((*npm_folder(self._home), *self._patterns), self._home)
 
-    def _look(self, names: tuple[str, ...]) -> Path | None:
+    def _search_folders(self, names: tuple[str, ...]) -> Path | None:
         own = join_path(self._own, self._login).split(":")
         folders = (*map(Path, filter(None, own)), *self._usual_folders())
         for name in names:

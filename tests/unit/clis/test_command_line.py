@@ -11,12 +11,12 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tests.unit.clis.fakes import make_entry
-from tservice.clis.argv import build_argv, check_resume, resolve_params
+from tservice.clis.command_line import build_argv, check_resume, resolve_params
 from tservice.clis.model import CliEntry
-from tservice.clis.stock import stock_entries
+from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 
-STOCK = stock_entries()
+STOCK = load_stock_entries()
 
 
 def argv(
@@ -219,7 +219,9 @@ class ArgvProperties(SynchronousTestCase):
     ) -> None:
         entry = STOCK["codex"]
         here = {name: value for name, value in wanted.items() if value is not None}
-        broken = {name for name, value in here.items() if entry.params[name].broken_rule(value)}
+        broken = {
+            name for name, value in here.items() if entry.params[name].find_broken_rule(value)
+        }
         try:
             params, _ = resolve_params(entry, wanted, granted=True)
         except ServiceError as error:

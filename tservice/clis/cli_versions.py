@@ -10,9 +10,9 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.clis.command import CliCommand, CommandEnd
-from tservice.clis.envs import without_service
-from tservice.clis.model import Version
+from tservice.clis.command import CliCommand, CommandResult
+from tservice.clis.environments import without_service_variables
+from tservice.clis.model import VersionQuery
 from tservice.core.text import find_version
 from tservice.core.timers import cancel_call
 
@@ -24,12 +24,12 @@ REMEMBERED = 128
 
 
 @frozen(eq=False)
-class _Answer:
+class _CachedVersion:
     version: Deferred[str | None]
     until: float
 
 
-class Versions:
+class CliVersionReader:
     """Reader of versions: each program runs in a separate process group, at most once in 30 s."""
 
     def __init__(
@@ -49,79 +49,79 @@ class Versions:
         self._path_of = path_of
         self._clock = clock
         self._processes = processes
-        self._env = {**without_service(environ), "TERM": "dumb", "NO_COLOR": "1"}
+        self._env = {**without_service_variables(environ), "TERM": "dumb", "NO_COLOR": "1"}
         self._home = home
         self._make = make
-        self._answers: dict[tuple[Path, tuple[str, ...], str], _Answer] = {}
+        self._answers: dict[tuple[Path, tuple[str, ...], str], _CachedVersion] = {}
         self._running: set[CliCommand] = set()
 
-    def read(self, program: Path, version: Version) -> Deferred[str | None]:
+    def read_version(self, program: Path, version: VersionQuery) -> Deferred[str | None]:
         """Return the version that C{program} prints; C{None}: unrecognized, or not in time."""
         key, now = (program, version.argv, version.pattern), self._clock.seconds()
         known = self._answers.get(key)
         if known is None or known.until <= now:
             if len(self._answers) >= REMEMBERED:
                 self._answers.clear()
-            known = _Answer(self._ask(program, version), now + REMEMBERED_SECONDS)
+            known = _CachedVersion(self._run_program(program, version), now + REMEMBERED_SECONDS)
             self._answers[key] = known
         waiter: Deferred[str | None] = Deferred()
 
-        def tell(found: str | None) -> str | None:
+        def deliver(found: str | None) -> str | None:
             if not waiter.called:
                 waiter.callback(found)
             return found
 
-        known.version.addCallback(tell)
+        known.version.addCallback(deliver)
         return waiter
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the cache, as a program may have been installed."""
         self._answers.clear()
 
-    def stop(self) -> None:
+    def stop_all(self) -> None:
         """Terminate the running programs."""
         for command in tuple(self._running):
-            command.end()
+            command.terminate()
 
-    def _ask(self, program: Path, version: Version) -> Deferred[str | None]:
-        command = self._make(self._clock, _unheard)
+    def _run_program(self, program: Path, version: VersionQuery) -> Deferred[str | None]:
+        command = self._make(self._clock, _ignore_output)
         try:
             env = {**self._env, "PATH": self._path_of(str(program))}
             command.start(self._processes, (str(program), *version.argv), env, self._home)
         except OSError:
-            return _none()
+            return _no_version()
         self._running.add(command)
-        late = self._clock.callLater(TIME_LIMIT, command.end)
+        late = self._clock.callLater(TIME_LIMIT, command.terminate)
 
-        def over(ending: CommandEnd) -> str | None:
+        def handle_end(ending: CommandResult) -> str | None:
             self._running.discard(command)
             cancel_call(late)
-            return None if ending.ended else told(version, ending.output)
+            return None if ending.was_terminated else extract_version(version, ending.output)
 
-        return command.ended().addCallback(over)
+        return command.wait_ended().addCallback(handle_end)
 
 
 def is_before(version: str, first: str) -> bool:
     """Return true if a version is older than C{first}, by their numbers."""
-    wanted, found = _numbers(first), _numbers(version)
+    wanted, found = _version_numbers(first), _version_numbers(version)
     return bool(found) and found[: len(wanted)] < wanted
 
 
-def _numbers(version: str) -> list[int]:
+def _version_numbers(version: str) -> list[int]:
     found = re.match(r"\d{1,6}(?:\.\d{1,6})*", version)
     return [] if found is None else [int(part) for part in found[0].split(".")]
 
 
-def told(version: Version, output: str) -> str | None:
+def extract_version(version: VersionQuery, output: str) -> str | None:
     """Return the version in C{output}, by the one group of the entry's pattern."""
     return find_version(version.pattern, output)
 
 
-def _none() -> Deferred[str | None]:
+def _no_version() -> Deferred[str | None]:
     done: Deferred[str | None] = Deferred()
     done.callback(None)
     return done
 
 
-def _unheard(data: bytes) -> None:
+def _ignore_output(data: bytes) -> None:
     """Ignore output while it arrives: only the final output counts."""
