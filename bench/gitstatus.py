@@ -21,7 +21,7 @@ from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.workspace_bounds import ANYWHERE
-from tservice.git.inspect import Inspector
+from tservice.git.inspector import RepositoryInspector
 from tservice.git.model import GitOptions
 from tservice.git.runner import GitRunner
 from tservice.git.service import GitService, GitWorkspace
@@ -96,7 +96,7 @@ def make_service(home: Path) -> GitService:
         redactor=SecretRedactor(),
         find=make_program_finder(SynchronousThreads()),
     )
-    inspector = Inspector(
+    inspector = RepositoryInspector(
         inside=lambda: ANYWHERE,
         clock=reactor,
         runner=runner,
@@ -120,7 +120,7 @@ async def measure(service: GitService, folder: Path, options: GitOptions) -> flo
     @raise RuntimeError: it is no good answer.
     """
     began = time.perf_counter()
-    answer = await service.status(GitWorkspace(inside=ANYWHERE, folder=str(folder)), options)
+    answer = await service.get_status(GitWorkspace(inside=ANYWHERE, folder=str(folder)), options)
     took = time.perf_counter() - began
     states = {repo["status"]["state"] for repo in answer["repos"]}
     if answer["state"] != "ok" or states != {"ok"}:

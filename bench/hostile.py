@@ -24,8 +24,8 @@ from tservice.agents.transcripts.sources import read_on
 from tservice.clis.build import build_clis
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.logs.redact import SecretRedactor
-from tservice.git.locate import recognise
 from tservice.git.references import has_reference
+from tservice.git.search import recognise_repository
 from tservice.mcp.discovery import places
 from tservice.mcp.sync import look
 from tservice.terminal.composer import ComposerRule, read_composer_text, shows_quoted_dialog
@@ -110,7 +110,7 @@ def files(top: Path) -> Iterator[Case]:
 
 def _repository(work: Path) -> Iterator[Case]:
     subprocess.run(["git", "init", "-q", str(work)], check=True)
-    repository = recognise(os.fsencode(work))
+    repository = recognise_repository(os.fsencode(work))
     assert repository is not None
     packed = work / ".git" / "packed-refs"
     for line in ("a\n", " refs/heads/x\n"):

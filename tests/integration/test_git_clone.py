@@ -28,7 +28,7 @@ from tests.integration.gitservers import (
 )
 from tests.integration.harness import Answer
 from tests.waiting import until
-from tservice.git.inspect import CONFIG_SECONDS
+from tservice.git.inspector import CONFIG_SECONDS
 
 
 class ServerTests(GitCase):

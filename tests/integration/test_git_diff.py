@@ -14,7 +14,7 @@ from tests.unit.git.repos import blob, git
 from tservice.core.errors import ServiceError
 from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.git.model import DIFF_LIMIT, ChangeKind, GitOptions
-from tservice.git.routes import GitStatusAnswer
+from tservice.git.routes import GitStatusResponse
 from tservice.git.service import GitWorkspace
 
 FRESH = GitOptions(fresh=True)
@@ -45,10 +45,10 @@ class DiffTests(TestCase):
 
     async def diff(self, path: str, kind: ChangeKind) -> dict[str, Any]:
         workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.root))
-        return await self.service.diff(workspace, str(self.root), path, kind, FRESH)
+        return await self.service.get_diff(workspace, str(self.root), path, kind, FRESH)
 
     async def status(self, folder: Path | None = None) -> dict[str, Any]:
-        return await self.service.status(
+        return await self.service.get_status(
             GitWorkspace(inside=ANYWHERE, folder=str(folder or self.root)), FRESH
         )
 
@@ -62,7 +62,7 @@ class DiffTests(TestCase):
         git(self.root, "add", "both")
         self.write(b"both", b"later\n")
         before = fingerprint(self.root)
-        GitStatusAnswer.model_validate(await self.status())
+        GitStatusResponse.model_validate(await self.status())
         renamed = await self.diff("new", ChangeKind.STAGED)
         self.assertIn("rename from old\nrename to new\n", renamed["diff"])
         changed = await self.diff("changed", ChangeKind.UNSTAGED)
@@ -150,14 +150,16 @@ class DiffTests(TestCase):
         workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.folder))
         diff = (workspace, str(self.root), "changed", ChangeKind.UNSTAGED)
         self.write(b"changed", b"other\n")
-        await self.service.diff(*diff, FRESH)
+        await self.service.get_diff(*diff, FRESH)
         self.root.rename(self.folder / "other")
         self.root.symlink_to(self.folder / "other")
         with self.assertRaises(ServiceError) as caught:
-            await self.service.diff(*diff, GitOptions())
+            await self.service.get_diff(*diff, GitOptions())
         self.assertEqual("the repository was moved or replaced", caught.exception.message)
 
     async def test_no_git(self) -> None:
         service, _ = real_service(reactor, self.folder, environ={"PATH": "/absent"})
-        answer = await service.status(GitWorkspace(inside=ANYWHERE, folder=str(self.root)), FRESH)
+        answer = await service.get_status(
+            GitWorkspace(inside=ANYWHERE, folder=str(self.root)), FRESH
+        )
         self.assertEqual(("error", "git is not installed"), (answer["state"], answer["error"]))

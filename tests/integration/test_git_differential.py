@@ -50,7 +50,9 @@ class DifferentialTests(TestCase):
         answers = await defer.gatherResults(
             [
                 defer.Deferred.fromCoroutine(
-                    service.status(GitWorkspace(inside=ANYWHERE, folder=str(root)), GitOptions())
+                    service.get_status(
+                        GitWorkspace(inside=ANYWHERE, folder=str(root)), GitOptions()
+                    )
                 )
                 for root in roots
             ]

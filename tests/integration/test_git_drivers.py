@@ -19,9 +19,9 @@ from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
 from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.core.process.landlock import is_supported
-from tservice.git.locate import recognise
 from tservice.git.model import ChangeKind, GitOptions
-from tservice.git.runner import Actor
+from tservice.git.runner import GitActor
+from tservice.git.search import recognise_repository
 from tservice.git.service import GitService, GitWorkspace
 
 FRESH = GitOptions(fresh=True)
@@ -169,7 +169,7 @@ class DriverTests(TestCase):
         status = await self.status(self.service, root)
         rows = {row["path"]: row["kind"] for row in status["files"]}
         self.assertEqual("unstaged", rows.get("x.t"), title)
-        found = await self.service.diff(
+        found = await self.service.get_diff(
             GitWorkspace(inside=ANYWHERE, folder=str(root)),
             status["repoRoot"],
             "x.t",
@@ -181,7 +181,7 @@ class DriverTests(TestCase):
         self.assertEqual(before, fingerprint(root), title)
 
     async def status(self, service: GitService, root: Path) -> dict[str, Any]:
-        answer = await service.status(GitWorkspace(inside=ANYWHERE, folder=str(root)), FRESH)
+        answer = await service.get_status(GitWorkspace(inside=ANYWHERE, folder=str(root)), FRESH)
         self.assertEqual("ok", answer["state"], answer)
         found: dict[str, Any] = answer["repos"][0]["status"]
         return found
@@ -215,10 +215,10 @@ class DriverTests(TestCase):
 
     async def unguarded(self, root: Path, *words: str) -> None:
         """Git as the service starts it, with nothing put over what is configured."""
-        repository = recognise(os.fsencode(root))
+        repository = recognise_repository(os.fsencode(root))
         assert repository is not None
         await self.runner.read(
-            repository, words, actor=Actor(), timeout=60, overrides={}, limit=1 << 20
+            repository, words, actor=GitActor(), timeout=60, overrides={}, limit=1 << 20
         )
 
     async def test_behind_the_look(self) -> None:
@@ -242,7 +242,7 @@ class DriverTests(TestCase):
             root = self.repository(f"endless{number}", "evil")
             os.mkfifo(root / ".git/pipe")
             own(root, f"[include]\n\tpath = {path}\n")
-            answer = await self.service.status(
+            answer = await self.service.get_status(
                 GitWorkspace(inside=ANYWHERE, folder=str(root)), BRIEF
             )
             self.assertIn(answer["state"], ("error", "ok"), path)

@@ -27,10 +27,10 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 from tests.integration.harness import PATIENCE, ROOT
 from tservice.core.process import landlock
 from tservice.core.process.landlock import is_supported
-from tservice.git import forkserver
-from tservice.git.forks import LOST, Forks
-from tservice.git.forkserver import HEAD, Frames
-from tservice.git.safety import environment
+from tservice.git import fork_server
+from tservice.git.fork_client import LOST, ForkServerClient
+from tservice.git.fork_server import HEAD, ForkFrameDecoder
+from tservice.git.isolation import make_environment
 
 ENV = {b"PATH": os.fsencode(os.environ["PATH"]), b"ODD": b"\xff \n"}
 FRAMES = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 255), st.binary(max_size=40)))
@@ -44,18 +44,18 @@ class Heard:
         self.ended: Deferred[int | str] = Deferred()
         self.begun: Deferred[bytes] = Deferred()
 
-    def printed(self, data: bytes) -> None:
+    def stdout_received(self, data: bytes) -> None:
         self.out += data
         if not self.begun.called:
             self.begun.callback(data)
 
-    def complained(self, data: bytes) -> None:
+    def stderr_received(self, data: bytes) -> None:
         self.err += data
 
-    def over(self, status: int) -> None:
+    def process_ended(self, status: int) -> None:
         self.ended.callback(status)
 
-    def failed(self, reason: str) -> None:
+    def process_failed(self, reason: str) -> None:
         self.ended.callback(reason)
 
 
@@ -76,13 +76,13 @@ def git_program() -> bytes:
 
 class ForksTests(TestCase):
     def setUp(self) -> None:
-        self.forks = Forks(reactor, reactor)
+        self.forks = ForkServerClient(reactor, reactor)
         self.addCleanup(self.forks.stop)
 
     def shell(self, script: str) -> tuple[Heard, int]:
         heard = Heard()
         argv = [b"/bin/sh", b"-c", script.encode()]
-        return heard, self.forks.start(heard, argv, ENV)
+        return heard, self.forks.start_process(heard, argv, ENV)
 
     async def gone(self, pid: int) -> None:
         until = time.monotonic() + PATIENCE
@@ -90,17 +90,17 @@ class ForksTests(TestCase):
             self.assertLess(time.monotonic(), until, f"{pid} is still there")
             await deferLater(IReactorTime(reactor), 0.02)
 
-    def alone(self) -> tuple[Forks, bytes]:
+    def alone(self) -> tuple[ForkServerClient, bytes]:
         """Forks that start git alone, and git."""
         if not is_supported():
             raise SkipTest("this kernel has no Landlock")
-        forks = Forks(reactor, reactor, alone=True)
+        forks = ForkServerClient(reactor, reactor, alone=True)
         self.addCleanup(forks.stop)
         return forks, git_program()
 
-    async def told_of(self, forks: Forks, *argv: bytes) -> int | str:
+    async def told_of(self, forks: ForkServerClient, *argv: bytes) -> int | str:
         heard = Heard()
-        forks.start(heard, list(argv), ENV)
+        forks.start_process(heard, list(argv), ENV)
         return await heard.ended
 
     async def test_git_runs_nothing_else(self) -> None:
@@ -122,7 +122,7 @@ class ForksTests(TestCase):
 
     async def test_a_git_that_reads_elsewhere(self) -> None:
         """It is not kept within folders, which is told; but from running programs as ever."""
-        self.patch(forkserver, "__file__", self.elsewhere())
+        self.patch(fork_server, "__file__", self.elsewhere())
         forks, git = self.alone()
         with capturedLogs() as lines:
             self.assertEqual(0, await self.told_of(forks, git, b"--version"))
@@ -141,7 +141,7 @@ class ForksTests(TestCase):
         self.patch(landlock, "apply_rules", refuse)
         argv, folder = ["/bin/sh", "-c", "true"], tempfile.gettempdir()
         with self.assertRaisesRegex(OSError, "within its folder"):
-            forkserver.begin(argv, {}, None, None, folder, forkserver.SYSTEM)
+            fork_server.start_process(argv, {}, None, None, folder, fork_server.SYSTEM)
 
     def nested(self) -> tuple[Path, Path]:
         """A folder in another; a link in it leads out."""
@@ -172,11 +172,13 @@ class ForksTests(TestCase):
             ):
                 heard = Heard()
                 argv = [git, *map(os.fsencode, ["-C", str(inner), *words])]
-                forks.start(heard, argv, environment("", {}), uid, uid, os.fsencode(inner))
+                forks.start_process(
+                    heard, argv, make_environment("", {}), uid, uid, os.fsencode(inner)
+                )
                 self.assertEqual(status, await heard.ended, (words, heard.err))
         self.assertEqual(["in", "other"], sorted(os.listdir(top)))
         heard = Heard()
-        forks.start(heard, [git, b"--version"], ENV, within=b"/nowhere")
+        forks.start_process(heard, [git, b"--version"], ENV, within=b"/nowhere")
         self.assertEqual("No such file or directory", await heard.ended)
 
     async def test_what_is_told(self) -> None:
@@ -200,10 +202,10 @@ class ForksTests(TestCase):
 
     async def test_not_started(self) -> None:
         heard = Heard()
-        self.forks.start(heard, [b"/absent/git"], ENV)
+        self.forks.start_process(heard, [b"/absent/git"], ENV)
         self.assertEqual("No such file or directory", await heard.ended)
         heard = Heard()
-        self.forks.start(heard, [b"/bin/sh", b"a\0b"], ENV)
+        self.forks.start_process(heard, [b"/bin/sh", b"a\0b"], ENV)
         self.assertEqual("embedded null byte", await heard.ended)
         heard, _ = self.shell("exit 3")
         self.assertEqual(3, await heard.ended)
@@ -211,10 +213,10 @@ class ForksTests(TestCase):
     async def test_the_whole_group_is_ended(self) -> None:
         heard, number = self.shell("sleep 60 & echo $!; wait")
         child = int(await heard.begun)
-        self.forks.kill(number)
+        self.forks.kill_process(number)
         self.assertEqual(-signal.SIGKILL, await heard.ended)
         await self.gone(child)
-        self.forks.kill(number)
+        self.forks.kill_process(number)
 
     async def test_what_it_leaves_behind_ends_with_it(self) -> None:
         heard, _ = self.shell("sleep 60 & echo $!")
@@ -250,7 +252,7 @@ class ForksTests(TestCase):
         nobody = pwd.getpwnam("nobody")
         heard = Heard()
         argv = [b"/bin/sh", b"-c", b"id -u; id -G; cat /proc/keys"]
-        self.forks.start(heard, argv, ENV, nobody.pw_uid, nobody.pw_gid)
+        self.forks.start_process(heard, argv, ENV, nobody.pw_uid, nobody.pw_gid)
         self.assertEqual(0, await heard.ended)
         uid, groups, *keys = heard.out.decode().splitlines()
         self.assertEqual((str(nobody.pw_uid), str(nobody.pw_gid)), (uid, groups))
@@ -268,7 +270,7 @@ forkserver.main(sys.argv[1:], time.monotonic)
 PARENT = """
 import os, sys
 from twisted.internet import reactor
-from tservice.git.forks import Forks
+from tservice.git.fork_client import Forks
 class Run:
     def printed(self, data):
         print(data.decode().strip(), flush=True)
@@ -308,9 +310,9 @@ class FramesTests(SynchronousTestCase):
     @given(FRAMES, st.data())
     def test_any_split(self, frames: list[tuple[int, int, bytes]], data: st.DataObject) -> None:
         stream = b"".join(HEAD.pack(n, kind, len(rest)) + rest for n, kind, rest in frames)
-        parser, found, at = Frames(), list[tuple[int, int, bytes]](), 0
+        parser, found, at = ForkFrameDecoder(), list[tuple[int, int, bytes]](), 0
         while at < len(stream):
             size = data.draw(st.integers(1, len(stream) - at))
-            found += parser.feed(stream[at : at + size])
+            found += parser.feed_bytes(stream[at : at + size])
             at += size
         self.assertEqual(frames, found)

@@ -191,7 +191,7 @@ class HostileTests(TestCase):
         self.workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.trap.root))
 
     async def status(self) -> dict[str, Any]:
-        answer = await self.service.status(self.workspace, FRESH)
+        answer = await self.service.get_status(self.workspace, FRESH)
         self.assertEqual("ok", answer["state"], answer)
         status: dict[str, Any] = answer["repos"][0]["status"]
         return status
@@ -228,7 +228,7 @@ class HostileTests(TestCase):
         status = await self.status()
         self.assertIn("staged", {row["kind"] for row in status["files"]})
         for row in status["files"]:
-            answer = await self.service.diff(
+            answer = await self.service.get_diff(
                 self.workspace,
                 status["repoRoot"],
                 row["path"],
@@ -254,7 +254,7 @@ class HostileTests(TestCase):
 
     async def _diff_error(self, root: str) -> str:
         try:
-            answer = await self.service.diff(
+            answer = await self.service.get_diff(
                 self.workspace, root, "a.clean", ChangeKind.UNSTAGED, GitOptions()
             )
         except Exception as error:
@@ -269,7 +269,7 @@ class HostileTests(TestCase):
         status = await self.status()
         paths = {row["path"] for row in status["files"]}
         self.assertLessEqual({"loop", "around"}, paths)
-        link = await self.service.diff(
+        link = await self.service.get_diff(
             self.workspace, status["repoRoot"], "around", ChangeKind.UNTRACKED, GitOptions()
         )
         self.assertIn("new file mode 120000", link["diff"])
@@ -278,7 +278,7 @@ class HostileTests(TestCase):
         index = self.trap.root / ".git" / "index"
         index.unlink()
         os.mkfifo(index)
-        answer = await self.service.status(self.workspace, BRIEF)
+        answer = await self.service.get_status(self.workspace, BRIEF)
         self.assertEqual("error", answer["state"])
         self.assertEqual("git timed out after 5 s", answer["error"])
 
@@ -286,7 +286,9 @@ class HostileTests(TestCase):
         folder = self.folder / "piped"
         folder.mkdir()
         os.mkfifo(folder / ".git")
-        answer = await self.service.status(GitWorkspace(inside=ANYWHERE, folder=str(folder)), FRESH)
+        answer = await self.service.get_status(
+            GitWorkspace(inside=ANYWHERE, folder=str(folder)), FRESH
+        )
         self.assertEqual("not-a-repo", answer["state"])
 
 
@@ -309,13 +311,13 @@ class OwnerTests(TestCase):
         (folder / "repo" / ".git" / "index").chmod(0o600)
         service, runner = real_service(reactor, folder / "home")
         self.addCleanup(runner.stop)
-        answer = await service.status(
+        answer = await service.get_status(
             GitWorkspace(inside=ANYWHERE, folder=str(folder / "repo")), FRESH
         )
         self.assertEqual("error", answer["state"])
         self.assertIn("Permission denied", answer["error"])
         os.chown(folder / "repo" / ".git" / "index", 65534, 65534)
-        answer = await service.status(
+        answer = await service.get_status(
             GitWorkspace(inside=ANYWHERE, folder=str(folder / "repo")), FRESH
         )
         self.assertEqual(1, answer["repos"][0]["status"]["counts"]["staged"])
@@ -328,7 +330,7 @@ class OwnerTests(TestCase):
         os.chown(folder / "repo" / ".git", 65534, 65534)
         service, runner = real_service(reactor, folder / "home")
         self.addCleanup(runner.stop)
-        answer = await service.status(
+        answer = await service.get_status(
             GitWorkspace(inside=ANYWHERE, folder=str(folder / "repo")), GitOptions()
         )
         self.assertEqual("error", answer["state"])

@@ -59,7 +59,9 @@ class OversizedTests(TestCase):
         return root
 
     async def status(self, root: Path, options: GitOptions) -> dict[str, Any]:
-        answer = await self.service.status(GitWorkspace(inside=ANYWHERE, folder=str(root)), options)
+        answer = await self.service.get_status(
+            GitWorkspace(inside=ANYWHERE, folder=str(root)), options
+        )
         self.assertEqual(0, self.runner.running)
         return answer
 
@@ -77,7 +79,7 @@ class OversizedTests(TestCase):
         workspaces = [GitWorkspace(inside=ANYWHERE, folder=str(root)) for root in roots]
         answers = await defer.gatherResults(
             [
-                defer.Deferred.fromCoroutine(self.service.status(workspace, BRIEF))
+                defer.Deferred.fromCoroutine(self.service.get_status(workspace, BRIEF))
                 for workspace in workspaces
             ]
         )
@@ -132,7 +134,7 @@ class OversizedTests(TestCase):
         root = self.make("large", spoil)
         status = await self.status(root, PATIENT)
         self.assertEqual(1, status["repos"][0]["status"]["counts"]["unstaged"])
-        asked = self.service.diff(
+        asked = self.service.get_diff(
             GitWorkspace(inside=ANYWHERE, folder=str(root)),
             str(root),
             "a",

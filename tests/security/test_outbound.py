@@ -22,7 +22,7 @@ REQUESTS = {
     "hosts/alarm.py": "Remote host",
 }
 """Which row each module that connects to something makes; others stand in the page by hand."""
-BENEATH = {"core/net/outbound.py", "core/net/guarded.py", "git/changing/fence.py"}
+BENEATH = {"core/net/outbound.py", "core/net/guarded.py", "git/changing/clone_environment.py"}
 """What these are made of."""
 SET: tuple[tuple[str, str, object], ...] = (
     ("PUT", "/api/webhook", {"url": "https://example.org/x"}),

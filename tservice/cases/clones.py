@@ -22,14 +22,14 @@ from tservice.core.events import EventName
 from tservice.core.identity import Identity
 from tservice.core.shared_work import SharedWork
 from tservice.git.interfaces import (
-    Cloned,
-    CloneOrder,
+    CloneOutcome,
     CloneProgress,
+    CloneRequest,
     CloneRun,
     CloneSource,
     IGitWork,
     check_ref,
-    judge_source,
+    parse_source,
 )
 
 Hold = Callable[[CloneSource, str], Awaitable[CloneSource]]
@@ -55,11 +55,11 @@ class CloneWish:
 
 @frozen(kw_only=True)
 class CloneResult:
-    """Result of a clone; see L{Cloned}."""
+    """Result of a clone; see L{CloneOutcome}."""
 
     name: str
     repository: str
-    cloned: Cloned
+    cloned: CloneOutcome
 
 
 @define(eq=False)
@@ -122,7 +122,7 @@ class Clones:
             a clone of the caller runs.
         """
         check_case_name(wish.name)
-        source = judge_source(wish.repository, local=caller.admin)
+        source = parse_source(wish.repository, local=caller.admin)
         if wish.ref is not None:
             check_ref(wish.ref, "ref")
         if not caller.can_bypass_permissions:
@@ -165,7 +165,7 @@ class Clones:
             name=wish.name,
             path=local_path(cases, wish.name),
             staging=str(cases / f"{STAGING}{wish.name}"),
-            run=CloneRun(told=lambda progress: self._told(active, progress)),
+            run=CloneRun(on_progress=lambda progress: self._told(active, progress)),
             again=again,
             begun=now_ms(desk.clock),
         )
@@ -188,14 +188,14 @@ class Clones:
 
     async def _staged(
         self, active: _Active, wish: CloneWish, source: CloneSource, caller: Identity
-    ) -> Cloned:
+    ) -> CloneOutcome:
         desk, place = self._desk, self._desk.workspaces.place_of(caller)
         # If the service crashes now, the sweep removes it.
         desk.store.doom(active.staging, place.id, now_ms(desk.clock))
         making = None
         try:
             making = await desk.make(caller, (), partial(_prepare, active))
-            order = CloneOrder(
+            order = CloneRequest(
                 source=source,
                 target=active.staging,
                 ref=wish.ref,
@@ -204,7 +204,7 @@ class Clones:
                 owner=desk.workspaces.owner_of(caller),
             )
             active.again()
-            cloned = await self._git.clone(order, active.run)
+            cloned = await self._git.clone_repository(order, active.run)
             await self._settle(active, wish, caller)
         except Exception as error:
             await self._clear(active, making, caller)

@@ -60,10 +60,10 @@ class Preparer:
         self._desk.refuse_reserved(self._desk.owner(caller), case.name)
         workspaces = self._desk.workspaces
         place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
-        lacking = await self._git.incomplete(case.path, place, owner)
+        lacking = await self._git.find_missing_parts(case.path, place, owner)
         if lacking.unknown is not None:
             raise operation_failed(f"the case {case.name} cannot be checked: {lacking.unknown}")
-        if not lacking.commands:
+        if not lacking.fetch_commands:
             return Preparation()
         again()
         request = CreateRequest(
@@ -76,8 +76,8 @@ class Preparer:
         await sleep(self._desk.clock, SHELL_SECONDS)
         again()
         # Each command runs even if an earlier one failed: they fetch different things.
-        text = "; ".join(lacking.commands)
+        text = "; ".join(lacking.fetch_commands)
         await self._sessions().input(
             session.id, InputRequest(text=text, use_mux=True, sender=caller)
         )
-        return Preparation(session_id=session.id, commands=lacking.commands)
+        return Preparation(session_id=session.id, commands=lacking.fetch_commands)

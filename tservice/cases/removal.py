@@ -79,7 +79,7 @@ class Removal:
         # The repository holds the worktree's commits even if its folder is missing.
         repository = None if case.worktree is None else case.worktree.repository
         try:
-            lost = await self._git.unsaved(case.path, place, owner, repository)
+            lost = await self._git.find_unsaved_work(case.path, place, owner, repository)
         except OSError as error:
             raise explain(error, "the case cannot be checked for unsaved work") from error
         if lost:

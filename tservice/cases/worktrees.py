@@ -20,7 +20,7 @@ from tservice.core.errors import operation_failed
 from tservice.core.event_payloads import CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
-from tservice.git.interfaces import IGitWork, WorktreeOrder, check_branch, check_ref
+from tservice.git.interfaces import IGitWork, WorktreeRequest, check_branch, check_ref
 
 MAKING_OF_ONE = 4
 """Worktrees of one owner that are made at a time: git can take minutes for each."""
@@ -91,7 +91,7 @@ class CaseWorktrees:
         place = desk.workspaces.place_of(caller)
         path = str(Path(case.path).parent / new)
         await desk.at(caller, [case.path], partial(_check_free, path, new), seconds=PROBE_SECONDS)
-        order = WorktreeOrder(
+        order = WorktreeRequest(
             folder=case.path,
             path=path,
             branch=wish.branch,
@@ -112,7 +112,7 @@ class CaseWorktrees:
         )
         try:
             await desk.folder(path, caller, "branch")
-            lacking = await self._git.incomplete(path, order.place, order.owner)
+            lacking = await self._git.find_missing_parts(path, order.place, order.owner)
             again()
             desk.store.save(row)
             made = await self._catalogue.get(new, caller)

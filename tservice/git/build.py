@@ -13,17 +13,17 @@ from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.doors.thread_runners import RunInThread, make_location_runner
 from tservice.core.places.location import Location
 from tservice.git.case_routes import CaseGitRoutes
-from tservice.git.changing.child import Children
-from tservice.git.changing.clone import Cloner
-from tservice.git.changing.incomplete import IncompleteCheckouts
-from tservice.git.changing.unsaved import UnsavedWork
-from tservice.git.changing.work import GitWork
-from tservice.git.changing.worktrees import GitWorktrees
-from tservice.git.inspect import Inspector
+from tservice.git.changing.child_processes import GitChildren
+from tservice.git.changing.clone import RepositoryCloner
+from tservice.git.changing.git_work import GitWork
+from tservice.git.changing.missing_parts import MissingPartsFinder
+from tservice.git.changing.unsaved_work import UnsavedWorkFinder
+from tservice.git.changing.worktrees import WorktreeManager
+from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import ContainerWorkspaces
-from tservice.git.readers import GitReaders
+from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitRoutes
-from tservice.git.runner import GitRunner, actor_of
+from tservice.git.runner import GitRunner, get_actor
 from tservice.git.service import GitService
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.ground.feature import Feature
@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 def build_git(
     ground: Ground, *, sessions: ISessions, containers: ContainerWorkspaces = tuple
-) -> Feature[GitReaders]:
+) -> Feature[GitReaderRegistry]:
     """Build the feature for status and diffs; it needs no start, and its stop ends all git
     processes.
 
@@ -51,23 +51,27 @@ def build_git(
         find=make_program_finder(ground.doors.files),
     )
 
-    def forbidden() -> Iterable[str]:
-        return {*workspaces.of_containers(), *containers()}
+    def container_folders() -> Iterable[str]:
+        return {*workspaces.list_container_folders(), *containers()}
 
-    service = GitReaders(_Readers(ground, runner, forbidden).of, ground.places)
+    service = GitReaderRegistry(
+        _ReaderFactory(ground, runner, container_folders).make_reader, ground.places
+    )
     return Feature(
         name="git",
         service=service,
-        operations=GitRoutes(service, workspaces.of).operations(),
+        operations=GitRoutes(service, workspaces.get_workspace).operations(),
         measures=[make_gauge("git_processes", "Git processes running.", lambda: runner.running)],
         close=runner.stop,
     )
 
 
-def build_case_git(ground: Ground, *, git: GitReaders, cases: ICases) -> Feature[CaseWorkspaces]:
+def build_case_git(
+    ground: Ground, *, git: GitReaderRegistry, cases: ICases
+) -> Feature[CaseWorkspaces]:
     """Build the feature for the status of cases; its processes end with C{git}."""
     workspaces = CaseWorkspaces(cases, ground.bounds, ground.places)
-    operations = CaseGitRoutes(git, workspaces.of).operations()
+    operations = CaseGitRoutes(git, workspaces.get_workspace).operations()
     return Feature(name="git of cases", service=workspaces, operations=operations)
 
 
@@ -83,27 +87,29 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
         redactor=ground.redactor,
         find=make_program_finder(ground.doors.files),
     )
-    children = Children(ground.reactor, ground.reactor, make_program_finder(ground.doors.files))
+    children = GitChildren(ground.reactor, ground.reactor, make_program_finder(ground.doors.files))
     inside = make_location_runner(ground.doors.files)
-    inspector_of = partial(_inspector, ground, runner, containers=containers)
-    incomplete = IncompleteCheckouts(inside, inspector_of)
+    inspector_of = partial(_make_inspector, ground, runner, containers=containers)
+    incomplete = MissingPartsFinder(inside, inspector_of)
     work = GitWork(
-        cloner=Cloner(
+        cloner=RepositoryCloner(
             children=children,
             in_place=inside,
             redactor=ground.redactor,
-            incomplete=incomplete.look,
+            incomplete=incomplete.find_missing_parts,
         ),
         incomplete=incomplete,
-        unsaved=UnsavedWork(inside, inspector_of),
-        worktrees=GitWorktrees(inside, inspector_of),
+        unsaved=UnsavedWorkFinder(inside, inspector_of),
+        worktrees=WorktreeManager(inside, inspector_of),
         children=children,
         runner=runner,
     )
     return Feature(
         name="git work",
         service=work,
-        measures=[make_gauge("git_changing", "Git processes that change something.", work.running)],
+        measures=[
+            make_gauge("git_changing", "Git processes that change something.", work.count_processes)
+        ],
         close=work.stop,
     )
 
@@ -113,46 +119,46 @@ def _in_thread(ground: Ground, place: Location, owner: str | None) -> RunInThrea
     C{owner}.
     """
 
-    def run(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
+    def run_in_thread(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
         return ground.doors.files.run(partial(place.run_file_work, work), at=at, owner=owner)
 
-    return run
+    return run_in_thread
 
 
-def _inspector(
+def _make_inspector(
     ground: Ground,
     runner: GitRunner,
     place: Location,
     owner: str | None = None,
     containers: ContainerWorkspaces = tuple,
-) -> Inspector:
+) -> RepositoryInspector:
     """Return an inspector that reads files, and runs git, with the rights of C{place}."""
-    return Inspector(
+    return RepositoryInspector(
         clock=ground.reactor,
         runner=runner,
         in_thread=_in_thread(ground, place, owner),
         environ=place.build_environment(),
         home=place.home,
         euid=place.user.uid,
-        itself=actor_of(place),
+        itself=get_actor(place),
         containers=containers,
         inside=partial(ground.bounds.get_folder_limit, owner, place.id),
     )
 
 
 @frozen
-class _Readers:
+class _ReaderFactory:
     """Factory of a reader for each place and account."""
 
     ground: Ground
     runner: GitRunner
     forbidden: Callable[[], Iterable[str]]
 
-    def of(self, place: Location, owner: str | None) -> GitService:
+    def make_reader(self, place: Location, owner: str | None) -> GitService:
         """Return a reader with the rights of C{place} for C{owner}."""
         return GitService(
             clock=self.ground.reactor,
-            inspector=_inspector(self.ground, self.runner, place, owner, self.forbidden),
+            inspector=_make_inspector(self.ground, self.runner, place, owner, self.forbidden),
             in_thread=_in_thread(self.ground, place, owner),
             home=place.home,
             containers=self.forbidden,

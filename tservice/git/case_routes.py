@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
-from tservice.git.readers import GitReaders
-from tservice.git.routes import GitStatusAnswer, StatusQuery
+from tservice.git.readers import GitReaderRegistry
+from tservice.git.routes import GitStatusQuery, GitStatusResponse
 from tservice.git.service import GitWorkspace
 from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 
@@ -20,7 +20,9 @@ class CaseGitRoutes:
     """
 
     def __init__(
-        self, git: GitReaders, workspace_of: Callable[[str, Identity], Awaitable[GitWorkspace]]
+        self,
+        git: GitReaderRegistry,
+        workspace_of: Callable[[str, Identity], Awaitable[GitWorkspace]],
     ) -> None:
         self._git = git
         self._workspace_of = workspace_of
@@ -33,17 +35,17 @@ class CaseGitRoutes:
                 path="/api/cases/{name}/git-status",
                 access=AccessRule.USER,
                 scope=Scope.GIT,
-                handler=self.status,
+                handler=self.get_status,
                 summary="Git status of a case's folder; reads only, and offline",
                 tag="Git",
-                query=StatusQuery,
-                response_model=GitStatusAnswer,
+                query=GitStatusQuery,
+                response_model=GitStatusResponse,
                 errors=(ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
             )
         ]
 
-    async def status(self, call: OperationCall) -> GitStatusAnswer:
+    async def get_status(self, call: OperationCall) -> GitStatusResponse:
         """Return the repositories of the case and their states, read with the caller's rights."""
         workspace = await self._workspace_of(call.path["name"], call.identity)
-        found = await self._git.status(workspace, call.query.options())
-        return GitStatusAnswer.model_validate(found)
+        found = await self._git.get_status(workspace, call.query.options())
+        return GitStatusResponse.model_validate(found)

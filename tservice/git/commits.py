@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tservice.git.model import MOST_COMMITS, Commit
-from tservice.git.porcelain import BadOutput
+from tservice.git.model import MAX_COMMITS, UnpushedCommit
+from tservice.git.porcelain import GitOutputError
 
 FIELD_LIMIT = 1000
 """Characters of an author or subject that are kept."""
 
 LIST = (
     "rev-list",
-    f"--max-count={MOST_COMMITS}",
+    f"--max-count={MAX_COMMITS}",
     "--encoding=UTF-8",
     "--format=%an%x00%ct%x00%s",
 )
@@ -22,42 +22,42 @@ ON_NO_REMOTE = ("HEAD", "--not", "--remotes", "--")
 _PREFIX = b"commit "
 
 
-def parse_commits(output: bytes) -> tuple[Commit, ...]:
+def parse_commits(output: bytes) -> tuple[UnpushedCommit, ...]:
     """Parse the output of L{LIST}: for each commit a line C{commit <hash>} and a line of its
     fields.
 
-    @raise BadOutput: it has another form.
+    @raise GitOutputError: it has another form.
     """
     lines = output.split(b"\n")
     if lines.pop() or len(lines) % 2:
-        raise BadOutput("the list of commits is incomplete")
+        raise GitOutputError("the list of commits is incomplete")
     pairs = zip(lines[::2], lines[1::2], strict=True)
-    return tuple(_commit(first, second) for first, second in pairs)
+    return tuple(_parse_commit(first, second) for first, second in pairs)
 
 
 def parse_count(output: bytes) -> int:
     """Parse the output of L{COUNT}.
 
-    @raise BadOutput: it is no number.
+    @raise GitOutputError: it is no number.
     """
     text = output.strip()
     if not text.isdigit():
-        raise BadOutput("a number of commits was expected")
+        raise GitOutputError("a number of commits was expected")
     return int(text)
 
 
-def _commit(first: bytes, second: bytes) -> Commit:
+def _parse_commit(first: bytes, second: bytes) -> UnpushedCommit:
     fields = second.split(b"\0")
     if not first.startswith(_PREFIX) or len(fields) != 3:
-        raise BadOutput("a commit lacks fields")
+        raise GitOutputError("a commit lacks fields")
     author, time, subject = fields
-    return Commit(
+    return UnpushedCommit(
         hash=first[len(_PREFIX) :].decode("ascii", "replace"),
-        author=_text(author),
+        author=_decode_text(author),
         time=int(time) if time.isdigit() else 0,
-        subject=_text(subject),
+        subject=_decode_text(subject),
     )
 
 
-def _text(raw: bytes) -> str:
+def _decode_text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")[:FIELD_LIMIT]

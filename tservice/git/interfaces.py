@@ -9,21 +9,21 @@ from attrs import define, field, frozen
 from zope.interface import Interface
 
 from tservice.core.places.location import Location
-from tservice.git.address import CloneSource, check_branch, check_ref, judge_source
+from tservice.git.clone_address import CloneSource, check_branch, check_ref, parse_source
 
 __all__ = [
-    "CloneOrder",
+    "CloneOutcome",
     "CloneProgress",
+    "CloneRequest",
     "CloneRun",
     "CloneSource",
-    "Cloned",
     "ContainerWorkspaces",
     "IGitWork",
-    "Incomplete",
-    "WorktreeOrder",
+    "MissingParts",
+    "WorktreeRequest",
     "check_branch",
     "check_ref",
-    "judge_source",
+    "parse_source",
 ]
 
 
@@ -35,7 +35,7 @@ class ContainerWorkspaces(Protocol):
 
 
 @frozen(kw_only=True)
-class CloneOrder:
+class CloneRequest:
     """Request to clone a repository.
 
     @ivar target: a folder that does not exist, in one that does.
@@ -65,7 +65,7 @@ class CloneProgress:
 
 
 @frozen(kw_only=True)
-class Cloned:
+class CloneOutcome:
     """Result of a clone.
 
     @ivar ref: the branch or tag that is checked out; C{None}: neither.
@@ -77,7 +77,7 @@ class Cloned:
 
 
 @frozen(kw_only=True)
-class Incomplete:
+class MissingParts:
     """Missing parts of a checkout that was made without filters and submodules.
 
     @ivar filters: it has files with filters.
@@ -101,7 +101,7 @@ class Incomplete:
         return (*submodules, text) if self.filters else submodules
 
     @property
-    def commands(self) -> tuple[str, ...]:
+    def fetch_commands(self) -> tuple[str, ...]:
         """Commands that fetch the missing parts."""
         pull = ("git lfs pull",) if self.pointers else ()
         update = ("git submodule update --init --recursive",) if self.submodules else ()
@@ -116,7 +116,7 @@ class CloneRun:
     @ivar cancelled: a user cancelled it.
     """
 
-    told: Callable[[CloneProgress], object]
+    on_progress: Callable[[CloneProgress], object]
     cancelled: bool = False
     _end: Callable[[], object] | None = field(default=None, init=False)
 
@@ -126,7 +126,7 @@ class CloneRun:
         if self._end is not None:
             self._end()
 
-    def begun(self, end: Callable[[], object]) -> None:
+    def set_kill(self, end: Callable[[], object]) -> None:
         """Register C{end}, which kills the clone."""
         self._end = end
         if self.cancelled:
@@ -134,7 +134,7 @@ class CloneRun:
 
 
 @frozen(kw_only=True)
-class WorktreeOrder:
+class WorktreeRequest:
     """Request to add a worktree.
 
     @ivar folder: the top of the working tree of a repository, or of one of its worktrees.
@@ -155,14 +155,14 @@ class WorktreeOrder:
 class IGitWork(Interface):
     """Git operations beyond reading.  Nothing that a repository configures is run."""
 
-    async def clone(order: CloneOrder, run: CloneRun) -> Cloned:
+    async def clone_repository(order: CloneRequest, run: CloneRun) -> CloneOutcome:
         """Clone a repository; after a failure the caller has to remove the target.
 
         Raises C{ServiceError}: 422: not found, not allowed, no connection, too slow (600 s), the
         ref is not known, cancelled, or git's error text without credentials.
         """
 
-    async def unsaved(
+    async def find_unsaved_work(
         folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
         """Return a sentence for each repository in C{folder} whose work would be lost with the
@@ -175,13 +175,13 @@ class IGitWork(Interface):
             C{None}: the folder is moved to the trash.
         """
 
-    async def incomplete(folder: str, place: Location, owner: str | None) -> Incomplete:
+    async def find_missing_parts(folder: str, place: Location, owner: str | None) -> MissingParts:
         """Return the missing parts of the checkout at C{folder}.
 
         @param owner: the account that owns it, if there are several.
         """
 
-    async def add_worktree(order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
+    async def add_worktree(order: WorktreeRequest) -> Callable[[], Awaitable[None]]:
         """Add a worktree; a failure is rolled back.
 
         Its branch is an existing one, one of a remote, or a new one.
@@ -204,7 +204,7 @@ class IGitWork(Interface):
         Raises C{ServiceError}: 422: git refuses.
         """
 
-    def running() -> int:
+    def count_processes() -> int:
         """Return the number of git processes."""
 
     def stop() -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-MOST_FILES = 300
+MAX_FILES = 300
 """Files listed for one repository (protocol-git-status); the counts stay exact."""
-MOST_COMMITS = 50
+MAX_COMMITS = 50
 """Unpushed commits listed for one repository (protocol-git-status)."""
 DIFF_LIMIT = 400 * 1024
 """Bytes of a diff before it is cut short (protocol-git-diff)."""
@@ -28,7 +28,7 @@ class ChangeKind(StrEnum):
     UNTRACKED = "untracked"
 
 
-def display(raw: bytes) -> str:
+def to_display_text(raw: bytes) -> str:
     r"""Return a name as text: bytes that are not UTF-8 become C{\xNN}, so that JSON can hold it.
 
     Clients send the text back as a key.  If two names look the same, the first listed counts.
@@ -37,7 +37,7 @@ def display(raw: bytes) -> str:
 
 
 @frozen(kw_only=True)
-class Repository:
+class GitRepository:
     """Paths of a repository; every path is absolute and free of symlinks.
 
     @ivar root: the top of its working tree.
@@ -54,7 +54,7 @@ class Repository:
     @property
     def shown_root(self) -> str:
         """C{repoRoot} on the wire, which clients send back."""
-        return display(self.root)
+        return to_display_text(self.root)
 
     @property
     def folder(self) -> str:
@@ -63,7 +63,7 @@ class Repository:
 
     def path_from(self, folder: bytes) -> str:
         """Return C{root} relative to C{folder}: C{.} at it, C{..} upwards (protocol-git-status)."""
-        return display(os.path.relpath(self.root, folder))
+        return to_display_text(os.path.relpath(self.root, folder))
 
 
 @frozen(kw_only=True)
@@ -74,7 +74,7 @@ class FoundRepositories:
     @ivar more: the search stopped at its limit.
     """
 
-    repositories: Sequence[Repository] = ()
+    repositories: Sequence[GitRepository] = ()
     scanned: bool = False
     more: bool = False
 
@@ -93,21 +93,21 @@ class FileChange:
     worktree: str
     original: bytes | None = None
 
-    def payload(self) -> dict[str, Any]:
+    def to_wire(self) -> dict[str, Any]:
         """Return the wire form."""
         shown: dict[str, Any] = {
-            "path": display(self.path),
+            "path": to_display_text(self.path),
             "index": self.index,
             "worktree": self.worktree,
             "kind": self.kind.value,
         }
         if self.original is not None:
-            shown["origPath"] = display(self.original)
+            shown["origPath"] = to_display_text(self.original)
         return shown
 
 
 @frozen(kw_only=True)
-class Counts:
+class ChangeCounts:
     """Exact numbers; C{uncommitted} counts distinct paths."""
 
     staged: int = 0
@@ -117,7 +117,7 @@ class Counts:
     uncommitted: int = 0
     stashes: int = 0
 
-    def payload(self) -> dict[str, int]:
+    def to_wire(self) -> dict[str, int]:
         """Return the wire form."""
         return {
             "staged": self.staged,
@@ -153,13 +153,13 @@ class WorkTree:
     """Parsed output of one run of C{git status}."""
 
     head: BranchHead = field(factory=BranchHead)
-    counts: Counts = field(factory=Counts)
+    counts: ChangeCounts = field(factory=ChangeCounts)
     files: Sequence[FileChange] = ()
     truncated: bool = False
 
 
 @frozen(kw_only=True)
-class Commit:
+class UnpushedCommit:
     """Commit that was not pushed; C{time} in epoch seconds, as committed."""
 
     hash: str
@@ -167,7 +167,7 @@ class Commit:
     time: int
     subject: str
 
-    def payload(self) -> dict[str, Any]:
+    def to_wire(self) -> dict[str, Any]:
         """Return the wire form."""
         return {
             "hash": self.hash,
@@ -178,11 +178,11 @@ class Commit:
 
 
 @frozen(kw_only=True)
-class Unpushed:
-    """Commits that the remote lacks: an exact count, and the newest L{MOST_COMMITS}."""
+class UnpushedCommits:
+    """Commits that the remote lacks: an exact count, and the newest L{MAX_COMMITS}."""
 
     count: int = 0
-    commits: Sequence[Commit] = ()
+    commits: Sequence[UnpushedCommit] = ()
 
 
 @frozen(kw_only=True)
@@ -195,11 +195,11 @@ class RepositoryStatus:
     tree: WorkTree
     has_remote: bool
     upstream_gone: bool
-    unpushed: Unpushed
+    unpushed: UnpushedCommits
     repo_root: str
     checked_at: int
 
-    def payload(self) -> dict[str, Any]:
+    def to_wire(self) -> dict[str, Any]:
         """Return the wire form (protocol-git-status)."""
         head = self.tree.head
         return {
@@ -212,18 +212,18 @@ class RepositoryStatus:
             "behind": head.behind or 0,
             "hasRemote": self.has_remote,
             "upstreamGone": self.upstream_gone,
-            "counts": self.tree.counts.payload(),
-            "files": [change.payload() for change in self.tree.files],
+            "counts": self.tree.counts.to_wire(),
+            "files": [change.to_wire() for change in self.tree.files],
             "filesTruncated": self.tree.truncated,
             "unpushedCount": self.unpushed.count,
-            "unpushed": [commit.payload() for commit in self.unpushed.commits],
+            "unpushed": [commit.to_wire() for commit in self.unpushed.commits],
             "repoRoot": self.repo_root,
             "checkedAt": self.checked_at,
         }
 
 
 @frozen(kw_only=True)
-class Snapshot:
+class StatusSnapshot:
     """Status of a repository as it is cached for a moment.
 
     @ivar error: why there is none; then C{files} is empty.
@@ -236,20 +236,24 @@ class Snapshot:
     error: str | None = None
     git_missing: bool = False
 
-    def find(self, path: str, kind: ChangeKind) -> FileChange | None:
+    def find_change(self, path: str, kind: ChangeKind) -> FileChange | None:
         """Return the listed change with that path and kind, or C{None}."""
         fits = (
-            change for change in self.files if change.kind is kind and display(change.path) == path
+            change
+            for change in self.files
+            if change.kind is kind and to_display_text(change.path) == path
         )
         return next(fits, None)
 
 
-def snapshot(status: RepositoryStatus) -> Snapshot:
+def make_snapshot(status: RepositoryStatus) -> StatusSnapshot:
     """Return a snapshot of a status."""
-    return Snapshot(payload=status.payload(), files=status.tree.files)
+    return StatusSnapshot(payload=status.to_wire(), files=status.tree.files)
 
 
-def failure(repository: Repository, error: str, now: int, *, git_missing: bool = False) -> Snapshot:
+def make_failed_snapshot(
+    repository: GitRepository, error: str, now: int, *, git_missing: bool = False
+) -> StatusSnapshot:
     """Return a snapshot for a repository that git could not read."""
     payload = {
         "state": "error",
@@ -257,18 +261,18 @@ def failure(repository: Repository, error: str, now: int, *, git_missing: bool =
         "repoRoot": repository.shown_root,
         "checkedAt": now,
     }
-    return Snapshot(payload=payload, error=error, git_missing=git_missing)
+    return StatusSnapshot(payload=payload, error=error, git_missing=git_missing)
 
 
 @frozen(kw_only=True)
-class Diff:
+class FileDiff:
     """Text of a diff; C{truncated}: cut short at L{DIFF_LIMIT}."""
 
     diff: str
     truncated: bool = False
     binary: bool = False
 
-    def payload(self) -> dict[str, Any]:
+    def to_wire(self) -> dict[str, Any]:
         """Return the wire form."""
         return {"diff": self.diff, "truncated": self.truncated, "binary": self.binary}
 
@@ -286,7 +290,7 @@ class GitOptions:
     fresh: bool = False
 
 
-def most(found: FoundRepositories, limit: int) -> FoundRepositories:
+def limit_repositories(found: FoundRepositories, limit: int) -> FoundRepositories:
     """Return the first C{limit} repositories."""
     if len(found.repositories) <= limit:
         return found

@@ -1,7 +1,7 @@
 """Incremental parser of C{git status --porcelain=v2 -z --branch --show-stash}.
 
 Its memory is bounded for any number of changed files.  It keeps counts, and the first
-L{MOST_FILES<tservice.git.model.MOST_FILES>} rows of each kind.
+L{MAX_FILES<tservice.git.model.MAX_FILES>} rows of each kind.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from attrs import evolve
 
 from tservice.git.model import (
-    MOST_FILES,
+    MAX_FILES,
     BranchHead,
+    ChangeCounts,
     ChangeKind,
-    Counts,
     FileChange,
     WorkTree,
-    display,
+    to_display_text,
 )
 
 RECORD_LIMIT = 64 * 1024
@@ -28,12 +28,12 @@ _RENAME_FIELDS = 9
 _UNMERGED_FIELDS = 10
 
 
-class BadOutput(Exception):
+class GitOutputError(Exception):
     """The output does not have git's format."""
 
 
 class StatusParser:
-    """Takes the output in pieces of any size; L{finish} gives the result."""
+    """Takes the output in pieces of any size; L{finish_input} gives the result."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -45,26 +45,26 @@ class StatusParser:
         self._paths = 0
         self._removed: set[bytes] = set()
 
-    def feed(self, data: bytes) -> None:
+    def feed_bytes(self, data: bytes) -> None:
         """Parse the next piece.
 
-        @raise BadOutput: a record of no known form, or longer than L{RECORD_LIMIT}.
+        @raise GitOutputError: a record of no known form, or longer than L{RECORD_LIMIT}.
         """
         *records, self._rest = (self._rest + data).split(b"\0")
         for record in records:
-            self._record(record)
+            self._parse_record(record)
         if len(self._rest) > RECORD_LIMIT:
-            raise BadOutput("a record is too long")
+            raise GitOutputError("a record is too long")
 
-    def finish(self) -> WorkTree:
+    def finish_input(self) -> WorkTree:
         """Return the parsed status.
 
-        @raise BadOutput: the output ends in the middle of a record.
+        @raise GitOutputError: the output ends in the middle of a record.
         """
         if self._rest or self._rename is not None:
-            raise BadOutput("the last record is incomplete")
+            raise GitOutputError("the last record is incomplete")
         files = [change for kind in ChangeKind for change in self._files[kind]]
-        counts = Counts(
+        counts = ChangeCounts(
             staged=self._totals[ChangeKind.STAGED],
             unstaged=self._totals[ChangeKind.UNSTAGED],
             untracked=self._totals[ChangeKind.UNTRACKED],
@@ -75,91 +75,91 @@ class StatusParser:
         return WorkTree(
             head=self._head,
             counts=counts,
-            files=tuple(files[:MOST_FILES]),
-            truncated=sum(self._totals.values()) > MOST_FILES,
+            files=tuple(files[:MAX_FILES]),
+            truncated=sum(self._totals.values()) > MAX_FILES,
         )
 
-    def _record(self, record: bytes) -> None:
+    def _parse_record(self, record: bytes) -> None:
         if self._rename is not None:
             renamed, self._rename = self._rename, None
-            self._tracked(renamed, _RENAME_FIELDS, original=record)
+            self._parse_tracked(renamed, _RENAME_FIELDS, original=record)
             return
         mark = record[:2]
         if mark == b"1 ":
-            self._tracked(record, _ORDINARY_FIELDS)
+            self._parse_tracked(record, _ORDINARY_FIELDS)
         elif mark == b"2 ":
             self._rename = record
         elif mark == b"u ":
-            self._unmerged(record)
+            self._parse_unmerged(record)
         elif mark == b"? ":
-            self._untracked(record[2:])
+            self._parse_untracked(record[2:])
         elif mark == b"# ":
-            self._header(record[2:])
+            self._parse_header(record[2:])
         else:
-            raise BadOutput("a record has an unknown form")
+            raise GitOutputError("a record has an unknown form")
 
-    def _tracked(self, record: bytes, fields: int, original: bytes | None = None) -> None:
-        letters, path = _split(record, fields)
+    def _parse_tracked(self, record: bytes, fields: int, original: bytes | None = None) -> None:
+        letters, path = _split_record(record, fields)
         self._paths += 1
         if letters == "D." and len(self._removed) < REMOVED_LIMIT:
             self._removed.add(path)
         if letters[0] != ".":
-            self._add(path, ChangeKind.STAGED, letters, original)
+            self._add_change(path, ChangeKind.STAGED, letters, original)
         if letters[1] != ".":
-            self._add(path, ChangeKind.UNSTAGED, letters, original)
+            self._add_change(path, ChangeKind.UNSTAGED, letters, original)
 
-    def _unmerged(self, record: bytes) -> None:
-        letters, path = _split(record, _UNMERGED_FIELDS)
+    def _parse_unmerged(self, record: bytes) -> None:
+        letters, path = _split_record(record, _UNMERGED_FIELDS)
         self._paths += 1
-        self._add(path, ChangeKind.CONFLICTED, letters)
+        self._add_change(path, ChangeKind.CONFLICTED, letters)
 
-    def _untracked(self, path: bytes) -> None:
+    def _parse_untracked(self, path: bytes) -> None:
         if path not in self._removed:
             self._paths += 1
-        self._add(path, ChangeKind.UNTRACKED, "??")
+        self._add_change(path, ChangeKind.UNTRACKED, "??")
 
-    def _add(
+    def _add_change(
         self, path: bytes, kind: ChangeKind, letters: str, original: bytes | None = None
     ) -> None:
         self._totals[kind] += 1
-        if len(self._files[kind]) < MOST_FILES:
+        if len(self._files[kind]) < MAX_FILES:
             change = FileChange(
                 path=path, kind=kind, index=letters[0], worktree=letters[1], original=original
             )
             self._files[kind].append(change)
 
-    def _header(self, text: bytes) -> None:
+    def _parse_header(self, text: bytes) -> None:
         name, _, value = text.partition(b" ")
         if name == b"stash":
-            self._stashes = _number(value)
+            self._stashes = _parse_number(value)
         elif name.startswith(b"branch."):
-            self._head = _branch(self._head, name[7:], value)
+            self._head = _update_head(self._head, name[7:], value)
 
 
-def _branch(head: BranchHead, name: bytes, value: bytes) -> BranchHead:
+def _update_head(head: BranchHead, name: bytes, value: bytes) -> BranchHead:
     if name == b"oid":
         unborn = value == b"(initial)"
-        return evolve(head, unborn=unborn, commit=None if unborn else display(value))
+        return evolve(head, unborn=unborn, commit=None if unborn else to_display_text(value))
     if name == b"head":
         detached = value == b"(detached)"
-        return evolve(head, detached=detached, branch=None if detached else display(value))
+        return evolve(head, detached=detached, branch=None if detached else to_display_text(value))
     if name == b"upstream":
-        return evolve(head, upstream=display(value))
+        return evolve(head, upstream=to_display_text(value))
     if name == b"ab":
         ahead, _, behind = value.partition(b" ")
-        return evolve(head, ahead=_number(ahead[1:]), behind=_number(behind[1:]))
+        return evolve(head, ahead=_parse_number(ahead[1:]), behind=_parse_number(behind[1:]))
     return head  # headers of later versions of git are ignored
 
 
-def _split(record: bytes, fields: int) -> tuple[str, bytes]:
+def _split_record(record: bytes, fields: int) -> tuple[str, bytes]:
     """Return the two letters and the path of a record with C{fields} words before its path."""
     words = record.split(b" ", fields)
     if len(words) != fields + 1 or len(words[1]) != 2 or not words[fields]:
-        raise BadOutput("a record lacks fields")
+        raise GitOutputError("a record lacks fields")
     return words[1].decode("ascii", "replace"), words[fields]
 
 
-def _number(text: bytes) -> int:
+def _parse_number(text: bytes) -> int:
     if not text.isdigit():
-        raise BadOutput("a number was expected")
+        raise GitOutputError("a number was expected")
     return int(text)

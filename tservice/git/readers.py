@@ -14,14 +14,14 @@ from tservice.core.places.location_registry import LocationRegistry
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
-KEPT = 50
+MAX_READERS = 50
 """Readers whose lists and statuses are cached; the least recently used is dropped first."""
 
 ServiceOf = Callable[[Location, str | None], GitService]
 """Returns a new service that reads with the rights of a place, for an account."""
 
 
-class GitReaders:
+class GitReaderRegistry:
     """Set of L{GitService}s, one for each place and each account.
 
     A cache therefore never shows an account what only another may read, and no account waits for
@@ -34,35 +34,37 @@ class GitReaders:
         self._own = service_of(places.recall_location(OWN_LOCATION), None)
         self._others: OrderedDict[tuple[Location, str | None], GitService] = OrderedDict()
 
-    async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
-        """See L{GitService.status}."""
-        place = await self._place(workspace)
+    async def get_status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
+        """See L{GitService.get_status}."""
+        place = await self._resolve_location(workspace)
         if place.unreadable_reason is not None:
-            return self._own.unsupported(place.unreadable_reason)
-        return await self._reader(place, workspace.owner).status(workspace, options)
+            return self._own.make_unsupported_answer(place.unreadable_reason)
+        return await self._get_reader(place, workspace.owner).get_status(workspace, options)
 
-    async def diff(
+    async def get_diff(
         self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
     ) -> dict[str, Any]:
-        """See L{GitService.diff}.
+        """See L{GitService.get_diff}.
 
         @raise ServiceError: also 400 for a workspace that is never read.
         """
-        place = await self._place(workspace)
+        place = await self._resolve_location(workspace)
         if place.unreadable_reason is not None:
             raise invalid_field("id", f"no diffs of {place.unreadable_reason} sessions")
-        return await self._reader(place, workspace.owner).diff(workspace, repo, path, kind, options)
+        return await self._get_reader(place, workspace.owner).get_diff(
+            workspace, repo, path, kind, options
+        )
 
-    async def _place(self, workspace: GitWorkspace) -> Location:
+    async def _resolve_location(self, workspace: GitWorkspace) -> Location:
         await self._places.refresh_location(workspace.place)
         return self._places.recall_location(workspace.place)
 
-    def _reader(self, place: Location, owner: str | None) -> GitService:
+    def _get_reader(self, place: Location, owner: str | None) -> GitService:
         if place.id == OWN_LOCATION and owner is None:
             return self._own
         key = (place, owner)
         found = self._others.pop(key, None) or self._service_of(place, owner)
         self._others[key] = found
-        while len(self._others) > KEPT:
+        while len(self._others) > MAX_READERS:
             self._others.popitem(last=False)
         return found

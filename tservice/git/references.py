@@ -7,8 +7,8 @@ import re
 
 from dulwich.refs import Ref, check_ref_format
 
-from tservice.git.model import Repository
-from tservice.git.smallfiles import read_small
+from tservice.git.model import GitRepository
+from tservice.git.small_files import read_small
 
 _PACKED_LIMIT = 32 * 1024 * 1024
 _LOOSE_LIMIT = 4096
@@ -19,26 +19,28 @@ _LINE_END = ord("\n")
 _FOLDERS = (b"refs/remotes/", b"refs/heads/", b"refs/")
 
 
-def has_reference(repository: Repository, short: str) -> bool:
+def has_reference(repository: GitRepository, short: str) -> bool:
     """Return true if a reference has the short name C{short}, for example C{origin/main}."""
     names = [Ref(folder + short.encode()) for folder in _FOLDERS]
     names = [name for name in names if check_ref_format(name)]
-    return any(_loose(repository, name) for name in names) or _packed(repository, set(names))
+    return any(_has_loose_reference(repository, name) for name in names) or _has_packed_reference(
+        repository, set(names)
+    )
 
 
-def _loose(repository: Repository, name: bytes) -> bool:
+def _has_loose_reference(repository: GitRepository, name: bytes) -> bool:
     text = read_small(os.path.join(repository.common, name), _LOOSE_LIMIT)
     return bool(text and text.strip())
 
 
-def _packed(repository: Repository, names: set[Ref]) -> bool:
+def _has_packed_reference(repository: GitRepository, names: set[Ref]) -> bool:
     text = read_small(os.path.join(repository.common, b"packed-refs"), _PACKED_LIMIT)
     if text is None:
         return False
-    return any(_lists(text, name) for name in names)
+    return any(_has_reference_line(text, name) for name in names)
 
 
-def _lists(text: bytes, name: bytes) -> bool:
+def _has_reference_line(text: bytes, name: bytes) -> bool:
     """Return true if C{text} has a line of a hash and C{name}.
 
     The text is not split: a file of millions of lines would block other work.

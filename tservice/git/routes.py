@@ -11,7 +11,7 @@ from pydantic import Field
 from tservice.core.errors import ErrorCode
 from tservice.core.payload import omit_if_none
 from tservice.git.model import ChangeKind, GitOptions
-from tservice.git.readers import GitReaders
+from tservice.git.readers import GitReaderRegistry
 from tservice.git.service import GitWorkspace
 from tservice.http.models import QueryBool, QueryParameters, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
@@ -21,7 +21,7 @@ _REPOS, _SECONDS = (1, 50), (5, 120)
 _DEFAULTS = GitOptions()
 
 
-class StatusQuery(QueryParameters):
+class GitStatusQuery(QueryParameters):
     """Numbers out of range are clamped; what is no one number is the default
     (protocol-git-status)."""
 
@@ -36,23 +36,23 @@ class StatusQuery(QueryParameters):
         default=False, description="Skip the caches, but join a reading under way"
     )
 
-    def options(self) -> GitOptions:
+    def to_options(self) -> GitOptions:
         """Return the options within their bounds."""
         return GitOptions(
-            max_repos=int(_within(self.max_repos, *_REPOS, _DEFAULTS.max_repos)),
-            timeout=_within(self.timeout, *_SECONDS, _DEFAULTS.timeout),
+            max_repos=int(_clamp_number(self.max_repos, *_REPOS, _DEFAULTS.max_repos)),
+            timeout=_clamp_number(self.timeout, *_SECONDS, _DEFAULTS.timeout),
             fresh=self.fresh,
         )
 
 
-def _within(texts: Sequence[str], least: float, most: float, default: float) -> float:
+def _clamp_number(texts: Sequence[str], least: float, most: float, default: float) -> float:
     """Return the only number in C{texts}, clamped; C{default} if there is none, or another text."""
     if len(texts) != 1 or not _NUMBER.fullmatch(texts[0]):
         return default
     return min(max(float(texts[0].strip()), least), most)
 
 
-class DiffQuery(StatusQuery):
+class GitDiffQuery(GitStatusQuery):
     """C{repo} and C{path} are compared with the status, never used as given."""
 
     repo: str = Field(description="A repoRoot of the status")
@@ -60,7 +60,7 @@ class DiffQuery(StatusQuery):
     kind: ChangeKind
 
 
-class CountsAnswer(ResponseModel):
+class ChangeCountsResponse(ResponseModel):
     """Exact, also where a list is cut; C{uncommitted} counts distinct paths."""
 
     staged: int
@@ -71,7 +71,7 @@ class CountsAnswer(ResponseModel):
     stashes: int
 
 
-class FileAnswer(ResponseModel):
+class ChangedFileResponse(ResponseModel):
     """A changed file; the letters are those of C{git status --porcelain=v2}."""
 
     path: str
@@ -81,7 +81,7 @@ class FileAnswer(ResponseModel):
     kind: ChangeKind
 
 
-class CommitAnswer(ResponseModel):
+class UnpushedCommitResponse(ResponseModel):
     """A commit that was not pushed; C{time} in epoch seconds."""
 
     hash: str
@@ -90,7 +90,7 @@ class CommitAnswer(ResponseModel):
     subject: str
 
 
-class StateAnswer(ResponseModel):
+class RepositoryStateResponse(ResponseModel):
     """A repository's status; C{commit} is where HEAD is, null before any commit."""
 
     state: Literal["ok"]
@@ -102,16 +102,16 @@ class StateAnswer(ResponseModel):
     behind: int
     has_remote: bool
     upstream_gone: bool
-    counts: CountsAnswer
-    files: list[FileAnswer]
+    counts: ChangeCountsResponse
+    files: list[ChangedFileResponse]
     files_truncated: bool
     unpushed_count: int
-    unpushed: list[CommitAnswer]
+    unpushed: list[UnpushedCommitResponse]
     repo_root: str
     checked_at: int
 
 
-class FaultAnswer(ResponseModel):
+class RepositoryFaultResponse(ResponseModel):
     """Why a repository has no status."""
 
     state: Literal["error"]
@@ -120,27 +120,29 @@ class FaultAnswer(ResponseModel):
     checked_at: int
 
 
-class RepositoryAnswer(ResponseModel):
+class RepositoryResponse(ResponseModel):
     """A repository; C{path} is its root relative to the working directory."""
 
     name: str
     path: str
-    status: Annotated[StateAnswer | FaultAnswer, Field(discriminator="state")]
+    status: Annotated[
+        RepositoryStateResponse | RepositoryFaultResponse, Field(discriminator="state")
+    ]
 
 
-class GitStatusAnswer(ResponseModel):
+class GitStatusResponse(ResponseModel):
     """What is known of a workspace (protocol-git-status)."""
 
     state: Literal["ok", "not-a-repo", "unsupported", "error"]
     reason: Literal["remote", "docker"] | None = omit_if_none()
     error: str | None = omit_if_none()
-    repos: list[RepositoryAnswer]
+    repos: list[RepositoryResponse]
     repos_truncated: bool
     repo_limit: int | None = omit_if_none()
     checked_at: int
 
 
-class DiffAnswer(ResponseModel):
+class GitDiffResponse(ResponseModel):
     """A diff; cut short at 400 KB."""
 
     diff: str
@@ -155,7 +157,7 @@ class GitRoutes:
         404 without one.
     """
 
-    def __init__(self, git: GitReaders, workspace_of: Callable[[str], GitWorkspace]) -> None:
+    def __init__(self, git: GitReaderRegistry, workspace_of: Callable[[str], GitWorkspace]) -> None:
         self._git = git
         self._workspace_of = workspace_of
 
@@ -167,35 +169,35 @@ class GitRoutes:
                 path="/api/sessions/{id}/git-status",
                 access=AccessRule.OWNER,
                 scope=Scope.GIT,
-                handler=self.status,
+                handler=self.get_status,
                 summary="Git status of a session's workspace; reads only, and offline",
                 tag="Git",
-                query=StatusQuery,
-                response_model=GitStatusAnswer,
+                query=GitStatusQuery,
+                response_model=GitStatusResponse,
             ),
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/git-diff",
                 access=AccessRule.OWNER,
                 scope=Scope.GIT,
-                handler=self.diff,
+                handler=self.get_diff,
                 summary="The diff of one file that the git status lists",
                 tag="Git",
-                query=DiffQuery,
-                response_model=DiffAnswer,
+                query=GitDiffQuery,
+                response_model=GitDiffResponse,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
         ]
 
-    async def status(self, call: OperationCall) -> GitStatusAnswer:
+    async def get_status(self, call: OperationCall) -> GitStatusResponse:
         """Return the repositories of the workspace and their states."""
-        found = await self._git.status(self._workspace_of(call.id), call.query.options())
-        return GitStatusAnswer.model_validate(found)
+        found = await self._git.get_status(self._workspace_of(call.id), call.query.options())
+        return GitStatusResponse.model_validate(found)
 
-    async def diff(self, call: OperationCall) -> DiffAnswer:
+    async def get_diff(self, call: OperationCall) -> GitDiffResponse:
         """Return the diff of one file."""
         query = call.query
-        found = await self._git.diff(
+        found = await self._git.get_diff(
             self._workspace_of(call.id), query.repo, query.path, query.kind, query.options()
         )
-        return DiffAnswer.model_validate(found)
+        return GitDiffResponse.model_validate(found)

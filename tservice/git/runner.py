@@ -14,13 +14,13 @@ from tservice.core.doors.program_lookup import FindProgram
 from tservice.core.errors import ServiceError
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.location import Location
-from tservice.git.command import GitProcess, ProcessEnd, Sink
-from tservice.git.errortext import error_text
-from tservice.git.forks import Forks
-from tservice.git.locate import group_of, owners
-from tservice.git.model import Repository
-from tservice.git.safety import absolute_folders, arguments, environment
-from tservice.git.usersettings import UserSettings
+from tservice.git.error_text import make_error_text
+from tservice.git.fork_client import ForkServerClient
+from tservice.git.isolation import absolute_folders, make_arguments, make_environment
+from tservice.git.model import GitRepository
+from tservice.git.process import GitProcess, ProcessEnd, Sink
+from tservice.git.search import find_group, find_owners
+from tservice.git.user_settings import UserSettings
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
 """Bytes that one command may print before it is killed."""
@@ -32,12 +32,12 @@ class GitError(Exception):
     """Git failed; the text is fit for a client."""
 
 
-class GitMissing(GitError):
+class GitMissingError(GitError):
     """Git is not installed."""
 
 
 @frozen(kw_only=True)
-class Actor:
+class GitActor:
     """User that git runs as when it reads a repository.
 
     @ivar uid: another user than that of this process, or C{None}.
@@ -52,18 +52,18 @@ class Actor:
     within: bytes | None = None
 
 
-def actor_of(place: Location) -> Actor:
+def get_actor(place: Location) -> GitActor:
     """Return the user as whom sessions of C{place} run git."""
-    return Actor(uid=place.user.uid, gid=place.user.gid) if place.is_isolated else Actor()
+    return GitActor(uid=place.user.uid, gid=place.user.gid) if place.is_isolated else GitActor()
 
 
 def choose_actor(
-    repository: Repository,
+    repository: GitRepository,
     user: UserSettings,
     euid: int,
     primary_group: Callable[[int], int],
-    itself: Actor | None = None,
-) -> Actor:
+    itself: GitActor | None = None,
+) -> GitActor:
     """Return the user that may read that repository.
 
     The user's own repositories are read as the user.  Root reads another user's as its owner, so
@@ -75,22 +75,22 @@ def choose_actor(
     @raise GitError: refused.
     @raise OSError: the repository is missing.
     """
-    found = owners(repository)
-    own = itself or Actor()
+    found = find_owners(repository)
+    own = itself or GitActor()
     if found == {euid}:
         return own
     if euid == 0 and len(found) == 1:
         uid = next(iter(found))
         try:
-            return Actor(uid=uid, gid=primary_group(uid), own_settings=False)
+            return GitActor(uid=uid, gid=primary_group(uid), own_settings=False)
         except LookupError:
-            return Actor(uid=uid, gid=group_of(repository), own_settings=False)
-    if user.trusts(repository.root):
+            return GitActor(uid=uid, gid=find_group(repository), own_settings=False)
+    if user.is_trusted(repository.root):
         return own
     raise GitError("detected dubious ownership: the repository belongs to another user")
 
 
-def primary_group(uid: int) -> int:
+def get_primary_group(uid: int) -> int:
     """Return the group of an account; C{KeyError} for a user id without one."""
     return pwd.getpwuid(uid).pw_gid
 
@@ -110,7 +110,7 @@ class GitRunner:
         """@param find: finds git; its result is used until it cannot be started."""
         self._find, self._program = find, ""
         self._clock = clock
-        self._forks = Forks(clock, processes, alone=True)
+        self._forks = ForkServerClient(clock, processes, alone=True)
         self._path = absolute_folders(environ.get("PATH", _DEFAULT_PATH))
         self._redactor = redactor
         self._running: set[GitProcess] = set()
@@ -122,10 +122,10 @@ class GitRunner:
 
     async def run(
         self,
-        repository: Repository,
+        repository: GitRepository,
         words: Sequence[str | bytes],
         *,
-        actor: Actor,
+        actor: GitActor,
         timeout: float,
         sink: Sink,
         overrides: Mapping[str, str],
@@ -135,23 +135,23 @@ class GitRunner:
         @return: its end, after a success or because the sink had enough.
         @raise GitError: it is missing, was too slow, failed, or its output could not be parsed.
         """
-        program = await self._found()
+        program = await self._find_program()
         git = GitProcess(self._clock, timeout, sink)
-        self._start(git, [program, *arguments(repository, words)], actor, overrides)
+        self._start_process(git, [program, *make_arguments(repository, words)], actor, overrides)
         self._running.add(git)
         try:
             ending = await git.ended
         finally:
             self._running.discard(git)
-        self._check(ending, timeout)
+        self._check_end(ending, timeout)
         return ending
 
     async def read(
         self,
-        repository: Repository,
+        repository: GitRepository,
         words: Sequence[str | bytes],
         *,
-        actor: Actor,
+        actor: GitActor,
         timeout: float,
         overrides: Mapping[str, str],
         limit: int,
@@ -160,49 +160,49 @@ class GitRunner:
 
         @raise GitError: as L{run}; also for more than C{limit} bytes.
         """
-        pieces = Pieces(limit)
+        pieces = OutputCollector(limit)
         ending = await self.run(
             repository,
             words,
             actor=actor,
             timeout=timeout,
-            sink=pieces.take,
+            sink=pieces.add_piece,
             overrides=overrides,
         )
         if ending.enough:
             raise GitError(f"git printed more than {limit} bytes")
-        return pieces.data()
+        return pieces.get_bytes()
 
     def stop(self) -> Deferred[None]:
         """Kill all processes; fires after the last one ended."""
         return self._forks.stop()
 
-    async def _found(self) -> bytes:
+    async def _find_program(self) -> bytes:
         if not self._program:
             try:
                 found = await self._find("git", self._path)
             except ServiceError as error:
                 raise GitError(f"cannot search for git: {error.message}") from error
             if found is None:
-                raise GitMissing("git is not installed")
+                raise GitMissingError("git is not installed")
             self._program = found
         return os.fsencode(self._program)
 
-    def _start(
+    def _start_process(
         self,
         git: GitProcess,
         argv: list[bytes],
-        actor: Actor,
+        actor: GitActor,
         overrides: Mapping[str, str],
     ) -> None:
-        env = environment(self._path, overrides)
+        env = make_environment(self._path, overrides)
         try:
-            number = self._forks.start(git, argv, env, actor.uid, actor.gid, actor.within)
+            number = self._forks.start_process(git, argv, env, actor.uid, actor.gid, actor.within)
         except OSError as error:
             raise GitError(f"git could not be started: {error.strerror}") from None
-        git.begun(lambda: self._forks.kill(number))
+        git.start_timer(lambda: self._forks.kill_process(number))
 
-    def _check(self, ending: ProcessEnd, timeout: float) -> None:
+    def _check_end(self, ending: ProcessEnd, timeout: float) -> None:
         if ending.timed_out:
             raise GitError(f"git timed out after {timeout:g} s")
         if ending.fault is not None:
@@ -212,10 +212,10 @@ class GitRunner:
             raise GitError(f"git could not be started: {ending.reason}")
         if ending.enough or ending.status == 0:
             return
-        raise GitError(error_text(self._redactor, ending.stderr))
+        raise GitError(make_error_text(self._redactor, ending.stderr))
 
 
-class Pieces:
+class OutputCollector:
     """Collects output up to a limit."""
 
     def __init__(self, limit: int) -> None:
@@ -223,12 +223,12 @@ class Pieces:
         self._pieces: list[bytes] = []
         self._size = 0
 
-    def take(self, data: bytes) -> bool:
+    def add_piece(self, data: bytes) -> bool:
         """Store the next piece; return false above the limit."""
         self._pieces.append(data)
         self._size += len(data)
         return self._size <= self._limit
 
-    def data(self) -> bytes:
+    def get_bytes(self) -> bytes:
         """Return the output, at most the limit."""
         return b"".join(self._pieces)[: self._limit]

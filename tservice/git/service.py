@@ -18,31 +18,31 @@ from tservice.core.errors import not_found, operation_failed
 from tservice.core.kernel_paths import leads_to_kernel
 from tservice.core.places.location import OWN_LOCATION, LocationId
 from tservice.core.places.workspace_bounds import FolderLimit
-from tservice.git.flights import Flights
-from tservice.git.inspect import Inspector
+from tservice.git.computation_cache import ComputationCache
+from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import ContainerWorkspaces
-from tservice.git.locate import SearchBounds, locate
 from tservice.git.model import (
     ERROR_LIMIT,
     ChangeKind,
     FileChange,
     FoundRepositories,
     GitOptions,
-    Repository,
-    Snapshot,
-    display,
-    failure,
-    most,
-    snapshot,
+    GitRepository,
+    StatusSnapshot,
+    limit_repositories,
+    make_failed_snapshot,
+    make_snapshot,
+    to_display_text,
 )
-from tservice.git.runner import GitError, GitMissing
+from tservice.git.runner import GitError, GitMissingError
+from tservice.git.search import SearchBounds, find_repositories
 
 FOUND_SECONDS, STATUS_SECONDS = 30.0, 4.0
 """Seconds that the list of repositories and a repository's status are cached
 (protocol-git-status)."""
-KEPT = 200
+CACHE_SIZE = 200
 """Lists, and statuses, that are cached at most."""
-AT_ONCE = 4
+MAX_CONCURRENT_READS = 4
 """Repositories read at a time (protocol-git-status)."""
 
 
@@ -63,7 +63,7 @@ class GitWorkspace:
 
 
 @frozen
-class _Search:
+class _SearchKey:
     """Cache key of a list of repositories: a search depends on its bounds."""
 
     workspace: bytes
@@ -78,7 +78,7 @@ class GitService:
         self,
         *,
         clock: IReactorTime,
-        inspector: Inspector,
+        inspector: RepositoryInspector,
         in_thread: RunInThread,
         home: Path,
         containers: ContainerWorkspaces,
@@ -89,32 +89,36 @@ class GitService:
         self._in_thread = in_thread
         self._home = os.fsencode(home)
         self._containers = containers
-        self._found: Flights[_Search, FoundRepositories] = Flights(
-            clock, ttl=FOUND_SECONDS, size=KEPT
+        self._found: ComputationCache[_SearchKey, FoundRepositories] = ComputationCache(
+            clock, ttl=FOUND_SECONDS, size=CACHE_SIZE
         )
-        self._states: Flights[bytes, Snapshot] = Flights(clock, ttl=STATUS_SECONDS, size=KEPT)
-        self._turns = DeferredSemaphore(AT_ONCE)
+        self._states: ComputationCache[bytes, StatusSnapshot] = ComputationCache(
+            clock, ttl=STATUS_SECONDS, size=CACHE_SIZE
+        )
+        self._turns = DeferredSemaphore(MAX_CONCURRENT_READS)
 
-    def unsupported(self, reason: str) -> dict[str, Any]:
+    def make_unsupported_answer(self, reason: str) -> dict[str, Any]:
         """Return the status answer for a workspace that is never read."""
-        return self._answer("unsupported", reason=reason)
+        return self._make_answer("unsupported", reason=reason)
 
-    async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
+    async def get_status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         """Return the answer of the status route (protocol-git-status)."""
         try:
-            wanted = await self._wanted(workspace)
-            found = most(await self._locate(wanted, options), options.max_repos)
+            wanted = await self._resolve_search(workspace)
+            found = limit_repositories(
+                await self._find_repositories(wanted, options), options.max_repos
+            )
         except OSError as error:
             reason = os.strerror(error.errno or 0)
-            return self._answer("error", error=f"the workspace cannot be read: {reason}")
+            return self._make_answer("error", error=f"the workspace cannot be read: {reason}")
         if not found.repositories:
-            return self._answer("not-a-repo", reposTruncated=found.more)
+            return self._make_answer("not-a-repo", reposTruncated=found.more)
         states = await self._read_all(found.repositories, options)
         if states[0].git_missing:
-            return self._answer("error", error=states[0].error)
-        return self._whole(wanted, found, states, options)
+            return self._make_answer("error", error=states[0].error)
+        return self._make_full_answer(wanted, found, states, options)
 
-    async def diff(
+    async def get_diff(
         self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
     ) -> dict[str, Any]:
         """Return the answer of the diff route.
@@ -122,18 +126,18 @@ class GitService:
         @param repo: a C{repoRoot} and C{path}: a path that the status lists.
         @raise ServiceError: 404 for anything that the status does not list, 422 if git fails.
         """
-        repository = await self._match(workspace, repo, options)
-        state = await self._read(repository, options)
+        repository = await self._match_repository(workspace, repo, options)
+        state = await self._read_state(repository, options)
         if state.error is not None:
             raise operation_failed(state.error)
-        change = state.find(path, kind)
+        change = state.find_change(path, kind)
         if change is None or (kind is ChangeKind.UNTRACKED and change.path.endswith(b"/")):
             raise not_found("File")
-        return await self._compare(repository, change, options.timeout)
+        return await self._compute_diff(repository, change, options.timeout)
 
     # -- finding
 
-    async def _wanted(self, workspace: GitWorkspace) -> _Search:
+    async def _resolve_search(self, workspace: GitWorkspace) -> _SearchKey:
         """Resolve the workspace and the bounds of its search.
 
         @raise OSError: it leads into a folder of the kernel.
@@ -141,37 +145,41 @@ class GitService:
         """
         containers = [os.fsencode(folder) for folder in self._containers()]
 
-        def resolved() -> _Search:
+        def resolve_paths() -> _SearchKey:
             if leads_to_kernel(workspace.folder):
                 # Links in there lead to files that the service has open.
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             forbidden = frozenset(map(os.path.realpath, containers))
             real = os.path.realpath(workspace.folder)
             workspace.inside.check_resolved_folder(real)
-            return _Search(os.fsencode(real), forbidden, workspace.inside.resolve_top())
+            return _SearchKey(os.fsencode(real), forbidden, workspace.inside.resolve_top())
 
-        return await self._in_thread(resolved, workspace.folder)
+        return await self._in_thread(resolve_paths, workspace.folder)
 
-    async def _locate(self, wanted: _Search, options: GitOptions) -> FoundRepositories:
-        kept = None if options.fresh else self._found.peek(wanted)
+    async def _find_repositories(
+        self, wanted: _SearchKey, options: GitOptions
+    ) -> FoundRepositories:
+        kept = None if options.fresh else self._found.get_cached(wanted)
         if kept is not None:
             return kept
-        return await self._found.join(wanted, lambda: self._search(wanted))
+        return await self._found.get_or_compute(wanted, lambda: self._search_folders(wanted))
 
-    async def _search(self, wanted: _Search) -> FoundRepositories:
-        def search() -> FoundRepositories:
+    async def _search_folders(self, wanted: _SearchKey) -> FoundRepositories:
+        def search_in_thread() -> FoundRepositories:
             home = os.path.realpath(self._home)
             bounds = SearchBounds(home=home, forbidden=wanted.forbidden, top=wanted.top)
-            return locate(wanted.workspace, bounds)
+            return find_repositories(wanted.workspace, bounds)
 
-        return await self._in_thread(search, os.fsdecode(wanted.workspace))
+        return await self._in_thread(search_in_thread, os.fsdecode(wanted.workspace))
 
-    async def _match(self, workspace: GitWorkspace, repo: str, options: GitOptions) -> Repository:
+    async def _match_repository(
+        self, workspace: GitWorkspace, repo: str, options: GitOptions
+    ) -> GitRepository:
         try:
-            found = await self._locate(await self._wanted(workspace), options)
+            found = await self._find_repositories(await self._resolve_search(workspace), options)
         except OSError:
             raise not_found("Repository") from None
-        for repository in most(found, options.max_repos).repositories:
+        for repository in limit_repositories(found, options.max_repos).repositories:
             if repository.shown_root == repo:
                 return repository
         raise not_found("Repository")
@@ -179,46 +187,48 @@ class GitService:
     # -- reading
 
     async def _read_all(
-        self, repositories: Sequence[Repository], options: GitOptions
-    ) -> list[Snapshot]:
-        kept = [self._kept_state(each, options) for each in repositories]
+        self, repositories: Sequence[GitRepository], options: GitOptions
+    ) -> list[StatusSnapshot]:
+        kept = [self._get_cached_state(each, options) for each in repositories]
         good = [state for state in kept if state is not None]
         if len(good) == len(kept):
             return good
-        reads = [Deferred.fromCoroutine(self._read(each, options)) for each in repositories]
+        reads = [Deferred.fromCoroutine(self._read_state(each, options)) for each in repositories]
         try:
             return await gatherResults(reads, consumeErrors=True)
         except FirstError as error:
             error.subFailure.raiseException()
 
-    def _kept_state(self, repository: Repository, options: GitOptions) -> Snapshot | None:
-        return None if options.fresh else self._states.peek(repository.root)
+    def _get_cached_state(
+        self, repository: GitRepository, options: GitOptions
+    ) -> StatusSnapshot | None:
+        return None if options.fresh else self._states.get_cached(repository.root)
 
-    async def _read(self, repository: Repository, options: GitOptions) -> Snapshot:
-        kept = self._kept_state(repository, options)
+    async def _read_state(self, repository: GitRepository, options: GitOptions) -> StatusSnapshot:
+        kept = self._get_cached_state(repository, options)
         if kept is not None:
             return kept
-        return await self._states.join(
-            repository.root, lambda: self._compute(repository, options.timeout)
+        return await self._states.get_or_compute(
+            repository.root, lambda: self._compute_state(repository, options.timeout)
         )
 
-    async def _compute(self, repository: Repository, timeout: float) -> Snapshot:
+    async def _compute_state(self, repository: GitRepository, timeout: float) -> StatusSnapshot:
         await self._turns.acquire()
         try:
-            return snapshot(await self._inspector.status(repository, timeout))
+            return make_snapshot(await self._inspector.read_status(repository, timeout))
         except GitError as error:
             text = str(error)[:ERROR_LIMIT]
-            missing = isinstance(error, GitMissing)
-            return failure(repository, text, now_ms(self._clock), git_missing=missing)
+            missing = isinstance(error, GitMissingError)
+            return make_failed_snapshot(repository, text, now_ms(self._clock), git_missing=missing)
         finally:
             self._turns.release()
 
-    async def _compare(
-        self, repository: Repository, change: FileChange, timeout: float
+    async def _compute_diff(
+        self, repository: GitRepository, change: FileChange, timeout: float
     ) -> dict[str, Any]:
         await self._turns.acquire()
         try:
-            return (await self._inspector.diff(repository, change, timeout)).payload()
+            return (await self._inspector.read_diff(repository, change, timeout)).to_wire()
         except GitError as error:
             raise operation_failed(str(error)[:ERROR_LIMIT]) from None
         finally:
@@ -226,31 +236,31 @@ class GitService:
 
     # -- telling
 
-    def _whole(
+    def _make_full_answer(
         self,
-        wanted: _Search,
+        wanted: _SearchKey,
         found: FoundRepositories,
-        states: Sequence[Snapshot],
+        states: Sequence[StatusSnapshot],
         options: GitOptions,
     ) -> dict[str, Any]:
         repos = [
             {
-                "name": display(os.path.basename(repository.root)),
+                "name": to_display_text(os.path.basename(repository.root)),
                 "path": repository.path_from(wanted.workspace),
                 "status": state.payload,
             }
             for repository, state in zip(found.repositories, states, strict=True)
         ]
         if found.scanned:
-            return self._answer(
+            return self._make_answer(
                 "ok", repos=repos, reposTruncated=found.more, repoLimit=options.max_repos
             )
         error = states[0].error
         if error is not None:
-            return self._answer("error", repos=repos, error=error)
-        return self._answer("ok", repos=repos)
+            return self._make_answer("error", repos=repos, error=error)
+        return self._make_answer("ok", repos=repos)
 
-    def _answer(self, state: str, **fields: Any) -> dict[str, Any]:
+    def _make_answer(self, state: str, **fields: Any) -> dict[str, Any]:
         return {
             "state": state,
             "repos": [],

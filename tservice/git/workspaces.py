@@ -18,7 +18,7 @@ class SessionWorkspaces:
     def __init__(self, sessions: ISessions, bounds: WorkspaceBounds) -> None:
         self._sessions, self._bounds = sessions, bounds
 
-    def of(self, session_id: str) -> GitWorkspace:
+    def get_workspace(self, session_id: str) -> GitWorkspace:
         """Return the workspace of that session.
 
         @raise ServiceError: 404 for an unknown id; 422 naming C{osUser}: its account now has
@@ -30,7 +30,7 @@ class SessionWorkspaces:
         inside = self._bounds.get_folder_limit(owner, place)
         return GitWorkspace(folder=session.working_dir, place=place, owner=owner, inside=inside)
 
-    def of_containers(self) -> Iterable[str]:
+    def list_container_folders(self) -> Iterable[str]:
         """Return the folders of all sessions in containers."""
         return {
             session.working_dir
@@ -45,7 +45,7 @@ class CaseWorkspaces:
     def __init__(self, cases: ICases, bounds: WorkspaceBounds, places: LocationRegistry) -> None:
         self._cases, self._bounds, self._places = cases, bounds, places
 
-    async def of(self, name: str, caller: Identity) -> GitWorkspace:
+    async def get_workspace(self, name: str, caller: Identity) -> GitWorkspace:
         """Return the workspace of that case of C{caller}.
 
         @raise ServiceError: 404 for an unknown one, and for one that is hidden from a token that is

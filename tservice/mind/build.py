@@ -11,7 +11,7 @@ from tservice.agents.approvals.shown import item_answer
 from tservice.agents.transcripts.service import Transcripts
 from tservice.clis.interfaces import ICliRegistry
 from tservice.git.model import GitOptions
-from tservice.git.readers import GitReaders
+from tservice.git.readers import GitReaderRegistry
 from tservice.git.workspaces import SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
@@ -31,7 +31,7 @@ def build_mind(
     clis: ICliRegistry,
     transcripts: Transcripts,
     approvals: Approvals,
-    git: GitReaders,
+    git: GitReaderRegistry,
 ) -> Feature[Mind]:
     """Build the suggestion feature; a stop ends every CLI run."""
     store = IntentStore(ground.database)
@@ -92,11 +92,13 @@ def conversation_of(transcripts: Transcripts) -> Conversation:
     return conversation
 
 
-def git_of(git: GitReaders, workspaces: SessionWorkspaces) -> GitState:
+def git_of(git: GitReaderRegistry, workspaces: SessionWorkspaces) -> GitState:
     """Return a reader of repository states with a short time-out."""
 
     def state(session_id: str) -> Awaitable[Mapping[str, Any]]:
-        return git.status(workspaces.of(session_id), GitOptions(max_repos=4, timeout=5.0))
+        return git.get_status(
+            workspaces.get_workspace(session_id), GitOptions(max_repos=4, timeout=5.0)
+        )
 
     return state
 

@@ -14,9 +14,9 @@ from tests.integration.access.cases import ADMIN, WORD
 from tests.integration.gitservers import GitDaemon, HttpBackend, Redirector, repository
 from tests.integration.harness import DaemonCase
 from tests.unit.http.gatecase import basic
-from tservice.git.address import CloneSource, judge_source
-from tservice.git.changing.fence import CONFIG_NAMES, clone_environment, clone_words
-from tservice.git.safety import parse_names
+from tservice.git.changing.clone_environment import CONFIG_NAMES, clone_arguments, clone_environment
+from tservice.git.clone_address import CloneSource, parse_source
+from tservice.git.isolation import parse_names
 
 KIM = basic("kim", WORD)
 
@@ -66,11 +66,11 @@ class HeldGitTests(SynchronousTestCase):
         around = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LC_ALL": "C"}
         names = subprocess.run(["git", *CONFIG_NAMES], env=around, capture_output=True, check=True)
         env = clone_environment(around, source, parse_names(names.stdout))
-        words = clone_words(source, str(self.folder / name), None, shallow=False)
+        words = clone_arguments(source, str(self.folder / name), None, shallow=False)
         return subprocess.run(["git", *words], env=env, capture_output=True, check=False)
 
     def held(self, where: str) -> CloneSource:
-        return evolve(judge_source(where, local=False), addresses=("127.0.0.1",))
+        return evolve(parse_source(where, local=False), addresses=("127.0.0.1",))
 
     def test_name_is_not_looked_up_again(self) -> None:
         port = self.web.host.rpartition(":")[2]
@@ -90,5 +90,5 @@ class HeldGitTests(SynchronousTestCase):
         self.assertNotEqual(0, found.returncode)
         self.assertEqual([], self.web.asked)
         # Control: without the settings it is.
-        self.clone(judge_source(where, local=False), "free")
+        self.clone(parse_source(where, local=False), "free")
         self.assertNotEqual([], self.web.asked)

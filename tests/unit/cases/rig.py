@@ -16,13 +16,13 @@ from tservice.cases.service import CaseService
 from tservice.core.errors import ServiceError, operation_failed
 from tservice.core.places.location import Location, LocationId
 from tservice.git.interfaces import (
-    Cloned,
-    CloneOrder,
+    CloneOutcome,
     CloneProgress,
+    CloneRequest,
     CloneRun,
     IGitWork,
-    Incomplete,
-    WorktreeOrder,
+    MissingParts,
+    WorktreeRequest,
 )
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
@@ -33,17 +33,17 @@ from tservice.sessions.interfaces import ISessions
 class FakeClone:
     """One that a test ends, by L{finish} or L{fail}."""
 
-    order: CloneOrder
+    order: CloneRequest
     run: CloneRun
-    over: Deferred[Cloned] = field(factory=Deferred)
+    over: Deferred[CloneOutcome] = field(factory=Deferred)
 
     def progress(self, phase: str, percent: int | None = None) -> None:
         """Git said how far it is."""
-        self.run.told(CloneProgress(phase=phase, percent=percent))
+        self.run.on_progress(CloneProgress(phase=phase, percent=percent))
 
     def finish(self, *warnings: str) -> None:
         """It is done."""
-        self.over.callback(Cloned(ref="main", warnings=warnings))
+        self.over.callback(CloneOutcome(ref="main", warnings=warnings))
 
     def fail(self, text: str = "not found") -> None:
         """It is over without a clone; what it has made so far is left to whoever asked."""
@@ -63,32 +63,34 @@ class FakeGit:
 
     def __init__(self) -> None:
         self.clones: list[FakeClone] = []
-        self.orders: list[WorktreeOrder] = []
+        self.orders: list[WorktreeRequest] = []
         self.lost: tuple[str, ...] = ()
-        self.lacking = Incomplete()
+        self.lacking = MissingParts()
         self.error: ServiceError | None = None
         self.places: list[LocationId] = []
         self.owners: list[str | None] = []
 
-    async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
+    async def clone_repository(self, order: CloneRequest, run: CloneRun) -> CloneOutcome:
         self._note(order.place, order.owner)
         (Path(order.target) / ".git").mkdir(parents=True)
         clone = FakeClone(order, run)
         self.clones.append(clone)
-        run.begun(lambda: clone.fail("the clone was cancelled"))
+        run.set_kill(lambda: clone.fail("the clone was cancelled"))
         return await clone.over
 
-    async def unsaved(
+    async def find_unsaved_work(
         self, folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
         self._note(place, owner)
         return self.lost
 
-    async def incomplete(self, folder: str, place: Location, owner: str | None) -> Incomplete:
+    async def find_missing_parts(
+        self, folder: str, place: Location, owner: str | None
+    ) -> MissingParts:
         self._note(place, owner)
         return self.lacking
 
-    async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
+    async def add_worktree(self, order: WorktreeRequest) -> Callable[[], Awaitable[None]]:
         self._note(order.place, order.owner)
         if self.error is not None:
             raise self.error
@@ -108,7 +110,7 @@ class FakeGit:
             raise self.error
         shutil.rmtree(path)
 
-    def running(self) -> int:
+    def count_processes(self) -> int:
         return len(self.clones)
 
     def stop(self) -> Deferred[None]:

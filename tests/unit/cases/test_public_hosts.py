@@ -12,7 +12,7 @@ from zope.interface import implementer
 from tests.unit.sessions.rig import begin
 from tservice.cases.publichosts import hold_to_public
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.git.address import CloneSource, judge_source
+from tservice.git.clone_address import CloneSource, parse_source
 
 PUBLIC, OTHER = "1.1.1.1", "2606:4700::1111"
 
@@ -42,13 +42,13 @@ class Names:
 
 class PublicHostTests(SynchronousTestCase):
     def hold(self, where: str, *addresses: str) -> CloneSource:
-        source = judge_source(where, local=False)
+        source = parse_source(where, local=False)
         done = begin(hold_to_public(source, Names(*addresses), "kim"))
         held: CloneSource = self.successResultOf(done)
         return held
 
     def refused(self, where: str, *addresses: str) -> ServiceError:
-        source = judge_source(where, local=False)
+        source = parse_source(where, local=False)
         done = begin(hold_to_public(source, Names(*addresses), "kim"))
         error: ServiceError = self.failureResultOf(done, ServiceError).value
         return error

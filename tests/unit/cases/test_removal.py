@@ -22,7 +22,7 @@ from tservice.cases.trash import AT_ONCE, KEPT_MS, PAUSE
 from tservice.cases.worktrees import MAKING_OF_ONE, CaseWorktrees
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.places.location import LocationId, LocationKind
-from tservice.git.interfaces import WorktreeOrder
+from tservice.git.interfaces import WorktreeRequest
 from tservice.sessions.interfaces import lasting
 from tservice.store.database import Database
 
@@ -84,7 +84,7 @@ class RemovalTests(CaseCase):
         async def unsaved(*asked: object) -> tuple[str, ...]:
             return await looking
 
-        self.patch(self.git, "unsaved", unsaved)
+        self.patch(self.git, "find_unsaved_work", unsaved)
         removing = begin(self.cases.delete("one", ADMIN, force=False, again=lambda: None))
         from tservice.sessions.record.requests import CreateRequest
 
@@ -121,7 +121,7 @@ class RemovalTests(CaseCase):
         async def unsaved(*asked: object) -> tuple[str, ...]:
             return await looking
 
-        self.patch(self.git, "unsaved", unsaved)
+        self.patch(self.git, "find_unsaved_work", unsaved)
         removing = begin(self.cases.delete("one", ADMIN, force=False, again=lambda: None))
         removing.cancel()
         self.failureResultOf(removing)
@@ -258,7 +258,7 @@ class WorktreeTests(CaseCase):
         """Git may take minutes for each."""
         held: list[Deferred[Any]] = []
 
-        async def add_worktree(order: WorktreeOrder) -> Any:
+        async def add_worktree(order: WorktreeRequest) -> Any:
             held.append(Deferred())
             return await held[-1]
 
@@ -280,7 +280,7 @@ class WorktreeTests(CaseCase):
     def test_branches_alike_that_are_made_at_a_time(self) -> None:
         held: list[Deferred[Any]] = []
 
-        async def add_worktree(order: WorktreeOrder) -> Any:
+        async def add_worktree(order: WorktreeRequest) -> Any:
             held.append(Deferred())
             await held[-1]
             return await FakeGit().add_worktree(order)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.unit.git.repos import git
-from tservice.git.model import display
+from tservice.git.model import to_display_text
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -46,7 +46,9 @@ def ask(root: Path) -> dict[str, Any]:
     rows += [(path, "untracked", "?", None) for path in untracked]
     rows += [(path, "conflicted", "", None) for path in conflicted]
     return {
-        "rows": sorted((display(p), k, how, old and display(old)) for p, k, how, old in rows),
+        "rows": sorted(
+            (to_display_text(p), k, how, old and to_display_text(old)) for p, k, how, old in rows
+        ),
         "counts": {
             "staged": len(staged),
             "unstaged": len(unstaged),

@@ -16,7 +16,7 @@ from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.workspace_bounds import ANYWHERE
-from tservice.git.inspect import Inspector
+from tservice.git.inspector import RepositoryInspector
 from tservice.git.runner import GitRunner
 from tservice.git.service import GitService
 
@@ -47,7 +47,7 @@ def real_service(
         redactor=SecretRedactor(),
         find=make_program_finder(SynchronousThreads()),
     )
-    inspector = Inspector(
+    inspector = RepositoryInspector(
         inside=lambda: ANYWHERE,
         clock=reactor,
         runner=runner,

@@ -27,17 +27,21 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.location import Location
 from tservice.core.places.workspace_bounds import ANYWHERE
-from tservice.git import inspect
-from tservice.git.address import judge_source
-from tservice.git.changing import inside, worktrees
-from tservice.git.changing.fence import clone_environment, clone_words, user_environment
-from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, reason
-from tservice.git.changing.unsaved import UnsavedWork
-from tservice.git.changing.worktrees import GitWorktrees
-from tservice.git.inspect import Inspector
-from tservice.git.interfaces import CloneProgress, CloneSource, WorktreeOrder
+from tservice.git import inspector
+from tservice.git.changing import nested_repositories, worktrees
+from tservice.git.changing.clone_environment import (
+    clone_arguments,
+    clone_environment,
+    user_environment,
+)
+from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, find_failure_reason
+from tservice.git.changing.unsaved_work import UnsavedWorkFinder
+from tservice.git.changing.worktrees import WorktreeManager
+from tservice.git.clone_address import parse_source
+from tservice.git.inspector import RepositoryInspector
+from tservice.git.interfaces import CloneProgress, CloneSource, WorktreeRequest
+from tservice.git.isolation import parse_names
 from tservice.git.runner import GitRunner
-from tservice.git.safety import parse_names
 
 _T = TypeVar("_T")
 
@@ -78,33 +82,33 @@ class ProgressTests(SynchronousTestCase):
         reader, seen = ProgressReader(), []
         edges = [0, *sorted(cuts), len(SAID)]
         for start, end in pairwise(edges):
-            if reader.feed(SAID[start:end]):
+            if reader.feed_bytes(SAID[start:end]):
                 seen.append((reader.now.phase, reader.now.percent))
         self.assertEqual(CloneProgress(phase="checking-out", percent=50), reader.now)
         rest = iter(STEPS)
         self.assertTrue(all(step in rest for step in seen), seen)
-        self.assertEqual(b"warning: something odd\nfatal: early EOF\n", reader.finish())
+        self.assertEqual(b"warning: something odd\nfatal: early EOF\n", reader.finish_input())
 
     def test_each_step(self) -> None:
         reader, seen = ProgressReader(), []
         for at in range(len(SAID)):
-            if reader.feed(SAID[at : at + 1]):
+            if reader.feed_bytes(SAID[at : at + 1]):
                 seen.append((reader.now.phase, reader.now.percent))
         self.assertEqual(STEPS, seen)
 
     def test_no_more_is_kept_than_the_bound(self) -> None:
         reader = ProgressReader()
         for _ in range(100):
-            reader.feed(b"x" * 1000)
+            reader.feed_bytes(b"x" * 1000)
         for number in range(1000):
-            reader.feed(b"\nline %d" % number)
-        self.assertLessEqual(len(reader.finish()), LINE_LIMIT)
+            reader.feed_bytes(b"\nline %d" % number)
+        self.assertLessEqual(len(reader.finish_input()), LINE_LIMIT)
         self.assertTrue(reader.complaints.endswith(b"line 999\n"))
 
     def test_reasons(self) -> None:
         for text, word in REASONS.items():
-            self.assertIn(word, reason(text.encode()) or "", text)
-        self.assertIsNone(reason(b"fatal: something else"))
+            self.assertIn(word, find_failure_reason(text.encode()) or "", text)
+        self.assertIsNone(find_failure_reason(b"fatal: something else"))
 
 
 class FenceTests(SynchronousTestCase):
@@ -137,7 +141,7 @@ class FenceTests(SynchronousTestCase):
             ("https://u:pw@example.org/x", "https", "sub.example.org", False),
             ("https://u:pw@example.org/x", "https", "example.org.evil.net", False),
         ):
-            source = judge_source(address, local=False)
+            source = parse_source(address, local=False)
             env = clone_environment(user_environment(os.environ), source, parse_names(b""))
             ended = subprocess.run(
                 ["git", "credential", "fill"],
@@ -150,7 +154,7 @@ class FenceTests(SynchronousTestCase):
 
     def test_secrets_are_in_the_environment_alone(self) -> None:
         source = CloneSource(url="https://h:1/x", username="ann", password="se'c$ret")
-        words = clone_words(source, "/t", "v1", shallow=True)
+        words = clone_arguments(source, "/t", "v1", shallow=True)
         self.assertEqual(["--", "https://h:1/x", "/t"], words[-3:])
         self.assertNotIn("ret", " ".join(words))
         configured = parse_names(b"filter.lfs.smudge\0filter.a.b.clean\0credential.helper\0")
@@ -191,13 +195,13 @@ class InsideTests(SynchronousTestCase):
             (control / "HEAD").write_text("ref: refs/heads/main\n")
         (folder / "r0" / "node_modules" / "deep").mkdir(parents=True)
         (folder / "link").symlink_to("r1")
-        found = inside.find_inside(os.fsencode(folder))
-        self.assertEqual((6, True), (len(found.repositories), found.whole))
-        self.patch(inside, "REPOSITORIES", 5)
-        found = inside.find_inside(os.fsencode(folder))
-        self.assertEqual((5, False), (len(found.repositories), found.whole))
-        self.patch(inside, "FOLDERS_LIMIT", 3)
-        self.assertFalse(inside.find_inside(os.fsencode(folder)).whole)
+        found = nested_repositories.find_repositories(os.fsencode(folder))
+        self.assertEqual((6, True), (len(found.repositories), found.is_complete))
+        self.patch(nested_repositories, "REPOSITORIES", 5)
+        found = nested_repositories.find_repositories(os.fsencode(folder))
+        self.assertEqual((5, False), (len(found.repositories), found.is_complete))
+        self.patch(nested_repositories, "FOLDERS_LIMIT", 3)
+        self.assertFalse(nested_repositories.find_repositories(os.fsencode(folder)).is_complete)
 
 
 class WorktreeTests(TestCase):
@@ -223,8 +227,8 @@ class WorktreeTests(TestCase):
             self.owners.add(owner)
             return deferToThread(work)
 
-        def inspector(place: Location, owner: str | None) -> Inspector:
-            return Inspector(
+        def inspector(place: Location, owner: str | None) -> RepositoryInspector:
+            return RepositoryInspector(
                 inside=lambda: ANYWHERE,
                 clock=reactor,
                 runner=self.runner,
@@ -237,8 +241,8 @@ class WorktreeTests(TestCase):
 
         self.shared: list[str] = []
         self.owners: set[str | None] = set()
-        self.worktrees = GitWorktrees(in_its_thread, inspector)
-        self.unsaved = UnsavedWork(in_its_thread, inspector)
+        self.worktrees = WorktreeManager(in_its_thread, inspector)
+        self.unsaved = UnsavedWorkFinder(in_its_thread, inspector)
         self.git("init", "-q", "-b", "main", str(self.repository))
         self.git("-C", str(self.repository), "commit", "-q", "--allow-empty", "-m", "m")
 
@@ -251,9 +255,9 @@ class WorktreeTests(TestCase):
         words = ("branch", "--format=%(refname:short)")
         return self.git("-C", str(self.repository), *words).split()
 
-    def order(self, name: str, branch: str, start: str | None = None) -> WorktreeOrder:
+    def order(self, name: str, branch: str, start: str | None = None) -> WorktreeRequest:
         path = str(self.folder / name)
-        return WorktreeOrder(
+        return WorktreeRequest(
             folder=str(self.repository),
             path=path,
             branch=branch,
@@ -262,17 +266,17 @@ class WorktreeTests(TestCase):
             owner=None,
         )
 
-    async def refusal(self, order: WorktreeOrder) -> ServiceError:
+    async def refusal(self, order: WorktreeRequest) -> ServiceError:
         try:
-            await self.worktrees.add(order)
+            await self.worktrees.add_worktree(order)
         except ServiceError as error:
             return error
         raise AssertionError("it was made")
 
-    async def refused(self, order: WorktreeOrder) -> ErrorCode:
+    async def refused(self, order: WorktreeRequest) -> ErrorCode:
         return (await self.refusal(order)).code
 
-    async def said(self, order: WorktreeOrder) -> str:
+    async def said(self, order: WorktreeRequest) -> str:
         """Git's word, where there is nothing left of it."""
         error = await self.refusal(order)
         self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
@@ -295,7 +299,7 @@ class WorktreeTests(TestCase):
             self.git(*at, "update-ref", f"refs/remotes/far/{tagged}", "HEAD")
         self.git(*at, "tag", "yes")
         for branch in ("no", "yes"):
-            await self.worktrees.add(self.order(branch, branch))
+            await self.worktrees.add_worktree(self.order(branch, branch))
             head = (self.repository / f".git/worktrees/{branch}/HEAD").read_text()
             self.assertEqual(f"ref: refs/heads/{branch}\n", head)
             config = (self.repository / ".git/config").read_text()
@@ -315,7 +319,7 @@ class WorktreeTests(TestCase):
 
     async def test_what_a_container_shares_is_left_to_it(self) -> None:
         """Whoever is in there can have git run something, out here and as somebody else."""
-        await self.worktrees.add(self.order("w", "b"))
+        await self.worktrees.add_worktree(self.order("w", "b"))
         link = self.folder / "link"
         link.symlink_to(self.folder)
         for shared in (self.repository, self.repository / ".git", self.folder, link):
@@ -323,10 +327,12 @@ class WorktreeTests(TestCase):
             self.assertIs(
                 ErrorCode.OPERATION_FAILED, await self.refused(self.order("x", "c")), shared
             )
-            [said] = await self.unsaved.tell(str(self.folder / "w"), HERE, None)
+            [said] = await self.unsaved.find_unsaved_work(str(self.folder / "w"), HERE, None)
             self.assertIn("cannot be checked: the repository is in a container", said)
         self.shared = [str(self.repository)]
-        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE, None)
+        await self.worktrees.remove_worktree(
+            str(self.folder / "w"), str(self.repository), HERE, None
+        )
         self.assertFalse((self.folder / "w").exists())
         self.assertIn("b", self.branches())
         self.assertTrue((self.repository / ".git/worktrees/w").is_dir(), "git was not run")
@@ -334,20 +340,20 @@ class WorktreeTests(TestCase):
     @pytest.mark.long
     async def test_a_pipe_where_git_reads(self) -> None:
         """What is only read takes no longer than a look at a repository."""
-        self.patch(inspect, "CONFIG_SECONDS", 1.0)
+        self.patch(inspector, "CONFIG_SECONDS", 1.0)
         self.patch(worktrees, "READ_SECONDS", 2.0)
         control = self.repository / ".git"
         included, packed = control / "odd", control / "packed-refs"
         os.mkfifo(included)
         self.git("-C", str(self.repository), "config", "include.path", "odd")
         self.assertEqual("git timed out after 1 s", await self.said(self.order("w", "b")))
-        [said] = await self.unsaved.tell(str(self.repository), HERE, None)
+        [said] = await self.unsaved.find_unsaved_work(str(self.repository), HERE, None)
         self.assertIn("cannot be checked: git timed out after 1 s", said)
         included.unlink()
         os.mkfifo(packed)
         self.assertEqual("git timed out after 2 s", await self.said(self.order("w", "b")))
         packed.unlink()
-        await self.worktrees.add(self.order("w", "b"))
+        await self.worktrees.add_worktree(self.order("w", "b"))
 
     async def test_odd_files_in_place_of_what_is_included(self) -> None:
         included = self.repository / ".git" / "odd"
@@ -355,22 +361,24 @@ class WorktreeTests(TestCase):
         for make in (included.mkdir, partial(included.symlink_to, "/dev/zero")):
             make()
             self.assertIn("odd", await self.said(self.order("w", "b")))
-            [said] = await self.unsaved.tell(str(self.repository), HERE, None)
+            [said] = await self.unsaved.find_unsaved_work(str(self.repository), HERE, None)
             self.assertIn("cannot be checked", said)
             included.rmdir() if included.is_dir() else included.unlink()
 
     async def test_all_of_it_is_in_the_share_of_its_owner(self) -> None:
-        undo = await self.worktrees.add(evolve(self.order("x", "b"), owner="ann"))
+        undo = await self.worktrees.add_worktree(evolve(self.order("x", "b"), owner="ann"))
         await undo()
-        await self.worktrees.add(evolve(self.order("w", "b"), owner="ann"))
-        await self.unsaved.tell(str(self.folder), HERE, "ann")
-        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE, "ann")
+        await self.worktrees.add_worktree(evolve(self.order("w", "b"), owner="ann"))
+        await self.unsaved.find_unsaved_work(str(self.folder), HERE, "ann")
+        await self.worktrees.remove_worktree(
+            str(self.folder / "w"), str(self.repository), HERE, "ann"
+        )
         self.assertEqual({"ann"}, self.owners)
 
     async def test_taken_back(self) -> None:
         self.git("-C", str(self.repository), "branch", "there")
         for branch, left in (("new", ["main", "there"]), ("there", ["main", "there"])):
-            undo = await self.worktrees.add(self.order("w", branch))
+            undo = await self.worktrees.add_worktree(self.order("w", branch))
             self.assertTrue((self.folder / "w" / ".git").is_file())
             await undo()
             self.assertFalse((self.folder / "w").exists())
@@ -379,11 +387,13 @@ class WorktreeTests(TestCase):
     async def test_removing_leaves_alone_what_is_no_worktree(self) -> None:
         other = self.folder / "other"
         self.git("init", "-q", str(other))
-        await self.worktrees.remove(str(other), str(self.repository), HERE, None)
+        await self.worktrees.remove_worktree(str(other), str(self.repository), HERE, None)
         self.assertTrue((other / ".git").is_dir())
-        await self.worktrees.add(self.order("w", "b"))
-        await self.worktrees.remove(str(self.folder / "w"), str(other), HERE, None)
+        await self.worktrees.add_worktree(self.order("w", "b"))
+        await self.worktrees.remove_worktree(str(self.folder / "w"), str(other), HERE, None)
         self.assertTrue((self.folder / "w").exists(), "it is of another repository")
-        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE, None)
+        await self.worktrees.remove_worktree(
+            str(self.folder / "w"), str(self.repository), HERE, None
+        )
         self.assertFalse((self.folder / "w").exists())
         self.assertEqual(["b", "main"], self.branches())

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.git.commits import parse_commits, parse_count
-from tservice.git.model import MOST_FILES, ChangeKind, Commit, display
-from tservice.git.porcelain import RECORD_LIMIT, BadOutput, StatusParser
+from tservice.git.model import MAX_FILES, ChangeKind, UnpushedCommit, to_display_text
+from tservice.git.porcelain import RECORD_LIMIT, GitOutputError, StatusParser
 
 HASH = b"0" * 40
 PATHS = st.binary(min_size=1, max_size=40).filter(lambda path: b"\0" not in path)
@@ -33,7 +33,7 @@ def unmerged(path: bytes) -> bytes:
 def parse(data: bytes, step: int = 1 << 20) -> StatusParser:
     parser = StatusParser()
     for start in range(0, len(data), step):
-        parser.feed(data[start : start + step])
+        parser.feed_bytes(data[start : start + step])
     return parser
 
 
@@ -57,7 +57,7 @@ class StatusParserTests(SynchronousTestCase):
         records = [ordinary(letters, path) for letters, path in tracked]
         records += [unmerged(path) for path in conflicts]
         records += [b"? " + path for path in untracked]
-        tree = parse(b"".join(record + b"\0" for record in records), step).finish()
+        tree = parse(b"".join(record + b"\0" for record in records), step).finish_input()
         staged = [path for letters, path in tracked if letters[0] != "."]
         unstaged = [path for letters, path in tracked if letters[1] != "."]
         by_kind = {kind: [c.path for c in tree.files if c.kind is kind] for kind in ChangeKind}
@@ -79,24 +79,24 @@ class StatusParserTests(SynchronousTestCase):
     @given(st.binary(max_size=200))
     def test_anything_is_read_or_refused(self, data: bytes) -> None:
         try:
-            tree = parse(data).finish()
-        except BadOutput:
+            tree = parse(data).finish_input()
+        except GitOutputError:
             return
-        self.assertLessEqual(len(tree.files), MOST_FILES)
+        self.assertLessEqual(len(tree.files), MAX_FILES)
 
     @settings(deadline=None)
     @given(PATHS, PATHS, st.integers(1, 30))
     def test_rename(self, path: bytes, old: bytes, step: int) -> None:
-        [change] = parse(renamed("R.", path, old) + b"\0", step).finish().files
+        [change] = parse(renamed("R.", path, old) + b"\0", step).finish_input().files
         self.assertEqual((path, old, "R", "."), (change.path, change.original, *"R."))
-        self.assertEqual(display(old), change.payload()["origPath"])
+        self.assertEqual(to_display_text(old), change.to_wire()["origPath"])
 
     def test_headers(self) -> None:
         data = (
             b"# branch.oid " + HASH + b"\0# branch.head main\0# branch.upstream origin/main\0"
             b"# branch.ab +3 -4\0# stash 5\0# branch.news 1\0"
         )
-        tree = parse(data).finish()
+        tree = parse(data).finish_input()
         head = tree.head
         self.assertEqual(("main", False, False), (head.branch, head.detached, head.unborn))
         self.assertEqual(("origin/main", 3, 4), (head.upstream, head.ahead, head.behind))
@@ -104,22 +104,22 @@ class StatusParserTests(SynchronousTestCase):
         self.assertEqual(5, tree.counts.stashes)
 
     def test_detached_and_unborn(self) -> None:
-        head = parse(b"# branch.oid (initial)\0# branch.head (detached)\0").finish().head
+        head = parse(b"# branch.oid (initial)\0# branch.head (detached)\0").finish_input().head
         self.assertEqual((None, True, True), (head.branch, head.detached, head.unborn))
         self.assertIsNone(head.commit)
 
     def test_lists_are_bounded_and_counts_exact(self) -> None:
-        data = b"".join(b"? %d\0" % number for number in range(5 * MOST_FILES))
+        data = b"".join(b"? %d\0" % number for number in range(5 * MAX_FILES))
         data += unmerged(b"last") + b"\0"
-        tree = parse(data, 1000).finish()
-        self.assertEqual(MOST_FILES, len(tree.files))
+        tree = parse(data, 1000).finish_input()
+        self.assertEqual(MAX_FILES, len(tree.files))
         self.assertTrue(tree.truncated)
         self.assertEqual(ChangeKind.CONFLICTED, tree.files[0].kind, "conflicts are never cut off")
-        self.assertEqual(5 * MOST_FILES + 1, tree.counts.uncommitted)
+        self.assertEqual(5 * MAX_FILES + 1, tree.counts.uncommitted)
 
     def test_exactly_full_is_not_truncated(self) -> None:
-        tree = parse(b"".join(b"? %d\0" % number for number in range(MOST_FILES))).finish()
-        self.assertEqual((MOST_FILES, False), (len(tree.files), tree.truncated))
+        tree = parse(b"".join(b"? %d\0" % number for number in range(MAX_FILES))).finish_input()
+        self.assertEqual((MAX_FILES, False), (len(tree.files), tree.truncated))
 
     def test_broken(self) -> None:
         broken = (
@@ -132,8 +132,8 @@ class StatusParserTests(SynchronousTestCase):
             b"?" * (RECORD_LIMIT + 1),
         )
         for data in broken:
-            with self.assertRaises(BadOutput, msg=repr(data[:40])):
-                parse(data).finish()
+            with self.assertRaises(GitOutputError, msg=repr(data[:40])):
+                parse(data).finish_input()
 
 
 class CommitTests(SynchronousTestCase):
@@ -156,7 +156,7 @@ class CommitTests(SynchronousTestCase):
             for author, when, subject in rows
         )
         wanted = tuple(
-            Commit(hash=HASH.decode(), author=author, time=when, subject=subject)
+            UnpushedCommit(hash=HASH.decode(), author=author, time=when, subject=subject)
             for author, when, subject in rows
         )
         self.assertEqual(wanted, parse_commits(output))
@@ -164,7 +164,7 @@ class CommitTests(SynchronousTestCase):
     @settings(deadline=None)
     @given(st.binary(max_size=100))
     def test_anything_is_read_or_refused(self, data: bytes) -> None:
-        with contextlib.suppress(BadOutput):
+        with contextlib.suppress(GitOutputError):
             self.assertIsInstance(parse_commits(data), tuple)
 
     def test_odd_bytes_and_long_lines(self) -> None:
@@ -173,9 +173,9 @@ class CommitTests(SynchronousTestCase):
 
     def test_broken(self) -> None:
         for data in (b"commit x\n", b"commit x\na\0b\n", b"other x\na\0001\0b\n", b"commit x\na"):
-            with self.assertRaises(BadOutput, msg=repr(data)):
+            with self.assertRaises(GitOutputError, msg=repr(data)):
                 parse_commits(data)
 
     def test_count(self) -> None:
         self.assertEqual(12, parse_count(b"12\n"))
-        self.assertRaises(BadOutput, parse_count, b"")
+        self.assertRaises(GitOutputError, parse_count, b"")

@@ -24,11 +24,11 @@ from tservice.core.places.location import (
 from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.core.users.os_users import OsUser
 from tservice.git.build import build_git
-from tservice.git.model import ChangeKind, GitOptions, Repository
-from tservice.git.readers import KEPT, GitReaders
-from tservice.git.runner import Actor, GitError, choose_actor
+from tservice.git.model import ChangeKind, GitOptions, GitRepository
+from tservice.git.readers import MAX_READERS, GitReaderRegistry
+from tservice.git.runner import GitActor, GitError, choose_actor
 from tservice.git.service import GitWorkspace
-from tservice.git.usersettings import UserSettings
+from tservice.git.user_settings import UserSettings
 
 
 class Reader:
@@ -51,7 +51,7 @@ class ReadersTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.world = OsUserWorld(Path(self.mktemp()).absolute())
         self.made: list[str] = []
-        self.readers = GitReaders(self.make, self.world.places())
+        self.readers = GitReaderRegistry(self.make, self.world.places())
 
     def make(self, place: Location, owner: str | None) -> Any:
         self.made.append(place.id.name)
@@ -60,9 +60,9 @@ class ReadersTests(SynchronousTestCase):
     def by(self, user: OsUser | None) -> object:
         place = OWN_LOCATION if user is None else location_of_os_user(user.name, user.uid)
         workspace = GitWorkspace(inside=ANYWHERE, folder="/w", place=place)
-        asked = self.readers.status(workspace, GitOptions())
+        asked = self.readers.get_status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
-        diff = self.readers.diff(workspace, "r", "p", ChangeKind.STAGED, GitOptions())
+        diff = self.readers.get_diff(workspace, "r", "p", ChangeKind.STAGED, GitOptions())
         self.assertEqual(found, self.successResultOf(Deferred.fromCoroutine(diff)))
         return found["by"]
 
@@ -75,7 +75,7 @@ class ReadersTests(SynchronousTestCase):
     def test_one_for_each_account(self) -> None:
         """What hangs for one of them takes no turn of another."""
         for owner in ("ann", "ben", "ann"):
-            asked = self.readers.status(
+            asked = self.readers.get_status(
                 GitWorkspace(inside=ANYWHERE, folder="/w", owner=owner), GitOptions()
             )
             self.successResultOf(Deferred.fromCoroutine(asked))
@@ -83,11 +83,11 @@ class ReadersTests(SynchronousTestCase):
 
     def test_bound(self) -> None:
         """The one asked least lately is forgotten."""
-        users = [self.world.add(f"u{number}", 1000 + number) for number in range(KEPT + 1)]
-        for user in users[:KEPT]:
+        users = [self.world.add(f"u{number}", 1000 + number) for number in range(MAX_READERS + 1)]
+        for user in users[:MAX_READERS]:
             self.by(user)
         self.by(users[0])
-        self.by(users[KEPT])
+        self.by(users[MAX_READERS])
         self.made.clear()
         self.by(users[0])
         self.assertEqual([], self.made)
@@ -99,9 +99,9 @@ class ReadersTests(SynchronousTestCase):
             workspace = GitWorkspace(
                 inside=ANYWHERE, folder="/w", place=LocationId(kind=kind, name="h")
             )
-            asked = Deferred.fromCoroutine(self.readers.status(workspace, GitOptions()))
+            asked = Deferred.fromCoroutine(self.readers.get_status(workspace, GitOptions()))
             self.assertEqual({"by": reason}, self.successResultOf(asked))
-            diff = self.readers.diff(workspace, "r", "p", ChangeKind.STAGED, GitOptions())
+            diff = self.readers.get_diff(workspace, "r", "p", ChangeKind.STAGED, GitOptions())
             why = self.failureResultOf(Deferred.fromCoroutine(diff), ServiceError).value
             self.assertEqual(f"id: no diffs of {reason} sessions", why.message)
         self.assertEqual([""], self.made)
@@ -131,7 +131,7 @@ class RightsTests(SynchronousTestCase):
             folder=str(user.home / "w"),
             place=location_of_os_user(user.name, user.uid),
         )
-        asked = git.service.status(workspace, GitOptions())
+        asked = git.service.get_status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual("not-a-repo", found["state"])
         # The workspace is resolved, then the search runs, which resolves the home.
@@ -142,10 +142,10 @@ class RightsTests(SynchronousTestCase):
         folder = Path(self.mktemp()).absolute()
         (folder / ".git").mkdir(parents=True)
         root, control = str(folder).encode(), str(folder / ".git").encode()
-        repository = Repository(root=root, control=control, common=control)
+        repository = GitRepository(root=root, control=control, common=control)
         settings = UserSettings(core={}, safe=frozenset())
         owner = folder.stat().st_uid
-        itself = Actor(uid=owner, gid=5)
+        itself = GitActor(uid=owner, gid=5)
         chosen = choose_actor(repository, settings, owner, lambda uid: 1, itself)
         self.assertEqual(itself, chosen)
         self.assertRaises(

@@ -23,8 +23,8 @@ from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.git.build import build_git
 from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.model import ChangeKind, GitOptions
-from tservice.git.readers import GitReaders
-from tservice.git.routes import DiffQuery, GitRoutes, GitStatusAnswer, StatusQuery
+from tservice.git.readers import GitReaderRegistry
+from tservice.git.routes import GitDiffQuery, GitRoutes, GitStatusQuery, GitStatusResponse
 from tservice.git.service import GitWorkspace
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.ground.feature import Feature
@@ -69,7 +69,7 @@ class QueryTests(SynchronousTestCase):
             ]
             for name, value in args.items()
         }
-        return read_query(raw, StatusQuery).options()
+        return read_query(raw, GitStatusQuery).to_options()
 
     def test_max_repos(self) -> None:
         for text, wanted in (
@@ -104,13 +104,13 @@ class QueryTests(SynchronousTestCase):
 
     def test_diff(self) -> None:
         whole = {b"repo": [b"/r"], b"path": [b"p"], b"kind": [b"staged"]}
-        self.assertEqual(ChangeKind.STAGED, read_query(whole, DiffQuery).kind)
+        self.assertEqual(ChangeKind.STAGED, read_query(whole, GitDiffQuery).kind)
         for name in whole:
             less = {key: value for key, value in whole.items() if key != name}
-            error = self.assertRaises(ServiceError, read_query, less, DiffQuery)
+            error = self.assertRaises(ServiceError, read_query, less, GitDiffQuery)
             self.assertEqual(f"{name.decode()}: is required", error.message)
         error = self.assertRaises(
-            ServiceError, read_query, {**whole, b"kind": [b"ignored"]}, DiffQuery
+            ServiceError, read_query, {**whole, b"kind": [b"ignored"]}, GitDiffQuery
         )
         self.assertEqual(400, error.status)
         self.assertIn("kind", error.message)
@@ -137,7 +137,7 @@ class RouteTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.service = FakeService()
         workspaces = SessionWorkspaces(cast(Any, FakeSessions()), bounds_of(Path("/cases")))
-        self.routes = GitRoutes(cast(Any, self.service), workspaces.of)
+        self.routes = GitRoutes(cast(Any, self.service), workspaces.get_workspace)
 
     def call(self, number: int, session: str, query: Any) -> Any:
         operation = self.routes.operations()[number]
@@ -147,16 +147,16 @@ class RouteTests(SynchronousTestCase):
         )
 
     def test_status(self) -> None:
-        self.call(0, "l", StatusQuery())
-        self.call(0, "c", StatusQuery())
-        self.call(0, "r", StatusQuery())
+        self.call(0, "l", GitStatusQuery())
+        self.call(0, "c", GitStatusQuery())
+        self.call(0, "r", GitStatusQuery())
         places = [workspace for workspace, _ in self.service.asked]
         kinds = (LocationKind.LOCAL, LocationKind.CONTAINER, LocationKind.REMOTE)
         wanted = list(zip(kinds, ("/w", "/c", "/w"), strict=True))
         self.assertEqual(wanted, [(each.place.kind, each.folder) for each in places])
 
     def test_diff(self) -> None:
-        self.call(1, "l", DiffQuery(repo="/r", path="p", kind=ChangeKind.STAGED))
+        self.call(1, "l", GitDiffQuery(repo="/r", path="p", kind=ChangeKind.STAGED))
         wanted = (
             GitWorkspace(inside=ANYWHERE, folder="/w"),
             "/r",
@@ -174,7 +174,7 @@ class RouteTests(SynchronousTestCase):
 class BuildTests(SynchronousTestCase):
     """The parts fit."""
 
-    def build(self) -> Feature[GitReaders]:
+    def build(self) -> Feature[GitReaderRegistry]:
         ground = lay_ground(Path("/h"))
         sessions = cast(Any, FakeSessions())
         return build_git(ground, sessions=sessions, containers=lambda: ["/more"])
@@ -192,12 +192,12 @@ class BuildTests(SynchronousTestCase):
 
     def test_answer_has_the_documented_form(self) -> None:
         git = self.build()
-        asked = git.service.status(
+        asked = git.service.get_status(
             GitWorkspace(inside=ANYWHERE, folder="/w", place=LocationId(kind=LocationKind.REMOTE)),
             GitOptions(),
         )
         answer = self.successResultOf(Deferred.fromCoroutine(asked))
-        self.assertEqual("unsupported", GitStatusAnswer.model_validate(answer).state)
+        self.assertEqual("unsupported", GitStatusResponse.model_validate(answer).state)
 
 
 class CaseTests(SynchronousTestCase):
@@ -231,11 +231,13 @@ class CaseTests(SynchronousTestCase):
 
         bounds = bounds_of(Path("/cases"))
         workspaces = CaseWorkspaces(cast(Any, Cases()), bounds, cast(Any, Places()))
-        status = CaseGitRoutes(cast(Any, Git()), workspaces.of)
+        status = CaseGitRoutes(cast(Any, Git()), workspaces.get_workspace)
         (operation,) = status.operations()
-        call = SimpleNamespace(path={"name": "shop"}, identity=ann, query=StatusQuery(fresh=True))
+        call = SimpleNamespace(
+            path={"name": "shop"}, identity=ann, query=GitStatusQuery(fresh=True)
+        )
         answer = self.successResultOf(begin(operation.handler(cast(OperationCall, call))))
-        assert isinstance(answer, GitStatusAnswer)
+        assert isinstance(answer, GitStatusResponse)
         self.assertEqual("not-a-repo", answer.state)
         workspace = GitWorkspace(
             inside=ANYWHERE,

@@ -14,20 +14,20 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.git.repos import make
 from tservice.core.errors import ServiceError
 from tservice.core.places.workspace_bounds import ANYWHERE
-from tservice.git.inspect import Inspector
+from tservice.git.inspector import RepositoryInspector
 from tservice.git.model import (
+    ChangeCounts,
     ChangeKind,
-    Counts,
-    Diff,
     FileChange,
+    FileDiff,
     GitOptions,
-    Repository,
+    GitRepository,
     RepositoryStatus,
-    Unpushed,
+    UnpushedCommits,
     WorkTree,
 )
-from tservice.git.runner import GitError, GitMissing
-from tservice.git.service import AT_ONCE, GitService, GitWorkspace
+from tservice.git.runner import GitError, GitMissingError
+from tservice.git.service import MAX_CONCURRENT_READS, GitService, GitWorkspace
 
 _T = TypeVar("_T")
 
@@ -47,31 +47,33 @@ class FakeInspector:
     """Readings that wait until a test ends them."""
 
     def __init__(self) -> None:
-        self.reading: list[tuple[Repository, Deferred[None]]] = []
+        self.reading: list[tuple[GitRepository, Deferred[None]]] = []
         self.diffs: list[FileChange] = []
         self.error: GitError | None = None
 
-    async def status(self, repository: Repository, timeout: float) -> RepositoryStatus:
+    async def read_status(self, repository: GitRepository, timeout: float) -> RepositoryStatus:
         wait: Deferred[None] = Deferred()
         self.reading.append((repository, wait))
         await wait
         if self.error is not None:
             raise self.error
-        tree = WorkTree(counts=Counts(staged=1), files=FILES)
+        tree = WorkTree(counts=ChangeCounts(staged=1), files=FILES)
         return RepositoryStatus(
             tree=tree,
             has_remote=False,
             upstream_gone=False,
-            unpushed=Unpushed(),
+            unpushed=UnpushedCommits(),
             repo_root=repository.shown_root,
             checked_at=5,
         )
 
-    async def diff(self, repository: Repository, change: FileChange, timeout: float) -> Diff:
+    async def read_diff(
+        self, repository: GitRepository, change: FileChange, timeout: float
+    ) -> FileDiff:
         if self.error is not None:
             raise self.error
         self.diffs.append(change)
-        return Diff(diff="text")
+        return FileDiff(diff="text")
 
     def finish(self) -> None:
         """End every reading, those that begin meanwhile too."""
@@ -88,7 +90,7 @@ class ServiceTests(SynchronousTestCase):
         self.containers: list[str] = []
         self.service = GitService(
             clock=self.clock,
-            inspector=cast(Inspector, self.inspector),
+            inspector=cast(RepositoryInspector, self.inspector),
             in_thread=at_once,
             home=self.top / "home",
             containers=lambda: self.containers,
@@ -96,7 +98,9 @@ class ServiceTests(SynchronousTestCase):
         self.workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.top))
 
     def ask(self, **options: Any) -> Deferred[dict[str, Any]]:
-        return Deferred.fromCoroutine(self.service.status(self.workspace, GitOptions(**options)))
+        return Deferred.fromCoroutine(
+            self.service.get_status(self.workspace, GitOptions(**options))
+        )
 
     def status(self, **options: Any) -> dict[str, Any]:
         asked = self.ask(**options)
@@ -108,7 +112,7 @@ class ServiceTests(SynchronousTestCase):
     ) -> Deferred[dict[str, Any]]:
         repo = str(self.top) if repo is None else repo
         asked = Deferred.fromCoroutine(
-            self.service.diff(self.workspace, repo, path, kind, GitOptions())
+            self.service.get_diff(self.workspace, repo, path, kind, GitOptions())
         )
         self.inspector.finish()
         return asked
@@ -121,7 +125,7 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual(wanted, self.status())
 
     def test_unsupported(self) -> None:
-        answer = self.service.unsupported("docker")
+        answer = self.service.make_unsupported_answer("docker")
         self.assertEqual(("unsupported", "docker"), (answer["state"], answer["reason"]))
 
     def test_gone(self) -> None:
@@ -183,7 +187,7 @@ class ServiceTests(SynchronousTestCase):
 
     def test_no_git(self) -> None:
         make(self.top / "a")
-        self.inspector.error = GitMissing("git is not installed")
+        self.inspector.error = GitMissingError("git is not installed")
         answer = self.status()
         self.assertEqual(("error", []), (answer["state"], answer["repos"]))
         self.assertEqual("git is not installed", answer["error"])
@@ -192,9 +196,9 @@ class ServiceTests(SynchronousTestCase):
         for number in range(6):
             make(self.top / str(number))
         asked = self.ask()
-        self.assertEqual(AT_ONCE, len(self.inspector.reading))
+        self.assertEqual(MAX_CONCURRENT_READS, len(self.inspector.reading))
         self.inspector.reading.pop(0)[1].callback(None)
-        self.assertEqual(AT_ONCE, len(self.inspector.reading))
+        self.assertEqual(MAX_CONCURRENT_READS, len(self.inspector.reading))
         self.inspector.finish()
         self.assertEqual(6, len(self.successResultOf(asked)["repos"]))
 

@@ -11,22 +11,22 @@ from tservice.core.doors.thread_runners import RunInLocation
 from tservice.core.errors import ServiceError, operation_failed
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.location import Location
-from tservice.git.changing.child import Children
-from tservice.git.changing.fence import (
+from tservice.git.changing.child_processes import GitChildren
+from tservice.git.changing.clone_environment import (
     CONFIG_NAMES,
-    as_bytes,
+    clone_arguments,
     clone_environment,
-    clone_words,
+    encode_environment,
     user_environment,
 )
-from tservice.git.changing.progress import ProgressReader, reason
-from tservice.git.command import ProcessEnd
-from tservice.git.errortext import error_text
-from tservice.git.inspect import CONFIG_SECONDS
-from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, Incomplete
-from tservice.git.runner import GitError, actor_of
-from tservice.git.safety import parse_names
-from tservice.git.smallfiles import read_small
+from tservice.git.changing.progress import ProgressReader, find_failure_reason
+from tservice.git.error_text import make_error_text
+from tservice.git.inspector import CONFIG_SECONDS
+from tservice.git.interfaces import CloneOutcome, CloneRequest, CloneRun, MissingParts
+from tservice.git.isolation import parse_names
+from tservice.git.process import ProcessEnd
+from tservice.git.runner import GitError, get_actor
+from tservice.git.small_files import read_small
 
 SECONDS = 600.0
 """Seconds that a clone may take (protocol-clone)."""
@@ -35,16 +35,16 @@ _SMALL = 64 * 1024
 _HEAD = b"ref: refs/heads/"
 
 
-class Cloner:
+class RepositoryCloner:
     """Clones repositories with the rights of the location of the target."""
 
     def __init__(
         self,
         *,
-        children: Children,
+        children: GitChildren,
         in_place: RunInLocation,
         redactor: SecretRedactor,
-        incomplete: Callable[[str, Location, str | None], Awaitable[Incomplete]],
+        incomplete: Callable[[str, Location, str | None], Awaitable[MissingParts]],
     ) -> None:
         """@param incomplete: finds out what a new clone lacks."""
         self._children = children
@@ -52,7 +52,7 @@ class Cloner:
         self._redactor = redactor
         self._incomplete = incomplete
 
-    async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
+    async def clone(self, order: CloneRequest, run: CloneRun) -> CloneOutcome:
         """Clone a repository; after a failure the caller has to remove the target.
 
         @raise ServiceError: 422: not found, not allowed, no connection, too slow, ref unknown,
@@ -60,28 +60,32 @@ class Cloner:
         """
         reader = ProgressReader()
         try:
-            ending = await self._run(order, run, reader)
+            ending = await self._run_clone(order, run, reader)
         except GitError as error:
             raise operation_failed(str(error)) from None
         if ending.status != 0 or run.cancelled:
             look = partial(_is_full, order.target)
             full = await self._in_place(order.place, look, order.target, order.owner)
-            raise self._refused(ending, order, run, full, reader.finish())
-        finish = partial(_finish, order)
+            raise self._explain_failure(ending, order, run, full, reader.finish_input())
+        finish = partial(_finish_checkout, order)
         ref = await self._in_place(order.place, finish, order.target, order.owner)
         lacking = await self._incomplete(order.target, order.place, order.owner)
-        return Cloned(ref=ref, warnings=lacking.warnings)
+        return CloneOutcome(ref=ref, warnings=lacking.warnings)
 
-    async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> ProcessEnd:
-        place, actor = order.place, actor_of(order.place)
+    async def _run_clone(
+        self, order: CloneRequest, run: CloneRun, reader: ProgressReader
+    ) -> ProcessEnd:
+        place, actor = order.place, get_actor(order.place)
         own = user_environment({**place.build_environment(), "HOME": str(place.home)})
-        names = await self._children.names(CONFIG_NAMES, as_bytes(own), actor, CONFIG_SECONDS)
+        names = await self._children.read_output(
+            CONFIG_NAMES, encode_environment(own), actor, CONFIG_SECONDS
+        )
         env = clone_environment(own, order.source, parse_names(names))
-        words = clone_words(order.source, order.target, order.ref, shallow=order.shallow)
+        words = clone_arguments(order.source, order.target, order.ref, shallow=order.shallow)
 
-        def heard(data: bytes) -> None:
-            if reader.feed(data):
-                run.told(reader.now)
+        def parse_progress(data: bytes) -> None:
+            if reader.feed_bytes(data):
+                run.on_progress(reader.now)
 
         return await self._children.run(
             words,
@@ -89,12 +93,12 @@ class Cloner:
             actor,
             timeout=SECONDS,
             sink=lambda data: True,
-            heard=heard,
-            begun=run.begun,
+            on_stderr=parse_progress,
+            on_start=run.set_kill,
         )
 
-    def _refused(
-        self, ending: ProcessEnd, order: CloneOrder, run: CloneRun, full: bool, complaints: bytes
+    def _explain_failure(
+        self, ending: ProcessEnd, order: CloneRequest, run: CloneRun, full: bool, complaints: bytes
     ) -> ServiceError:
         if run.cancelled:
             return operation_failed("the clone was cancelled")
@@ -102,9 +106,9 @@ class Cloner:
             return operation_failed(f"the clone timed out after {SECONDS:g} s")
         if ending.status is None:
             return operation_failed(f"git could not be run: {ending.reason}")
-        known = FULL if full else reason(complaints)
+        known = FULL if full else find_failure_reason(complaints)
         fatal = [line for line in complaints.splitlines() if line.startswith((b"fatal", b"error"))]
-        text = error_text(self._redactor, b"\n".join(fatal) or complaints)
+        text = make_error_text(self._redactor, b"\n".join(fatal) or complaints)
         for secret in (order.source.password, order.source.username):
             text = text.replace(secret, "***") if secret else text
         return operation_failed(f"{known} ({text})" if known is not None else text)
@@ -118,7 +122,7 @@ def _is_full(target: str) -> bool:
         return False
 
 
-def _finish(order: CloneOrder) -> str | None:
+def _finish_checkout(order: CloneRequest) -> str | None:
     """Create C{.git/info}, and return the branch or ref that was checked out; blocks."""
     root = os.fsencode(order.target)
     # A clone without a template lacks this folder, in which users edit files.

@@ -37,22 +37,22 @@ class ProgressReader:
         self.complaints = b""
         self._rest = b""
 
-    def feed(self, data: bytes) -> bool:
+    def feed_bytes(self, data: bytes) -> bool:
         """Parse the next bytes; return true if L{now} has changed."""
         before = self.now
         *lines, rest = _ENDS.split(self._rest + data)
         self._rest = rest[-LINE_LIMIT:]
         for line in lines:
-            self._take(line.strip()[:LINE_LIMIT])
+            self._parse_line(line.strip()[:LINE_LIMIT])
         return self.now != before
 
-    def finish(self) -> bytes:
+    def finish_input(self) -> bytes:
         """Parse the rest and return git's error output."""
-        self._take(self._rest.strip())
+        self._parse_line(self._rest.strip())
         self._rest = b""
         return self.complaints
 
-    def _take(self, line: bytes) -> None:
+    def _parse_line(self, line: bytes) -> None:
         found = _PROGRESS.match(line)
         if found is not None:
             percent = None if found[2] is None else min(100, int(found[2]))
@@ -83,7 +83,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
 )
 
 
-def reason(complaints: bytes) -> str | None:
+def find_failure_reason(complaints: bytes) -> str | None:
     """Return a plain reason for a failed clone; C{None}: git's text is as good."""
     text = complaints.decode("utf-8", "replace").lower()
     return next((told for pattern, told in _REASONS if re.search(pattern, text)), None)

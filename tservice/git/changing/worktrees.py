@@ -14,11 +14,11 @@ from tservice.core.disk_errors import find_disk_problem
 from tservice.core.doors.thread_runners import RunInLocation
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
 from tservice.core.places.location import Location
-from tservice.git.inspect import Closed, Inspection, Inspector
-from tservice.git.interfaces import WorktreeOrder
-from tservice.git.locate import recognise
-from tservice.git.model import Repository
+from tservice.git.inspector import ReadingContext, RepositoryClosedError, RepositoryInspector
+from tservice.git.interfaces import WorktreeRequest
+from tservice.git.model import GitRepository
 from tservice.git.runner import GitError
+from tservice.git.search import recognise_repository
 
 SECONDS = 120.0
 """Seconds that a git command may take if it checks out a whole tree."""
@@ -30,27 +30,27 @@ _TAKEN = ("is already checked out at", "is already used by worktree", "a branch 
 
 
 @frozen(kw_only=True)
-class _Shop:
+class _RepositoryCommands:
     """Git commands in one repository."""
 
-    inspector: Inspector
-    visit: Inspection
+    inspector: RepositoryInspector
+    visit: ReadingContext
 
-    async def briefly(self, *words: str) -> bytes:
+    async def run_short(self, *words: str) -> bytes:
         """Run a short command and return its output.
 
         @raise GitError: it failed.
         """
-        return await self.inspector.ask(self.visit, words, _LIMIT)
+        return await self.inspector.run_git(self.visit, words, _LIMIT)
 
-    async def change(self, *words: str) -> bytes:
+    async def run_long(self, *words: str) -> bytes:
         """Run a command that may take long, and return its output.
 
         @raise GitError: it failed.
         """
-        return await self.inspector.ask(evolve(self.visit, timeout=SECONDS), words, _LIMIT)
+        return await self.inspector.run_git(evolve(self.visit, timeout=SECONDS), words, _LIMIT)
 
-    async def forget(self, path: str, *, known: bool) -> None:
+    async def remove_worktree(self, path: str, *, known: bool) -> None:
         """Remove the worktree at C{path}, or git's record of it if its folder is missing.
 
         No other worktree is touched: C{git worktree prune} would remove each one whose folder is
@@ -60,55 +60,61 @@ class _Shop:
         @raise ServiceError: 422: git refuses.
         """
         try:
-            await self.change("worktree", "remove", "--force", "--force", "--", path)
+            await self.run_long("worktree", "remove", "--force", "--force", "--", path)
         except GitError as error:
             if known or _UNKNOWN not in str(error):
-                raise _refused(error) from None
+                raise _to_service_error(error) from None
 
 
-class GitWorktrees:
+class WorktreeManager:
     """See L{tservice.git.interfaces.IGitWork}."""
 
     def __init__(
-        self, in_place: RunInLocation, inspector_of: Callable[[Location, str | None], Inspector]
+        self,
+        in_place: RunInLocation,
+        inspector_of: Callable[[Location, str | None], RepositoryInspector],
     ) -> None:
         self._in_place = in_place
         self._inspector_of = inspector_of
 
-    async def add(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
+    async def add_worktree(self, order: WorktreeRequest) -> Callable[[], Awaitable[None]]:
         """Add a worktree; return a function that removes it again."""
         try:
-            shop = await self._open(order.folder, order.place, order.owner)
-        except Closed as error:
-            raise _refused(error) from None
+            shop = await self._open_repository(order.folder, order.place, order.owner)
+        except RepositoryClosedError as error:
+            raise _to_service_error(error) from None
         if shop is None:
             raise operation_failed(f"{order.folder} is not a git repository")
         try:
-            there, elsewhere = await self._branches(shop, order.branch)
+            there, elsewhere = await self._find_branch(shop, order.branch)
             if there and order.start is not None:
                 text = f"the branch {order.branch} already exists: leave from out"
                 raise ServiceError(ErrorCode.ALREADY_EXISTS, text)
             # Git accepts an empty folder, and the rollback may remove a folder made here.
-            claim = partial(_claim, order.path)
+            claim = partial(_create_folder, order.path)
             await self._in_place(order.place, claim, order.path, order.owner)
             try:
-                await shop.change("worktree", "add", *_which(order, there, elsewhere))
+                await shop.run_long(
+                    "worktree", "add", *_worktree_arguments(order, there, elsewhere)
+                )
             except GitError as error:
                 made = not there and "a branch named" not in str(error)
-                await self._undo(shop, order, made)
+                await self._roll_back(shop, order, made)
                 raise
         except GitError as error:
-            raise _refused(error) from None
-        return partial(self._undo, shop, order, not there)
+            raise _to_service_error(error) from None
+        return partial(self._roll_back, shop, order, not there)
 
-    async def remove(self, path: str, repository: str, place: Location, owner: str | None) -> None:
+    async def remove_worktree(
+        self, path: str, repository: str, place: Location, owner: str | None
+    ) -> None:
         """Remove a worktree; its branch stays."""
-        found = await self._in_place(place, partial(_recognised, path), path, owner)
+        found = await self._in_place(place, partial(_recognise_folder, path), path, owner)
         if found is not None and found.control == found.common:
             return  # a separate repository was made there
         try:
-            shop = await self._open(repository, place, owner)
-        except Closed:
+            shop = await self._open_repository(repository, place, owner)
+        except RepositoryClosedError:
             # The git inside the container can remove the rest of it.
             if found is not None:
                 work = partial(shutil.rmtree, path, ignore_errors=True)
@@ -126,48 +132,52 @@ class GitWorktrees:
                 return  # it is no worktree any more
         elif found.common != shop.visit.repository.common:
             return
-        await shop.forget(path, known=found is not None)
+        await shop.remove_worktree(path, known=found is not None)
 
-    async def _open(self, folder: str, place: Location, owner: str | None) -> _Shop | None:
-        repository = await self._in_place(place, partial(_recognised, folder), folder, owner)
+    async def _open_repository(
+        self, folder: str, place: Location, owner: str | None
+    ) -> _RepositoryCommands | None:
+        repository = await self._in_place(place, partial(_recognise_folder, folder), folder, owner)
         if repository is None:
             return None
         inspector = self._inspector_of(place, owner)
         try:
-            visit = await inspector.visit(repository, READ_SECONDS)
-        except Closed:
+            visit = await inspector.open_repository(repository, READ_SECONDS)
+        except RepositoryClosedError:
             raise
         except GitError as error:
-            raise _refused(error) from None
-        return _Shop(inspector=inspector, visit=visit)
+            raise _to_service_error(error) from None
+        return _RepositoryCommands(inspector=inspector, visit=visit)
 
-    async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, str | None]:
+    async def _find_branch(self, shop: _RepositoryCommands, branch: str) -> tuple[bool, str | None]:
         """Return whether the branch exists, and its reference on a remote, if exactly one remote
         has it.
         """
         own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
-        output = await shop.briefly("for-each-ref", "--format=%(refname)", "--", own, others)
+        output = await shop.run_short("for-each-ref", "--format=%(refname)", "--", own, others)
         names = output.decode("utf-8", "replace").splitlines()
         far = [name for name in names if name.startswith("refs/remotes/")]
         # Git itself does not choose between several remotes.
         only = far[0] if len(far) == 1 and far[0].split("/", 3)[-1] == branch else None
         return own in names, only
 
-    async def _undo(self, shop: _Shop, order: WorktreeOrder, made: bool) -> None:
+    async def _roll_back(
+        self, shop: _RepositoryCommands, order: WorktreeRequest, made: bool
+    ) -> None:
         """Roll back.  Attempt every step, each with the time limit of a reading command."""
         with suppress(GitError):
-            await shop.briefly("worktree", "remove", "--force", "--force", "--", order.path)
+            await shop.run_short("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
         await self._in_place(order.place, work, order.path, order.owner)
         # A killed git may have left its record of the folder.
         with suppress(GitError):
-            await shop.briefly("worktree", "remove", "--force", "--force", "--", order.path)
+            await shop.run_short("worktree", "remove", "--force", "--force", "--", order.path)
         if made:
             with suppress(GitError):
-                await shop.briefly("branch", "-D", "--", order.branch)
+                await shop.run_short("branch", "-D", "--", order.branch)
 
 
-def _which(order: WorktreeOrder, there: bool, elsewhere: str | None) -> list[str]:
+def _worktree_arguments(order: WorktreeRequest, there: bool, elsewhere: str | None) -> list[str]:
     """Return the arguments of C{git worktree add}: an existing branch, one of a remote, or a new
     one.
     """
@@ -180,7 +190,7 @@ def _which(order: WorktreeOrder, there: bool, elsewhere: str | None) -> list[str
     return ["--quiet", "--no-track", "-b", order.branch, "--", order.path, start]
 
 
-def _claim(path: str) -> None:
+def _create_folder(path: str) -> None:
     """Create the folder of a new worktree.
 
     @raise ServiceError: 409, 422.
@@ -196,14 +206,14 @@ def _claim(path: str) -> None:
         ) from error
 
 
-def _recognised(folder: str) -> Repository | None:
+def _recognise_folder(folder: str) -> GitRepository | None:
     try:
-        return recognise(os.path.realpath(os.fsencode(folder)))
+        return recognise_repository(os.path.realpath(os.fsencode(folder)))
     except OSError:
         return None  # a link was replaced
 
 
-def _refused(error: GitError) -> ServiceError:
+def _to_service_error(error: GitError) -> ServiceError:
     text = str(error)
     return (
         state_conflict(text) if any(words in text for words in _TAKEN) else operation_failed(text)

@@ -17,7 +17,7 @@ class ByteRange:
     length: int
 
     def content_range(self, size: int) -> str:
-        """Return the C{Content-Range} header of a 206."""
+        """Return the C{FileContent-Range} header of a 206."""
         return f"bytes {self.start}-{self.start + self.length - 1}/{size}"
 
 

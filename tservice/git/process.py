@@ -13,7 +13,7 @@ from tservice.core.timers import cancel_call
 STDERR_LIMIT = 4096
 """Bytes of stderr that are kept: the first ones."""
 
-UNENDING = 5.0
+KILL_SECONDS = 5.0
 """Seconds to wait for a process after SIGKILL: a process that accesses a dead mount stays."""
 
 Sink = Callable[[bytes], bool]
@@ -58,13 +58,13 @@ class GitProcess:
         self._fault: Exception | None = None
         self._timer: IDelayedCall | None = None
 
-    def begun(self, end: Callable[[], None]) -> None:
+    def start_timer(self, end: Callable[[], None]) -> None:
         """Start the time limit of the process.
 
         @param end: kills it and its children.
         """
         self._end = end
-        self._timer = self._clock.callLater(self._timeout, self._expire)
+        self._timer = self._clock.callLater(self._timeout, self._handle_timeout)
 
     def kill(self) -> None:
         """Kill the process; harmless after its end."""
@@ -72,11 +72,13 @@ class GitProcess:
             self._end()
             self._end = None
             cancel_call(self._timer)
-            self._timer = self._clock.callLater(UNENDING, self.failed, "it cannot be killed")
+            self._timer = self._clock.callLater(
+                KILL_SECONDS, self.process_failed, "it cannot be killed"
+            )
 
-    # -- GitRun
+    # -- ProcessCallbacks
 
-    def printed(self, data: bytes) -> None:
+    def stdout_received(self, data: bytes) -> None:
         if self._enough or self.ended.called:
             return
         try:
@@ -86,18 +88,18 @@ class GitProcess:
         if self._enough:
             self.kill()
 
-    def complained(self, data: bytes) -> None:
+    def stderr_received(self, data: bytes) -> None:
         self._stderr = (self._stderr + data)[:STDERR_LIMIT]
 
-    def over(self, status: int) -> None:
-        self._finish(status)
+    def process_ended(self, status: int) -> None:
+        self._fire_ended(status)
 
-    def failed(self, reason: str) -> None:
-        self._finish(None, reason)
+    def process_failed(self, reason: str) -> None:
+        self._fire_ended(None, reason)
 
     # -- inside
 
-    def _finish(self, status: int | None, reason: str = "") -> None:
+    def _fire_ended(self, status: int | None, reason: str = "") -> None:
         if self.ended.called:
             return
         self._end = None
@@ -112,6 +114,6 @@ class GitProcess:
         )
         self.ended.callback(ending)
 
-    def _expire(self) -> None:
+    def _handle_timeout(self) -> None:
         self._timed_out = True
         self.kill()

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 
 from tservice.core.files import is_secret
-from tservice.git.inspect import Inspection, Inspector
-from tservice.git.smallfiles import read_small
+from tservice.git.inspector import ReadingContext, RepositoryInspector
+from tservice.git.small_files import read_small
 
 LISTED_BYTES = 256 * 1024 * 1024
 """Bytes that git may print of the names of ignored files and folders."""
@@ -19,12 +19,14 @@ _IGNORED = (
 )  # fmt: skip
 
 
-async def list_ignored_secrets(inspector: Inspector, visit: Inspection) -> list[bytes]:
+async def list_ignored_secrets(
+    inspector: RepositoryInspector, visit: ReadingContext
+) -> list[bytes]:
     """List ignored files whose names suggest secrets; ignored folders are not entered.
 
     @raise GitError: git fails.
     """
-    listed = await inspector.ask(visit, _IGNORED, LISTED_BYTES)
+    listed = await inspector.run_git(visit, _IGNORED, LISTED_BYTES)
     return [each for each in listed.split(b"\0") if is_secret(os.fsdecode(each))]
 
 

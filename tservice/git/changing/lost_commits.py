@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from attrs import frozen
 
-from tservice.git.changing.inside import Inside, worktree_folders
-from tservice.git.inspect import Inspection, Inspector
-from tservice.git.model import Repository
-from tservice.git.smallfiles import read_small
+from tservice.git.changing.nested_repositories import FolderRepositories, worktree_folders
+from tservice.git.inspector import ReadingContext, RepositoryInspector
+from tservice.git.model import GitRepository
+from tservice.git.small_files import read_small
 
-COUNTED = 1000
+MAX_COUNTED = 1000
 """Commits counted; if there are more, the text says "or more"."""
-NAMED = 3
+MAX_NAMED = 3
 """Commits that an error text names, newest first, so that the user can retrieve them."""
 LOG_BYTES = 1024 * 1024
 """Bytes read of the end of one reflog."""
@@ -27,7 +27,7 @@ BRANCH_LOGS = 500
 
 _NAMED_LENGTH = 9
 _HASH_LIMIT = 100
-_REV_LIST = ("--no-replace-objects", "rev-list", f"--max-count={COUNTED}", "--ignore-missing")
+_REV_LIST = ("--no-replace-objects", "rev-list", f"--max-count={MAX_COUNTED}", "--ignore-missing")
 _OWN_REFS = ("refs/bisect", "refs/worktree", "refs/rewritten")
 """References that each worktree has for itself."""
 _SHARED = (*(f"--exclude={name}/*" for name in _OWN_REFS), "--glob=refs/*")
@@ -39,7 +39,7 @@ _REBASE = b"rebase"
 
 @frozen(kw_only=True)
 class LostCommits:
-    """The newest commits that have no other copy, at most L{COUNTED}."""
+    """The newest commits that have no other copy, at most L{MAX_COUNTED}."""
 
     hashes: tuple[str, ...] = ()
 
@@ -48,27 +48,29 @@ class LostCommits:
         """Number of commits."""
         return len(self.hashes)
 
-    def told(self, holder: str) -> str:
+    def describe(self, holder: str) -> str:
         """Return the error text: the number, C{holder}, and the newest of them."""
-        number = f"{self.count} or more" if self.count >= COUNTED else str(self.count)
-        named = ", ".join(each[:_NAMED_LENGTH] for each in self.hashes[:NAMED])
-        more = ", ..." if self.count > NAMED else ""
+        number = f"{self.count} or more" if self.count >= MAX_COUNTED else str(self.count)
+        named = ", ".join(each[:_NAMED_LENGTH] for each in self.hashes[:MAX_NAMED])
+        more = ", ..." if self.count > MAX_NAMED else ""
         return f"{number} {'commit' if self.count == 1 else 'commits'} {holder} ({named}{more})"
 
 
-async def commits_of_worktree(
-    inspector: Inspector, visit: Inspection, others: Sequence[str]
+async def find_worktree_commits(
+    inspector: RepositoryInspector, visit: ReadingContext, others: Sequence[str]
 ) -> LostCommits:
     """Find commits that only a worktree reaches: on a detached HEAD, or in a bisect.
 
-    @param others: HEADs of other worktrees (L{other_heads}).
+    @param others: HEADs of other worktrees (L{read_other_heads}).
     @raise GitError: git fails.
     """
     own = ("HEAD", *(f"--glob={name}/*" for name in _OWN_REFS))
-    return await _lost(inspector, visit, (*own, "--not", *_SHARED, *others))
+    return await _list_commits(inspector, visit, (*own, "--not", *_SHARED, *others))
 
 
-async def commits_of_repository(inspector: Inspector, visit: Inspection) -> LostCommits:
+async def find_unpushed_commits(
+    inspector: RepositoryInspector, visit: ReadingContext
+) -> LostCommits:
     """Find commits of a whole repository that no remote has.
 
     If there is a remote, tags count as the remote's: a clone also brings those of no branch.
@@ -77,20 +79,24 @@ async def commits_of_repository(inspector: Inspector, visit: Inspection) -> Lost
     """
     known = (*_NOT_PUSHED, "refs/tags/*") if visit.configured.has_remote else _NOT_PUSHED
     excluded = [f"--exclude={name}" for name in known]
-    return await _lost(inspector, visit, (*excluded, "--all", "HEAD", "--not", "--remotes"))
+    return await _list_commits(inspector, visit, (*excluded, "--all", "HEAD", "--not", "--remotes"))
 
 
-async def commits_of_nothing(inspector: Inspector, visit: Inspection) -> LostCommits:
+async def find_detached_commits(
+    inspector: RepositoryInspector, visit: ReadingContext
+) -> LostCommits:
     """Find commits of a detached HEAD that no branch, tag or remote has.
 
     @raise GitError: git fails.
     """
-    return await _lost(inspector, visit, ("HEAD", "--not", "--branches", "--tags", "--remotes"))
+    return await _list_commits(
+        inspector, visit, ("HEAD", "--not", "--branches", "--tags", "--remotes")
+    )
 
 
-async def commits_of_reflog(
-    inspector: Inspector,
-    visit: Inspection,
+async def find_reflog_commits(
+    inspector: RepositoryInspector,
+    visit: ReadingContext,
     own: Sequence[str],
     others: Sequence[str],
     *,
@@ -105,28 +111,30 @@ async def commits_of_reflog(
     if not own:
         return LostCommits()
     known = ("--glob=refs/*",) if tags_stay else ("--exclude=refs/tags/*", "--glob=refs/*")
-    return await _lost(inspector, visit, (*own, "--not", "HEAD", *known, *others))
+    return await _list_commits(inspector, visit, (*own, "--not", "HEAD", *known, *others))
 
 
-async def _lost(inspector: Inspector, visit: Inspection, which: Sequence[str]) -> LostCommits:
-    output = await inspector.ask(visit, (*_REV_LIST, *which, "--"), COUNTED * _HASH_LIMIT)
+async def _list_commits(
+    inspector: RepositoryInspector, visit: ReadingContext, which: Sequence[str]
+) -> LostCommits:
+    output = await inspector.run_git(visit, (*_REV_LIST, *which, "--"), MAX_COUNTED * _HASH_LIMIT)
     return LostCommits(hashes=tuple(output.decode("ascii", "replace").split()))
 
 
-def own_log(repository: Repository) -> list[str]:
+def read_head_reflog(repository: GitRepository) -> list[str]:
     """Return the commits that the reflog of the repository's HEAD names; blocks.
 
     Steps of a rebase are left out: a branch has the result, and another reflog the state before.
     """
-    return _hashes(os.path.join(repository.control, b"logs", b"HEAD"), _is_step)
+    return _read_reflog_hashes(os.path.join(repository.control, b"logs", b"HEAD"), _is_rebase_step)
 
 
-def other_heads(repository: Repository, inside: Inside) -> list[str]:
+def read_other_heads(repository: GitRepository, inside: FolderRepositories) -> list[str]:
     """Return the detached HEADs that stay when the folder of C{inside} is removed; blocks."""
     common = repository.common
-    controls = [] if inside.goes(common) else [common]
+    controls = [] if inside.is_removed(common) else [common]
     for control, folder in worktree_folders(common):
-        goes = inside.goes(os.path.realpath(control)) or inside.goes(folder)
+        goes = inside.is_removed(os.path.realpath(control)) or inside.is_removed(folder)
         if not goes and os.path.isdir(folder):
             controls.append(control)
     found = [read_small(os.path.join(control, b"HEAD"), _HASH_LIMIT) for control in controls]
@@ -134,47 +142,47 @@ def other_heads(repository: Repository, inside: Inside) -> list[str]:
     return [head for head in heads if re.fullmatch("[0-9a-f]{40,64}", head)]
 
 
-def branch_logs(repository: Repository, inside: Inside) -> list[str]:
+def read_branch_reflogs(repository: GitRepository, inside: FolderRepositories) -> list[str]:
     """Return the commits in reflogs of branches that stay; blocks."""
-    if inside.goes(repository.common):
+    if inside.is_removed(repository.common):
         return []
     found: dict[str, None] = {}
-    for number, path in enumerate(_files(os.path.join(repository.common, b"logs", b"refs"))):
+    for number, path in enumerate(_walk_files(os.path.join(repository.common, b"logs", b"refs"))):
         if number >= BRANCH_LOGS or len(found) >= LOG_HASHES:
             break
-        found |= dict.fromkeys(_hashes(path, lambda said: False))
+        found |= dict.fromkeys(_read_reflog_hashes(path, lambda said: False))
     return list(found)[:LOG_HASHES]
 
 
-def _files(folder: bytes) -> Iterator[bytes]:
+def _walk_files(folder: bytes) -> Iterator[bytes]:
     for parent, _, names in os.walk(folder):
         for name in names:
             yield os.path.join(parent, name)
 
 
-def _is_step(said: bytes) -> bool:
+def _is_rebase_step(said: bytes) -> bool:
     return said.startswith(_REBASE)
 
 
-def _hashes(path: bytes, leave_out: Callable[[bytes], bool]) -> list[str]:
+def _read_reflog_hashes(path: bytes, leave_out: Callable[[bytes], bool]) -> list[str]:
     """Return the hashes of a reflog, the last ones first."""
     found: dict[str, None] = {}
-    for line in reversed(_last_lines(path)):
+    for line in reversed(_read_last_lines(path)):
         entry = _ENTRY.fullmatch(line)
         if entry is None or leave_out(entry[3] or b""):
             continue
-        found |= dict.fromkeys(each.decode() for each in _real((entry[2], entry[1])))
+        found |= dict.fromkeys(each.decode() for each in _without_zero_hashes((entry[2], entry[1])))
         if len(found) >= LOG_HASHES:
             break
     return list(found)
 
 
-def _real(hashes: Iterable[bytes]) -> Iterable[bytes]:
+def _without_zero_hashes(hashes: Iterable[bytes]) -> Iterable[bytes]:
     """Yield the hashes that are not zero, which means none."""
     return (each for each in hashes if each.strip(b"0"))
 
 
-def _last_lines(path: bytes) -> list[bytes]:
+def _read_last_lines(path: bytes) -> list[bytes]:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.repos import ENVIRON
-from tservice.git.addeddiff import Content, added_diff, read_content
-from tservice.git.inspect import tracked_diff
+from tservice.git.added_diff import FileContent, format_added_diff, read_content
+from tservice.git.inspector import parse_tracked_diff
 from tservice.git.model import DIFF_LIMIT
 
 SAMPLES: dict[bytes, bytes] = {
@@ -45,7 +45,7 @@ class AddedDiffTests(SynchronousTestCase):
         with open(path, "wb") as file:
             file.write(data)
 
-    def read(self, name: bytes) -> Content:
+    def read(self, name: bytes) -> FileContent:
         content = read_content(os.fsencode(self.root), name)
         assert content is not None
         return content
@@ -59,7 +59,7 @@ class AddedDiffTests(SynchronousTestCase):
     def test_as_git(self) -> None:
         for name, data in SAMPLES.items():
             self.write(name, data)
-            diff = added_diff(name, self.read(name))
+            diff = format_added_diff(name, self.read(name))
             self.assertEqual(self.by_git(name).decode(), diff.diff, name)
             self.assertEqual((b"\0" in data[:8000], False), (diff.binary, diff.truncated), name)
 
@@ -68,7 +68,9 @@ class AddedDiffTests(SynchronousTestCase):
         (self.root / "run").chmod(0o755)
         (self.root / "link").symlink_to("/etc/passwd")
         for name in (b"run", b"link"):
-            self.assertEqual(self.by_git(name).decode(), added_diff(name, self.read(name)).diff)
+            self.assertEqual(
+                self.by_git(name).decode(), format_added_diff(name, self.read(name)).diff
+            )
         self.assertEqual(b"/etc/passwd", self.read(b"link").data)
 
     def test_no_symlink_on_the_way(self) -> None:
@@ -84,8 +86,8 @@ class AddedDiffTests(SynchronousTestCase):
     @given(st.integers(DIFF_LIMIT - 50, DIFF_LIMIT + 50), st.integers(1, 500))
     def test_cut_short(self, size: int, width: int) -> None:
         data = ((b"x" * (width - 1) + b"\n") * (size // width + 1))[:size]
-        content = Content(mode="100644", data=data[:DIFF_LIMIT], whole=size <= DIFF_LIMIT)
-        diff = added_diff(b"f", content)
+        content = FileContent(mode="100644", data=data[:DIFF_LIMIT], whole=size <= DIFF_LIMIT)
+        diff = format_added_diff(b"f", content)
         body = diff.diff.partition("@@\n")[2]
         self.assertLessEqual(len(diff.diff), DIFF_LIMIT)
         if diff.truncated:
@@ -95,15 +97,15 @@ class AddedDiffTests(SynchronousTestCase):
         self.assertIn(f"+1,{lines} @@" if lines != 1 else "+1 @@", diff.diff)
 
     def test_one_endless_line(self) -> None:
-        content = Content(mode="100644", data=b"x" * DIFF_LIMIT, whole=False)
-        diff = added_diff(b"f", content)
+        content = FileContent(mode="100644", data=b"x" * DIFF_LIMIT, whole=False)
+        diff = format_added_diff(b"f", content)
         self.assertTrue(diff.truncated)
         self.assertTrue(DIFF_LIMIT - 100 < len(diff.diff) <= DIFF_LIMIT)
 
     def test_a_long_name_is_part_of_it(self) -> None:
-        content = Content(mode="100644", data=b"x\n" * (DIFF_LIMIT // 3 - 100))
-        self.assertFalse(added_diff(b"f", content).truncated)
-        diff = added_diff(b"folder/" * 50 + "n\u00e9".encode(), content)
+        content = FileContent(mode="100644", data=b"x\n" * (DIFF_LIMIT // 3 - 100))
+        self.assertFalse(format_added_diff(b"f", content).truncated)
+        diff = format_added_diff(b"folder/" * 50 + "n\u00e9".encode(), content)
         self.assertTrue(diff.truncated)
         self.assertLessEqual(len(diff.diff.encode()), DIFF_LIMIT)
 
@@ -114,11 +116,11 @@ class TrackedDiffTests(SynchronousTestCase):
     def test_binary_is_told_by_the_head(self) -> None:
         head = b"diff --git a/x b/x\nindex 1..2 100644\n"
         self.assertTrue(
-            tracked_diff(head + b"Binary files a/x and b/x differ\n", truncated=False).binary
+            parse_tracked_diff(head + b"Binary files a/x and b/x differ\n", truncated=False).binary
         )
         text = head + b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\nBinary files a and b differ\n"
-        self.assertFalse(tracked_diff(text, truncated=False).binary)
+        self.assertFalse(parse_tracked_diff(text, truncated=False).binary)
 
     def test_cut_between_lines(self) -> None:
-        self.assertEqual("a\n", tracked_diff(b"a\nb", truncated=True).diff)
-        self.assertEqual("ab", tracked_diff(b"ab", truncated=True).diff)
+        self.assertEqual("a\n", parse_tracked_diff(b"a\nb", truncated=True).diff)
+        self.assertEqual("ab", parse_tracked_diff(b"ab", truncated=True).diff)

@@ -9,12 +9,12 @@ from unittest import mock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.git import runner
-from tservice.git.model import Repository
-from tservice.git.runner import Actor, GitError, choose_actor
-from tservice.git.safety import Configured
-from tservice.git.usersettings import UserSettings, read_user_settings
+from tservice.git.isolation import ConfiguredNames
+from tservice.git.model import GitRepository
+from tservice.git.runner import GitActor, GitError, choose_actor
+from tservice.git.user_settings import UserSettings, read_user_settings
 
-REPOSITORY = Repository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
+REPOSITORY = GitRepository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
 NOBODY = UserSettings(core={}, safe=frozenset())
 
 
@@ -41,16 +41,16 @@ class UserSettingsTests(SynchronousTestCase):
         self.assertNotIn("pager", settings.core)
 
     def test_repository_wins(self) -> None:
-        configured = Configured(names=frozenset({"core.excludesfile"}))
-        self.assertNotIn("core.excludesFile", self.read().beneath(configured))
-        nothing = Configured(names=frozenset())
-        self.assertIn("core.excludesFile", self.read().beneath(nothing))
+        configured = ConfiguredNames(names=frozenset({"core.excludesfile"}))
+        self.assertNotIn("core.excludesFile", self.read().get_defaults(configured))
+        nothing = ConfiguredNames(names=frozenset())
+        self.assertIn("core.excludesFile", self.read().get_defaults(nothing))
 
     def test_safe(self) -> None:
         settings = self.read("[safe]\ndirectory = /old\ndirectory =\ndirectory = ~/r\n")
-        self.assertTrue(settings.trusts(os.fsencode(self.home / "r")))
-        self.assertFalse(settings.trusts(b"/old"))
-        self.assertTrue(self.read("[safe]\ndirectory = *\n").trusts(b"/any"))
+        self.assertTrue(settings.is_trusted(os.fsencode(self.home / "r")))
+        self.assertFalse(settings.is_trusted(b"/old"))
+        self.assertTrue(self.read("[safe]\ndirectory = *\n").is_trusted(b"/any"))
 
     def test_unreadable(self) -> None:
         self.assertEqual(frozenset(), self.read("[core\n").safe)
@@ -62,25 +62,25 @@ class UserSettingsTests(SynchronousTestCase):
 class ActorTests(SynchronousTestCase):
     """As whom a repository is read."""
 
-    def choose(self, owners: set[int], euid: int, user: UserSettings = NOBODY) -> Actor:
+    def choose(self, owners: set[int], euid: int, user: UserSettings = NOBODY) -> GitActor:
         def group(uid: int) -> int:
             if uid == 404:
                 raise KeyError(uid)
             return uid + 1
 
         with (
-            mock.patch.object(runner, "owners", return_value=frozenset(owners)),
-            mock.patch.object(runner, "group_of", return_value=77),
+            mock.patch.object(runner, "find_owners", return_value=frozenset(owners)),
+            mock.patch.object(runner, "find_group", return_value=77),
         ):
             return choose_actor(REPOSITORY, user, euid, group)
 
     def test_own(self) -> None:
-        self.assertEqual(Actor(), self.choose({5}, 5))
-        self.assertEqual(Actor(), self.choose({0}, 0))
+        self.assertEqual(GitActor(), self.choose({5}, 5))
+        self.assertEqual(GitActor(), self.choose({0}, 0))
 
     def test_root_becomes_the_owner(self) -> None:
-        self.assertEqual(Actor(uid=5, gid=6, own_settings=False), self.choose({5}, 0))
-        self.assertEqual(Actor(uid=404, gid=77, own_settings=False), self.choose({404}, 0))
+        self.assertEqual(GitActor(uid=5, gid=6, own_settings=False), self.choose({5}, 0))
+        self.assertEqual(GitActor(uid=404, gid=77, own_settings=False), self.choose({404}, 0))
 
     def test_refused(self) -> None:
         for owners, euid in (({6}, 5), ({5, 6}, 5), ({0, 5}, 0), ({0}, 5)):
@@ -88,4 +88,4 @@ class ActorTests(SynchronousTestCase):
 
     def test_declared_safe(self) -> None:
         user = UserSettings(core={}, safe=frozenset({b"/r"}))
-        self.assertEqual(Actor(), self.choose({6}, 5, user))
+        self.assertEqual(GitActor(), self.choose({6}, 5, user))

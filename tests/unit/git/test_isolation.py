@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.logs.redact import MARK, SecretRedactor
-from tservice.git.errortext import error_text
-from tservice.git.model import ERROR_LIMIT, Repository
-from tservice.git.safety import (
+from tservice.git.error_text import make_error_text
+from tservice.git.isolation import (
     OVERRIDES_LIMIT,
-    TooMuchConfigured,
+    TooManyOverridesError,
     absolute_folders,
-    arguments,
-    environment,
+    make_arguments,
+    make_environment,
     parse_names,
 )
+from tservice.git.model import ERROR_LIMIT, GitRepository
 
-REPOSITORY = Repository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
+REPOSITORY = GitRepository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
 DRIVERS = st.text(
     alphabet=st.characters(codec="utf-8", exclude_characters="\0\n"), min_size=1, max_size=20
 )
@@ -31,20 +31,20 @@ class OverrideTests(SynchronousTestCase):
     @given(st.lists(DRIVERS, max_size=5), st.sampled_from(["clean", "process", "smudge"]))
     def test_every_filter_is_switched_off(self, drivers: list[str], key: str) -> None:
         output = "".join(f"filter.{driver}.{key}\0" for driver in drivers).encode()
-        overrides = parse_names(output).overrides()
+        overrides = parse_names(output).make_overrides()
         for driver in drivers:
             for command in ("clean", "smudge", "process"):
                 self.assertEqual("", overrides[f"filter.{driver}.{command}"])
             self.assertEqual("false", overrides[f"filter.{driver}.required"])
 
     def test_names_that_are_not_utf8(self) -> None:
-        overrides = parse_names(b"filter.\xe9.clean\0").overrides()
-        environ = environment("/bin", overrides)
+        overrides = parse_names(b"filter.\xe9.clean\0").make_overrides()
+        environ = make_environment("/bin", overrides)
         self.assertIn(b"filter.\xe9.clean", environ.values())
 
     def test_all_reach_git(self) -> None:
-        overrides = parse_names(b"filter.x.clean\0").overrides()
-        environ = environment("/bin", overrides)
+        overrides = parse_names(b"filter.x.clean\0").make_overrides()
+        environ = make_environment("/bin", overrides)
         self.assertEqual(b"%d" % len(overrides), environ[b"GIT_CONFIG_COUNT"])
         pairs = {
             environ[b"GIT_CONFIG_KEY_%d" % n]: environ[b"GIT_CONFIG_VALUE_%d" % n]
@@ -54,7 +54,7 @@ class OverrideTests(SynchronousTestCase):
 
     def test_too_many(self) -> None:
         names = b"".join(b"filter.%d.clean\0" % n for n in range(OVERRIDES_LIMIT))
-        self.assertRaises(TooMuchConfigured, parse_names(names).overrides)
+        self.assertRaises(TooManyOverridesError, parse_names(names).make_overrides)
 
     def test_remotes(self) -> None:
         for names, wanted in (
@@ -65,7 +65,7 @@ class OverrideTests(SynchronousTestCase):
         ):
             self.assertEqual(wanted, parse_names(names).has_remote, names)
         self.assertEqual(
-            "false", parse_names(b"remote.a.b.url\0").overrides()["remote.a.b.promisor"]
+            "false", parse_names(b"remote.a.b.url\0").make_overrides()["remote.a.b.promisor"]
         )
 
 
@@ -73,14 +73,14 @@ class EnvironmentTests(SynchronousTestCase):
     """Nothing of the service's own, nothing of the user's."""
 
     def test_made_from_nothing(self) -> None:
-        environ = environment("/bin", {})
+        environ = make_environment("/bin", {})
         self.assertEqual(b"/dev/null", environ[b"HOME"])
         self.assertEqual(b"1", environ[b"GIT_NO_LAZY_FETCH"])
         self.assertEqual(b"", environ[b"GIT_ALLOW_PROTOCOL"])
         self.assertEqual(b"0", environ[b"GIT_OPTIONAL_LOCKS"])
 
     def test_folders_are_named(self) -> None:
-        words = arguments(REPOSITORY, ["status", b"\xff"])
+        words = make_arguments(REPOSITORY, ["status", b"\xff"])
         self.assertIn(b"--git-dir=/r/.git", words)
         self.assertIn(b"--work-tree=/r", words)
         self.assertEqual([b"status", b"\xff"], words[-2:])
@@ -93,9 +93,9 @@ class ErrorTextTests(SynchronousTestCase):
     """One clean line."""
 
     def test_first_line(self) -> None:
-        text = error_text(SecretRedactor(), b"\nfatal: no\x1b[31m\nhint: x\n")
+        text = make_error_text(SecretRedactor(), b"\nfatal: no\x1b[31m\nhint: x\n")
         self.assertEqual("fatal: no?[31m", text)
-        self.assertEqual("git failed without an error text", error_text(SecretRedactor(), b""))
+        self.assertEqual("git failed without an error text", make_error_text(SecretRedactor(), b""))
 
     def test_credentials(self) -> None:
         for line in (
@@ -103,7 +103,7 @@ class ErrorTextTests(SynchronousTestCase):
             b"fatal: me:t0ken@host:x",
             b"fatal: 'https://t0ken@host/x'",
         ):
-            text = error_text(SecretRedactor(), line)
+            text = make_error_text(SecretRedactor(), line)
             self.assertNotIn("t0ken", text)
             self.assertIn(MARK, text)
             self.assertIn("host", text)
@@ -111,6 +111,6 @@ class ErrorTextTests(SynchronousTestCase):
     @settings(deadline=None)
     @given(st.binary(max_size=5000))
     def test_bounded(self, stderr: bytes) -> None:
-        text = error_text(SecretRedactor(), stderr)
+        text = make_error_text(SecretRedactor(), stderr)
         self.assertTrue(0 < len(text) <= ERROR_LIMIT)
         self.assertTrue(text.isprintable())

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from attrs import field, frozen
 from dulwich.repo import COMMONDIR, CONTROLDIR, OBJECTDIR, REFSDIR
 
-from tservice.git.model import FoundRepositories, Repository
-from tservice.git.smallfiles import read_small
+from tservice.git.model import FoundRepositories, GitRepository
+from tservice.git.small_files import read_small
 
 DEPTH = 2
 """Levels below the workspace that are searched (protocol-git-status)."""
@@ -46,40 +46,42 @@ class SearchBounds:
     forbidden: frozenset[bytes] = field(factory=frozenset)
     top: bytes | None = None
 
-    def allow(self, repository: Repository, workspace: bytes) -> bool:
+    def is_allowed(self, repository: GitRepository, workspace: bytes) -> bool:
         """Return true if that repository may be inspected for that workspace."""
-        if self.encloses(repository) or self.leaves(repository):
+        if self.is_in_container(repository) or self.is_outside(repository):
             return False
-        return repository.root == workspace or not within(self.home, repository.root)
+        return repository.root == workspace or not is_within(self.home, repository.root)
 
-    def encloses(self, repository: Repository) -> bool:
+    def is_in_container(self, repository: GitRepository) -> bool:
         """Return true if a container shares any part of it."""
-        return any(self.forbids(path) for path in _places(repository))
+        return any(self.is_forbidden(path) for path in _repository_paths(repository))
 
-    def leaves(self, repository: Repository) -> bool:
+    def is_outside(self, repository: GitRepository) -> bool:
         """Return true if any part of it is outside of L{top}."""
         top = self.top
-        return top is not None and not all(within(path, top) for path in _places(repository))
+        return top is not None and not all(
+            is_within(path, top) for path in _repository_paths(repository)
+        )
 
-    def forbids(self, folder: bytes) -> bool:
+    def is_forbidden(self, folder: bytes) -> bool:
         """Return true if C{folder} is at or inside a container's workspace."""
-        return any(within(folder, other) for other in self.forbidden)
+        return any(is_within(folder, other) for other in self.forbidden)
 
 
-def locate(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
+def find_repositories(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
     """Find the repository around C{workspace}, or else those up to L{DEPTH} levels below it.
 
     @param workspace: an absolute path without symlinks.
     @raise OSError: the workspace is no folder that can be read.
     """
     os.close(os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-    around = _around(workspace, bounds)
+    around = _find_around(workspace, bounds)
     if around is not None:
         return FoundRepositories(repositories=(around,))
-    return _below(workspace, bounds)
+    return _find_below(workspace, bounds)
 
 
-def recognise(folder: bytes, top: bytes | None = None) -> Repository | None:
+def recognise_repository(folder: bytes, top: bytes | None = None) -> GitRepository | None:
     """Return the repository whose working tree begins at C{folder}, or C{None}.
 
     It can be a plain repository, a worktree or a submodule.
@@ -87,17 +89,17 @@ def recognise(folder: bytes, top: bytes | None = None) -> Repository | None:
     @param top: as of L{SearchBounds}; nothing outside of it is read.
     """
     entry = os.path.join(folder, _CONTROL)
-    control = _pointed(entry, _GITFILE, folder) if os.path.isfile(entry) else entry
+    control = _read_pointer(entry, _GITFILE, folder) if os.path.isfile(entry) else entry
     if control is None or not os.path.isdir(control):
         return None
     control = os.path.realpath(control)
-    if top is not None and not within(control, top):
+    if top is not None and not is_within(control, top):
         return None
-    common = _common_of(control)
-    return None if common is None else Repository(root=folder, control=control, common=common)
+    common = _find_common_folder(control)
+    return None if common is None else GitRepository(root=folder, control=control, common=common)
 
 
-def recognise_control(folder: bytes, top: bytes | None = None) -> Repository | None:
+def recognise_control(folder: bytes, top: bytes | None = None) -> GitRepository | None:
     """Return the repository whose control folder is C{folder}, without a working tree.
 
     These are bare ones, submodules that are not checked out, and worktrees whose folder is missing.
@@ -105,35 +107,35 @@ def recognise_control(folder: bytes, top: bytes | None = None) -> Repository | N
     @param top: as of L{SearchBounds}; nothing outside of it is read.
     """
     control = os.path.realpath(folder)
-    if top is not None and not within(control, top):
+    if top is not None and not is_within(control, top):
         return None
-    common = _common_of(control)
+    common = _find_common_folder(control)
     if common is None:
         return None
-    return Repository(root=control, control=control, common=common, bare=True)
+    return GitRepository(root=control, control=control, common=common, bare=True)
 
 
-def find_again(repository: Repository, top: bytes | None = None) -> Repository | None:
+def find_again(repository: GitRepository, top: bytes | None = None) -> GitRepository | None:
     """Return the repository that is now at C{repository}'s path; equal to it if nothing has
     changed.
 
     @param top: as of L{SearchBounds}; nothing outside of it is read.
     """
-    look = recognise_control if repository.bare else recognise
+    look = recognise_control if repository.bare else recognise_repository
     return look(repository.root, top)
 
 
-def is_moved(repository: Repository) -> bool:
+def is_moved(repository: GitRepository) -> bool:
     """Return true if a symlink has appeared in its path since it was found."""
     return os.path.realpath(repository.root) != repository.root
 
 
-def _common_of(control: bytes) -> bytes | None:
+def _find_common_folder(control: bytes) -> bytes | None:
     """Return the folder with the references that C{control} shares; C{None}: it is no control
     folder.
     """
     pointer = os.path.join(control, _COMMON)
-    common = _pointed(pointer, b"", control) if os.path.lexists(pointer) else control
+    common = _read_pointer(pointer, b"", control) if os.path.lexists(pointer) else control
     if common is None or not _is_control(control, common):
         return None
     return os.path.realpath(common)
@@ -145,7 +147,7 @@ def _is_control(control: bytes, common: bytes) -> bool:
     return os.path.lexists(os.path.join(control, b"HEAD")) and all(map(os.path.isdir, wanted))
 
 
-def _pointed(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
+def _read_pointer(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
     """Return the path in C{file} after C{prefix}, relative to C{base}; C{file} must be no link."""
     text = read_small(file, _POINTER_LIMIT, links=False)
     if text is None or not text.startswith(prefix):
@@ -154,33 +156,33 @@ def _pointed(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
     return os.path.join(base, target) if target and b"\0" not in target else None
 
 
-def _around(workspace: bytes, bounds: SearchBounds) -> Repository | None:
-    for folder in _upwards(workspace):
-        found = recognise(folder, bounds.top)
-        if found is not None and bounds.allow(found, workspace):
+def _find_around(workspace: bytes, bounds: SearchBounds) -> GitRepository | None:
+    for folder in _walk_upwards(workspace):
+        found = recognise_repository(folder, bounds.top)
+        if found is not None and bounds.is_allowed(found, workspace):
             return found
     return None
 
 
-def _below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
+def _find_below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
     """Find repositories below C{workspace}, nearest first, then by path."""
-    found: list[Repository] = []
+    found: list[GitRepository] = []
     level, budget, cut = [workspace], FOLDERS_LIMIT, False
     for _ in range(DEPTH):
         folders = []
         for parent in level:
-            inside, whole = _folders(parent, budget)
+            inside, whole = _list_folders(parent, budget)
             budget -= len(inside)
             cut = cut or not whole
             folders += inside
         level = []
         for folder in folders:
-            if bounds.forbids(folder):
+            if bounds.is_forbidden(folder):
                 continue
-            repository = recognise(folder, bounds.top)
+            repository = recognise_repository(folder, bounds.top)
             if repository is None:
                 level.append(folder)
-            elif bounds.allow(repository, workspace):
+            elif bounds.is_allowed(repository, workspace):
                 found.append(repository)
         if len(found) >= FOUND_LIMIT:
             break
@@ -189,13 +191,13 @@ def _below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
     )
 
 
-def _folders(parent: bytes, budget: int) -> tuple[list[bytes], bool]:
+def _list_folders(parent: bytes, budget: int) -> tuple[list[bytes], bool]:
     """Return at most C{budget} folders in C{parent}, sorted by name, and whether these are all."""
     found: list[bytes] = []
     try:
         with os.scandir(parent) as entries:
             for entry in entries:
-                if not _searched(entry):
+                if not _is_searched(entry):
                     continue
                 if len(found) >= budget:
                     return sorted(found), False
@@ -205,13 +207,13 @@ def _folders(parent: bytes, budget: int) -> tuple[list[bytes], bool]:
     return sorted(found), True
 
 
-def _searched(entry: os.DirEntry[bytes]) -> bool:
+def _is_searched(entry: os.DirEntry[bytes]) -> bool:
     if entry.name.startswith(b".") or entry.name in SKIPPED:
         return False
     return entry.is_dir(follow_symlinks=False)
 
 
-def _upwards(folder: bytes) -> Iterator[bytes]:
+def _walk_upwards(folder: bytes) -> Iterator[bytes]:
     while True:
         yield folder
         parent = os.path.dirname(folder)
@@ -220,26 +222,26 @@ def _upwards(folder: bytes) -> Iterator[bytes]:
         folder = parent
 
 
-def _places(repository: Repository) -> Iterable[bytes]:
+def _repository_paths(repository: GitRepository) -> Iterable[bytes]:
     return {repository.root, repository.control, repository.common}
 
 
-def within(path: bytes, folder: bytes) -> bool:
+def is_within(path: bytes, folder: bytes) -> bool:
     """Return true if C{path} is C{folder} or inside it; both are real paths."""
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
 
 
-def owners(repository: Repository) -> frozenset[int]:
+def find_owners(repository: GitRepository) -> frozenset[int]:
     """Return the user ids that own the control files of a repository.
 
     @raise OSError: part of it is missing.
     """
     entry = () if repository.bare else (os.path.join(repository.root, _CONTROL),)
-    paths = {*_places(repository), *entry}
+    paths = {*_repository_paths(repository), *entry}
     return frozenset(os.lstat(path).st_uid for path in paths)
 
 
-def group_of(repository: Repository) -> int:
+def find_group(repository: GitRepository) -> int:
     """Return the group that owns the working tree's root.
 
     @raise OSError: it is missing.

@@ -10,14 +10,14 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
 from tservice.core.doors.program_lookup import FindProgram
 from tservice.core.errors import ServiceError
-from tservice.git.command import GitProcess, ProcessEnd, Sink
-from tservice.git.forks import Forks
-from tservice.git.runner import Actor, GitError, GitMissing, Pieces
+from tservice.git.fork_client import ForkServerClient
+from tservice.git.process import GitProcess, ProcessEnd, Sink
+from tservice.git.runner import GitActor, GitError, GitMissingError, OutputCollector
 
 _CONFIG_LIMIT = 4 * 1024 * 1024
 
 
-class _Talker(GitProcess):
+class _StderrProcess(GitProcess):
     """Git process that passes its stderr on as it arrives."""
 
     def __init__(
@@ -26,17 +26,17 @@ class _Talker(GitProcess):
         super().__init__(clock, timeout, sink)
         self._heard = heard
 
-    def complained(self, data: bytes) -> None:
-        super().complained(data)
+    def stderr_received(self, data: bytes) -> None:
+        super().stderr_received(data)
         self._heard(data)
 
 
-class Children:
+class GitChildren:
     """Git processes with an environment that the caller sets; they end at the stop."""
 
     def __init__(self, clock: IReactorTime, processes: IReactorProcess, find: FindProgram) -> None:
         self._clock, self._find = clock, find
-        self._forks = Forks(clock, processes)
+        self._forks = ForkServerClient(clock, processes)
         self._running: set[GitProcess] = set()
 
     @property
@@ -48,12 +48,12 @@ class Children:
         self,
         words: Sequence[str],
         env: dict[bytes, bytes],
-        actor: Actor,
+        actor: GitActor,
         *,
         timeout: float,
         sink: Sink,
-        heard: Callable[[bytes], object],
-        begun: Callable[[Callable[[], None]], object],
+        on_stderr: Callable[[bytes], object],
+        on_start: Callable[[Callable[[], None]], object],
     ) -> ProcessEnd:
         """Run git with C{words}, outside of any repository.
 
@@ -63,54 +63,54 @@ class Children:
         @return: how it ended, including failures.
         @raise GitError: it was not started.
         """
-        git = _Talker(self._clock, timeout, sink, heard)
+        git = _StderrProcess(self._clock, timeout, sink, on_stderr)
         try:
             program = await self._find("git", os.fsdecode(env[b"PATH"]))
         except ServiceError as error:
             raise GitError(f"cannot search for git: {error.message}") from error
         if program is None:
-            raise GitMissing("git is not installed")
-        self._start(git, [program, "-C", "/", *words], env, actor)
+            raise GitMissingError("git is not installed")
+        self._start_process(git, [program, "-C", "/", *words], env, actor)
         self._running.add(git)
-        begun(git.kill)
+        on_start(git.kill)
         try:
             return await git.ended
         finally:
             self._running.discard(git)
 
-    async def names(
-        self, words: Sequence[str], env: dict[bytes, bytes], actor: Actor, timeout: float
+    async def read_output(
+        self, words: Sequence[str], env: dict[bytes, bytes], actor: GitActor, timeout: float
     ) -> bytes:
         """Return the output of a short command.
 
         @raise GitError: it failed, was too slow or printed too much.
         """
-        pieces = Pieces(_CONFIG_LIMIT)
+        pieces = OutputCollector(_CONFIG_LIMIT)
         ending = await self.run(
             words,
             env,
             actor,
             timeout=timeout,
-            sink=pieces.take,
-            heard=lambda data: None,
-            begun=lambda end: None,
+            sink=pieces.add_piece,
+            on_stderr=lambda data: None,
+            on_start=lambda end: None,
         )
         if ending.timed_out:
             raise GitError(f"git timed out after {timeout:g} s")
         if ending.status != 0:
             raise GitError("git cannot read its own configuration")
-        return pieces.data()
+        return pieces.get_bytes()
 
     def stop(self) -> Deferred[None]:
         """Kill all processes; fires after the last one ended."""
         return self._forks.stop()
 
-    def _start(
-        self, git: GitProcess, words: Sequence[str], env: dict[bytes, bytes], actor: Actor
+    def _start_process(
+        self, git: GitProcess, words: Sequence[str], env: dict[bytes, bytes], actor: GitActor
     ) -> None:
         argv = [os.fsencode(word) for word in words]
         try:
-            number = self._forks.start(git, argv, env, actor.uid, actor.gid)
+            number = self._forks.start_process(git, argv, env, actor.uid, actor.gid)
         except OSError as error:
             raise GitError(f"git could not be started: {error.strerror}") from None
-        git.begun(lambda: self._forks.kill(number))
+        git.start_timer(lambda: self._forks.kill_process(number))

@@ -8,18 +8,18 @@ from twisted.internet.defer import Deferred, gatherResults
 from zope.interface import implementer
 
 from tservice.core.places.location import Location
-from tservice.git.changing.child import Children
-from tservice.git.changing.clone import Cloner
-from tservice.git.changing.incomplete import IncompleteCheckouts
-from tservice.git.changing.unsaved import UnsavedWork
-from tservice.git.changing.worktrees import GitWorktrees
+from tservice.git.changing.child_processes import GitChildren
+from tservice.git.changing.clone import RepositoryCloner
+from tservice.git.changing.missing_parts import MissingPartsFinder
+from tservice.git.changing.unsaved_work import UnsavedWorkFinder
+from tservice.git.changing.worktrees import WorktreeManager
 from tservice.git.interfaces import (
-    Cloned,
-    CloneOrder,
+    CloneOutcome,
+    CloneRequest,
     CloneRun,
     IGitWork,
-    Incomplete,
-    WorktreeOrder,
+    MissingParts,
+    WorktreeRequest,
 )
 from tservice.git.runner import GitRunner
 
@@ -31,11 +31,11 @@ class GitWork:
     def __init__(
         self,
         *,
-        cloner: Cloner,
-        unsaved: UnsavedWork,
-        worktrees: GitWorktrees,
-        incomplete: IncompleteCheckouts,
-        children: Children,
+        cloner: RepositoryCloner,
+        unsaved: UnsavedWorkFinder,
+        worktrees: WorktreeManager,
+        incomplete: MissingPartsFinder,
+        children: GitChildren,
         runner: GitRunner,
     ) -> None:
         self._cloner = cloner
@@ -45,26 +45,28 @@ class GitWork:
         self._children = children
         self._runner = runner
 
-    async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
+    async def clone_repository(self, order: CloneRequest, run: CloneRun) -> CloneOutcome:
         return await self._cloner.clone(order, run)
 
-    async def unsaved(
+    async def find_unsaved_work(
         self, folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
-        return await self._unsaved.tell(folder, place, owner, repository)
+        return await self._unsaved.find_unsaved_work(folder, place, owner, repository)
 
-    async def incomplete(self, folder: str, place: Location, owner: str | None) -> Incomplete:
-        return await self._incomplete.look(folder, place, owner)
+    async def find_missing_parts(
+        self, folder: str, place: Location, owner: str | None
+    ) -> MissingParts:
+        return await self._incomplete.find_missing_parts(folder, place, owner)
 
-    async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
-        return await self._worktrees.add(order)
+    async def add_worktree(self, order: WorktreeRequest) -> Callable[[], Awaitable[None]]:
+        return await self._worktrees.add_worktree(order)
 
     async def remove_worktree(
         self, path: str, repository: str, place: Location, owner: str | None
     ) -> None:
-        await self._worktrees.remove(path, repository, place, owner)
+        await self._worktrees.remove_worktree(path, repository, place, owner)
 
-    def running(self) -> int:
+    def count_processes(self) -> int:
         return self._children.running + self._runner.running
 
     def stop(self) -> Deferred[list[None]]:

@@ -6,7 +6,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.git.flights import Flights
+from tservice.git.computation_cache import ComputationCache
 
 
 class FlightTests(SynchronousTestCase):
@@ -14,7 +14,7 @@ class FlightTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.flights: Flights[str, int] = Flights(self.clock, ttl=4, size=2)
+        self.flights: ComputationCache[str, int] = ComputationCache(self.clock, ttl=4, size=2)
         self.started: list[Deferred[int]] = []
 
     async def work(self) -> int:
@@ -22,7 +22,7 @@ class FlightTests(SynchronousTestCase):
         return await self.started[-1]
 
     def ask(self, key: str = "a") -> Deferred[int]:
-        return Deferred.fromCoroutine(self.flights.join(key, self.work))
+        return Deferred.fromCoroutine(self.flights.get_or_compute(key, self.work))
 
     def test_joined(self) -> None:
         first, second = self.ask(), self.ask()
@@ -32,21 +32,21 @@ class FlightTests(SynchronousTestCase):
 
     def test_kept_for_its_time(self) -> None:
         self.ask()
-        self.assertIsNone(self.flights.peek("a"))
+        self.assertIsNone(self.flights.get_cached("a"))
         self.started[0].callback(7)
         self.clock.advance(3.9)
-        self.assertEqual(7, self.flights.peek("a"))
+        self.assertEqual(7, self.flights.get_cached("a"))
         self.clock.advance(0.1)
-        self.assertIsNone(self.flights.peek("a"))
+        self.assertIsNone(self.flights.get_cached("a"))
 
     def test_bounded(self) -> None:
         for number, key in enumerate("ab"):
             self.ask(key)
             self.started[-1].callback(number)
-        self.flights.peek("a")
+        self.flights.get_cached("a")
         self.ask("c")
         self.started[-1].callback(2)
-        self.assertEqual([0, None, 2], [self.flights.peek(key) for key in "abc"])
+        self.assertEqual([0, None, 2], [self.flights.get_cached(key) for key in "abc"])
 
     def test_error_reaches_everybody_and_is_not_kept(self) -> None:
         first, second = self.ask(), self.ask()

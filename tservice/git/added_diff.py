@@ -11,7 +11,7 @@ import stat
 
 from attrs import frozen
 
-from tservice.git.model import DIFF_LIMIT, Diff
+from tservice.git.model import DIFF_LIMIT, FileDiff
 
 _BINARY_PROBE = 8000
 """Bytes in which git looks for a NUL."""
@@ -29,7 +29,7 @@ _ESCAPES = {
 
 
 @frozen(kw_only=True)
-class Content:
+class FileContent:
     """Content of a path.
 
     @ivar mode: as git writes it, for example C{100644}.
@@ -42,39 +42,39 @@ class Content:
     whole: bool = True
 
 
-def added_diff(path: bytes, content: Content) -> Diff:
+def format_added_diff(path: bytes, content: FileContent) -> FileDiff:
     """Return C{git diff --no-index /dev/null <path>}, without the line of object names."""
-    old, new = _quoted(b"a/" + path), _quoted(b"b/" + path)
+    old, new = _quote_path(b"a/" + path), _quote_path(b"b/" + path)
     head = f"diff --git {old} {new}\nnew file mode {content.mode}\n"
     if b"\0" in content.data[:_BINARY_PROBE]:
-        return Diff(diff=f"{head}Binary files /dev/null and {new} differ\n", binary=True)
+        return FileDiff(diff=f"{head}Binary files /dev/null and {new} differ\n", binary=True)
     if not content.data:
-        return Diff(diff=head, truncated=not content.whole)
+        return FileDiff(diff=head, truncated=not content.whole)
     tail = "\t" if b" " in path and not new.startswith('"') else ""
     head += f"--- /dev/null\n+++ {new}{tail}\n"
-    lines, whole = _lines(content, DIFF_LIMIT - len(head.encode()))
+    lines, whole = _fit_lines(content, DIFF_LIMIT - len(head.encode()))
     body = "".join("+" + line.decode("utf-8", "replace") + "\n" for line in lines)
-    end = _end(content.data) if whole else ""
-    return Diff(diff=f"{head}{_hunk(len(lines))}{body}{end}", truncated=not whole)
+    end = _end_marker(content.data) if whole else ""
+    return FileDiff(diff=f"{head}{_hunk_header(len(lines))}{body}{end}", truncated=not whole)
 
 
-def _hunk(lines: int) -> str:
+def _hunk_header(lines: int) -> str:
     return f"@@ -0,0 +1{f',{lines}' if lines != 1 else ''} @@\n"
 
 
-def _end(data: bytes) -> str:
+def _end_marker(data: bytes) -> str:
     return "" if data.endswith(b"\n") else "\\ No newline at end of file\n"
 
 
-def _lines(content: Content, room: int) -> tuple[list[bytes], bool]:
+def _fit_lines(content: FileContent, room: int) -> tuple[list[bytes], bool]:
     """Return the lines that fit into C{room} together with their hunk header, and whether they are
     complete.
     """
     lines = content.data.removesuffix(b"\n").split(b"\n")
-    room -= len(_hunk(len(lines)))
+    room -= len(_hunk_header(len(lines)))
     # Every line gets a plus and a line feed.
     added = sum(map(len, lines)) + 2 * len(lines)
-    if content.whole and added + len(_end(content.data)) <= room:
+    if content.whole and added + len(_end_marker(content.data)) <= room:
         return lines, True
     kept, left = [], room
     for line in lines:
@@ -85,16 +85,16 @@ def _lines(content: Content, room: int) -> tuple[list[bytes], bool]:
     return (kept or [lines[0][: room - 2]]), False
 
 
-def _quoted(path: bytes) -> str:
+def _quote_path(path: bytes) -> str:
     """Return a path as git writes it with C{core.quotePath=false}."""
     if not any(byte < 0x20 or byte in (0x22, 0x5C, 0x7F) for byte in path):
         return path.decode("utf-8", "replace")
 
-    escaped = b"".join(map(_escaped, path))
+    escaped = b"".join(map(_escape_byte, path))
     return f'"{escaped.decode("utf-8", "replace")}"'
 
 
-def _escaped(byte: int) -> bytes:
+def _escape_byte(byte: int) -> bytes:
     if byte in _ESCAPES:
         return _ESCAPES[byte].encode()
     if byte < 0x20 or byte == 0x7F:
@@ -102,7 +102,7 @@ def _escaped(byte: int) -> bytes:
     return bytes([byte])
 
 
-def read_content(root: bytes, path: bytes) -> Content | None:
+def read_content(root: bytes, path: bytes) -> FileContent | None:
     """Return the content of C{path} below C{root}; C{None} if it is neither a file nor a symlink.
 
     At most L{DIFF_LIMIT} bytes are read.
@@ -122,10 +122,10 @@ def read_content(root: bytes, path: bytes) -> Content | None:
         os.close(here)
 
 
-def _read_entry(name: bytes, folder: int) -> Content | None:
+def _read_entry(name: bytes, folder: int) -> FileContent | None:
     mode = os.lstat(name, dir_fd=folder).st_mode
     if stat.S_ISLNK(mode):
-        return Content(mode="120000", data=os.readlink(name, dir_fd=folder))
+        return FileContent(mode="120000", data=os.readlink(name, dir_fd=folder))
     if not stat.S_ISREG(mode):
         return None
     # A FIFO may have replaced the file: never wait for one.
@@ -135,7 +135,7 @@ def _read_entry(name: bytes, folder: int) -> Content | None:
             return None
         data = file.read(DIFF_LIMIT + 1)
     executable = mode & stat.S_IXUSR
-    return Content(
+    return FileContent(
         mode="100755" if executable else "100644",
         data=data[:DIFF_LIMIT],
         whole=len(data) <= DIFF_LIMIT,

@@ -41,7 +41,7 @@ class CloneSource:
     addresses: tuple[str, ...] = ()
 
     @property
-    def web(self) -> str:
+    def web_server(self) -> str:
         """Server that the credentials are for: C{https://host:port}."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
@@ -57,23 +57,23 @@ class CloneSource:
         return host, _PORTS[parts.scheme] if port is None else port
 
 
-def judge_source(text: str, *, local: bool) -> CloneSource:
+def parse_source(text: str, *, local: bool) -> CloneSource:
     """Parse C{text} as an address that git may receive.
 
     @param local: paths of this machine are allowed.
     @raise ServiceError: 400 naming C{repository}; 403 for a path that is not allowed.
     """
     if not text or len(text) > REPOSITORY_LENGTH:
-        raise _odd(f"must have 1 to {REPOSITORY_LENGTH} characters")
+        raise _invalid_repository(f"must have 1 to {REPOSITORY_LENGTH} characters")
     if text.startswith("/") or text.lower().startswith("file:"):
-        return _local(text, allowed=local)
+        return _parse_local_path(text, allowed=local)
     if _BLANK.search(text):
-        raise _odd("must not hold white space or control characters")
+        raise _invalid_repository("must not hold white space or control characters")
     if "://" in text:
-        return _address(text)
+        return _parse_url(text)
     short = _SHORT.fullmatch(text)
-    if short is None or not _names_place(short["user"], short["host"]):
-        raise _odd("must be an https, http, ssh or git address, or user@host:path")
+    if short is None or not _has_valid_host(short["user"], short["host"]):
+        raise _invalid_repository("must be an https, http, ssh or git address, or user@host:path")
     return CloneSource(url=text)
 
 
@@ -106,36 +106,36 @@ def check_branch(text: str, named: str) -> str:
     return check_ref(text, named)
 
 
-def _local(text: str, *, allowed: bool) -> CloneSource:
+def _parse_local_path(text: str, *, allowed: bool) -> CloneSource:
     if not allowed:
         raise ServiceError(ErrorCode.FORBIDDEN, "repository: paths of this machine are for admins")
     if _CONTROL.search(text):
-        raise _odd("must not hold control characters")
+        raise _invalid_repository("must not hold control characters")
     path = text
     if not text.startswith("/"):
         if not text.startswith("file:///"):
-            raise _odd("a file: address must begin with file:///")
+            raise _invalid_repository("a file: address must begin with file:///")
         path = unquote(text.removeprefix("file://"))
     if _CONTROL.search(path):
-        raise _odd("must not hold control characters")
+        raise _invalid_repository("must not hold control characters")
     return CloneSource(url=path, local=True)
 
 
-def _address(text: str) -> CloneSource:
+def _parse_url(text: str) -> CloneSource:
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise _odd("must be a valid address") from None
+        raise _invalid_repository("must be a valid address") from None
     if parts.scheme not in _SCHEMES:
-        raise _odd("must be an https, http, ssh or git address, or user@host:path")
+        raise _invalid_repository("must be an https, http, ssh or git address, or user@host:path")
     host = _host_of(parts.netloc)
     if _HOST.fullmatch(host) is None:
-        raise _odd("must name a host")
+        raise _invalid_repository("must name a host")
     if parts.path in ("", "/") or parts.path.startswith("/-") or parts.fragment:
-        raise _odd("must name a path on the host, without a #")
+        raise _invalid_repository("must name a path on the host, without a #")
     if _CONTROL.search(unquote(text)):
-        raise _odd("must not hold control characters, nor escapes of them")
+        raise _invalid_repository("must not hold control characters, nor escapes of them")
     at = host if port is None else f"{host}:{port}"
     rest = parts.path + (f"?{parts.query}" if parts.query else "")
     if parts.scheme in _WEB:
@@ -144,10 +144,12 @@ def _address(text: str) -> CloneSource:
         )
         if password is not None and "_" in host:
             # Git rejects an underscore in the host of a setting for one address.
-            raise _odd("must not hold a password for a host with an underscore: use its IP address")
+            raise _invalid_repository(
+                "must not hold a password for a host with an underscore: use its IP address"
+            )
         url = f"{parts.scheme}://{at}{rest}"
         return CloneSource(url=url, username=username or None, password=password)
-    return CloneSource(url=f"{parts.scheme}://{_keyed(parts.scheme, parts.netloc)}{at}{rest}")
+    return CloneSource(url=f"{parts.scheme}://{_ssh_user(parts.scheme, parts.netloc)}{at}{rest}")
 
 
 def _host_of(netloc: str) -> str:
@@ -155,19 +157,21 @@ def _host_of(netloc: str) -> str:
     return authority.partition("]")[0] + "]" if authority[:1] == "[" else authority.split(":")[0]
 
 
-def _keyed(scheme: str, netloc: str) -> str:
+def _ssh_user(scheme: str, netloc: str) -> str:
     """Return the user of an ssh address with an C{@}; ssh addresses take no password."""
     user, sign, _ = netloc.rpartition("@")
     if not sign:
         return ""
     if scheme != "ssh" or _USER.fullmatch(user) is None:
-        raise _odd(f"must not hold a user or password like this in a {scheme} address")
+        raise _invalid_repository(
+            f"must not hold a user or password like this in a {scheme} address"
+        )
     return f"{user}@"
 
 
-def _names_place(user: str, host: str) -> bool:
+def _has_valid_host(user: str, host: str) -> bool:
     return _USER.fullmatch(user) is not None and _HOST.fullmatch(host) is not None
 
 
-def _odd(rule: str) -> ServiceError:
+def _invalid_repository(rule: str) -> ServiceError:
     return invalid_field("repository", rule)

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import now_ms
 from tservice.core.doors.thread_runners import RunInThread
 from tservice.core.places.workspace_bounds import FolderLimit
-from tservice.git.addeddiff import added_diff, read_content
+from tservice.git.added_diff import format_added_diff, read_content
 from tservice.git.commits import (
     COUNT,
     LIST,
@@ -23,39 +23,39 @@ from tservice.git.commits import (
     parse_count,
 )
 from tservice.git.interfaces import ContainerWorkspaces
-from tservice.git.locate import SearchBounds, find_again, is_moved
+from tservice.git.isolation import (
+    CONFIG_NAMES,
+    DIFF,
+    STATUS,
+    ConfiguredNames,
+    TooManyOverridesError,
+    parse_names,
+)
 from tservice.git.model import (
     DIFF_LIMIT,
     BranchHead,
     ChangeKind,
-    Commit,
-    Diff,
     FileChange,
-    Repository,
+    FileDiff,
+    GitRepository,
     RepositoryStatus,
-    Unpushed,
+    UnpushedCommit,
+    UnpushedCommits,
     WorkTree,
 )
-from tservice.git.porcelain import BadOutput, StatusParser
+from tservice.git.porcelain import GitOutputError, StatusParser
 from tservice.git.references import has_reference
 from tservice.git.runner import (
     OUTPUT_LIMIT,
-    Actor,
+    GitActor,
     GitError,
     GitRunner,
-    Pieces,
+    OutputCollector,
     choose_actor,
-    primary_group,
+    get_primary_group,
 )
-from tservice.git.safety import (
-    CONFIG_NAMES,
-    DIFF,
-    STATUS,
-    Configured,
-    TooMuchConfigured,
-    parse_names,
-)
-from tservice.git.usersettings import UserSettings, read_user_settings
+from tservice.git.search import SearchBounds, find_again, is_moved
+from tservice.git.user_settings import UserSettings, read_user_settings
 
 CONFIG_SECONDS = 5.0
 """Seconds that git may take to read its configuration, for any command.  This needs no work, and an
@@ -66,18 +66,18 @@ _COMMITS_LIMIT = 4 * 1024 * 1024
 _COUNT_LIMIT = 100
 
 
-class Closed(GitError):
+class RepositoryClosedError(GitError):
     """Git is never run in this repository."""
 
 
-class Outside(Closed):
+class RepositoryOutsideError(RepositoryClosedError):
     """Part of the repository is outside of the account's workspace."""
 
     def __init__(self) -> None:
         super().__init__("the repository is outside the workspace of this account")
 
 
-class Enclosed(Closed):
+class RepositoryInContainerError(RepositoryClosedError):
     """A container shares the repository: a process inside could make git run something outside."""
 
     def __init__(self) -> None:
@@ -85,17 +85,17 @@ class Enclosed(Closed):
 
 
 @frozen(kw_only=True)
-class Inspection:
+class ReadingContext:
     """Common context of all commands of one reading of a repository."""
 
-    repository: Repository
+    repository: GitRepository
     timeout: float
-    actor: Actor
-    configured: Configured
+    actor: GitActor
+    configured: ConfiguredNames
     overrides: Mapping[str, str]
 
 
-class Inspector:
+class RepositoryInspector:
     """Reads repositories; failures are L{GitError}s."""
 
     def __init__(
@@ -107,7 +107,7 @@ class Inspector:
         environ: Mapping[str, str],
         home: Path,
         euid: int,
-        itself: Actor | None = None,
+        itself: GitActor | None = None,
         containers: ContainerWorkspaces = tuple,
         inside: Callable[[], FolderLimit],
     ) -> None:
@@ -119,7 +119,7 @@ class Inspector:
         """
         self._containers = containers
         self._inside = inside
-        self._itself = itself or Actor()
+        self._itself = itself or GitActor()
         self._clock = clock
         self._runner = runner
         self._in_thread = in_thread
@@ -127,46 +127,48 @@ class Inspector:
         self._home = home
         self._euid = euid
 
-    async def status(self, repository: Repository, timeout: float) -> RepositoryStatus:
+    async def read_status(self, repository: GitRepository, timeout: float) -> RepositoryStatus:
         """Return the state of C{repository}.
 
         @param timeout: seconds that each git command may run.
         @raise GitError: it could not be read.
         """
-        visit = await self.visit(repository, timeout)
-        tree = await self._tree(visit)
-        gone = await self._upstream_gone(repository, tree.head)
+        visit = await self.open_repository(repository, timeout)
+        tree = await self._read_work_tree(visit)
+        gone = await self._is_upstream_gone(repository, tree.head)
         return RepositoryStatus(
             tree=tree,
             has_remote=visit.configured.has_remote,
             upstream_gone=gone,
-            unpushed=await self._unpushed(visit, tree.head),
+            unpushed=await self._read_unpushed(visit, tree.head),
             repo_root=repository.shown_root,
             checked_at=now_ms(self._clock),
         )
 
-    async def diff(self, repository: Repository, change: FileChange, timeout: float) -> Diff:
+    async def read_diff(
+        self, repository: GitRepository, change: FileChange, timeout: float
+    ) -> FileDiff:
         """Return the diff of the file of C{change}, at most L{DIFF_LIMIT} bytes.
 
         @raise GitError: it could not be read, or no longer exists.
         """
         if change.kind is ChangeKind.UNTRACKED:
-            return await self._added(repository, change.path)
-        visit = await self.visit(repository, timeout)
+            return await self._read_added_diff(repository, change.path)
+        visit = await self.open_repository(repository, timeout)
         paths = [change.path] if change.original is None else [change.original, change.path]
         staged = ["--cached"] if change.kind is ChangeKind.STAGED else []
-        pieces = Pieces(DIFF_LIMIT)
+        pieces = OutputCollector(DIFF_LIMIT)
         ending = await self._runner.run(
             repository,
             [*DIFF, *staged, "--", *paths],
             actor=visit.actor,
             timeout=timeout,
-            sink=pieces.take,
+            sink=pieces.add_piece,
             overrides=visit.overrides,
         )
-        return tracked_diff(pieces.data(), truncated=ending.enough)
+        return parse_tracked_diff(pieces.get_bytes(), truncated=ending.enough)
 
-    async def visit(self, repository: Repository, timeout: float) -> Inspection:
+    async def open_repository(self, repository: GitRepository, timeout: float) -> ReadingContext:
         """Return the common context of all commands in C{repository}.
 
         @param timeout: seconds that each command may run; L{CONFIG_SECONDS} applies to the first
@@ -174,7 +176,7 @@ class Inspector:
         @raise GitError: it must not or cannot be read.
         """
         try:
-            admit = partial(self._admit, repository, [*map(os.fsencode, self._containers())])
+            admit = partial(self._check_access, repository, [*map(os.fsencode, self._containers())])
             user, actor = await self._in_thread(admit, repository.folder)
         except OSError as error:
             raise GitError(f"the repository is gone: {error.strerror}") from None
@@ -187,12 +189,12 @@ class Inspector:
             limit=_CONFIG_LIMIT,
         )
         configured = parse_names(names)
-        beneath = user.beneath(configured) if actor.own_settings else {}
+        beneath = user.get_defaults(configured) if actor.own_settings else {}
         try:
-            overrides = {**beneath, **configured.overrides()}
-        except TooMuchConfigured:
+            overrides = {**beneath, **configured.make_overrides()}
+        except TooManyOverridesError:
             raise GitError("the repository configures too many drivers") from None
-        return Inspection(
+        return ReadingContext(
             repository=repository,
             timeout=timeout,
             actor=actor,
@@ -200,34 +202,34 @@ class Inspector:
             overrides=overrides,
         )
 
-    def _admit(
-        self, repository: Repository, containers: Sequence[bytes]
-    ) -> tuple[UserSettings, Actor]:
+    def _check_access(
+        self, repository: GitRepository, containers: Sequence[bytes]
+    ) -> tuple[UserSettings, GitActor]:
         """Check by the file system if C{repository} may be read now; blocks."""
         forbidden = frozenset(map(os.path.realpath, containers))
         top = self._inside().resolve_top()
         bounds = SearchBounds(home=b"/", forbidden=forbidden, top=top)
-        if bounds.encloses(repository):
-            raise Enclosed
-        if bounds.leaves(repository):
-            raise Outside
+        if bounds.is_in_container(repository):
+            raise RepositoryInContainerError
+        if bounds.is_outside(repository):
+            raise RepositoryOutsideError
         if find_again(repository, top) != repository or is_moved(repository):
             raise GitError("the repository was moved or replaced")
         user = read_user_settings(self._home, self._environ)
-        actor = choose_actor(repository, user, self._euid, primary_group, self._itself)
+        actor = choose_actor(repository, user, self._euid, get_primary_group, self._itself)
         if top is None:
             return user, actor
         # The settings belong to the service's user and name files outside.
         return user, evolve(actor, within=top, own_settings=False)
 
-    async def _tree(self, visit: Inspection) -> WorkTree:
+    async def _read_work_tree(self, visit: ReadingContext) -> WorkTree:
         parser = StatusParser()
         seen = 0
 
-        def take(data: bytes) -> bool:
+        def feed_parser(data: bytes) -> bool:
             nonlocal seen
             seen += len(data)
-            parser.feed(data)
+            parser.feed_bytes(data)
             return seen <= OUTPUT_LIMIT
 
         ending = await self._runner.run(
@@ -235,17 +237,17 @@ class Inspector:
             STATUS,
             actor=visit.actor,
             timeout=visit.timeout,
-            sink=take,
+            sink=feed_parser,
             overrides=visit.overrides,
         )
         if ending.enough:
             raise GitError(f"git printed more than {OUTPUT_LIMIT} bytes")
         try:
-            return parser.finish()
-        except BadOutput as error:
+            return parser.finish_input()
+        except GitOutputError as error:
             raise GitError(f"git's output could not be read: {error}") from None
 
-    async def _upstream_gone(self, repository: Repository, head: BranchHead) -> bool:
+    async def _is_upstream_gone(self, repository: GitRepository, head: BranchHead) -> bool:
         """Return true if the upstream is gone; git omits the distance then, but also before any
         commit.
         """
@@ -257,28 +259,32 @@ class Inspector:
         there = partial(has_reference, repository, upstream)
         return not await self._in_thread(there, repository.folder)
 
-    async def _unpushed(self, visit: Inspection, head: BranchHead) -> Unpushed:
+    async def _read_unpushed(self, visit: ReadingContext, head: BranchHead) -> UnpushedCommits:
         if head.unborn or not visit.configured.has_remote:
-            return Unpushed()
+            return UnpushedCommits()
         if head.ahead is not None:
-            commits = await self._commits(visit, SINCE_UPSTREAM) if head.ahead else ()
-            return Unpushed(count=head.ahead, commits=commits)
-        count = await self.ask(visit, (*COUNT, *ON_NO_REMOTE), _COUNT_LIMIT)
+            commits = await self._list_commits(visit, SINCE_UPSTREAM) if head.ahead else ()
+            return UnpushedCommits(count=head.ahead, commits=commits)
+        count = await self.run_git(visit, (*COUNT, *ON_NO_REMOTE), _COUNT_LIMIT)
         try:
             total = parse_count(count)
-        except BadOutput as error:
+        except GitOutputError as error:
             raise GitError(f"git's output could not be read: {error}") from None
-        commits = await self._commits(visit, ON_NO_REMOTE) if total else ()
-        return Unpushed(count=total, commits=commits)
+        commits = await self._list_commits(visit, ON_NO_REMOTE) if total else ()
+        return UnpushedCommits(count=total, commits=commits)
 
-    async def _commits(self, visit: Inspection, which: tuple[str, ...]) -> tuple[Commit, ...]:
-        output = await self.ask(visit, (*LIST, *which), _COMMITS_LIMIT)
+    async def _list_commits(
+        self, visit: ReadingContext, which: tuple[str, ...]
+    ) -> tuple[UnpushedCommit, ...]:
+        output = await self.run_git(visit, (*LIST, *which), _COMMITS_LIMIT)
         try:
             return parse_commits(output)
-        except BadOutput as error:
+        except GitOutputError as error:
             raise GitError(f"git's output could not be read: {error}") from None
 
-    async def ask(self, visit: Inspection, words: Sequence[str | bytes], limit: int) -> bytes:
+    async def run_git(
+        self, visit: ReadingContext, words: Sequence[str | bytes], limit: int
+    ) -> bytes:
         """Return the whole output of git for C{words}, at most C{limit} bytes.
 
         @raise GitError: it failed, or printed more.
@@ -292,7 +298,7 @@ class Inspector:
             limit=limit,
         )
 
-    async def _added(self, repository: Repository, path: bytes) -> Diff:
+    async def _read_added_diff(self, repository: GitRepository, path: bytes) -> FileDiff:
         try:
             read = partial(read_content, repository.root, path)
             content = await self._in_thread(read, repository.folder)
@@ -300,10 +306,10 @@ class Inspector:
             raise GitError(f"the file cannot be read: {os.strerror(error.errno or 0)}") from None
         if content is None:
             raise GitError("the path is neither a file nor a symlink")
-        return added_diff(path, content)
+        return format_added_diff(path, content)
 
 
-def tracked_diff(output: bytes, *, truncated: bool) -> Diff:
+def parse_tracked_diff(output: bytes, *, truncated: bool) -> FileDiff:
     """Parse the output of C{git diff}; it is cut between two lines if possible."""
     if truncated:
         output = output[: output.rfind(b"\n") + 1] or output
@@ -311,4 +317,4 @@ def tracked_diff(output: bytes, *, truncated: bool) -> Diff:
     binary = any(
         line.startswith(b"Binary files ") and line.endswith(b" differ") for line in before_hunks
     )
-    return Diff(diff=output.decode("utf-8", "replace"), truncated=truncated, binary=binary)
+    return FileDiff(diff=output.decode("utf-8", "replace"), truncated=truncated, binary=binary)

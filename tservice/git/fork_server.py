@@ -31,7 +31,7 @@ HEAD = struct.Struct("<IBI")
 """Number of a run, kind of frame, and number of bytes that follow."""
 
 START, KILL = 1, 2
-"""Requests: start the process of an L{order}; kill the whole group of a run."""
+"""Requests: start the process of an L{encode_start}; kill the whole group of a run."""
 
 OUTPUT, ERRORS, ENDED, FAILED = 3, 4, 5, 6
 """Answers: bytes of stdout or stderr; the end with its L{STATUS}, always last; not started, with
@@ -50,14 +50,14 @@ SYSTEM = (
 )
 """Paths that programs need to start, and to look up their user."""
 
-PIECE = 65536
+CHUNK_SIZE = 65536
 """Most bytes of output in a frame."""
 
 NICENESS = 5
 """Niceness of git: a status may take longer, so that typing stays fast."""
 
 
-def order(
+def encode_start(
     argv: list[bytes],
     env: dict[bytes, bytes],
     uid: int | None,
@@ -65,29 +65,29 @@ def order(
     within: bytes | None = None,
 ) -> bytes:
     """Return the payload of L{START}: command, environment, user and folder."""
-    names = {_text(name): _text(value) for name, value in env.items()}
-    words = [_text(word) for word in argv]
-    folder = None if within is None else _text(within)
+    names = {_decode_latin(name): _decode_latin(value) for name, value in env.items()}
+    words = [_decode_latin(word) for word in argv]
+    folder = None if within is None else _decode_latin(within)
     asked = {"argv": words, "env": names, "uid": uid, "gid": gid, "within": folder}
     return json.dumps(asked).encode()
 
 
-def _text(data: bytes) -> str:
+def _decode_latin(data: bytes) -> str:
     """Return any bytes as text that JSON can carry."""
     return data.decode("latin-1")
 
 
-def _bytes(text: str) -> bytes:
+def _encode_latin(text: str) -> bytes:
     return text.encode("latin-1")
 
 
-class Frames:
+class ForkFrameDecoder:
     """Splits a stream into frames, from pieces of any size."""
 
     def __init__(self) -> None:
         self._rest = b""
 
-    def feed(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    def feed_bytes(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
         """Yield the frames that are complete now: number, kind, payload."""
         data, at = self._rest + data, 0
         while at + HEAD.size <= len(data):
@@ -100,34 +100,34 @@ class Frames:
         self._rest = data[at:]
 
 
-class _Run:
+class _ForkedRun:
     """Process with its pipes and the state of its end."""
 
     def __init__(self, number: int, process: subprocess.Popen[bytes]) -> None:
         self.number = number
         self.process = process
-        self.pidfd = _pidfd(process)
+        self.pidfd = _open_pidfd(process)
         pipes = ((process.stdout, OUTPUT), (process.stderr, ERRORS))
         self.pipes = {pipe.fileno(): kind for pipe, kind in pipes if pipe is not None}
         self.until: float | None = None
 
-    def kill(self) -> None:
+    def kill_group(self) -> None:
         """Kill its group, whose number stays reserved until the leader is waited for."""
         if self.until is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
-    def over(self, now: float) -> bool:
+    def is_finished(self, now: float) -> bool:
         """Return true if it has ended, and its pipes are closed or no longer waited for."""
         return self.until is not None and (not self.pipes or now >= self.until)
 
-    def close(self) -> None:
+    def close_pipes(self) -> None:
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
 
 
-def _pidfd(process: subprocess.Popen[bytes]) -> int:
+def _open_pidfd(process: subprocess.Popen[bytes]) -> int:
     """Return a descriptor that signals the end of a process; without one the process is killed.
 
     @raise OSError: as of C{pidfd_open}.
@@ -151,75 +151,75 @@ class ForkServer:
     def __init__(self, now: Callable[[], float], system: Sequence[str] | None = None) -> None:
         self._now = now
         self._system = system
-        self._frames = Frames()
-        self._runs: dict[int, _Run] = {}
+        self._frames = ForkFrameDecoder()
+        self._runs: dict[int, _ForkedRun] = {}
         self._selector = selectors.DefaultSelector()
-        self._selector.register(0, selectors.EVENT_READ, self._asked)
+        self._selector.register(0, selectors.EVENT_READ, self._handle_input)
 
-    def serve(self) -> None:
+    def serve_requests(self) -> None:
         """Work until the input ends."""
         try:
             while True:
-                for key, _ in self._selector.select(self._patience()):
+                for key, _ in self._selector.select(self._select_timeout()):
                     key.data(key.fd)
-                for run in [run for run in self._runs.values() if run.over(self._now())]:
-                    self._finish(run)
+                for run in [run for run in self._runs.values() if run.is_finished(self._now())]:
+                    self._finish_run(run)
         finally:
             for run in self._runs.values():
-                run.kill()
+                run.kill_group()
 
-    def _patience(self) -> float | None:
+    def _select_timeout(self) -> float | None:
         ends = [run.until for run in self._runs.values() if run.until is not None]
         return max(0.0, min(ends) - self._now()) if ends else None
 
-    def _asked(self, descriptor: int) -> None:
-        data = os.read(descriptor, PIECE)
+    def _handle_input(self, descriptor: int) -> None:
+        data = os.read(descriptor, CHUNK_SIZE)
         if not data:
             sys.exit()
-        for number, kind, payload in self._frames.feed(data):
+        for number, kind, payload in self._frames.feed_bytes(data):
             if kind == START:
-                self._start(number, payload)
+                self._start_run(number, payload)
             elif kind == KILL and number in self._runs:
-                self._runs[number].kill()
+                self._runs[number].kill_group()
 
-    def _start(self, number: int, payload: bytes) -> None:
+    def _start_run(self, number: int, payload: bytes) -> None:
         try:
-            run = _Run(number, begin(**json.loads(payload), system=self._system))
+            run = _ForkedRun(number, start_process(**json.loads(payload), system=self._system))
         except (OSError, ValueError) as error:
-            self._say(number, FAILED, _reason(error).encode())
+            self._send_frame(number, FAILED, _error_reason(error).encode())
             return
         self._runs[number] = run
-        self._listen(run.pidfd, lambda _: self._ended(run))
+        self._register_descriptor(run.pidfd, lambda _: self._handle_exit(run))
         for pipe in run.pipes:
-            self._listen(pipe, lambda pipe: self._printed(run, pipe))
+            self._register_descriptor(pipe, lambda pipe: self._forward_output(run, pipe))
 
-    def _listen(self, descriptor: int, call: Callable[[int], None]) -> None:
+    def _register_descriptor(self, descriptor: int, call: Callable[[int], None]) -> None:
         self._selector.register(descriptor, selectors.EVENT_READ, call)
 
-    def _printed(self, run: _Run, pipe: int) -> None:
-        data = os.read(pipe, PIECE)
+    def _forward_output(self, run: _ForkedRun, pipe: int) -> None:
+        data = os.read(pipe, CHUNK_SIZE)
         if data:
-            self._say(run.number, run.pipes[pipe], data)
+            self._send_frame(run.number, run.pipes[pipe], data)
             return
         self._selector.unregister(pipe)
         del run.pipes[pipe]
 
-    def _ended(self, run: _Run) -> None:
+    def _handle_exit(self, run: _ForkedRun) -> None:
         # Kill git's children before their group's number can be reused.
-        run.kill()
+        run.kill_group()
         run.process.wait()
         self._selector.unregister(run.pidfd)
         os.close(run.pidfd)
         run.until = self._now() + GRACE
 
-    def _finish(self, run: _Run) -> None:
+    def _finish_run(self, run: _ForkedRun) -> None:
         for pipe in run.pipes:
             self._selector.unregister(pipe)
-        run.close()
+        run.close_pipes()
         del self._runs[run.number]
-        self._say(run.number, ENDED, STATUS.pack(run.process.returncode))
+        self._send_frame(run.number, ENDED, STATUS.pack(run.process.returncode))
 
-    def _say(self, number: int, kind: int, payload: bytes) -> None:
+    def _send_frame(self, number: int, kind: int, payload: bytes) -> None:
         rest = memoryview(HEAD.pack(number, kind, len(payload)) + payload)
         try:
             while rest:
@@ -228,7 +228,7 @@ class ForkServer:
             sys.exit()
 
 
-def begin(
+def start_process(
     argv: list[str],
     env: dict[str, str],
     uid: int | None,
@@ -242,13 +242,13 @@ def begin(
     @raise ValueError: there is a NUL in an argument.
     """
     if uid is not None:
-        _take_no_keys_along()
-    bounded = None if within is None or system is None else (_bytes(within), system)
-    with _fenced(*bounded) if bounded else nullcontext() as enter:
-        return _started(argv, env, uid, gid, enter)
+        _replace_keyring()
+    bounded = None if within is None or system is None else (_encode_latin(within), system)
+    with _restricted_to_folder(*bounded) if bounded else nullcontext() as enter:
+        return _spawn_process(argv, env, uid, gid, enter)
 
 
-def _started(
+def _spawn_process(
     argv: list[str],
     env: dict[str, str],
     uid: int | None,
@@ -257,12 +257,12 @@ def _started(
 ) -> subprocess.Popen[bytes]:
     """Start one process.
 
-    @raise OSError: as L{begin}.
+    @raise OSError: as L{start_process}.
     """
     try:
         return subprocess.Popen(
-            [_bytes(word) for word in argv],
-            env={_bytes(name): _bytes(value) for name, value in env.items()},
+            [_encode_latin(word) for word in argv],
+            env={_encode_latin(name): _encode_latin(value) for name, value in env.items()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -278,12 +278,14 @@ def _started(
 
 
 @contextmanager
-def _fenced(folder: str | bytes, system: Sequence[str]) -> Iterator[Callable[[], None]]:
+def _restricted_to_folder(
+    folder: str | bytes, system: Sequence[str]
+) -> Iterator[Callable[[], None]]:
     """Yield a function that a new process calls to restrict itself to C{folder}.
 
     @raise OSError: the folder does not exist.
     """
-    with _our_modules():
+    with _service_modules():
         from tservice.core.process.landlock import apply_rules, make_folder_rules
     rules = make_folder_rules(folder, system)
     try:
@@ -292,56 +294,56 @@ def _fenced(folder: str | bytes, system: Sequence[str]) -> Iterator[Callable[[],
         os.close(rules)
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _error_reason(error: OSError | ValueError) -> str:
     """Return the reason without the path that C{str} of an L{OSError} holds."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def _take_no_keys_along() -> None:
+def _replace_keyring() -> None:
     """Replace the keyring, so that another user finds no keys of root or of the user before."""
-    with _our_modules():
+    with _service_modules():
         from tservice.core.users.keyring import fresh_keyring
     with fresh_keyring():
         pass
 
 
-def run_git_alone(program: str) -> None:
+def allow_only_git(program: str) -> None:
     """Allow this process to run only git from here on, if git itself still works then.
 
     @raise OSError: this is not possible, and nothing changed.
     """
-    with _our_modules():
+    with _service_modules():
         from tservice.core.process.landlock import run_only
-    programs = (program, os.path.join(_own_folder(program), "git"))
+    programs = (program, os.path.join(_find_exec_path(program), "git"))
     # Test it in a child first: this process cannot undo it.
-    _asked([program, "--version"], lambda: run_only(programs))
+    _run_program([program, "--version"], lambda: run_only(programs))
     run_only(programs)
 
 
-def read_by_git(program: str) -> tuple[str, ...]:
+def find_system_paths(program: str) -> tuple[str, ...]:
     """Return the system paths that git needs, if it works with these only.
 
     @raise OSError: it does not.
     """
-    folder = _own_folder(program)
+    folder = _find_exec_path(program)
     system = (*SYSTEM, folder, os.path.dirname(program))
-    with _fenced(folder, system) as enter:
-        _asked([program, "--version"], enter)
+    with _restricted_to_folder(folder, system) as enter:
+        _run_program([program, "--version"], enter)
     return system
 
 
-def _own_folder(program: str) -> str:
+def _find_exec_path(program: str) -> str:
     """Return the folder of git's own programs.
 
-    @raise OSError: as L{_asked}; also if git is a script, whose needs are unknown.
+    @raise OSError: as L{_run_program}; also if git is a script, whose needs are unknown.
     """
-    with _our_modules():
+    with _service_modules():
         from tservice.core.process.landlock import find_loader
     find_loader(program)
-    return _asked([program, "--exec-path"])
+    return _run_program([program, "--exec-path"])
 
 
-def _asked(argv: list[str], before: Callable[[], None] | None = None) -> str:
+def _run_program(argv: list[str], before: Callable[[], None] | None = None) -> str:
     """Return the one-line output of a program.
 
     @raise OSError: it cannot be run, or fails.
@@ -362,7 +364,7 @@ def _asked(argv: list[str], before: Callable[[], None] | None = None) -> str:
 
 
 @contextmanager
-def _our_modules() -> Iterator[None]:
+def _service_modules() -> Iterator[None]:
     """Make the service's modules importable in a bare interpreter."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     try:
@@ -371,23 +373,23 @@ def _our_modules() -> Iterator[None]:
         sys.path.pop(0)
 
 
-def _bounds(program: str) -> tuple[str, ...] | None:
+def _restrict_server(program: str) -> tuple[str, ...] | None:
     """Restrict this process as far as the system can, and report what it cannot.
 
     @return: paths that git reads in addition to its folder; C{None}: anything.
     """
     try:
-        run_git_alone(program)
+        allow_only_git(program)
     except OSError as error:
-        _complain(f"git can run other programs here: {error}")
+        _print_error(f"git can run other programs here: {error}")
     try:
-        return read_by_git(program)
+        return find_system_paths(program)
     except OSError as error:
-        _complain(f"git cannot be restricted to folders here: {error}")
+        _print_error(f"git cannot be restricted to folders here: {error}")
         return None
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -399,7 +401,7 @@ def main(arguments: Sequence[str], now: Callable[[], float]) -> None:
     """
     os.setsid()
     os.nice(NICENESS)
-    ForkServer(now, _bounds(arguments[0]) if arguments else None).serve()
+    ForkServer(now, _restrict_server(arguments[0]) if arguments else None).serve_requests()
 
 
 if __name__ == "__main__":

@@ -16,9 +16,8 @@ from zope.interface import implementer
 from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.logs.redact import SecretRedactor
-from tservice.git.command import UNENDING, GitProcess, ProcessEnd
-from tservice.git.forks import LOST, PATIENCE, REST
-from tservice.git.forkserver import (
+from tservice.git.fork_client import IDLE_SECONDS, LOST, STOP_SECONDS
+from tservice.git.fork_server import (
     ENDED,
     ERRORS,
     FAILED,
@@ -27,14 +26,15 @@ from tservice.git.forkserver import (
     OUTPUT,
     START,
     STATUS,
-    Frames,
+    ForkFrameDecoder,
 )
-from tservice.git.model import Repository
-from tservice.git.porcelain import BadOutput
-from tservice.git.runner import Actor, GitError, GitMissing, GitRunner, Pieces
+from tservice.git.model import GitRepository
+from tservice.git.porcelain import GitOutputError
+from tservice.git.process import KILL_SECONDS, GitProcess, ProcessEnd
+from tservice.git.runner import GitActor, GitError, GitMissingError, GitRunner, OutputCollector
 
-REPOSITORY = Repository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
-MYSELF = Actor()
+REPOSITORY = GitRepository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
+MYSELF = GitActor()
 
 
 class GitProcessTests(SynchronousTestCase):
@@ -45,11 +45,11 @@ class GitProcessTests(SynchronousTestCase):
         self.killed = 0
         self.heard: list[bytes] = []
         self.git = GitProcess(self.clock, 30, self.take)
-        self.git.begun(self.kill)
+        self.git.start_timer(self.kill)
 
     def take(self, data: bytes) -> bool:
         if data == b"nonsense":
-            raise BadOutput("nonsense")
+            raise GitOutputError("nonsense")
         self.heard.append(data)
         return data != b"enough"
 
@@ -64,19 +64,19 @@ class GitProcessTests(SynchronousTestCase):
         """It hangs in the kernel, at a mount whose server is gone."""
         self.clock.advance(30)
         self.assertEqual(1, self.killed)
-        self.clock.advance(UNENDING - 0.1)
+        self.clock.advance(KILL_SECONDS - 0.1)
         self.assertNoResult(self.git.ended)
         self.clock.advance(0.1)
         ending = self.ending()
         self.assertEqual((None, True), (ending.status, ending.timed_out))
-        self.git.printed(b"late")
-        self.git.over(-9)
+        self.git.stdout_received(b"late")
+        self.git.process_ended(-9)
         self.assertEqual([], self.heard)
 
     def test_well(self) -> None:
-        self.git.printed(b"a")
-        self.git.complained(b"warning")
-        self.git.over(0)
+        self.git.stdout_received(b"a")
+        self.git.stderr_received(b"warning")
+        self.git.process_ended(0)
         self.assertEqual([b"a"], self.heard)
         self.assertEqual(ProcessEnd(status=0, stderr=b"warning"), self.ending())
         self.git.kill()
@@ -85,31 +85,31 @@ class GitProcessTests(SynchronousTestCase):
     def test_too_slow(self) -> None:
         self.clock.advance(30)
         self.assertEqual(1, self.killed)
-        self.git.over(-9)
+        self.git.process_ended(-9)
         ending = self.ending()
         self.assertEqual((-9, True), (ending.status, ending.timed_out))
 
     def test_enough(self) -> None:
-        self.git.printed(b"enough")
-        self.git.printed(b"more")
+        self.git.stdout_received(b"enough")
+        self.git.stdout_received(b"more")
         self.assertEqual(([b"enough"], 1), (self.heard, self.killed))
-        self.git.over(-9)
+        self.git.process_ended(-9)
         self.assertTrue(self.ending().enough)
 
     def test_nonsense(self) -> None:
-        self.git.printed(b"nonsense")
-        self.git.over(-9)
-        self.assertIsInstance(self.ending().fault, BadOutput)
+        self.git.stdout_received(b"nonsense")
+        self.git.process_ended(-9)
+        self.assertIsInstance(self.ending().fault, GitOutputError)
 
     def test_stderr_is_bounded(self) -> None:
         for _ in range(10):
-            self.git.complained(b"x" * 1000)
-        self.git.over(1)
+            self.git.stderr_received(b"x" * 1000)
+        self.git.process_ended(1)
         ending = self.ending()
         self.assertEqual((1, 4096), (ending.status, len(ending.stderr)))
 
     def test_not_started(self) -> None:
-        self.git.failed("no")
+        self.git.process_failed("no")
         self.assertEqual(ProcessEnd(status=None, reason="no"), self.ending())
 
 
@@ -131,7 +131,7 @@ class FakeServer(StringTransport):
 
     def asked(self) -> list[tuple[int, int, bytes]]:
         """Every request since the last look."""
-        found = list(Frames().feed(self.value()))
+        found = list(ForkFrameDecoder().feed_bytes(self.value()))
         self.clear()
         return found
 
@@ -196,7 +196,7 @@ class GitRunnerTests(SynchronousTestCase):
     def server(self) -> FakeServer:
         return self.processes.servers[-1]
 
-    def read(self, actor: Actor = MYSELF) -> Deferred[bytes]:
+    def read(self, actor: GitActor = MYSELF) -> Deferred[bytes]:
         return Deferred.fromCoroutine(
             self.runner.read(
                 REPOSITORY, ["status"], actor=actor, timeout=5, overrides={"a.b": "c"}, limit=10
@@ -207,7 +207,7 @@ class GitRunnerTests(SynchronousTestCase):
         return str(self.failureResultOf(asked, GitError).value)
 
     def test_output(self) -> None:
-        asked = self.read(Actor(uid=5, gid=6))
+        asked = self.read(GitActor(uid=5, gid=6))
         self.assertEqual(1, self.runner.running)
         ((number, kind, payload),) = self.server.asked()
         order = json.loads(payload)
@@ -228,12 +228,12 @@ class GitRunnerTests(SynchronousTestCase):
         for number in numbers:
             self.server.end(number, 0)
         self.assertEqual([b""] * 3, [self.successResultOf(each) for each in asked])
-        self.clock.advance(REST - 1)
+        self.clock.advance(IDLE_SECONDS - 1)
         self.read()
         self.clock.advance(2)
         self.server.end(max(numbers) + 1, 0)
         self.assertEqual((1, True), (len(self.processes.servers), self.server.open))
-        self.clock.advance(REST)
+        self.clock.advance(IDLE_SECONDS)
         self.assertFalse(self.server.open)
         self.server.die()
         self.read()
@@ -241,7 +241,7 @@ class GitRunnerTests(SynchronousTestCase):
 
     def test_missing(self) -> None:
         self.runner = self.make("/absent:.")
-        self.failureResultOf(self.read(), GitMissing)
+        self.failureResultOf(self.read(), GitMissingError)
 
     def test_not_started(self) -> None:
         self.processes.error = OSError(7, "Argument list too long")
@@ -288,21 +288,21 @@ class GitRunnerTests(SynchronousTestCase):
         self.server.die()
         self.successResultOf(stopped)
         self.error(asked)
-        self.clock.advance(PATIENCE)
+        self.clock.advance(STOP_SECONDS)
         self.assertEqual([], self.server.signals)
         self.successResultOf(self.runner.stop())
 
     def test_a_server_that_does_not_leave(self) -> None:
         asked = self.read()
         stopped = self.runner.stop()
-        self.clock.advance(PATIENCE)
+        self.clock.advance(STOP_SECONDS)
         self.assertEqual(["KILL"], self.server.signals)
         self.server.die()
         self.successResultOf(stopped)
         self.error(asked)
 
     def test_pieces(self) -> None:
-        pieces = Pieces(3)
-        self.assertTrue(pieces.take(b"abc"))
-        self.assertFalse(pieces.take(b"d"))
-        self.assertEqual(b"abc", pieces.data())
+        pieces = OutputCollector(3)
+        self.assertTrue(pieces.add_piece(b"abc"))
+        self.assertFalse(pieces.add_piece(b"d"))
+        self.assertEqual(b"abc", pieces.get_bytes())

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from attrs import frozen
 
-from tservice.git.model import Repository
+from tservice.git.model import GitRepository
 
 OVERRIDES_LIMIT = 2000
 """Overrides that one repository may need; a repository that needs more is not read."""
@@ -76,12 +76,12 @@ DIFF = (
 CONFIG_NAMES = ("config", "--list", "--includes", "--name-only", "-z")
 
 
-class TooMuchConfigured(Exception):
+class TooManyOverridesError(Exception):
     """The repository needs more than L{OVERRIDES_LIMIT} overrides."""
 
 
 @frozen(kw_only=True)
-class Configured:
+class ConfiguredNames:
     """Keys that a repository sets: C{section.subsection.key}, the outer words in lower case."""
 
     names: frozenset[str]
@@ -89,45 +89,45 @@ class Configured:
     @property
     def has_remote(self) -> bool:
         """True if C{git remote} would list a remote."""
-        return any(_subsection(name, "remote") is not None for name in self.names)
+        return any(_find_subsection(name, "remote") is not None for name in self.names)
 
-    def subsections(self, section: str) -> set[str]:
+    def find_subsections(self, section: str) -> set[str]:
         """Return the middle words of all keys of C{section}."""
-        found = (_subsection(name, section) for name in self.names)
+        found = (_find_subsection(name, section) for name in self.names)
         return {middle for middle in found if middle is not None}
 
-    def overrides(self) -> dict[str, str]:
+    def make_overrides(self) -> dict[str, str]:
         """Return the keys and values that override the repository's own.
 
-        @raise TooMuchConfigured: there are too many to pass.
+        @raise TooManyOverridesError: there are too many to pass.
         """
         found = dict(_FIXED)
         for name in self.names:
-            driver = _subsection(name, "filter")
+            driver = _find_subsection(name, "filter")
             if driver is not None:
                 found |= {f"filter.{driver}.{key}": value for key, value in _FILTER.items()}
-            remote = _subsection(name, "remote")
+            remote = _find_subsection(name, "remote")
             if remote is not None:
                 found[f"remote.{remote}.promisor"] = "false"
             if len(found) > OVERRIDES_LIMIT:
-                raise TooMuchConfigured
+                raise TooManyOverridesError
         return found
 
 
-def parse_names(output: bytes) -> Configured:
+def parse_names(output: bytes) -> ConfiguredNames:
     """Parse the output of L{CONFIG_NAMES}."""
     names = output.decode("utf-8", "surrogateescape").split("\0")
-    return Configured(names=frozenset(name for name in names if name))
+    return ConfiguredNames(names=frozenset(name for name in names if name))
 
 
-def _subsection(name: str, section: str) -> str | None:
+def _find_subsection(name: str, section: str) -> str | None:
     """Return C{b.c} of C{section.b.c.key}; C{None} for other sections, or without a subsection."""
     first, _, rest = name.partition(".")
     middle, dot, _ = rest.rpartition(".")
     return middle if first == section and dot else None
 
 
-def environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, bytes]:
+def make_environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, bytes]:
     """Return the whole environment of a git process.
 
     @param path: C{PATH}, absolute folders only.
@@ -156,7 +156,7 @@ def environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, bytes]:
     return {key.encode(): value.encode("utf-8", "surrogateescape") for key, value in fixed.items()}
 
 
-def arguments(repository: Repository, words: Iterable[str | bytes]) -> list[bytes]:
+def make_arguments(repository: GitRepository, words: Iterable[str | bytes]) -> list[bytes]:
     """Return the arguments of git for C{words} in C{repository}.
 
     Both folders are named.  Neither the repository's C{core.worktree} nor the content of a parent

@@ -1,7 +1,7 @@
 """Environment that keeps a clone from running what the repository asks for, although it is the
 user's git.
 
-A status (L{tservice.git.safety}) ignores the user's configuration.  A clone needs it: proxies,
+A status (L{tservice.git.isolation}) ignores the user's configuration.  A clone needs it: proxies,
 certificates, credential helpers, the ssh agent.
 
 A new clone has no configuration, so git could only run what the user or the machine configured and
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tservice.git.address import CloneSource
-from tservice.git.safety import Configured, absolute_folders
+from tservice.git.clone_address import CloneSource
+from tservice.git.isolation import ConfiguredNames, absolute_folders
 
 NETWORK = "https:http:ssh:git"
 """Protocols; the user's own C{url.insteadOf} may lead from one to another."""
@@ -78,14 +78,14 @@ def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def clone_environment(
-    environ: Mapping[str, str], source: CloneSource, configured: Configured
+    environ: Mapping[str, str], source: CloneSource, configured: ConfiguredNames
 ) -> dict[bytes, bytes]:
     """Return the whole environment of a clone.
 
     @param environ: of L{user_environment}.
     @param configured: the names that the user and the machine configure.
     """
-    pairs = [*_FIXED, *_no_filters(configured), *_credentials(source), *_held(source)]
+    pairs = [*_FIXED, *_filter_overrides(configured), *_credential_settings(source), *_held(source)]
     found = {
         **environ,
         "GIT_ALLOW_PROTOCOL": "file" if source.local else NETWORK,
@@ -97,10 +97,12 @@ def clone_environment(
     for number, (key, value) in enumerate(pairs):
         found[f"GIT_CONFIG_KEY_{number}"] = key
         found[f"GIT_CONFIG_VALUE_{number}"] = value
-    return as_bytes(found)
+    return encode_environment(found)
 
 
-def clone_words(source: CloneSource, target: str, ref: str | None, *, shallow: bool) -> list[str]:
+def clone_arguments(
+    source: CloneSource, target: str, ref: str | None, *, shallow: bool
+) -> list[str]:
     """Return the arguments of git for a clone."""
     return [
         "clone",
@@ -118,7 +120,7 @@ def clone_words(source: CloneSource, target: str, ref: str | None, *, shallow: b
     ]
 
 
-def as_bytes(environ: Mapping[str, str]) -> dict[bytes, bytes]:
+def encode_environment(environ: Mapping[str, str]) -> dict[bytes, bytes]:
     """Encode an environment for a process."""
     return {
         name.encode("utf-8", "surrogateescape"): value.encode("utf-8", "surrogateescape")
@@ -126,10 +128,10 @@ def as_bytes(environ: Mapping[str, str]) -> dict[bytes, bytes]:
     }
 
 
-def _no_filters(configured: Configured) -> Iterable[tuple[str, str]]:
+def _filter_overrides(configured: ConfiguredNames) -> Iterable[tuple[str, str]]:
     return [
         (f"filter.{driver}.{key}", value)
-        for driver in sorted(configured.subsections("filter"))
+        for driver in sorted(configured.find_subsections("filter"))
         for key, value in _FILTER
     ]
 
@@ -153,10 +155,10 @@ def _held(source: CloneSource) -> Sequence[tuple[str, str]]:
     return found
 
 
-def _credentials(source: CloneSource) -> Sequence[tuple[str, str]]:
+def _credential_settings(source: CloneSource) -> Sequence[tuple[str, str]]:
     if source.username is None:
         return ()
-    scope = f"credential.{source.web}"
+    scope = f"credential.{source.web_server}"
     name = (f"{scope}.username", source.username)
     if source.password is None:
         return (name,)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 
 from attrs import field, frozen
 
-from tservice.git.locate import recognise, recognise_control, within
-from tservice.git.model import Repository, display
-from tservice.git.smallfiles import read_small
+from tservice.git.model import GitRepository, to_display_text
+from tservice.git.search import is_within, recognise_control, recognise_repository
+from tservice.git.small_files import read_small
 
 REPOSITORIES = 200
 """Repositories checked in one folder; if there are more, the result is incomplete."""
@@ -34,12 +34,12 @@ class HeldRepository:
     @ivar name: its name in error texts.
     """
 
-    repository: Repository
+    repository: GitRepository
     name: str
 
 
 @frozen(kw_only=True)
-class Inside:
+class FolderRepositories:
     """Repositories of a folder, at any depth.
 
     @ivar top: the folder, free of symlinks.
@@ -49,20 +49,20 @@ class Inside:
 
     top: bytes
     repositories: tuple[HeldRepository, ...] = ()
-    whole: bool = True
+    is_complete: bool = True
     broken: tuple[str, ...] = ()
     _going: tuple[bytes, ...] = field(default=())
 
-    def goes(self, path: bytes) -> bool:
+    def is_removed(self, path: bytes) -> bool:
         """Return true if C{path} is removed together with the folder.
 
         Git keeps the state of a linked worktree, its submodules included, in its repository, and
         removes that with the worktree.
         """
-        return any(within(path, folder) for folder in self._going)
+        return any(is_within(path, folder) for folder in self._going)
 
 
-def find_inside(folder: bytes) -> Inside:
+def find_repositories(folder: bytes) -> FolderRepositories:
     """Find the repositories at and below C{folder}.  Symbolic links are not followed.
 
     Submodules that are not checked out, and bare repositories, are included.
@@ -78,36 +78,38 @@ def find_inside(folder: bytes) -> Inside:
     while ahead:
         each = ahead.popleft()
         seen += 1
-        names, folders = _scan(each)
-        repository = recognise(each) if _CONTROL in names else None
+        names, folders = _scan_folder(each)
+        repository = recognise_repository(each) if _CONTROL in names else None
         if repository is None and names >= _BARE:
             repository, folders = recognise_control(each), []
         if repository is not None:
             name = repository.path_from(top)
             found.append(HeldRepository(repository=repository, name="it" if name == "." else name))
         elif _CONTROL in names and not _is_empty(os.path.join(each, _CONTROL)):
-            broken.append(display(os.path.relpath(each, top)))
+            broken.append(to_display_text(os.path.relpath(each, top)))
         ahead += folders
         full = len(found) > REPOSITORIES or len(broken) > REPOSITORIES
         if full or seen + len(ahead) > FOLDERS_LIMIT:
-            return _inside(top, found[:REPOSITORIES], broken, whole=False)
-    found += _absorbed(found, top)
+            return _make_folder_repositories(top, found[:REPOSITORIES], broken, whole=False)
+    found += _find_absorbed_submodules(found, top)
     whole = len(found) <= REPOSITORIES
-    return _inside(top, found[:REPOSITORIES], broken, whole=whole)
+    return _make_folder_repositories(top, found[:REPOSITORIES], broken, whole=whole)
 
 
-def find_missing(path: bytes, repository: bytes) -> Inside:
+def find_missing_worktree(path: bytes, repository: bytes) -> FolderRepositories:
     """Find the parts that the repository at C{repository} still holds of a worktree whose folder is
     missing.
     """
     top = os.path.realpath(path)
-    owner = recognise(os.path.realpath(repository))
-    control = None if owner is None else _control_of(top, owner.common)
+    owner = recognise_repository(os.path.realpath(repository))
+    control = None if owner is None else _find_control_folder(top, owner.common)
     known = None if control is None else recognise_control(control)
     if known is None:
-        return Inside(top=top)
+        return FolderRepositories(top=top)
     held = HeldRepository(repository=known, name="it")
-    return _inside(top, [held, *_absorbed([held], top)][:REPOSITORIES], [], whole=True)
+    return _make_folder_repositories(
+        top, [held, *_find_absorbed_submodules([held], top)][:REPOSITORIES], [], whole=True
+    )
 
 
 def worktree_folders(common: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -125,59 +127,61 @@ def worktree_folders(common: bytes) -> Iterator[tuple[bytes, bytes]]:
             yield control, os.path.realpath(os.path.dirname(pointer))
 
 
-def _control_of(top: bytes, common: bytes) -> bytes | None:
+def _find_control_folder(top: bytes, common: bytes) -> bytes | None:
     found = (control for control, folder in worktree_folders(common) if folder == top)
     control = next(found, None)
     return None if control is None else os.path.realpath(control)
 
 
-def _inside(top: bytes, found: list[HeldRepository], broken: list[str], *, whole: bool) -> Inside:
+def _make_folder_repositories(
+    top: bytes, found: list[HeldRepository], broken: list[str], *, whole: bool
+) -> FolderRepositories:
     linked = {
         it.repository.control for it in found if it.repository.control != it.repository.common
     }
-    return Inside(
+    return FolderRepositories(
         top=top,
         repositories=tuple(found),
-        whole=whole,
+        is_complete=whole,
         broken=tuple(broken),
         going=(top, *sorted(linked)),
     )
 
 
-def _absorbed(found: Iterable[HeldRepository], top: bytes) -> list[HeldRepository]:
+def _find_absorbed_submodules(found: Iterable[HeldRepository], top: bytes) -> list[HeldRepository]:
     """Return the submodules whose repositories are removed too, although not checked out."""
     known = {each.repository.control for each in found}
     linked = {each.repository.control for each in found if not _is_main(each.repository)}
-    ahead = [control for control in known if control in linked or within(control, top)]
+    ahead = [control for control in known if control in linked or is_within(control, top)]
     more: list[HeldRepository] = []
     while ahead and len(more) <= REPOSITORIES:
         modules = os.path.join(ahead.pop(), _MODULES)
-        for control in _controls(modules):
+        for control in _find_module_controls(modules):
             repository = recognise_control(control)
             if repository is None or repository.control in known:
                 continue
             known.add(repository.control)
             ahead.append(repository.control)
-            name = f"the submodule {display(os.path.relpath(control, modules))}"
+            name = f"the submodule {to_display_text(os.path.relpath(control, modules))}"
             more.append(HeldRepository(repository=repository, name=name))
     return more
 
 
-def _controls(folder: bytes) -> Iterator[bytes]:
+def _find_module_controls(folder: bytes) -> Iterator[bytes]:
     """Yield the control folders below a C{modules} folder: names of submodules may hold slashes."""
     ahead = deque([folder])
     seen = 0
     while ahead and seen < FOLDERS_LIMIT:
         each = ahead.popleft()
         seen += 1
-        names, folders = _scan(each)
+        names, folders = _scan_folder(each)
         if names >= _BARE:
             yield each
         else:
             ahead += folders
 
 
-def _scan(folder: bytes) -> tuple[set[bytes], list[bytes]]:
+def _scan_folder(folder: bytes) -> tuple[set[bytes], list[bytes]]:
     """Return the names that identify a repository, and the subfolders; nothing if the folder cannot
     be read.
     """
@@ -196,7 +200,7 @@ def _scan(folder: bytes) -> tuple[set[bytes], list[bytes]]:
     return names, sorted(folders)
 
 
-def _is_main(repository: Repository) -> bool:
+def _is_main(repository: GitRepository) -> bool:
     return repository.control == repository.common
 
 

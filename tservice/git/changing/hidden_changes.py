@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from tservice.core.doors.thread_runners import RunInThread
-from tservice.git.inspect import Inspection, Inspector
+from tservice.git.inspector import ReadingContext, RepositoryInspector
 
-COMPARED = 2000
+MAX_COMPARED = 2000
 """Files compared; if there are more, each counts as changed."""
 LISTED_BYTES = 256 * 1024 * 1024
 """Bytes that git may print of the names of all files."""
@@ -23,28 +23,30 @@ _FLAGGED = re.compile(rb"(?:^|\0)[a-zS] ([^\0]+)")
 
 
 async def count_hidden_changes(
-    inspector: Inspector, visit: Inspection, in_thread: RunInThread
+    inspector: RepositoryInspector, visit: ReadingContext, in_thread: RunInThread
 ) -> int:
     """Count files that differ and are marked C{assume-unchanged} or C{skip-worktree}.
 
     @raise GitError: git fails.
     """
-    listed = await inspector.ask(visit, ("ls-files", "-v", "-z"), LISTED_BYTES)
+    listed = await inspector.run_git(visit, ("ls-files", "-v", "-z"), LISTED_BYTES)
     flagged = _FLAGGED.findall(listed)
     if not flagged:
         return 0
     root = visit.repository.root
-    there = await in_thread(partial(_present, root, flagged), visit.repository.folder)
-    if len(there) > COMPARED:
+    there = await in_thread(partial(_select_plain_files, root, flagged), visit.repository.folder)
+    if len(there) > MAX_COMPARED:
         return len(there)
     parts = [there[at : at + _AT_ONCE] for at in range(0, len(there), _AT_ONCE)]
-    return sum([await _count(inspector, visit, part) for part in parts])
+    return sum([await _count_changed(inspector, visit, part) for part in parts])
 
 
-async def _count(inspector: Inspector, visit: Inspection, paths: Sequence[bytes]) -> int:
+async def _count_changed(
+    inspector: RepositoryInspector, visit: ReadingContext, paths: Sequence[bytes]
+) -> int:
     """Return how many of C{paths} differ from the index."""
-    entries = await inspector.ask(visit, ("ls-files", "-s", "-z", "--", *paths), LISTED_BYTES)
-    hashed = await inspector.ask(visit, ("hash-object", "--", *paths), LISTED_BYTES)
+    entries = await inspector.run_git(visit, ("ls-files", "-s", "-z", "--", *paths), LISTED_BYTES)
+    hashed = await inspector.run_git(visit, ("hash-object", "--", *paths), LISTED_BYTES)
     kept: dict[bytes, set[bytes]] = {}
     for entry in entries.split(b"\0")[:-1]:
         words, _, path = entry.partition(b"\t")
@@ -53,7 +55,7 @@ async def _count(inspector: Inspector, visit: Inspection, paths: Sequence[bytes]
     return sum(found not in kept.get(path, ()) for path, found in pairs)
 
 
-def _present(root: bytes, paths: Sequence[bytes]) -> list[bytes]:
+def _select_plain_files(root: bytes, paths: Sequence[bytes]) -> list[bytes]:
     """Return those of C{paths} that are plain files in the working tree."""
     return [path for path in paths if _is_plain(os.path.join(root, path))]
 

@@ -9,11 +9,17 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.repos import make
 from tservice.core.kernel_paths import open_without_magic_links
-from tservice.git import locate as module
-from tservice.git import smallfiles
-from tservice.git.locate import SearchBounds, is_moved, locate, owners, recognise
-from tservice.git.model import FoundRepositories, Repository
+from tservice.git import search as module
+from tservice.git import small_files
+from tservice.git.model import FoundRepositories, GitRepository
 from tservice.git.references import has_reference
+from tservice.git.search import (
+    SearchBounds,
+    find_owners,
+    find_repositories,
+    is_moved,
+    recognise_repository,
+)
 
 
 class Base(SynchronousTestCase):
@@ -28,14 +34,14 @@ class Base(SynchronousTestCase):
         bounds = SearchBounds(
             home=os.fsencode(self.home), forbidden=frozenset(map(os.fsencode, forbidden))
         )
-        return locate(os.fsencode(workspace), bounds)
+        return find_repositories(os.fsencode(workspace), bounds)
 
     def names(self, workspace: Path, *forbidden: Path) -> list[str]:
         found = self.find(workspace, *forbidden).repositories
         return [each.path_from(os.fsencode(workspace)) for each in found]
 
-    def one(self, root: Path) -> Repository:
-        repository = recognise(os.fsencode(root))
+    def one(self, root: Path) -> GitRepository:
+        repository = recognise_repository(os.fsencode(root))
         assert repository is not None
         return repository
 
@@ -83,13 +89,13 @@ class UpwardsTests(Base):
         (self.work / ".git").write_text(f"gitdir: {other}/.git\n")
         bounds = SearchBounds(home=b"/", top=os.fsencode(self.work))
         workspace = os.fsencode(self.work)
-        self.assertEqual((), locate(workspace, bounds).repositories)
+        self.assertEqual((), find_repositories(workspace, bounds).repositories)
         (self.work / ".git").unlink()
         make(self.work)
-        [found] = locate(workspace, bounds).repositories
-        self.assertFalse(bounds.leaves(found))
+        [found] = find_repositories(workspace, bounds).repositories
+        self.assertFalse(bounds.is_outside(found))
         (self.work / ".git/commondir").write_text(f"{other}/.git\n")
-        self.assertEqual((), locate(workspace, bounds).repositories)
+        self.assertEqual((), find_repositories(workspace, bounds).repositories)
 
     def test_nothing_is_read_outside_of_the_top(self) -> None:
         """Neither through a link in place of a pointer, nor in what a pointer leads to."""
@@ -100,7 +106,7 @@ class UpwardsTests(Base):
             opened.append(os.path.realpath(path))
             return real(path, flags)
 
-        self.patch(smallfiles, "open_without_magic_links", noted)
+        self.patch(small_files, "open_without_magic_links", noted)
         other = make(self.top / "other")
         (other / ".git/commondir").write_text(".\n")
         (other / "file").write_text(f"gitdir: {other}/.git\n")
@@ -113,7 +119,7 @@ class UpwardsTests(Base):
             lambda: (make(self.work) / ".git/commondir").symlink_to(other / ".git/commondir"),
         ):
             made()
-            self.assertEqual((), locate(os.fsencode(self.work), bounds).repositories)
+            self.assertEqual((), find_repositories(os.fsencode(self.work), bounds).repositories)
             self.assertEqual([], [path for path in opened if not path.startswith(f"{self.work}/")])
             if not pointer.is_dir() or pointer.is_symlink():
                 pointer.unlink()
@@ -174,10 +180,10 @@ class RecogniseTests(Base):
     def test_nothing(self) -> None:
         for text in ("", "gitdir: ", "gitdir: /absent", "gitdir: a\0b", "x" * 9000):
             (self.work / ".git").write_text(text)
-            self.assertIsNone(recognise(os.fsencode(self.work)), text[:20])
+            self.assertIsNone(recognise_repository(os.fsencode(self.work)), text[:20])
         (self.work / ".git").unlink()
         (self.work / ".git").mkdir()
-        self.assertIsNone(recognise(os.fsencode(self.work)))
+        self.assertIsNone(recognise_repository(os.fsencode(self.work)))
 
     def test_moved(self) -> None:
         found = self.one(make(self.work))
@@ -187,7 +193,7 @@ class RecogniseTests(Base):
         self.assertTrue(is_moved(found))
 
     def test_owners(self) -> None:
-        self.assertEqual({os.geteuid()}, owners(self.one(make(self.work))))
+        self.assertEqual({os.geteuid()}, find_owners(self.one(make(self.work))))
 
 
 class ReferenceTests(Base):

@@ -14,8 +14,8 @@ from pathlib import Path
 from attrs import frozen
 from dulwich.config import ConfigFile
 
-from tservice.git.safety import Configured
-from tservice.git.smallfiles import read_small
+from tservice.git.isolation import ConfiguredNames
+from tservice.git.small_files import read_small
 
 _CONFIG_LIMIT = 1024 * 1024
 _KEPT = ("excludesFile", "attributesFile", "autocrlf", "eol")
@@ -34,7 +34,7 @@ class UserSettings:
     core: Mapping[str, str]
     safe: frozenset[bytes]
 
-    def beneath(self, configured: Configured) -> dict[str, str]:
+    def get_defaults(self, configured: ConfiguredNames) -> dict[str, str]:
         """Return the settings that the repository does not make itself."""
         return {
             f"core.{key}": value
@@ -42,7 +42,7 @@ class UserSettings:
             if f"core.{key.lower()}" not in configured.names
         }
 
-    def trusts(self, root: bytes) -> bool:
+    def is_trusted(self, root: bytes) -> bool:
         """Return true if the user declared that working tree safe."""
         return root in self.safe or b"*" in self.safe
 
@@ -53,15 +53,15 @@ def read_user_settings(home: Path, environ: Mapping[str, str]) -> UserSettings:
     core = {"excludesFile": str(folder / "ignore"), "attributesFile": str(folder / "attributes")}
     safe: set[bytes] = set()
     for path in (folder / "config", home / ".gitconfig"):
-        config = _parsed(path)
+        config = _parse_config(path)
         if config is None:
             continue
-        core |= _core(config, home)
-        safe = _safe(config, home, safe)
+        core |= _read_core_settings(config, home)
+        safe = _read_safe_folders(config, home, safe)
     return UserSettings(core=core, safe=frozenset(safe))
 
 
-def _parsed(path: Path) -> ConfigFile | None:
+def _parse_config(path: Path) -> ConfigFile | None:
     text = read_small(os.fsencode(path), _CONFIG_LIMIT)
     if text is None:
         return None
@@ -71,18 +71,18 @@ def _parsed(path: Path) -> ConfigFile | None:
         return None  # git itself would reject this file
 
 
-def _core(config: ConfigFile, home: Path) -> dict[str, str]:
+def _read_core_settings(config: ConfigFile, home: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for key in _KEPT:
         try:
             value = os.fsdecode(config.get((b"core",), key.encode()))
         except KeyError:
             continue
-        found[key] = _expanded(value, home) if key in _PATHS else value
+        found[key] = _expand_home(value, home) if key in _PATHS else value
     return found
 
 
-def _safe(config: ConfigFile, home: Path, before: set[bytes]) -> set[bytes]:
+def _read_safe_folders(config: ConfigFile, home: Path, before: set[bytes]) -> set[bytes]:
     """Return the safe folders; an empty value resets the list, as in git."""
     found = set(before)
     if not config.has_section((b"safe",)):
@@ -91,9 +91,9 @@ def _safe(config: ConfigFile, home: Path, before: set[bytes]) -> set[bytes]:
         if not value:
             found.clear()
             continue
-        found.add(os.fsencode(_expanded(os.fsdecode(value), home)))
+        found.add(os.fsencode(_expand_home(os.fsdecode(value), home)))
     return found
 
 
-def _expanded(path: str, home: Path) -> str:
+def _expand_home(path: str, home: Path) -> str:
     return str(home / path[2:]) if path.startswith("~/") else path

@@ -11,7 +11,7 @@ _CREDENTIALS = re.compile(r"(?<![^\s/'\"@]):*+[^\s/'\"@:]++:[^\s/'\"@]++(?=@)")
 """Matches C{user:token} before an C{@}, also without a scheme, once in a word."""
 
 
-def error_text(redactor: SecretRedactor, stderr: bytes) -> str:
+def make_error_text(redactor: SecretRedactor, stderr: bytes) -> str:
     """Return git's first error line, without credentials, at most L{ERROR_LIMIT} characters."""
     lines = stderr.decode("utf-8", "replace").splitlines()
     first = next(

@@ -21,22 +21,32 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from tservice.core.timers import cancel_call
-from tservice.git import forkserver
-from tservice.git.forkserver import ENDED, ERRORS, FAILED, HEAD, KILL, OUTPUT, START, STATUS, Frames
+from tservice.git import fork_server
+from tservice.git.fork_server import (
+    ENDED,
+    ERRORS,
+    FAILED,
+    HEAD,
+    KILL,
+    OUTPUT,
+    START,
+    STATUS,
+    ForkFrameDecoder,
+)
 
-REST = 60.0
+IDLE_SECONDS = 60.0
 """Seconds without work after which a fork server is stopped."""
 
-PATIENCE = 3.0
+STOP_SECONDS = 3.0
 """Seconds that a fork server gets to end by itself."""
 
 LOST = "the fork server ended"
 
-MOST_TOLD = 20
+MAX_LOGGED = 20
 """Different error lines of fork servers that are logged."""
 
 
-class _Idle(Protocol):
+class _IdleCallback(Protocol):
     def __call__(self, *, failed: bool) -> None:
         """Handle the end of the last process.
 
@@ -44,23 +54,23 @@ class _Idle(Protocol):
         """
 
 
-class GitRun(Protocol):
+class ProcessCallbacks(Protocol):
     """Callbacks for one process."""
 
-    def printed(self, data: bytes) -> None:
+    def stdout_received(self, data: bytes) -> None:
         """Receive bytes of its stdout."""
 
-    def complained(self, data: bytes) -> None:
+    def stderr_received(self, data: bytes) -> None:
         """Receive bytes of its stderr."""
 
-    def over(self, status: int) -> None:
+    def process_ended(self, status: int) -> None:
         """Handle its end; C{status} is less than 0 for a signal.  Called last."""
 
-    def failed(self, reason: str) -> None:
+    def process_failed(self, reason: str) -> None:
         """Handle a failed start, or an unknown end.  Called last."""
 
 
-class Forks:
+class ForkServerClient:
     """Starts processes through a fork server, which runs while it has work.
 
     Every process ends with its server, and every server with the service, even after a crash.
@@ -78,13 +88,13 @@ class Forks:
         self._processes = processes
         self._alone = alone
         self._said: set[str] = set()
-        self._server: _Server | None = None
+        self._server: _ForkServerProtocol | None = None
         self._last = 0
         self._resting: IDelayedCall | None = None
 
-    def start(
+    def start_process(
         self,
-        run: GitRun,
+        run: ProcessCallbacks,
         argv: list[bytes],
         env: dict[bytes, bytes],
         uid: int | None = None,
@@ -95,61 +105,65 @@ class Forks:
 
         @param uid: its user, without further groups; C{None}: the user of this process.
         @param within: the only folder that it can read and write, where the kernel has Landlock.
-        @return: its number, for L{kill}.
+        @return: its number, for L{kill_process}.
         @raise OSError: the fork server cannot be started.
         """
-        self._rest_no_longer()
+        self._cancel_stop()
         if self._server is None:
-            self._server = self._open(argv[0])
+            self._server = self._start_server(argv[0])
         self._last = (self._last + 1) % 2**32
-        self._server.start(self._last, run, forkserver.order(argv, env, uid, gid, within))
+        self._server.start_process(
+            self._last, run, fork_server.encode_start(argv, env, uid, gid, within)
+        )
         return self._last
 
-    def kill(self, number: int) -> None:
+    def kill_process(self, number: int) -> None:
         """Kill a process and its group by SIGKILL; harmless after its end."""
         if self._server is not None:
-            self._server.kill(number)
+            self._server.kill_process(number)
 
     def stop(self) -> Deferred[None]:
         """Kill everything; fires after the fork server ended."""
-        self._rest_no_longer()
+        self._cancel_stop()
         server, self._server = self._server, None
-        return succeed(None) if server is None else server.leave()
+        return succeed(None) if server is None else server.close_server()
 
-    def _open(self, program: bytes) -> _Server:
-        server = _Server(self._clock, self._idle, self._gone, self._tell)
-        own = [sys.executable, "-I", "-S", forkserver.__file__]
+    def _start_server(self, program: bytes) -> _ForkServerProtocol:
+        server = _ForkServerProtocol(
+            self._clock, self._schedule_stop, self._handle_server_end, self._log_once
+        )
+        own = [sys.executable, "-I", "-S", fork_server.__file__]
         argv = [*map(os.fsencode, own), *([program] if self._alone else [])]
         self._processes.spawnProcess(server, argv[0], argv, env={})
         return server
 
-    def _tell(self, text: str) -> None:
+    def _log_once(self, text: str) -> None:
         """Log an error line once: the next fork server would print the same."""
-        if text not in self._said and len(self._said) < MOST_TOLD:
+        if text not in self._said and len(self._said) < MAX_LOGGED:
             self._said.add(text)
             self._log.error("the fork server: {text}", text=text)
 
-    def _idle(self, *, failed: bool) -> None:
+    def _schedule_stop(self, *, failed: bool) -> None:
         """Stop the fork server after a while without work.
 
         @param failed: a start failed; git may have been updated, and this server cannot run the new
             one.
         """
         if self._server is not None:
-            rest = 0.0 if failed and self._alone else REST
+            rest = 0.0 if failed and self._alone else IDLE_SECONDS
             self._resting = self._clock.callLater(rest, self.stop)
 
-    def _gone(self, server: _Server) -> None:
+    def _handle_server_end(self, server: _ForkServerProtocol) -> None:
         if self._server is server:
             self._server = None
-            self._rest_no_longer()
+            self._cancel_stop()
 
-    def _rest_no_longer(self) -> None:
+    def _cancel_stop(self) -> None:
         cancel_call(self._resting)
         self._resting = None
 
 
-class _Server(ProcessProtocol):
+class _ForkServerProtocol(ProcessProtocol):
     """Process protocol of one fork server."""
 
     transport: IProcessTransport
@@ -157,8 +171,8 @@ class _Server(ProcessProtocol):
     def __init__(
         self,
         clock: IReactorTime,
-        idle: _Idle,
-        gone: Callable[[_Server], None],
+        idle: _IdleCallback,
+        gone: Callable[[_ForkServerProtocol], None],
         tell: Callable[[str], None],
     ) -> None:
         self._clock = clock
@@ -166,27 +180,27 @@ class _Server(ProcessProtocol):
         self._gone = gone
         self._tell = tell
         self._failed = False
-        self._frames = Frames()
-        self._runs: dict[int, GitRun] = {}
+        self._frames = ForkFrameDecoder()
+        self._runs: dict[int, ProcessCallbacks] = {}
         self._left: Deferred[None] = Deferred()
         self._late: IDelayedCall | None = None
 
-    def start(self, number: int, run: GitRun, order: bytes) -> None:
+    def start_process(self, number: int, run: ProcessCallbacks, order: bytes) -> None:
         self._runs[number] = run
-        self._ask(number, START, order)
+        self._send_request(number, START, order)
 
-    def kill(self, number: int) -> None:
+    def kill_process(self, number: int) -> None:
         if number in self._runs:
-            self._ask(number, KILL)
+            self._send_request(number, KILL)
 
-    def leave(self) -> Deferred[None]:
+    def close_server(self) -> Deferred[None]:
         self.transport.closeStdin()
-        self._late = self._clock.callLater(PATIENCE, self._end)
+        self._late = self._clock.callLater(STOP_SECONDS, self._kill_server)
         return self._left
 
     def outReceived(self, data: bytes) -> None:
-        for number, kind, payload in self._frames.feed(data):
-            self._heard(number, kind, payload)
+        for number, kind, payload in self._frames.feed_bytes(data):
+            self._handle_frame(number, kind, payload)
 
     def errReceived(self, data: bytes) -> None:
         self._tell(data.decode("utf-8", "replace").strip())
@@ -196,31 +210,31 @@ class _Server(ProcessProtocol):
         self._gone(self)
         runs, self._runs = self._runs, {}
         for run in runs.values():
-            run.failed(LOST)
+            run.process_failed(LOST)
         self._left.callback(None)
 
-    def _end(self) -> None:
+    def _kill_server(self) -> None:
         with suppress(ProcessExitedAlready):
             self.transport.signalProcess("KILL")
 
-    def _ask(self, number: int, kind: int, payload: bytes = b"") -> None:
+    def _send_request(self, number: int, kind: int, payload: bytes = b"") -> None:
         self.transport.write(HEAD.pack(number, kind, len(payload)) + payload)
 
-    def _heard(self, number: int, kind: int, payload: bytes) -> None:
+    def _handle_frame(self, number: int, kind: int, payload: bytes) -> None:
         run = self._runs[number]
         if kind == OUTPUT:
-            run.printed(payload)
+            run.stdout_received(payload)
         elif kind == ERRORS:
-            run.complained(payload)
+            run.stderr_received(payload)
         elif kind == ENDED:
-            self._finished(number)
-            run.over(STATUS.unpack(payload)[0])
+            self._remove_run(number)
+            run.process_ended(STATUS.unpack(payload)[0])
         elif kind == FAILED:
             self._failed = True
-            self._finished(number)
-            run.failed(payload.decode())
+            self._remove_run(number)
+            run.process_failed(payload.decode())
 
-    def _finished(self, number: int) -> None:
+    def _remove_run(self, number: int) -> None:
         del self._runs[number]
         if not self._runs:
             self._idle(failed=self._failed)

@@ -9,12 +9,12 @@ from functools import partial
 
 from tservice.core.doors.thread_runners import RunInLocation
 from tservice.core.places.location import Location
-from tservice.git.inspect import Inspector
-from tservice.git.interfaces import Incomplete
-from tservice.git.locate import recognise
-from tservice.git.model import Repository
+from tservice.git.inspector import RepositoryInspector
+from tservice.git.interfaces import MissingParts
+from tservice.git.model import GitRepository
 from tservice.git.runner import GitError
-from tservice.git.smallfiles import read_small
+from tservice.git.search import recognise_repository
+from tservice.git.small_files import read_small
 
 SECONDS = 30.0
 """Seconds that one git command may take."""
@@ -32,41 +32,47 @@ _MODULES_LIMIT = 1024 * 1024
 _MODULE_PATH = re.compile(rb'^[ \t]*path[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$', re.MULTILINE)
 
 
-class IncompleteCheckouts:
+class MissingPartsFinder:
     """Finds missing parts of checkouts, with the rights of their location."""
 
     def __init__(
-        self, in_place: RunInLocation, inspector_of: Callable[[Location, str | None], Inspector]
+        self,
+        in_place: RunInLocation,
+        inspector_of: Callable[[Location, str | None], RepositoryInspector],
     ) -> None:
         self._in_place = in_place
         self._inspector_of = inspector_of
 
-    async def look(self, folder: str, place: Location, owner: str | None) -> Incomplete:
-        """See L{tservice.git.interfaces.IGitWork.incomplete}."""
-        repository = await self._in_place(place, partial(_find, folder), folder, owner)
+    async def find_missing_parts(
+        self, folder: str, place: Location, owner: str | None
+    ) -> MissingParts:
+        """See L{tservice.git.interfaces.IGitWork.find_missing_parts}."""
+        repository = await self._in_place(place, partial(_find_repository, folder), folder, owner)
         if repository is None:
-            return Incomplete(unknown=f"{folder} is not a git repository")
+            return MissingParts(unknown=f"{folder} is not a git repository")
         inspector = self._inspector_of(place, owner)
         try:
-            visit = await inspector.visit(repository, SECONDS)
-            listed = await inspector.ask(visit, _FILTERED, LISTED_BYTES)
+            visit = await inspector.open_repository(repository, SECONDS)
+            listed = await inspector.run_git(visit, _FILTERED, LISTED_BYTES)
         except GitError as error:
-            return Incomplete(unknown=str(error))
-        read = partial(_read, repository.root, listed.split(b"\0")[:-1])
+            return MissingParts(unknown=str(error))
+        read = partial(_read_missing_parts, repository.root, listed.split(b"\0")[:-1])
         return await self._in_place(place, read, repository.folder, owner)
 
 
-def _find(folder: str) -> Repository | None:
-    return recognise(os.path.realpath(os.fsencode(folder)))
+def _find_repository(folder: str) -> GitRepository | None:
+    return recognise_repository(os.path.realpath(os.fsencode(folder)))
 
 
-def _read(root: bytes, filtered: Sequence[bytes]) -> Incomplete:
+def _read_missing_parts(root: bytes, filtered: Sequence[bytes]) -> MissingParts:
     """Find out which parts are missing; blocks.
 
     @param filtered: paths of files with a filter.
     """
     pointers = len(filtered) > READ_FILES or any(_is_pointer(root, path) for path in filtered)
-    return Incomplete(filters=bool(filtered), pointers=pointers, submodules=_lacks_submodule(root))
+    return MissingParts(
+        filters=bool(filtered), pointers=pointers, submodules=_lacks_submodule(root)
+    )
 
 
 def _is_pointer(root: bytes, path: bytes) -> bool:

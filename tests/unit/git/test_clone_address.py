@@ -1,4 +1,4 @@
-"""Tests for L{tservice.git.address}: what git is given, and what it never sees."""
+"""Tests for L{tservice.git.clone_address}: what git is given, and what it never sees."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.git.address import CloneSource, check_branch, check_ref, judge_source
+from tservice.git.clone_address import CloneSource, check_branch, check_ref, parse_source
 
 GOOD = {
     "https://example.org/x.git": CloneSource(url="https://example.org/x.git"),
@@ -52,39 +52,39 @@ NO_LOCAL = ("file://host/x", "file:x", "/a\nb", "file:///a%0ab", "file://")
 class SourceTests(SynchronousTestCase):
     def test_good(self) -> None:
         for text, source in GOOD.items():
-            self.assertEqual(source, judge_source(text, local=False), text)
+            self.assertEqual(source, parse_source(text, local=False), text)
 
     def test_odd(self) -> None:
         for text in ODD:
-            error = self.assertRaises(ServiceError, judge_source, text, local=True)
+            error = self.assertRaises(ServiceError, parse_source, text, local=True)
             self.assertIs(ErrorCode.INVALID_INPUT, error.code, text)
             self.assertTrue(error.message.startswith("repository: "), text)
 
     def test_a_password_for_a_host_that_git_keeps_none_for(self) -> None:
         """Git's names of settings for one address hold no underscore in the host."""
         text = "https://ann:secret@my_host/x"
-        error = self.assertRaises(ServiceError, judge_source, text, local=False)
+        error = self.assertRaises(ServiceError, parse_source, text, local=False)
         self.assertIs(ErrorCode.INVALID_INPUT, error.code)
         self.assertIn("underscore", error.message)
         self.assertNotIn("secret", error.message)
         for text in ("https://my_host/x", "https://ann@my_host/x"):
-            self.assertEqual("https://my_host/x", judge_source(text, local=False).url)
+            self.assertEqual("https://my_host/x", parse_source(text, local=False).url)
 
     def test_paths_of_this_machine(self) -> None:
         for text, path in LOCAL.items():
-            self.assertEqual(CloneSource(url=path, local=True), judge_source(text, local=True))
+            self.assertEqual(CloneSource(url=path, local=True), parse_source(text, local=True))
         for text in NO_LOCAL:
-            error = self.assertRaises(ServiceError, judge_source, text, local=True)
+            error = self.assertRaises(ServiceError, parse_source, text, local=True)
             self.assertIs(ErrorCode.INVALID_INPUT, error.code, text)
         for text in (*LOCAL, *NO_LOCAL):
-            error = self.assertRaises(ServiceError, judge_source, text, local=False)
+            error = self.assertRaises(ServiceError, parse_source, text, local=False)
             self.assertIs(ErrorCode.FORBIDDEN, error.code, text)
 
     @given(st.text(max_size=60))
     def test_nothing_that_git_could_take_for_an_option(self, text: str) -> None:
         for given_text in (text, f"ssh://{text}", f"git@{text}", f"https://{text}"):
             try:
-                source = judge_source(given_text, local=False)
+                source = parse_source(given_text, local=False)
             except ServiceError:
                 continue
             self.assertFalse(source.url.startswith("-"))
@@ -92,7 +92,7 @@ class SourceTests(SynchronousTestCase):
             self.assertEqual([], [c for c in source.url if c.isspace() or not c.isprintable()])
 
     def test_a_repr_shows_no_credentials(self) -> None:
-        source = judge_source("https://ann:secret@example.org/x", local=False)
+        source = parse_source("https://ann:secret@example.org/x", local=False)
         self.assertNotIn("secret", repr(source))
         self.assertNotIn("ann", repr(source))
 

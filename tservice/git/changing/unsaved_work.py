@@ -11,30 +11,30 @@ from attrs import frozen
 
 from tservice.core.doors.thread_runners import RunInLocation
 from tservice.core.places.location import Location
-from tservice.git.changing.hiddenchanges import count_hidden_changes
-from tservice.git.changing.ignoredsecrets import list_ignored_secrets, without_copies
-from tservice.git.changing.inside import (
-    Inside,
-    find_inside,
-    find_missing,
+from tservice.git.changing.hidden_changes import count_hidden_changes
+from tservice.git.changing.ignored_secrets import list_ignored_secrets, without_copies
+from tservice.git.changing.lost_commits import (
+    LostCommits,
+    find_detached_commits,
+    find_reflog_commits,
+    find_unpushed_commits,
+    find_worktree_commits,
+    read_branch_reflogs,
+    read_head_reflog,
+    read_other_heads,
+)
+from tservice.git.changing.nested_repositories import (
+    FolderRepositories,
+    find_missing_worktree,
+    find_repositories,
     worktree_folders,
 )
-from tservice.git.changing.lostcommits import (
-    LostCommits,
-    branch_logs,
-    commits_of_nothing,
-    commits_of_reflog,
-    commits_of_repository,
-    commits_of_worktree,
-    other_heads,
-    own_log,
-)
 from tservice.git.commits import COUNT, parse_count
-from tservice.git.inspect import Inspection, Inspector
-from tservice.git.model import ChangeKind, Repository, RepositoryStatus, display
-from tservice.git.porcelain import BadOutput
+from tservice.git.inspector import ReadingContext, RepositoryInspector
+from tservice.git.model import ChangeKind, GitRepository, RepositoryStatus, to_display_text
+from tservice.git.porcelain import GitOutputError
 from tservice.git.runner import GitError
-from tservice.git.smallfiles import read_small
+from tservice.git.small_files import read_small
 
 _T = TypeVar("_T")
 
@@ -44,9 +44,9 @@ SECONDS = 30.0
 _COUNT_LIMIT = 100
 _REASON_LIMIT = 4096
 _ON_NO_REMOTE = ("--branches", "--not", "--remotes", "--")
-_OWN = {b".claude/": b"settings.local.json"}
+_SERVICE_FILES = {b".claude/": b"settings.local.json"}
 """Files that the service itself writes into a workspace: a folder that holds only this file."""
-_UNDER_WAY = {
+_UNFINISHED_OPERATIONS = {
     b"rebase-merge": "rebase",
     b"rebase-apply": "rebase",
     b"MERGE_HEAD": "merge",
@@ -59,27 +59,27 @@ _UNDER_WAY = {
 
 
 @frozen(kw_only=True)
-class _Look:
+class _FolderCheck:
     """Context of checking one folder.
 
     @ivar source: the repository of a worktree that is removed; C{None}: the folder is moved to the
         trash, from where it can be restored.
     """
 
-    inspector: Inspector
-    inside: Inside
+    inspector: RepositoryInspector
+    inside: FolderRepositories
     place: Location
     owner: str | None
     source: str | None
 
     @property
-    def for_good(self) -> bool:
+    def is_permanent(self) -> bool:
         """True if nothing can be restored."""
         return self.source is not None
 
 
 @frozen(kw_only=True)
-class _Files:
+class _RepositoryFacts:
     """Facts about one repository that come from its files instead of git."""
 
     changes: int = 0
@@ -91,71 +91,73 @@ class _Files:
     branch_logs: tuple[str, ...] = ()
 
 
-class UnsavedWork:
+class UnsavedWorkFinder:
     """Finds unsaved work, with the rights of the folder's location."""
 
     def __init__(
-        self, in_place: RunInLocation, inspector_of: Callable[[Location, str | None], Inspector]
+        self,
+        in_place: RunInLocation,
+        inspector_of: Callable[[Location, str | None], RepositoryInspector],
     ) -> None:
         self._in_place = in_place
         self._inspector_of = inspector_of
 
-    async def tell(
+    async def find_unsaved_work(
         self, folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
-        """See L{tservice.git.interfaces.IGitWork.unsaved}."""
-        find = partial(_find, folder, repository)
+        """See L{tservice.git.interfaces.IGitWork.find_unsaved_work}."""
+        find = partial(_find_repositories, folder, repository)
         inside = await self._in_place(place, find, folder, owner)
-        look = _Look(
+        look = _FolderCheck(
             inspector=self._inspector_of(place, owner),
             inside=inside,
             place=place,
             owner=owner,
             source=repository,
         )
-        found = [] if inside.whole else ["it has too many folders or repositories to check"]
+        found = [] if inside.is_complete else ["it has too many folders or repositories to check"]
         found += [f"{name} has a .git that leads to no repository" for name in inside.broken]
         for held in inside.repositories:
-            lost = await self._lost(look, held.repository)
+            lost = await self._describe_loss(look, held.repository)
             if lost:
                 found.append(f"{held.name} has {lost}")
         return tuple(found)
 
-    async def _lost(self, look: _Look, repository: Repository) -> str:
+    async def _describe_loss(self, look: _FolderCheck, repository: GitRepository) -> str:
         try:
-            said = await self._told(look, repository)
-        except (GitError, BadOutput) as error:
+            said = await self._list_losses(look, repository)
+        except (GitError, GitOutputError) as error:
             return f"a repository that cannot be checked: {error}"
         return " and ".join(said)
 
-    async def _told(self, look: _Look, repository: Repository) -> list[str]:
-        inspector, goes = look.inspector, look.inside.goes(repository.common)
-        status = None if repository.bare else await inspector.status(repository, SECONDS)
-        visit = await inspector.visit(repository, SECONDS)
+    async def _list_losses(self, look: _FolderCheck, repository: GitRepository) -> list[str]:
+        inspector, goes = look.inspector, look.inside.is_removed(repository.common)
+        status = None if repository.bare else await inspector.read_status(repository, SECONDS)
+        visit = await inspector.open_repository(repository, SECONDS)
         read = partial(_read_files, repository, look.inside, status)
         files = await self._in_place(look.place, read, repository.folder, look.owner)
-        hidden = 0 if status is None else await self._hidden(look, visit)
-        unpushed = await _unpushed(look, visit, status)
-        lost, forgotten = await _lost_commits(look, visit, files)
+        hidden = 0 if status is None else await self._count_hidden_changes(look, visit)
+        unpushed = await _count_unpushed(look, visit, status)
+        lost, forgotten = await _find_lost_commits(look, visit, files)
         # The stashes of a worktree stay with its repository.
-        stashes = await _stashes(inspector, visit) if goes else 0
-        said = _counted(files.changes + hidden, "uncommitted change", "uncommitted changes")
-        said += await self._secrets(look, visit)
+        stashes = await _count_stashes(inspector, visit) if goes else 0
+        said = _format_count(files.changes + hidden, "uncommitted change", "uncommitted changes")
+        said += await self._describe_secrets(look, visit)
         if lost.count:
-            of_remote = "of a remote " if goes and look.for_good else ""
-            said.append(lost.told(f"that no branch {of_remote}has"))
+            of_remote = "of a remote " if goes and look.is_permanent else ""
+            said.append(lost.describe(f"that no branch {of_remote}has"))
         if unpushed > lost.count:
-            said += _counted(unpushed, "unpushed commit", "unpushed commits")
+            said += _format_count(unpushed, "unpushed commit", "unpushed commits")
         if forgotten.count:
-            said.append(forgotten.told("that only its reflog has"))
-        said += _counted(stashes, "stash", "stashes")
-        said += _counted(files.elsewhere, "worktree elsewhere", "worktrees elsewhere")
+            said.append(forgotten.describe("that only its reflog has"))
+        said += _format_count(stashes, "stash", "stashes")
+        said += _format_count(files.elsewhere, "worktree elsewhere", "worktrees elsewhere")
         said += [f"an unfinished {each}" for each in files.under_way]
-        if files.lock is not None and look.for_good:
+        if files.lock is not None and look.is_permanent:
             said.append(f"a lock of git worktree lock{files.lock and f' ({files.lock})'}")
         return said
 
-    async def _secrets(self, look: _Look, visit: Inspection) -> list[str]:
+    async def _describe_secrets(self, look: _FolderCheck, visit: ReadingContext) -> list[str]:
         """Return a text about ignored files with secrets, except copies of those of the case it
         comes from.
         """
@@ -168,94 +170,104 @@ class UnsavedWork:
         source = os.fsencode(look.source)
         work = partial(without_copies, root, paths, look.inside.top, source)
         found = await self._in_place(look.place, work, visit.repository.folder, look.owner)
-        said = _counted(len(found), "ignored file with secrets", "ignored files with secrets")
-        return [f"{each} ({display(found[0])})" for each in said]
+        said = _format_count(len(found), "ignored file with secrets", "ignored files with secrets")
+        return [f"{each} ({to_display_text(found[0])})" for each in said]
 
-    async def _hidden(self, look: _Look, visit: Inspection) -> int:
+    async def _count_hidden_changes(self, look: _FolderCheck, visit: ReadingContext) -> int:
         def in_thread(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
             return self._in_place(look.place, work, at, look.owner)
 
         return await count_hidden_changes(look.inspector, visit, in_thread)
 
 
-async def _unpushed(look: _Look, visit: Inspection, status: RepositoryStatus | None) -> int:
+async def _count_unpushed(
+    look: _FolderCheck, visit: ReadingContext, status: RepositoryStatus | None
+) -> int:
     """Return the number of unpushed commits of a repository with a remote.
 
     For a worktree only the checked-out branch counts: its other branches are not in it.
     """
     checked_out = 0 if status is None else status.unpushed.count
-    goes = look.inside.goes(visit.repository.common)
+    goes = look.inside.is_removed(visit.repository.common)
     if not visit.configured.has_remote or not goes:
         return checked_out
-    output = await look.inspector.ask(visit, (*COUNT, *_ON_NO_REMOTE), _COUNT_LIMIT)
+    output = await look.inspector.run_git(visit, (*COUNT, *_ON_NO_REMOTE), _COUNT_LIMIT)
     return max(checked_out, parse_count(output))
 
 
-async def _lost_commits(
-    look: _Look, visit: Inspection, files: _Files
+async def _find_lost_commits(
+    look: _FolderCheck, visit: ReadingContext, files: _RepositoryFacts
 ) -> tuple[LostCommits, LostCommits]:
     """Return the commits that have no other copy, and those that only the reflog has."""
     inspector, inside, repository = look.inspector, look.inside, visit.repository
-    goes = inside.goes(repository.common)
-    if not goes and not inside.goes(repository.control):
+    goes = inside.is_removed(repository.common)
+    if not goes and not inside.is_removed(repository.control):
         return LostCommits(), LostCommits()
     if not goes:
-        lost = await commits_of_worktree(inspector, visit, files.others)
-    elif look.for_good:
-        lost = await commits_of_repository(inspector, visit)
+        lost = await find_worktree_commits(inspector, visit, files.others)
+    elif look.is_permanent:
+        lost = await find_unpushed_commits(inspector, visit)
     elif not visit.configured.has_remote:
-        lost = await commits_of_nothing(inspector, visit)
+        lost = await find_detached_commits(inspector, visit)
     else:
         lost = LostCommits()
-    if not look.for_good:
+    if not look.is_permanent:
         return lost, LostCommits()
     others = (*files.others, *files.branch_logs)
-    forgotten = await commits_of_reflog(
+    forgotten = await find_reflog_commits(
         inspector, visit, files.log, others, tags_stay=not goes or not visit.configured.has_remote
     )
     return lost, forgotten
 
 
-async def _stashes(inspector: Inspector, visit: Inspection) -> int:
-    listed = await inspector.ask(visit, ("for-each-ref", "--count=1", "refs/stash"), _COUNT_LIMIT)
+async def _count_stashes(inspector: RepositoryInspector, visit: ReadingContext) -> int:
+    listed = await inspector.run_git(
+        visit, ("for-each-ref", "--count=1", "refs/stash"), _COUNT_LIMIT
+    )
     if not listed:
         return 0
     words = (*COUNT, "--walk-reflogs", "refs/stash", "--")
     # A stash without a reflog still counts.
-    return max(1, parse_count(await inspector.ask(visit, words, _COUNT_LIMIT)))
+    return max(1, parse_count(await inspector.run_git(visit, words, _COUNT_LIMIT)))
 
 
-def _counted(number: int, one: str, many: str) -> list[str]:
+def _format_count(number: int, one: str, many: str) -> list[str]:
     return [f"{number} {one if number == 1 else many}"] if number else []
 
 
-def _find(folder: str, repository: str | None) -> Inside:
+def _find_repositories(folder: str, repository: str | None) -> FolderRepositories:
     """Find the repositories of a folder, or the rest of a worktree whose folder is missing.
 
     @raise OSError: the folder cannot be read.
     """
     if repository is not None and not os.path.lexists(folder):
-        return find_missing(os.fsencode(folder), os.fsencode(repository))
-    return find_inside(os.fsencode(folder))
+        return find_missing_worktree(os.fsencode(folder), os.fsencode(repository))
+    return find_repositories(os.fsencode(folder))
 
 
-def _read_files(repository: Repository, inside: Inside, status: RepositoryStatus | None) -> _Files:
+def _read_files(
+    repository: GitRepository, inside: FolderRepositories, status: RepositoryStatus | None
+) -> _RepositoryFacts:
     """Collect facts about a repository from the file system; blocks."""
     control = repository.control
-    goes = inside.goes(control)
-    names = (name for name in _UNDER_WAY if os.path.lexists(os.path.join(control, name)))
-    return _Files(
-        changes=0 if status is None else _changes(repository, status),
-        under_way=tuple(dict.fromkeys(_UNDER_WAY[name] for name in names)) if goes else (),
-        lock=_lock(repository),
-        elsewhere=_worktrees_elsewhere(repository, inside),
-        log=tuple(own_log(repository)),
-        others=tuple(other_heads(repository, inside)),
-        branch_logs=tuple(branch_logs(repository, inside)),
+    goes = inside.is_removed(control)
+    names = (
+        name for name in _UNFINISHED_OPERATIONS if os.path.lexists(os.path.join(control, name))
+    )
+    return _RepositoryFacts(
+        changes=0 if status is None else _count_changes(repository, status),
+        under_way=tuple(dict.fromkeys(_UNFINISHED_OPERATIONS[name] for name in names))
+        if goes
+        else (),
+        lock=_read_lock_reason(repository),
+        elsewhere=_count_outside_worktrees(repository, inside),
+        log=tuple(read_head_reflog(repository)),
+        others=tuple(read_other_heads(repository, inside)),
+        branch_logs=tuple(read_branch_reflogs(repository, inside)),
     )
 
 
-def _lock(repository: Repository) -> str | None:
+def _read_lock_reason(repository: GitRepository) -> str | None:
     """Return why a linked worktree is locked; C{None}: it is not."""
     path = os.path.join(repository.control, b"locked")
     if repository.control == repository.common or not os.path.lexists(path):
@@ -264,26 +276,26 @@ def _lock(repository: Repository) -> str | None:
     return " ".join(text.split())
 
 
-def _worktrees_elsewhere(repository: Repository, inside: Inside) -> int:
+def _count_outside_worktrees(repository: GitRepository, inside: FolderRepositories) -> int:
     """Return the number of worktrees outside that would lose their repository; blocks."""
-    if not inside.goes(repository.common) or repository.control != repository.common:
+    if not inside.is_removed(repository.common) or repository.control != repository.common:
         return 0
     folders = [folder for _, folder in worktree_folders(repository.common)]
-    return sum(os.path.isdir(folder) and not inside.goes(folder) for folder in folders)
+    return sum(os.path.isdir(folder) and not inside.is_removed(folder) for folder in folders)
 
 
-def _changes(repository: Repository, status: RepositoryStatus) -> int:
+def _count_changes(repository: GitRepository, status: RepositoryStatus) -> int:
     """Return the number of uncommitted paths, without those that the service wrote; blocks."""
     own = [
         change.path
         for change in status.tree.files
-        if change.kind is ChangeKind.UNTRACKED and _is_own(repository.root, change.path)
+        if change.kind is ChangeKind.UNTRACKED and _is_service_file(repository.root, change.path)
     ]
     return status.tree.counts.uncommitted - len(own)
 
 
-def _is_own(root: bytes, path: bytes) -> bool:
-    for folder, file in _OWN.items():
+def _is_service_file(root: bytes, path: bytes) -> bool:
+    for folder, file in _SERVICE_FILES.items():
         if path == folder + file:
             return True
         if path == folder:

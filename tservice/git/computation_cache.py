@@ -17,12 +17,12 @@ _V = TypeVar("_V")
 
 
 @frozen(kw_only=True)
-class _Kept(Generic[_V]):
+class _CachedValue(Generic[_V]):
     value: _V
     until: float
 
 
-class Flights(Generic[_K, _V]):
+class ComputationCache(Generic[_K, _V]):
     """Values kept for C{ttl} seconds, at most C{size} of them; the least recently used goes first.
 
     A caller that asks for a key while it is computed waits for that computation.  Cancelling the
@@ -35,10 +35,10 @@ class Flights(Generic[_K, _V]):
         self._clock = clock
         self._ttl = ttl
         self._size = size
-        self._kept: OrderedDict[_K, _Kept[_V]] = OrderedDict()
+        self._kept: OrderedDict[_K, _CachedValue[_V]] = OrderedDict()
         self._flying: dict[_K, list[Deferred[_V]]] = {}
 
-    def peek(self, key: _K) -> _V | None:
+    def get_cached(self, key: _K) -> _V | None:
         """Return the cached value if it has not expired."""
         kept = self._kept.get(key)
         if kept is None or kept.until <= self._clock.seconds():
@@ -46,34 +46,35 @@ class Flights(Generic[_K, _V]):
         self._kept.move_to_end(key)
         return kept.value
 
-    async def join(self, key: _K, work: Callable[[], Coroutine[Any, Any, _V]]) -> _V:
+    async def get_or_compute(self, key: _K, work: Callable[[], Coroutine[Any, Any, _V]]) -> _V:
         """Return the value of a running computation, or else of C{work}, which is then cached.
 
         An error goes to all waiting callers, and is not cached.
         """
-        waiter: Deferred[_V] = Deferred(lambda gone: self._leave(key, gone))
+        waiter: Deferred[_V] = Deferred(lambda gone: self._remove_waiter(key, gone))
         if key in self._flying:
             self._flying[key].append(waiter)
         else:
             self._flying[key] = [waiter]
             done = Deferred.fromCoroutine(work())
             done.addCallbacks(
-                lambda value: self._land(key, value), lambda failure: self._crash(key, failure)
+                lambda value: self._handle_result(key, value),
+                lambda failure: self._handle_failure(key, failure),
             )
         return await waiter
 
-    def _leave(self, key: _K, gone: Deferred[_V]) -> None:
+    def _remove_waiter(self, key: _K, gone: Deferred[_V]) -> None:
         self._flying[key].remove(gone)
 
-    def _land(self, key: _K, value: _V) -> None:
-        self._kept[key] = _Kept(value=value, until=self._clock.seconds() + self._ttl)
+    def _handle_result(self, key: _K, value: _V) -> None:
+        self._kept[key] = _CachedValue(value=value, until=self._clock.seconds() + self._ttl)
         self._kept.move_to_end(key)
         while len(self._kept) > self._size:
             self._kept.popitem(last=False)
         for waiter in self._flying.pop(key):
             waiter.callback(value)
 
-    def _crash(self, key: _K, failure: Failure) -> None:
+    def _handle_failure(self, key: _K, failure: Failure) -> None:
         waiting = self._flying.pop(key)
         if not waiting:
             self._log.failure("a computation without waiting callers failed", failure)
