@@ -22,22 +22,22 @@ from pathlib import Path
 
 from tests.stress.command import report
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.files.archive import pack
-from tservice.files.beneath import Beneath, Closed
-from tservice.files.forms import open_uploads
-from tservice.files.sweep import sweep_workspace
-from tservice.files.tail import Tail
-from tservice.files.text import TextWanted, show
-from tservice.files.tree import TreeWanted as WantedTree
-from tservice.files.tree import list_tree
-from tservice.files.writing import Edit, save
+from tservice.files.archive import pack_folder
+from tservice.files.confined_path import AccessRules, ConfinedFolder
+from tservice.files.file_tree import TreeRequest as WantedTree
+from tservice.files.file_tree import list_tree
+from tservice.files.tail import FileTail
+from tservice.files.text_content import TextRequest, describe_file
+from tservice.files.upload_forms import open_uploads_folder
+from tservice.files.upload_removal import sweep_workspace
+from tservice.files.writing import FileEdit, save_edit
 
 ROUNDS = 100_000
 MOST = 100
 """Times that many, where the swaps are slow to meet a try."""
 CONTROL = 1_000_000
 OUTSIDE = b"OUTSIDE"
-NOTHING = Closed()
+NOTHING = AccessRules()
 OLD_UPLOAD = "paste-1795343126502-5387500d.png"
 
 
@@ -85,32 +85,32 @@ def tries(scene: Scene) -> dict[str, Callable[[], bytes]]:
     folder = str(scene.inside)
 
     def read(path: str) -> bytes:
-        with Beneath(folder) as beneath, beneath.find(path) as spot:
-            descriptor = spot.open()
+        with ConfinedFolder(folder) as beneath, beneath.find(path) as spot:
+            descriptor = spot.open_file()
             try:
                 return os.read(descriptor, 100)
             finally:
                 os.close(descriptor)
 
     def write() -> bytes:
-        edit = Edit(path="a/b/file", content=b"inside", base_hash=None, force=True)
-        save(folder, edit, NOTHING)
+        edit = FileEdit(path="a/b/file", content=b"inside", base_hash=None, force=True)
+        save_edit(folder, edit, NOTHING)
         return b""
 
     def archive() -> bytes:
-        with Beneath(folder) as beneath, beneath.find("a") as spot:
-            packed = b"".join(pack(spot, "a", NOTHING))
+        with ConfinedFolder(folder) as beneath, beneath.find("a") as spot:
+            packed = b"".join(pack_folder(spot, "a", NOTHING))
         return zlib.decompress(packed, 31)
 
     def follow() -> bytes:
         with ExitStack() as held:
-            tail = Tail(folder, "a/b/file", NOTHING)
-            found = tail.begin(held, 10).text + tail.look().text
+            tail = FileTail(folder, "a/b/file", NOTHING)
+            found = tail.open_at_lines(held, 10).text + tail.read_news().text
         return found.encode()
 
     def upload() -> bytes:
-        with Beneath(folder) as beneath, beneath.find(".") as spot:
-            uploads = open_uploads(spot.folder, ".service-uploads")
+        with ConfinedFolder(folder) as beneath, beneath.find(".") as spot:
+            uploads = open_uploads_folder(spot.folder, ".service-uploads")
             try:
                 return b"".join(map(os.fsencode, os.listdir(uploads)))
             finally:
@@ -125,7 +125,7 @@ def tries(scene: Scene) -> dict[str, Callable[[], bytes]]:
         "read by a link": lambda: read("up/file"),
         "read by steps up": lambda: read("a/b/../../a/file"),
         "read a file": lambda: read("file"),
-        "text": lambda: str(show(folder, TextWanted(path="a/file"), NOTHING)).encode(),
+        "text": lambda: str(describe_file(folder, TextRequest(path="a/file"), NOTHING)).encode(),
         "tree": lambda: str(list_tree(folder, WantedTree(path="a"), NOTHING)).encode(),
         "write": write,
         "archive": archive,

@@ -308,7 +308,7 @@ FILES = [
         errors=(OSError,),
     ),
     File(
-        sites=("files/forms.py:_ignore_all", "files/forms.py:_start"),
+        sites=("files/upload_forms.py:_ignore_all", "files/upload_forms.py:_start"),
         write=writers.upload,
         errors=(OSError,),
     ),

@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import islice
 
 from tservice.core.doors.sliced_sort import sort_in_slices
-from tservice.files.beneath import Closed, Spot
+from tservice.files.confined_path import AccessRules, ConfinedEntry
 from tservice.files.model import FOLDER_NAMES, is_secret
 
 PIECE = 256 * 1024
@@ -27,7 +27,7 @@ _PASS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def pack(top: Spot, name: str, closed: Closed) -> Generator[bytes, None, None]:
+def pack_folder(top: ConfinedEntry, name: str, closed: AccessRules) -> Generator[bytes, None, None]:
     """Yield the archive of the folder C{top} in chunks of about L{PIECE}; empty chunks may occur.
 
     Secrets, sockets, pipes and devices are left out; links are packed as links.  C{top} must stay
@@ -37,29 +37,29 @@ def pack(top: Spot, name: str, closed: Closed) -> Generator[bytes, None, None]:
     @raise OSError: the disk failed; entries that vanish are left out.
     """
     deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
-    for block in _blocks(top, name, closed):
+    for block in _archive_blocks(top, name, closed):
         yield deflate.compress(block)
     yield deflate.compress(b"\0" * 2 * tarfile.BLOCKSIZE)
     yield deflate.flush()
 
 
-def _blocks(top: Spot, name: str, closed: Closed) -> Iterator[bytes]:
+def _archive_blocks(top: ConfinedEntry, name: str, closed: AccessRules) -> Iterator[bytes]:
     waiting: list[tuple[bytes, ...]] = [()]
     while waiting:
         steps = waiting.pop()
         try:
-            folder = _open(top.folder, steps)
+            folder = _open_subfolder(top.folder, steps)
         except OSError:
             continue
         try:
-            if closed.hides(os.fstat(folder)):
+            if closed.denies(os.fstat(folder)):
                 continue
             below = "/".join(map(os.fsdecode, steps))
-            yield _head(os.path.join(name, below).rstrip("/"), os.fstat(folder))
-            for child in _children(folder):
+            yield _header_block(os.path.join(name, below).rstrip("/"), os.fstat(folder))
+            for child in _list_names(folder):
                 at = os.path.join(below, os.fsdecode(child))
                 secret = any(is_secret(f"{path}/{at}") for path in top.paths)
-                if (yield from _child(folder, child, f"{name}/{at}", secret=secret)):
+                if (yield from _entry_blocks(folder, child, f"{name}/{at}", secret=secret)):
                     waiting.append((*steps, child))
             if len(waiting) > FOLDERS:
                 raise OSError("too many folders for an archive")
@@ -67,7 +67,7 @@ def _blocks(top: Spot, name: str, closed: Closed) -> Iterator[bytes]:
             os.close(folder)
 
 
-def _open(top: int, steps: tuple[bytes, ...]) -> int:
+def _open_subfolder(top: int, steps: tuple[bytes, ...]) -> int:
     at = os.dup(top)
     for step in steps:
         above, at = at, -1
@@ -81,12 +81,14 @@ def _open(top: int, steps: tuple[bytes, ...]) -> int:
         os.close(at)
 
 
-def _children(folder: int) -> list[bytes]:
+def _list_names(folder: int) -> list[bytes]:
     with os.scandir(folder) as found:
         return list(sort_in_slices(os.fsencode(each.name) for each in islice(found, FOLDER_NAMES)))
 
 
-def _child(folder: int, name: bytes, shown: str, *, secret: bool) -> Generator[bytes, None, bool]:
+def _entry_blocks(
+    folder: int, name: bytes, shown: str, *, secret: bool
+) -> Generator[bytes, None, bool]:
     """Yield the blocks of one entry, unless it is a folder.
 
     @param secret: leave out a file of that name.
@@ -101,28 +103,28 @@ def _child(folder: int, name: bytes, shown: str, *, secret: bool) -> Generator[b
         if stat.S_ISDIR(status.st_mode):
             return True
         if stat.S_ISLNK(status.st_mode):
-            yield _head(shown, status, os.fsdecode(os.readlink(b"", dir_fd=found)))
+            yield _header_block(shown, status, os.fsdecode(os.readlink(b"", dir_fd=found)))
         elif stat.S_ISREG(status.st_mode) and not secret:
-            yield from _file(found, shown)
+            yield from _file_blocks(found, shown)
     finally:
         os.close(found)
     return False
 
 
-def _file(found: int, shown: str) -> Iterator[bytes]:
+def _file_blocks(found: int, shown: str) -> Iterator[bytes]:
     try:
         descriptor = os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:  # the user may not read it
         return
     try:
         status = os.fstat(descriptor)
-        yield _head(shown, status)
-        yield from _content(descriptor, status.st_size)
+        yield _header_block(shown, status)
+        yield from _content_blocks(descriptor, status.st_size)
     finally:
         os.close(descriptor)
 
 
-def _content(descriptor: int, size: int) -> Iterator[bytes]:
+def _content_blocks(descriptor: int, size: int) -> Iterator[bytes]:
     """Yield exactly this many bytes: a file that grows is cut, one that shrinks is filled with
     zeros.
     """
@@ -137,7 +139,7 @@ def _content(descriptor: int, size: int) -> Iterator[bytes]:
     yield bytes(-size % tarfile.BLOCKSIZE)
 
 
-def _head(shown: str, status: os.stat_result, target: str | None = None) -> bytes:
+def _header_block(shown: str, status: os.stat_result, target: str | None = None) -> bytes:
     entry = tarfile.TarInfo(shown)
     entry.mode = stat.S_IMODE(status.st_mode)
     entry.mtime = int(status.st_mtime)

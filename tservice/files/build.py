@@ -9,18 +9,18 @@ from attrs import frozen
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.clis.capabilities import AttachmentForm
 from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
-from tservice.files.bounds import DailyBytes
-from tservice.files.carrying_routes import CarryingRoutes
-from tservice.files.following import Followers
-from tservice.files.links import CapabilityWords, Links
+from tservice.files.file_links import CapabilityTokens, FileLinks
+from tservice.files.folder_watches import FolderWatches
+from tservice.files.followers import FileFollowers
 from tservice.files.model import DAY_BYTES, Workspace
+from tservice.files.quotas import DailyUploadQuota
 from tservice.files.routes import FilesRoutes
 from tservice.files.screenshot_routes import ScreenshotRoutes
-from tservice.files.screenshots import Screenshots
-from tservice.files.service import FilesDependencies, FilesService, Shut
-from tservice.files.sweeper import Sweeper
-from tservice.files.watches import Watches
-from tservice.files.workers import Workers
+from tservice.files.screenshots import ScreenshotStore
+from tservice.files.service import AccessRulesFactory, FilesDependencies, FilesService
+from tservice.files.sweeper import UploadSweeper
+from tservice.files.transfer_routes import TransferRoutes
+from tservice.files.workers import WorkspaceWorkers
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import make_gauge
@@ -37,21 +37,25 @@ def build_files(
     sessions: ISessions,
     clis: ICliRegistry,
     audit: IAuditLog,
-    words: CapabilityWords,
+    words: CapabilityTokens,
 ) -> Feature[FilesService]:
     """Build the feature with its routes. Uploads are swept from the start on, and a stop ends
     followed files.
 
     @param words: tokens for addresses that a browser fetches by itself.
     """
-    workers = Workers(ground.doors.files, ground.places, ground.bounds)
-    quota = DailyBytes(ground.reactor, DAY_BYTES)
+    workers = WorkspaceWorkers(ground.doors.files, ground.places, ground.bounds)
+    quota = DailyUploadQuota(ground.reactor, DAY_BYTES)
     kept = ground.config.data_dir / "screenshots"
-    screenshots = Screenshots(kept, ground.reactor, workers, quota)
-    files = FilesService(_parts(ground, workers, sessions, screenshots, quota))
-    links, found = Links(words), _Found(sessions, clis, audit)
-    routes = FilesRoutes(files, found.workspace, links, ground.reactor, found.revealed, found.runs)
-    carrying = CarryingRoutes(files, found.workspace, found.of_caller, links, found.insert)
+    screenshots = ScreenshotStore(kept, ground.reactor, workers, quota)
+    files = FilesService(_build_dependencies(ground, workers, sessions, screenshots, quota))
+    links, found = FileLinks(words), _OtherFeatures(sessions, clis, audit)
+    routes = FilesRoutes(
+        files, found.find_workspace, links, ground.reactor, found.record_reveal, found.runs
+    )
+    carrying = TransferRoutes(
+        files, found.find_workspace, found.find_for_caller, links, found.describe_insertion
+    )
     return Feature(
         name="files",
         service=files,
@@ -61,55 +65,59 @@ def build_files(
             *ScreenshotRoutes(screenshots).operations(),
         ],
         measures=[
-            make_gauge("file_transfers", "Files on their way up or down.", lambda: files.transfers),
-            make_gauge("file_tails", "Files that are followed.", lambda: files.followed),
+            make_gauge(
+                "file_transfers", "Files on their way up or down.", lambda: files.transfer_count
+            ),
+            make_gauge("file_tails", "Files that are followed.", lambda: files.stream_count),
         ],
-        forget=screenshots.forget,
+        forget=screenshots.discard_accounts,
         start=lambda: files.start(ground.hub),
         close=files.stop,
     )
 
 
-def _parts(
+def _build_dependencies(
     ground: Ground,
-    workers: Workers,
+    workers: WorkspaceWorkers,
     sessions: ISessions,
-    screenshots: Screenshots,
-    quota: DailyBytes,
+    screenshots: ScreenshotStore,
+    quota: DailyUploadQuota,
 ) -> FilesDependencies:
     clock, data = ground.reactor, ground.config.data_dir
-    shut = Shut(data=data, cases=ground.config.cases_dir, bounds=ground.bounds)
-    watches = Watches(clock)
+    shut = AccessRulesFactory(data=data, cases=ground.config.cases_dir, bounds=ground.bounds)
+    watches = FolderWatches(clock)
 
-    def present() -> Iterable[Workspace]:
-        return map(workspace, sessions.list())
+    def list_workspaces() -> Iterable[Workspace]:
+        return map(workspace_of, sessions.list())
 
     return FilesDependencies(
         clock=clock,
         workers=workers,
         watches=watches,
-        followers=Followers(clock, workers, watches, shut, lambda: ground.random(8).hex()),
-        sweeper=Sweeper(clock, workers, data / "upload-folders.json", present, screenshots.sweep),
+        followers=FileFollowers(clock, workers, watches, shut, lambda: ground.random(8).hex()),
+        sweeper=UploadSweeper(
+            clock, workers, data / "upload-folders.json", list_workspaces, screenshots.remove_old
+        ),
         closed=shut,
         quota=quota,
     )
 
 
 @frozen
-class _Found:
+class _OtherFeatures:
     """Queries to other features on behalf of the routes."""
 
     sessions: ISessions
     clis: ICliRegistry
     audit: IAuditLog
 
-    def workspace(self, session_id: str) -> Workspace:
-        return workspace(self.sessions.get(session_id))
+    def find_workspace(self, session_id: str) -> Workspace:
+        return workspace_of(self.sessions.get(session_id))
 
-    def of_caller(self, call: OperationCall, session_id: str) -> Workspace:
-        return workspace(self.sessions.get(session_id, call.identity))
+    def find_for_caller(self, call: OperationCall, session_id: str) -> Workspace:
+        return workspace_of(self.sessions.get(session_id, call.identity))
 
-    def insert(self, session_id: str, path: str) -> dict[str, str]:
+    def describe_insertion(self, session_id: str, path: str) -> dict[str, str]:
         """Return the text to type for a file, and its kind."""
         entry = self.clis.get_entry(self.sessions.get(session_id).mode)
         form = AttachmentForm.PATH if entry is None else entry.capabilities.attachment
@@ -124,7 +132,7 @@ class _Found:
         ]
         return _GIT in path.casefold().split("/") or is_agent_configuration(path, sources)
 
-    def revealed(self, call: OperationCall, path: str) -> None:
+    def record_reveal(self, call: OperationCall, path: str) -> None:
         who = call.identity
         entry = AuditEntry(
             action="file.revealed",
@@ -137,7 +145,7 @@ class _Found:
         self.audit.record_entry(entry)
 
 
-def workspace(session: Session) -> Workspace:
+def workspace_of(session: Session) -> Workspace:
     """Return the workspace of a session."""
     return Workspace(
         session_id=session.id,

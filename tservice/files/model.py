@@ -24,16 +24,16 @@ CONTENT_BYTES = 1024 * 1024
 CONTENT_LINES = 10_000
 EDIT_BYTES = 512 * 1024
 
-NOT_ENTERED = frozenset(
+UNEXPANDED_FOLDERS = frozenset(
     {".git", "node_modules", "dist", "build", "target", "vendor", "venv", "__pycache__"}
 )
 """Folders that are listed, and entered only on request (protocol-files)."""
 
 UPLOADS = ".service-uploads"
-OLDER_UPLOADS = ".claude-images"
+LEGACY_UPLOADS = ".claude-images"
 """Folder of images in the predecessor program: readable, and swept (protocol-uploads)."""
 
-OURS = re.compile(r"(?:(?:paste|upload|screenshot)-[0-9]{10,16}-[0-9a-f]{6,32}[.-].*|"
+GENERATED_NAME = re.compile(r"(?:(?:paste|upload|screenshot)-[0-9]{10,16}-[0-9a-f]{6,32}[.-].*|"
                   r"\.(?:paste|upload|edit)-[0-9a-f]{16}\.part)", re.DOTALL)  # fmt: skip
 """Names that only the service generates: no other files are swept."""
 
@@ -80,12 +80,12 @@ class Workspace:
     owner: str | None = None
 
 
-def secret() -> ServiceError:
+def secret_refused() -> ServiceError:
     """Return the 403 error for a file with secrets."""
     return ServiceError(ErrorCode.FORBIDDEN, "path: files with secrets are not handed out")
 
 
-def outside() -> ServiceError:
+def outside_refused() -> ServiceError:
     """Return the 403 error for a path that leads outside the workspace."""
     return ServiceError(ErrorCode.FORBIDDEN, "path: outside the workspace of the session")
 
@@ -132,12 +132,12 @@ _EXTENSIONS = {
 }
 
 
-def image_named(filename: str) -> str | None:
+def image_type_by_name(filename: str) -> str | None:
     """Return the image type that a file name claims."""
     return _EXTENSIONS.get(filename.rpartition(".")[2].lower()) if "." in filename else None
 
 
-def plain_name(filename: str | None) -> str:
+def safe_file_name(filename: str | None) -> str:
     """Return the last part of a received name, made safe for a folder.
 
     >>> plain_name("../../a b.txt")
@@ -146,12 +146,12 @@ def plain_name(filename: str | None) -> str:
     last = (filename or "").replace("\\", "/").rpartition("/")[2]
     # Some systems decompose letters with accents; use the composed form.
     composed = unicodedata.normalize("NFC", last)
-    clean = "".join(_sign_of_name(each) for each in composed).strip(". ")
+    clean = "".join(_safe_character(each) for each in composed).strip(". ")
     while len(clean.encode()) > 150 or (clean[:1] and is_mark(clean[0])):
         clean = clean[1:]
     return clean or "file"
 
 
-def _sign_of_name(sign: str) -> str:
+def _safe_character(sign: str) -> str:
     """Return C{sign} if it is a word character in any script, else an underscore."""
     return sign if is_mark(sign) or not _NAME_SIGNS.match(sign) else "_"

@@ -11,11 +11,11 @@ from pydantic import Field, StringConstraints
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.payload import omit_if_false, omit_if_none
-from tservice.files import text, tree, writing
-from tservice.files.links import SECONDS, FileLink, Links
+from tservice.files import file_tree, text_content, writing
+from tservice.files.file_links import SECONDS, FileLink, FileLinks
 from tservice.files.model import EDIT_BYTES, Workspace, is_secret
 from tservice.files.service import FilesService
-from tservice.files.shown import FileTreeAnswer
+from tservice.files.tree_response import FileTreeAnswer
 from tservice.http.body_limits import LEAST_BODY_LIMIT
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, Scope
@@ -131,55 +131,61 @@ class FilesRoutes:
         self,
         files: FilesService,
         workspace_of: WorkspaceOf,
-        links: Links,
+        links: FileLinks,
         clock: Any,
-        revealed: Callable[[OperationCall, str], None],
+        on_reveal: Callable[[OperationCall, str], None],
         runs: Callable[[str], bool],
     ) -> None:
         self._files, self._workspace_of, self._links = files, workspace_of, links
-        self._clock, self._revealed, self._runs = clock, revealed, runs
+        self._clock, self._revealed, self._runs = clock, on_reveal, runs
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
         return [
-            _operation("GET", "files", self.tree, "The tree of a workspace", query=TreeQuery,
+            _file_operation("GET", "files", self.get_tree, "The tree of a workspace",
+                            query=TreeQuery,
                        answer=FileTreeAnswer),
-            _operation("GET", "file-content", self.content, "Lines of a file, or what it is",
+            _file_operation("GET", "file-content", self.get_content,
+                            "Lines of a file, or what it is",
                        query=ContentQuery, answer=FileTextAnswer | FileMediaAnswer),
-            _operation("PUT", "file-content", self.save, "Save a text", body=ContentBody,
+            _file_operation("PUT", "file-content", self.save_content, "Save a text",
+                            body=ContentBody,
                        body_limit=BODY_LIMIT, answer=SavedFileAnswer,
                        errors=(*_FAULTS, ErrorCode.CONFLICT)),
-            _operation("POST", "file-link", self.link, "An address of a file for a browser",
+            _file_operation("POST", "file-link", self.create_link,
+                            "An address of a file for a browser",
                        body=LinkBody, answer=FileLinkAnswer, scope=None, audit=AuditMode.NONE),
         ]  # fmt: skip
 
-    async def tree(self, call: OperationCall) -> FileTreeAnswer:
+    async def get_tree(self, call: OperationCall) -> FileTreeAnswer:
         """Return the file tree."""
         query = call.query
-        wanted = tree.TreeWanted(path=query.path, depth=query.depth, show_hidden=query.show_hidden)
-        return await self._files.tree(self._workspace_of(call.id), wanted)
+        wanted = file_tree.TreeRequest(
+            path=query.path, depth=query.depth, show_hidden=query.show_hidden
+        )
+        return await self._files.get_tree(self._workspace_of(call.id), wanted)
 
-    async def content(self, call: OperationCall) -> FileTextAnswer | FileMediaAnswer:
+    async def get_content(self, call: OperationCall) -> FileTextAnswer | FileMediaAnswer:
         """Return lines of a text, or a description of another file."""
         query = call.query
-        wanted = text.TextWanted(
+        wanted = text_content.TextRequest(
             path=query.path, start=query.start, lines=query.lines, reveal=query.reveal
         )
-        found = await self._files.show(self._workspace_of(call.id), wanted)
+        found = await self._files.get_content(self._workspace_of(call.id), wanted)
         if any(is_secret(path) for path in (query.path, found["path"])):
             self._revealed(call, found["path"])
         if "type" in found:
             return FileMediaAnswer(**found, url=raw_url(call.id, found["path"]))
         return FileTextAnswer.model_validate(found)
 
-    async def save(self, call: OperationCall) -> SavedFileAnswer:
+    async def save_content(self, call: OperationCall) -> SavedFileAnswer:
         """Save an edited text."""
         body = call.body
         content = body.content.encode()
         if len(content) > EDIT_BYTES:
             text = f"content: must be at most {EDIT_BYTES} bytes"
             raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, text)
-        edit = writing.Edit(
+        edit = writing.FileEdit(
             path=body.path,
             content=content,
             base_hash=body.base_hash,
@@ -187,20 +193,20 @@ class FilesRoutes:
             runs=None if call.identity.can_bypass_permissions else self._runs,
         )
         return SavedFileAnswer.model_validate(
-            await self._files.save(
+            await self._files.save_content(
                 self._workspace_of(call.id), edit, call.reauthorize, account=call.identity.username
             )
         )
 
-    async def link(self, call: OperationCall) -> FileLinkAnswer:
+    async def create_link(self, call: OperationCall) -> FileLinkAnswer:
         """Return an address for an existing file."""
         body = call.body
-        opened = await self._files.open(
+        opened = await self._files.open_entry(
             self._workspace_of(call.id), body.path, folders=body.download
         )
         await opened.close()
         link = FileLink(session_id=call.id, path=body.path, download=body.download)
-        word = self._links.make(link, call.identity)
+        word = self._links.create_token(link, call.identity)
         return FileLinkAnswer(
             url=f"/api/file-link/{word}", expires_at=now_ms(self._clock) + int(SECONDS * 1000)
         )
@@ -211,7 +217,7 @@ def raw_url(session_id: str, path: str) -> str:
     return f"/api/sessions/{session_id}/file-raw?path={quote(path, safe='')}"
 
 
-def _operation(method: str, name: str, handler: Any, summary: str, **fields: Any) -> Operation:
+def _file_operation(method: str, name: str, handler: Any, summary: str, **fields: Any) -> Operation:
     return Operation(
         **{
             "method": method,

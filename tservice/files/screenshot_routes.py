@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tservice.core.errors import ErrorCode
-from tservice.files.carrying_routes import send
 from tservice.files.model import FORM_SPARE, SCREENSHOT_BYTES
-from tservice.files.screenshots import Screenshots
+from tservice.files.screenshots import ScreenshotStore
+from tservice.files.transfer_routes import send_opened
 from tservice.http.models import ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
 
@@ -37,40 +37,47 @@ class ScreenshotsAnswer(ResponseModel):
 class ScreenshotRoutes:
     """Operations on screenshots; each user sees only their own."""
 
-    def __init__(self, screenshots: Screenshots) -> None:
+    def __init__(self, screenshots: ScreenshotStore) -> None:
         self._screenshots = screenshots
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
         return [
-            _operation("POST", "", self.keep, "Keep a screenshot", answer=KeptScreenshotAnswer,
+            _screenshot_operation("POST", "", self.store_screenshot, "Keep a screenshot",
+                                  answer=KeptScreenshotAnswer,
                        streams=True, body_limit=SCREENSHOT_BYTES + FORM_SPARE,
                        errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED,
                                ErrorCode.OPERATION_FAILED)),
-            _operation("GET", "", self.list, "The newest screenshots", answer=ScreenshotsAnswer),
-            _operation("GET", "/{name}", self.show, "A screenshot", style=ResponseStyle.STREAM,
+            _screenshot_operation("GET", "", self.list_screenshots, "The newest screenshots",
+                                  answer=ScreenshotsAnswer),
+            _screenshot_operation("GET", "/{name}", self.send_screenshot, "A screenshot",
+                                  style=ResponseStyle.STREAM,
                        media_type="application/octet-stream"),
         ]  # fmt: skip
 
-    async def keep(self, call: OperationCall) -> KeptScreenshotAnswer:
+    async def store_screenshot(self, call: OperationCall) -> KeptScreenshotAnswer:
         """Store a screenshot."""
-        path, kept = await self._screenshots.keep(
+        path, kept = await self._screenshots.store(
             call.identity.username, call.get_header("content-type"), call.incoming.read_data
         )
         return KeptScreenshotAnswer(path=str(path), filename=kept.filename)
 
-    async def list(self, call: OperationCall) -> ScreenshotsAnswer:
+    async def list_screenshots(self, call: OperationCall) -> ScreenshotsAnswer:
         """List the newest screenshots."""
-        found = await self._screenshots.list(call.identity.username)
+        found = await self._screenshots.list_newest(call.identity.username)
         return ScreenshotsAnswer.model_validate({"screenshots": found})
 
-    async def show(self, call: OperationCall) -> None:
+    async def send_screenshot(self, call: OperationCall) -> None:
         """Send a screenshot."""
         name = call.path["name"]
-        await send(call, await self._screenshots.open(call.identity.username, name), save=False)
+        await send_opened(
+            call, await self._screenshots.open_screenshot(call.identity.username, name), save=False
+        )
 
 
-def _operation(method: str, rest: str, handler: Any, summary: str, **fields: Any) -> Operation:
+def _screenshot_operation(
+    method: str, rest: str, handler: Any, summary: str, **fields: Any
+) -> Operation:
     return Operation(
         method=method,
         path=f"/api/screenshots{rest}",

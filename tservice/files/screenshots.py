@@ -17,17 +17,17 @@ from twisted.logger import Logger
 from tservice.core.clock import now_ms
 from tservice.core.doors.concurrency_limit import ConcurrencyLimit
 from tservice.core.errors import not_found
-from tservice.files.bounds import DailyBytes, Read
-from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of
 from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
-from tservice.files.opened import OpenFile, about
-from tservice.files.service import take_in
-from tservice.files.sweep import sweep_folder
-from tservice.files.workers import Handle, Workers
+from tservice.files.open_files import OpenFile, file_info
+from tservice.files.quotas import DailyUploadQuota, Read
+from tservice.files.service import feed_receiver
+from tservice.files.upload_forms import StoredUpload, UploadReceiver, UploadRules, parse_boundary
+from tservice.files.upload_removal import sweep_folder
+from tservice.files.workers import WorkerHandle, WorkspaceWorkers
 
-RULES = Rules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)
+RULES = UploadRules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)
 
-GONE = "gone."
+REMOVED_PREFIX = "gone."
 """Prefix of folders of removed accounts; no account name begins with it."""
 
 _NAME = re.compile(r"screenshot-[0-9]{10,16}-[0-9a-f]{8}\.[a-z]{3,4}")
@@ -35,7 +35,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Screenshots:
+class ScreenshotStore:
     """Store of screenshots in the service's data folder, with a folder for each user; swept like
     uploads.
     """
@@ -43,63 +43,63 @@ class Screenshots:
     _log = Logger()
 
     def __init__(
-        self, folder: Path, clock: IReactorTime, workers: Workers, quota: DailyBytes
+        self, folder: Path, clock: IReactorTime, workers: WorkspaceWorkers, quota: DailyUploadQuota
     ) -> None:
         self._folder, self._clock, self._workers, self._quota = folder, clock, workers, quota
         self._turns = ConcurrencyLimit(
             TRANSFERS, f"{TRANSFERS} uploads of screenshots are under way already; try again later"
         )
 
-    async def keep(
+    async def store(
         self, username: str, content_type: str | None, read: Read
-    ) -> tuple[Path, KeptUpload]:
+    ) -> tuple[Path, StoredUpload]:
         """Store a screenshot and return its path.
 
         @raise ServiceError: 400, 413: it is no image, or too large; 422: the account's daily quota
             is used up, or the disk has too little free space; 429: too many.
         """
-        boundary = boundary_of(content_type)
-        folder = self._of(username)
+        boundary = parse_boundary(content_type)
+        folder = self._user_folder(username)
 
         def place() -> int:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return os.open(folder, _FOLDER)
 
-        with self._turns.hold_slot(username), self._quota.counting(username, read) as counted:
-            receiver = Receiver.of(boundary, RULES, lambda: now_ms(self._clock))
-            [kept] = await take_in(await self._handle(folder), receiver, place, counted)
+        with self._turns.hold_slot(username), self._quota.count_bytes(username, read) as counted:
+            receiver = UploadReceiver.create(boundary, RULES, lambda: now_ms(self._clock))
+            [kept] = await feed_receiver(await self._make_handle(folder), receiver, place, counted)
         return folder / kept.filename, kept
 
-    async def list(self, username: str) -> list[dict[str, Any]]:
+    async def list_newest(self, username: str) -> list[dict[str, Any]]:
         """List the newest screenshots, newest first."""
-        folder = self._of(username)
-        handle = await self._handle(folder)
-        return await handle.worker.run(lambda: _list(folder))
+        folder = self._user_folder(username)
+        handle = await self._make_handle(folder)
+        return await handle.worker.run_work(lambda: _list_folder(folder))
 
-    async def open(self, username: str, name: str) -> OpenFile:
+    async def open_screenshot(self, username: str, name: str) -> OpenFile:
         """Open a screenshot; the caller closes it.
 
         @raise ServiceError: 404: it does not exist.
         """
         if _NAME.fullmatch(name) is None:
             raise not_found("Screenshot")
-        handle = await self._handle(self._of(username))
+        handle = await self._make_handle(self._user_folder(username))
 
         def work(held: ExitStack) -> OpenFile:
-            descriptor = os.open(self._of(username) / name, _FILE)
+            descriptor = os.open(self._user_folder(username) / name, _FILE)
             held.callback(os.close, descriptor)
-            return OpenFile(handle, about(name, os.fstat(descriptor)), descriptor)
+            return OpenFile(handle, file_info(name, os.fstat(descriptor)), descriptor)
 
         try:
-            return await handle.use(work)
+            return await handle.run_with_resources(work)
         except BaseException:
             await handle.close()
             raise
 
-    def sweep(self, now: float) -> None:
+    def remove_old(self, now: float) -> None:
         """Remove old screenshots, in a thread."""
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
-            if folder.name.startswith(GONE):
+            if folder.name.startswith(REMOVED_PREFIX):
                 rmtree(folder)
                 continue
             descriptor = os.open(folder, _FOLDER)
@@ -108,26 +108,26 @@ class Screenshots:
             finally:
                 os.close(descriptor)
 
-    def forget(self, known: Callable[[str], bool]) -> None:
-        """Rename the folders of removed accounts, so that L{sweep} removes them."""
+    def discard_accounts(self, known: Callable[[str], bool]) -> None:
+        """Rename the folders of removed accounts, so that L{remove_old} removes them."""
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
-            if folder.name.startswith(GONE) or known(folder.name):
+            if folder.name.startswith(REMOVED_PREFIX) or known(folder.name):
                 continue
             try:
-                folder.rename(folder.with_name(f"{GONE}{token_hex(8)}"))
+                folder.rename(folder.with_name(f"{REMOVED_PREFIX}{token_hex(8)}"))
             except OSError as error:
                 self._log.error("the screenshots of {owner} were not discarded: {why}",
                                 owner=folder.name, why=str(error))  # fmt: skip
 
-    def _of(self, username: str) -> Path:
+    def _user_folder(self, username: str) -> Path:
         return self._folder / username
 
-    async def _handle(self, folder: Path) -> Handle:
+    async def _make_handle(self, folder: Path) -> WorkerHandle:
         own = Workspace(session_id="screenshots", folder=str(folder))
-        return Handle(await self._workers.of(own))
+        return WorkerHandle(await self._workers.get_worker(own))
 
 
-def _list(folder: Path) -> list[dict[str, Any]]:
+def _list_folder(folder: Path) -> list[dict[str, Any]]:
     try:
         found = [each for each in os.scandir(folder) if _NAME.fullmatch(each.name)]
     except FileNotFoundError:

@@ -20,8 +20,8 @@ from tservice.core.files import FileError, read_json, write_private
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.tasks import spawn_logged
 from tservice.files.model import SWEEP_SECONDS, UPLOADS, Workspace
-from tservice.files.sweep import sweep_workspace
-from tservice.files.workers import Workers
+from tservice.files.upload_removal import sweep_workspace
+from tservice.files.workers import WorkspaceWorkers
 
 MOST = 1000
 """Limit of remembered workspaces; a further one replaces the least recently used."""
@@ -30,20 +30,20 @@ LIMIT = 8 * 1024 * 1024
 
 
 @frozen
-class _Spot:
+class _SweptFolder:
     folder: str
     place: LocationId
 
     @classmethod
-    def of(cls, workspace: Workspace) -> _Spot:
+    def from_workspace(cls, workspace: Workspace) -> _SweptFolder:
         return cls(workspace.folder, workspace.place)
 
 
-SHARED = "the sweep"
+SHARED_OWNER = "the sweep"
 """Owner of folders without an account, which share one quota; no account has this name."""
 
 
-class Sweeper:
+class UploadSweeper:
     """Hourly sweeper of uploads, also in folders without sessions.
 
     @param file: file with the workspaces that have uploads.
@@ -56,22 +56,22 @@ class Sweeper:
     def __init__(
         self,
         clock: IReactorTime,
-        workers: Workers,
+        workers: WorkspaceWorkers,
         file: Path,
         workspaces: Callable[[], Iterable[Workspace]],
-        more: Callable[[float], Any] = lambda now: None,
+        sweep_more: Callable[[float], Any] = lambda now: None,
     ) -> None:
         self._clock, self._workers, self._file = clock, workers, file
-        self._workspaces, self._more = workspaces, more
-        self._known: dict[_Spot, None] = {}
-        self._damaged = False
+        self._workspaces, self._more = workspaces, sweep_more
+        self._known: dict[_SweptFolder, None] = {}
+        self._is_file_damaged = False
         self._saving = DeferredLock()
-        self._loop = LoopingCall(self._hour)
+        self._loop = LoopingCall(self._sweep_hourly)
         self._loop.clock = clock
 
     def start(self) -> None:
         """Sweep now and every hour."""
-        self._known = dict.fromkeys(self._read()) | self._known
+        self._known = dict.fromkeys(self._read_known()) | self._known
         self._loop.start(SWEEP_SECONDS)
 
     def stop(self) -> None:
@@ -79,79 +79,83 @@ class Sweeper:
         if self._loop.running:
             self._loop.stop()
 
-    def remember(self, workspace: Workspace) -> None:
+    def remember_workspace(self, workspace: Workspace) -> None:
         """Remember a workspace that is about to get an upload."""
-        spot = _Spot.of(workspace)
+        spot = _SweptFolder.from_workspace(workspace)
         known = spot in self._known
         self._known.pop(spot, None)
         self._known[spot] = None
         while len(self._known) > MOST:
             del self._known[next(iter(self._known))]
         if not known:
-            self._write()
+            self._save_known()
 
-    def _hour(self) -> Any:
-        return spawn_logged(self.sweep(), self._log, "sweeping uploads")
+    def _sweep_hourly(self) -> Any:
+        return spawn_logged(self.sweep_all(), self._log, "sweeping uploads")
 
-    async def sweep(self) -> int:
+    async def sweep_all(self) -> int:
         """Sweep all workspaces and return the number of removed files."""
         now, gone = unix_seconds(self._clock), 0
-        present = {_Spot.of(each): each for each in self._workspaces()}
+        present = {_SweptFolder.from_workspace(each): each for each in self._workspaces()}
         remembered = {
-            each: Workspace(session_id="sweep", folder=each.folder, place=each.place, owner=SHARED)
+            each: Workspace(
+                session_id="sweep", folder=each.folder, place=each.place, owner=SHARED_OWNER
+            )
             for each in self._known
             if each not in present
         }
         for spot, workspace in {**present, **remembered}.items():
             # Do not delay the session's own transfers.
             quiet = evolve(workspace, session_id="sweep")
-            gone += await self._sweep_one(quiet, now, forget=spot in remembered)
+            gone += await self._sweep_workspace(quiet, now, forget=spot in remembered)
         await self._sweep_more(now)
         if gone:
             self._log.info("swept {gone} old uploads", gone=gone)
         return gone
 
-    async def _sweep_one(self, workspace: Workspace, now: float, forget: bool) -> int:
+    async def _sweep_workspace(self, workspace: Workspace, now: float, forget: bool) -> int:
         def work() -> tuple[int, bool]:
             gone = sweep_workspace(workspace.folder, now)
             return gone, (Path(workspace.folder) / UPLOADS).is_dir()
 
         try:
-            worker = await self._workers.of(workspace)
-            gone, left = await worker.run(work)
+            worker = await self._workers.get_worker(workspace)
+            gone, left = await worker.run_work(work)
         except (ServiceError, OSError) as error:
             self._log.debug("{folder} not swept: {why}", folder=workspace.folder, why=str(error))
             return 0
         if forget and not left:
-            self._known.pop(_Spot.of(workspace), None)
-            self._write()
+            self._known.pop(_SweptFolder.from_workspace(workspace), None)
+            self._save_known()
         return gone
 
     async def _sweep_more(self, now: float) -> None:
         with suppress(ServiceError, OSError):
             await self._workers.files.run(lambda: self._more(now), "sweep")
 
-    def _read(self) -> list[_Spot]:
+    def _read_known(self) -> list[_SweptFolder]:
         try:
             found = read_json(self._file, private=True, limit=LIMIT)
-            return [_spot(each) for each in found][:MOST]
+            return [_parse_entry(each) for each in found][:MOST]
         except FileNotFoundError:
             return []
         except (FileError, OSError, KeyError, TypeError, ValueError) as error:
             # Keep the damaged file as it is, so that it can be repaired.
-            self._damaged = True
+            self._is_file_damaged = True
             self._log.warn(
                 "the list of upload folders cannot be read, and is not saved: {why}", why=str(error)
             )
             return []
 
-    def _write(self) -> None:
-        if self._damaged:
+    def _save_known(self) -> None:
+        if self._is_file_damaged:
             return
         kept = [{"folder": spot.folder, "place": asdict(spot.place)} for spot in self._known]
-        spawn_logged(self._save(json.dumps(kept)), self._log, "saving the list of upload folders")
+        spawn_logged(
+            self._write_file(json.dumps(kept)), self._log, "saving the list of upload folders"
+        )
 
-    async def _save(self, text: str) -> None:
+    async def _write_file(self, text: str) -> None:
         await self._saving.acquire()
         try:
             await self._workers.files.run(lambda: write_private(self._file, text), "sweep")
@@ -162,9 +166,9 @@ class Sweeper:
             self._saving.release()
 
 
-def _spot(entry: Any) -> _Spot:
+def _parse_entry(entry: Any) -> _SweptFolder:
     known = entry["place"]
     kind = LocationKind(known["kind"])
     uid = int(known["uid"]) if kind is LocationKind.OS_USER else None
     place = LocationId(kind=kind, name=str(known["name"]), part=str(known["part"]), uid=uid)
-    return _Spot(str(entry["folder"]), place)
+    return _SweptFolder(str(entry["folder"]), place)

@@ -10,8 +10,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from tservice.files.beneath import Beneath, Closed
-from tservice.files.text import check_open
+from tservice.files.confined_path import AccessRules, ConfinedFolder
+from tservice.files.text_content import check_not_secret
 
 PIECE = 64 * 1024
 """Largest chunk in bytes."""
@@ -19,10 +19,10 @@ PIECE = 64 * 1024
 LINES_BYTES = 1024 * 1024
 """Limit of bytes of the last lines."""
 
-COMPARED = 16
+COMPARED_CHUNKS = 16
 """Chunks at the beginning and the end of the read part that are compared after each change."""
 
-KEPT = 256
+KEPT_CHUNKS = 256
 """Chunks from the beginning that are also compared once the file is at rest."""
 
 SETTLED_SECONDS = 2.0
@@ -30,7 +30,7 @@ SETTLED_SECONDS = 2.0
 
 
 @frozen
-class News:
+class TailUpdate:
     """Result of one read.
 
     @ivar text: appended text.
@@ -62,12 +62,12 @@ class ReadPart:
         whole = position // PIECE
         part = cls(whole * PIECE)
         for at in range(whole):
-            if at < KEPT or at >= whole - COMPARED:
-                part._pieces[at] = _digest(os.pread(descriptor, PIECE, at * PIECE))
-        part.add(os.pread(descriptor, position - part.size, part.size))
+            if at < KEPT_CHUNKS or at >= whole - COMPARED_CHUNKS:
+                part._pieces[at] = _digest_chunk(os.pread(descriptor, PIECE, at * PIECE))
+        part.append(os.pread(descriptor, position - part.size, part.size))
         return part
 
-    def add(self, data: bytes) -> None:
+    def append(self, data: bytes) -> None:
         """Append data that was read after the part."""
         while data:
             taken = data[: PIECE - self.size % PIECE]
@@ -75,38 +75,38 @@ class ReadPart:
             self.size += len(taken)
             data = data[len(taken) :]
             if self.size % PIECE == 0:
-                self._close_piece(self.size // PIECE - 1)
+                self._finish_chunk(self.size // PIECE - 1)
 
-    def is_in(self, descriptor: int, whole: bool) -> bool:
+    def matches_file(self, descriptor: int, whole: bool) -> bool:
         """Return true if the file still begins with this part.
 
         @param whole: compare all stored chunks, not only those at both ends.
         """
         open_at = self.size // PIECE
         rest = os.pread(descriptor, self.size % PIECE, open_at * PIECE)
-        return _digest(rest) == self._last.digest() and all(
-            _digest(os.pread(descriptor, PIECE, at * PIECE)) == digest
+        return _digest_chunk(rest) == self._last.digest() and all(
+            _digest_chunk(os.pread(descriptor, PIECE, at * PIECE)) == digest
             for at, digest in self._pieces.items()
-            if whole or at < COMPARED or at >= open_at - COMPARED
+            if whole or at < COMPARED_CHUNKS or at >= open_at - COMPARED_CHUNKS
         )
 
-    def _close_piece(self, at: int) -> None:
+    def _finish_chunk(self, at: int) -> None:
         self._pieces[at] = self._last.digest()
         self._last = hashlib.blake2b()
-        if at - COMPARED >= KEPT:
-            del self._pieces[at - COMPARED]
+        if at - COMPARED_CHUNKS >= KEPT_CHUNKS:
+            del self._pieces[at - COMPARED_CHUNKS]
 
 
 @define(eq=False)
-class Tail:
+class FileTail:
     """File followed by name: a replacement with the same name is followed too.
 
-    @ivar folder: descriptor of the file's folder with links resolved; set by L{begin}.
+    @ivar folder: descriptor of the file's folder with links resolved; set by L{open_at_lines}.
     """
 
     workspace: str
     path: str
-    closed: Closed
+    closed: AccessRules
     folder: int = -1
     _descriptor: int | None = None
     _read: ReadPart = field(factory=ReadPart)
@@ -117,7 +117,7 @@ class Tail:
         factory=lambda: codecs.getincrementaldecoder("utf-8")("replace")
     )
 
-    def begin(self, held: ExitStack, lines: int) -> News:
+    def open_at_lines(self, held: ExitStack, lines: int) -> TailUpdate:
         """Open the file and return its last C{lines}.
 
         @param held: closes the opened descriptors.
@@ -125,14 +125,17 @@ class Tail:
         @raise OSError: it is missing, or may not be read.
         """
         held.callback(self.close)
-        with Beneath(self.workspace, self.closed) as beneath, beneath.find(self.path) as spot:
-            check_open(spot)
-            self._descriptor = spot.open()
+        with (
+            ConfinedFolder(self.workspace, self.closed) as beneath,
+            beneath.find(self.path) as spot,
+        ):
+            check_not_secret(spot)
+            self._descriptor = spot.open_file()
             self.folder = os.dup(spot.folder)
         size = os.fstat(self._descriptor).st_size
-        position = last_lines(self._descriptor, size, lines)
+        position = find_last_lines(self._descriptor, size, lines)
         self._read = ReadPart.before(self._descriptor, position)
-        return self._read_on(self._descriptor)
+        return self._read_more(self._descriptor)
 
     def close(self) -> None:
         """Close all descriptors."""
@@ -141,26 +144,26 @@ class Tail:
                 os.close(descriptor)
         self._descriptor, self.folder = None, -1
 
-    def look(self, now: float = 0.0) -> News:
+    def read_news(self, now: float = 0.0) -> TailUpdate:
         """Return new text. The rest of a replaced file comes before the new one.
 
         @param now: Unix seconds; a file that changed long before is not compared again.
         """
         if self._descriptor is None:
-            return News()
+            return TailUpdate()
         status = os.fstat(self._descriptor)
-        if self._is_new(self._descriptor, status, now):
-            return self._from_beginning(self._descriptor)
+        if self._was_rewritten(self._descriptor, status, now):
+            return self._read_from_beginning(self._descriptor)
         if status.st_size > self._read.size:
-            return self._read_on(self._descriptor)
-        replacing = self._open_other(self._descriptor)
+            return self._read_more(self._descriptor)
+        replacing = self._open_replacement(self._descriptor)
         if replacing is None:
-            return News()
+            return TailUpdate()
         os.close(self._descriptor)
         self._descriptor = replacing
-        return self._from_beginning(replacing)
+        return self._read_from_beginning(replacing)
 
-    def _is_new(self, descriptor: int, status: os.stat_result, now: float) -> bool:
+    def _was_rewritten(self, descriptor: int, status: os.stat_result, now: float) -> bool:
         """Return true if the file no longer begins with the read part."""
         if status.st_size < self._read.size:
             return True
@@ -171,24 +174,27 @@ class Tail:
             return False
         self._compared = seen
         self._has_settled = now - status.st_ctime >= SETTLED_SECONDS
-        return not self._read.is_in(descriptor, whole=self._has_settled)
+        return not self._read.matches_file(descriptor, whole=self._has_settled)
 
-    def _from_beginning(self, descriptor: int) -> News:
+    def _read_from_beginning(self, descriptor: int) -> TailUpdate:
         self._read, self._compared = ReadPart(), None
         self._decode.reset()
-        return self._read_on(descriptor, truncated=True)
+        return self._read_more(descriptor, truncated=True)
 
-    def _read_on(self, descriptor: int, truncated: bool = False) -> News:
+    def _read_more(self, descriptor: int, truncated: bool = False) -> TailUpdate:
         data = os.pread(descriptor, PIECE, self._read.size)
-        self._read.add(data)
-        return News(self._decode.decode(data), truncated, more=bool(data))
+        self._read.append(data)
+        return TailUpdate(self._decode.decode(data), truncated, more=bool(data))
 
-    def _open_other(self, descriptor: int) -> int | None:
+    def _open_replacement(self, descriptor: int) -> int | None:
         """Open the file that has the name now, if it is a different one."""
         try:
-            with Beneath(self.workspace, self.closed) as beneath, beneath.find(self.path) as spot:
-                check_open(spot)
-                found = spot.open()
+            with (
+                ConfinedFolder(self.workspace, self.closed) as beneath,
+                beneath.find(self.path) as spot,
+            ):
+                check_not_secret(spot)
+                found = spot.open_file()
         except FileNotFoundError:
             return None  # it may be created again
         if os.path.sameopenfile(found, descriptor):
@@ -197,11 +203,11 @@ class Tail:
         return found
 
 
-def _digest(data: bytes) -> bytes:
+def _digest_chunk(data: bytes) -> bytes:
     return hashlib.blake2b(data).digest()
 
 
-def last_lines(descriptor: int, size: int, lines: int) -> int:
+def find_last_lines(descriptor: int, size: int, lines: int) -> int:
     """Return the offset of the last C{lines}, limited to L{LINES_BYTES}."""
     at = size
     if lines <= 0:

@@ -27,7 +27,7 @@ from tservice.files.model import Workspace
 _T = TypeVar("_T")
 
 
-class Files(Protocol):
+class FileWorkerPool(Protocol):
     """Worker pool for files (L{tservice.core.doors.worker_pool.WorkerPool})."""
 
     def run(
@@ -36,14 +36,14 @@ class Files(Protocol):
 
 
 @frozen
-class Workers:
+class WorkspaceWorkers:
     """Provider of workers for workspaces."""
 
-    files: Files
+    files: FileWorkerPool
     places: LocationRegistry
     bounds: WorkspaceBounds
 
-    async def of(self, workspace: Workspace) -> Worker:
+    async def get_worker(self, workspace: Workspace) -> WorkspaceWorker:
         """Return the worker for a workspace.
 
         @raise ServiceError: 400: its files are not on this machine; 422, 429: the system did not
@@ -55,39 +55,39 @@ class Workers:
         if not place.has_local_files:
             reason = place.unreadable_reason or place.id.kind.value
             raise invalid_field("id", f"{reason}: files of the session are not accessible yet")
-        return Worker(self.files, place, workspace.folder, workspace.owner)
+        return WorkspaceWorker(self.files, place, workspace.folder, workspace.owner)
 
 
 @frozen
-class Worker:
+class WorkspaceWorker:
     """Worker for one workspace in one location; work that hangs there delays no other.
 
     @ivar folder: folder of the workspace.
     @ivar owner: account that owns it.
     """
 
-    files: Files
+    files: FileWorkerPool
     place: Location
     folder: str
     owner: str | None
 
-    def run(self, work: Callable[[], _T]) -> Awaitable[_T]:
+    def run_work(self, work: Callable[[], _T]) -> Awaitable[_T]:
         """Run C{work}.
 
         An C{OSError} becomes a L{ServiceError}; a full worker pool raises one too.
         """
-        acting = partial(self.place.run_file_work, partial(_told, work))
+        acting = partial(self.place.run_file_work, partial(_translate_errors, work))
         return self.files.run(acting, at=self.folder, owner=self.owner)
 
 
-def _told(work: Callable[[], _T]) -> _T:
+def _translate_errors(work: Callable[[], _T]) -> _T:
     try:
         return work()
     except OSError as error:
-        raise refusal(error) from error
+        raise to_service_error(error) from error
 
 
-def refusal(error: OSError) -> Exception:
+def to_service_error(error: OSError) -> Exception:
     """Return the error that a caller gets for C{error}; the same error if it concerns the disk."""
     if find_disk_problem(error) is not None:
         return error
@@ -103,31 +103,33 @@ def refusal(error: OSError) -> Exception:
 
 
 @define(eq=False)
-class Handle:
+class WorkerHandle:
     """Holder of resources that stay open between pieces of work, and are closed in every case.
 
     A thread may still work after its caller is gone: it closes the resources at its end.
     """
 
-    worker: Worker
+    worker: WorkspaceWorker
     _lock: threading.Lock = field(factory=threading.Lock)
     _held: ExitStack = field(factory=ExitStack)
     _busy: bool = False
     _over: bool = False
 
-    async def use(self, work: Callable[[ExitStack], _T]) -> _T:
+    async def run_with_resources(self, work: Callable[[ExitStack], _T]) -> _T:
         """Run C{work}, which puts opened resources into the stack; one call at a time."""
-        return await self.worker.run(partial(self._use, work))
+        return await self.worker.run_work(partial(self._run_locked, work))
 
     async def close(self) -> None:
         """Close everything, now or when the thread that uses it is done."""
         try:
-            await self.worker.run(self._close)
+            await self.worker.run_work(self._close_resources)
         except ServiceError:
             # The pool is closed.  Do not use the reactor's thread: the mount may block it.
-            threading.Thread(target=self._close, name="tservice-close", daemon=True).start()
+            threading.Thread(
+                target=self._close_resources, name="tservice-close", daemon=True
+            ).start()
 
-    def _use(self, work: Callable[[ExitStack], _T]) -> _T:
+    def _run_locked(self, work: Callable[[ExitStack], _T]) -> _T:
         with self._lock:
             if self._over:
                 raise CancelledError
@@ -143,7 +145,7 @@ class Handle:
         if self._over:
             self._held.close()
 
-    def _close(self) -> None:
+    def _close_resources(self) -> None:
         with self._lock:
             over, self._over = self._over, True
             busy = self._busy

@@ -20,10 +20,10 @@ from tservice.core.errors import (
     operation_failed,
     state_conflict,
 )
-from tservice.files.beneath import Beneath, Closed, Spot
+from tservice.files.confined_path import AccessRules, ConfinedEntry, ConfinedFolder
 from tservice.files.model import TEXT_BYTES
-from tservice.files.naming import name_anew
-from tservice.files.text import check_open, read_all
+from tservice.files.renaming import rename_exclusively
+from tservice.files.text_content import check_not_secret, read_up_to
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE = 0o644
@@ -38,7 +38,7 @@ _TURNS = tuple(threading.Lock() for _ in range(64))
 
 
 @frozen(kw_only=True)
-class Edit:
+class FileEdit:
     """Edit to be saved.
 
     @ivar base_hash: SHA-256 of the edited text; C{None}: the file did not exist.
@@ -54,30 +54,30 @@ class Edit:
     runs: Callable[[str], bool] | None = None
 
 
-def save(workspace: str, edit: Edit, closed: Closed) -> dict[str, Any]:
+def save_edit(workspace: str, edit: FileEdit, closed: AccessRules) -> dict[str, Any]:
     """Save an edit and return the answer of C{PUT file-content}.
 
     @raise ServiceError: 400: no regular file; 403: outside, a secret, or a file
         that needs the grant; 404: it was removed; 409: it was changed, or exists already.
     @raise OSError: it may not be written, or the disk is full.
     """
-    with Beneath(workspace, closed) as beneath, beneath.find(edit.path) as spot:
-        check_open(spot)
+    with ConfinedFolder(workspace, closed) as beneath, beneath.find(edit.path) as spot:
+        check_not_secret(spot)
         if edit.runs is not None and any(map(edit.runs, spot.paths)):
             raise ServiceError(ErrorCode.FORBIDDEN, _CONFIGURES)
         if spot.status is not None:
             spot.check_regular()
-        with _turn(os.fstat(spot.folder), spot.names[-1]):
-            status = _write(spot, edit)
+        with _hold_lock(os.fstat(spot.folder), spot.names[-1]):
+            status = _write_file(spot, edit)
     return {
         "path": spot.path,
         "size": len(edit.content),
         "mtimeMs": status.st_mtime_ns // 1_000_000,
-        "hash": _hash(edit.content),
+        "hash": _hash_content(edit.content),
     }
 
 
-def _write(spot: Spot, edit: Edit) -> os.stat_result:
+def _write_file(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result:
     name = spot.names[-1]
     temporary = f".edit-{secrets.token_hex(8)}.part".encode()
     descriptor = os.open(temporary, _NEW, 0o600, dir_fd=spot.folder)
@@ -85,10 +85,10 @@ def _write(spot: Spot, edit: Edit) -> os.stat_result:
         with open(descriptor, "wb") as stream:
             stream.write(edit.content)
             stream.flush()
-            _take_over(descriptor, _judge(spot, edit))
+            _copy_attributes(descriptor, _check_unchanged(spot, edit))
             os.fsync(descriptor)
             status = os.fstat(descriptor)
-        _put(spot.folder, temporary, name, new=spot.status is None and not edit.force)
+        _rename_into_place(spot.folder, temporary, name, new=spot.status is None and not edit.force)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=spot.folder)
@@ -97,7 +97,7 @@ def _write(spot: Spot, edit: Edit) -> os.stat_result:
     return status
 
 
-def _judge(spot: Spot, edit: Edit) -> os.stat_result | None:
+def _check_unchanged(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result | None:
     """Return the status of the existing file.
 
     @raise ServiceError: 404 or 409: it is not the one that was edited.
@@ -111,28 +111,30 @@ def _judge(spot: Spot, edit: Edit) -> os.stat_result | None:
             raise not_found("File") from None
         return None
     try:
-        now = Spot(names=spot.names, folder=spot.folder, descriptor=found, status=os.fstat(found))
+        now = ConfinedEntry(
+            names=spot.names, folder=spot.folder, descriptor=found, status=os.fstat(found)
+        )
         now.check_regular()
-        if not edit.force and _hash_of(now) != edit.base_hash:
+        if not edit.force and _hash_file(now) != edit.base_hash:
             raise state_conflict("path: the file was changed since you opened it" if edit.base_hash else
                            "path: the file exists already")  # fmt: skip
-        return now.require()
+        return now.require_status()
     finally:
         os.close(found)
 
 
-def _hash_of(spot: Spot) -> str:
+def _hash_file(spot: ConfinedEntry) -> str:
     """Return the hash of a file; empty if it is too large to have been edited."""
-    if spot.require().st_size > TEXT_BYTES:
+    if spot.require_status().st_size > TEXT_BYTES:
         return ""
-    descriptor = spot.open()
+    descriptor = spot.open_file()
     try:
-        return _hash(read_all(descriptor, TEXT_BYTES))
+        return _hash_content(read_up_to(descriptor, TEXT_BYTES))
     finally:
         os.close(descriptor)
 
 
-def _take_over(descriptor: int, before: os.stat_result | None) -> None:
+def _copy_attributes(descriptor: int, before: os.stat_result | None) -> None:
     """Give a new file the mode and owner of the file that it replaces."""
     if before is None:
         os.fchmod(descriptor, _MODE)
@@ -142,7 +144,7 @@ def _take_over(descriptor: int, before: os.stat_result | None) -> None:
     os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
 
 
-def _put(folder: int, temporary: bytes, name: bytes, *, new: bool) -> None:
+def _rename_into_place(folder: int, temporary: bytes, name: bytes, *, new: bool) -> None:
     """Give the file its name.
 
     @param new: the name must not be in use.
@@ -152,7 +154,7 @@ def _put(folder: int, temporary: bytes, name: bytes, *, new: bool) -> None:
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
     try:
-        name_anew(folder, temporary, name)
+        rename_exclusively(folder, temporary, name)
     except FileExistsError:
         raise state_conflict("path: the file exists already") from None
 
@@ -166,7 +168,7 @@ def _sync_folder(folder: int) -> None:
 
 
 @contextmanager
-def _turn(folder: os.stat_result, name: bytes) -> Iterator[None]:
+def _hold_lock(folder: os.stat_result, name: bytes) -> Iterator[None]:
     lock = _TURNS[hash((folder.st_dev, folder.st_ino, name)) % len(_TURNS)]
     if not lock.acquire(timeout=TURN_SECONDS):
         raise operation_failed("path: another save of this file is still running; try again later")
@@ -176,5 +178,5 @@ def _turn(folder: os.stat_result, name: bytes) -> Iterator[None]:
         lock.release()
 
 
-def _hash(content: bytes) -> str:
+def _hash_content(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

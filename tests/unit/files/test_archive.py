@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.archive} and L{tservice.files.opened}."""
+"""Tests for L{tservice.files.archive} and L{tservice.files.open_files}."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from twisted.internet.defer import CancelledError, Deferred
 from tests.unit.core.doors.held import PATIENCE
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError, operation_failed
-from tservice.files.archive import PIECE, pack
-from tservice.files.opened import FileInfo, Opened, OpenFile, OpenFolder, open_path
-from tservice.files.workers import Handle
+from tservice.files.archive import PIECE, pack_folder
+from tservice.files.open_files import FileInfo, Opened, OpenFile, OpenFolder, open_path
+from tservice.files.workers import WorkerHandle
 
 
 class PackTests(WorkspaceCase):
     def pack(self, path: str = ".") -> tarfile.TarFile:
         with self.beneath().find(path) as spot:
-            data = b"".join(pack(spot, "ws", self.closed))
+            data = b"".join(pack_folder(spot, "ws", self.closed))
         return tarfile.open(fileobj=io.BytesIO(data))
 
     def test_what_is_in_it(self) -> None:
@@ -57,7 +57,7 @@ class PackTests(WorkspaceCase):
         shrinks = self.put("a", b"x" * 3 * PIECE)
         self.put("b", "after")
         with self.beneath().find(".") as spot:
-            pieces = pack(spot, "ws", self.closed)
+            pieces = pack_folder(spot, "ws", self.closed)
             data = b"".join(next(pieces) for _ in range(3))
             shrinks.write_bytes(b"")
             data += b"".join(pieces)
@@ -71,7 +71,7 @@ class PackTests(WorkspaceCase):
         self.put("a/b/c", b"x" * PIECE)
         before = descriptors()
         with self.beneath().find(".") as spot:
-            pieces = pack(spot, "ws", self.closed)
+            pieces = pack_folder(spot, "ws", self.closed)
             next(pieces)
             next(pieces)
             pieces.close()
@@ -80,13 +80,13 @@ class PackTests(WorkspaceCase):
 
 class OpenTests(WorkspaceCase):
     def opening(self, path: str, *, folders: bool = False) -> Deferred[Opened]:
-        handle = Handle(self.worker)
+        handle = WorkerHandle(self.worker)
         self.addCleanup(lambda: self.wait(handle.close()))
 
         def work(held: ExitStack) -> Opened:
             return open_path(held, handle, str(self.folder), path, self.closed, folders=folders)
 
-        return Deferred.fromCoroutine(handle.use(work))
+        return Deferred.fromCoroutine(handle.run_with_resources(work))
 
     def open(self, path: str, *, folders: bool = False) -> Opened:
         return self.successResultOf(self.opening(path, folders=folders))
@@ -99,8 +99,8 @@ class OpenTests(WorkspaceCase):
         file = self.open("a.html")
         assert isinstance(file, OpenFile)
         self.assertEqual("text/html; charset=utf-8", file.about.media_type)
-        self.assertEqual(b"2345", self.wait(file.read(2, 4)))
-        self.assertEqual(b"89", self.wait(file.read(8, 100)))
+        self.assertEqual(b"2345", self.wait(file.read_chunk(2, 4)))
+        self.assertEqual(b"89", self.wait(file.read_chunk(8, 100)))
 
     def test_what_a_page_could_run_is_plain_text(self) -> None:
         """An address of a file is of the page's own origin, whose scripts and sheets it takes."""
@@ -127,7 +127,7 @@ class OpenTests(WorkspaceCase):
         assert isinstance(folder, OpenFolder)
         self.assertEqual("sub", folder.name)
         data = b""
-        while piece := self.wait(folder.read()):
+        while piece := self.wait(folder.read_chunk()):
             data += piece
         with tarfile.open(fileobj=io.BytesIO(data)) as found:
             self.assertEqual(["sub", "sub/a"], found.getnames())
@@ -143,11 +143,11 @@ class HandleTests(WorkspaceCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.handle = Handle(self.worker)
+        self.handle = WorkerHandle(self.worker)
         self.closed_ones: list[str] = []
 
     def use(self, work: Any) -> Deferred[Any]:
-        return Deferred.fromCoroutine(self.handle.use(work))
+        return Deferred.fromCoroutine(self.handle.run_with_resources(work))
 
     def close(self) -> None:
         self.successResultOf(Deferred.fromCoroutine(self.handle.close()))

@@ -1,4 +1,4 @@
-"""Tests for what goes before the bytes of a file (L{tservice.files.carrying_routes})."""
+"""Tests for what goes before the bytes of a file (L{tservice.files.transfer_routes})."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api
 from tests.unit.http.sample import operation
-from tservice.files.carrying_routes import send
-from tservice.files.opened import FileInfo, OpenFile
+from tservice.files.open_files import FileInfo, OpenFile
+from tservice.files.transfer_routes import send_opened
 from tservice.http.operations import OperationCall, ResponseStyle
 
 
@@ -19,7 +19,7 @@ class Held:
     def __init__(self, modified: float) -> None:
         self.about = FileInfo(name="a.txt", size=3, tag='"1"', modified=modified)
 
-    async def read(self, at: int, size: int) -> bytes:
+    async def read_chunk(self, at: int, size: int) -> bytes:
         return b"abc"[at : at + size]
 
     async def close(self) -> None:
@@ -29,7 +29,7 @@ class Held:
 class HeadTests(SynchronousTestCase):
     def ask(self, modified: float) -> Any:
         async def handle(call: OperationCall) -> None:
-            await send(call, cast(OpenFile, Held(modified)), save=False)
+            await send_opened(call, cast(OpenFile, Held(modified)), save=False)
 
         api = Api([operation("GET", "/api/x", handle, style=ResponseStyle.STREAM)])
         self.addCleanup(api.close)

@@ -9,7 +9,13 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.secretnames import HARMLESS, NAMES
 from tservice.core.files import ENVIRONMENT_NAMES, PUBLIC_NAMES, SECRET_NAMES
-from tservice.files.model import OURS, image_named, image_type, is_secret, plain_name
+from tservice.files.model import (
+    GENERATED_NAME,
+    image_type,
+    image_type_by_name,
+    is_secret,
+    safe_file_name,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -44,13 +50,13 @@ class NameTests(SynchronousTestCase):
             "screenshot-1795343126876-0a9f4be2.png",
             ".upload-0123456789abcdef.part",
         ):
-            self.assertTrue(OURS.fullmatch(name), name)
+            self.assertTrue(GENERATED_NAME.fullmatch(name), name)
         for name in (
             ".gitignore", "paste.png", "paste-1-5387500d.png", "upload-notes.txt",
             "my-paste-1795343126502-5387500d.png", ".upload-x.part",
             "paste-1795343126502-zzzzzz.png",
         ):  # fmt: skip
-            self.assertIsNone(OURS.fullmatch(name), name)
+            self.assertIsNone(GENERATED_NAME.fullmatch(name), name)
 
     def test_names_that_are_sent(self) -> None:
         for sent, kept in (
@@ -68,9 +74,9 @@ class NameTests(SynchronousTestCase):
             (".bashrc", "bashrc"),
             ("$(id);`id`", "__id___id_"),
         ):
-            self.assertEqual(kept, plain_name(sent), sent)
-        self.assertLessEqual(len(plain_name("ü" * 400 + ".txt").encode()), 150)
-        self.assertTrue(plain_name("ü" * 400 + ".txt").endswith(".txt"))
+            self.assertEqual(kept, safe_file_name(sent), sent)
+        self.assertLessEqual(len(safe_file_name("ü" * 400 + ".txt").encode()), 150)
+        self.assertTrue(safe_file_name("ü" * 400 + ".txt").endswith(".txt"))
 
 
 class ImageTests(SynchronousTestCase):
@@ -92,6 +98,6 @@ class ImageTests(SynchronousTestCase):
             self.assertIsNone(image_type(head), head)
 
     def test_what_a_name_promises(self) -> None:
-        self.assertEqual("jpg", image_named("a.JPEG"))
-        self.assertIsNone(image_named("png"))
-        self.assertIsNone(image_named("a.png.txt"))
+        self.assertEqual("jpg", image_type_by_name("a.JPEG"))
+        self.assertIsNone(image_type_by_name("png"))
+        self.assertIsNone(image_type_by_name("a.png.txt"))

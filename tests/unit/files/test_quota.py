@@ -18,7 +18,7 @@ from tservice.files import build
 from tservice.files.build import build_files
 from tservice.files.model import UPLOADS
 from tservice.files.service import FILES
-from tservice.files.writing import Edit
+from tservice.files.writing import FileEdit
 
 FORM = "multipart/form-data; boundary=BB"
 BODY = (
@@ -46,7 +46,7 @@ class QuotaTests(WorkspaceCase):
 
     def upload(self, account: str) -> Deferred[object]:
         return _begin(
-            self.feature.service.receive(
+            self.feature.service.receive_upload(
                 self.workspace, FORM, self.reader(), FILES, account=account
             )
         )
@@ -63,8 +63,10 @@ class QuotaTests(WorkspaceCase):
         return _begin(keep(call))
 
     def save(self, account: str) -> Deferred[object]:
-        edit = Edit(path="a.txt", content=BODY, base_hash=None, force=True)
-        saved = self.feature.service.save(self.workspace, edit, lambda: None, account=account)
+        edit = FileEdit(path="a.txt", content=BODY, base_hash=None, force=True)
+        saved = self.feature.service.save_content(
+            self.workspace, edit, lambda: None, account=account
+        )
         return _begin(saved)
 
     def test_saved_texts_count_too(self) -> None:

@@ -10,8 +10,8 @@ from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
 from tests.unit.files.workspacecase import WorkspaceCase
-from tservice.files.bounds import DailyBytes
-from tservice.files.screenshots import Screenshots
+from tservice.files.quotas import DailyUploadQuota
+from tservice.files.screenshots import ScreenshotStore
 
 NAME = "screenshot-1700000000000-0123abcd.png"
 
@@ -20,8 +20,8 @@ class ForgottenTests(WorkspaceCase):
     def setUp(self) -> None:
         super().setUp()
         self.kept = self.above / "screenshots"
-        quota = DailyBytes(Clock(), 1000)
-        self.screenshots = Screenshots(self.kept, Clock(), self.workers, quota)
+        quota = DailyUploadQuota(Clock(), 1000)
+        self.screenshots = ScreenshotStore(self.kept, Clock(), self.workers, quota)
 
     def keep(self, username: str) -> Path:
         folder = self.kept / username
@@ -30,21 +30,21 @@ class ForgottenTests(WorkspaceCase):
         return folder
 
     def listed(self, username: str) -> int:
-        found = Deferred.fromCoroutine(self.screenshots.list(username))
+        found = Deferred.fromCoroutine(self.screenshots.list_newest(username))
         return len(self.successResultOf(found))
 
     def test_the_next_of_that_name_finds_none(self) -> None:
         self.keep("ann")
         self.keep("bob")
-        self.screenshots.forget(lambda name: name == "bob")
+        self.screenshots.discard_accounts(lambda name: name == "bob")
         self.assertEqual((0, 1), (self.listed("ann"), self.listed("bob")))
-        self.screenshots.forget(lambda name: name == "bob")
+        self.screenshots.discard_accounts(lambda name: name == "bob")
         self.assertEqual(2, len(os.listdir(self.kept)))
-        self.screenshots.sweep(0.0)
+        self.screenshots.remove_old(0.0)
         self.assertEqual(["bob"], os.listdir(self.kept))
 
     def test_there_may_be_none_at_all(self) -> None:
-        self.screenshots.forget(lambda name: False)
+        self.screenshots.discard_accounts(lambda name: False)
         self.assertFalse(self.kept.exists())
 
     def test_one_that_cannot_be_moved_is_told_of(self) -> None:
@@ -55,6 +55,6 @@ class ForgottenTests(WorkspaceCase):
 
         self.patch(Path, "rename", rename)
         with capturedLogs() as lines:
-            self.screenshots.forget(lambda name: False)
+            self.screenshots.discard_accounts(lambda name: False)
         self.assertTrue(folder.exists())
         self.assertEqual(["ann"], [line["owner"] for line in lines])

@@ -21,11 +21,11 @@ from tservice.core.places.location import (
     location_of_os_user,
 )
 from tservice.core.places.workspace_bounds import AccountRights
-from tservice.files import tree
+from tservice.files import file_tree
 from tservice.files.build import build_files
 from tservice.files.model import UPLOADS
 from tservice.files.service import FILES
-from tservice.files.workers import Workers
+from tservice.files.workers import WorkspaceWorkers
 
 
 class WorkersTests(WorkspaceCase):
@@ -33,8 +33,8 @@ class WorkersTests(WorkspaceCase):
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
         workspace = evolve(self.workspace, place=location_of_os_user("ann", ann.uid))
-        workers = Workers(self.door, world.places(), bounds_of(world.folder))
-        worker = self.successResultOf(Deferred.fromCoroutine(workers.of(workspace)))
+        workers = WorkspaceWorkers(self.door, world.places(), bounds_of(world.folder))
+        worker = self.successResultOf(Deferred.fromCoroutine(workers.get_worker(workspace)))
         self.assertEqual((ann, str(self.folder)), (worker.place.user, worker.folder))
 
     def test_an_account_that_names_another_os_user(self) -> None:
@@ -45,9 +45,9 @@ class WorkersTests(WorkspaceCase):
         for place, named in ((OWN_LOCATION, "ann"), (before, "bob"), (before, None)):
             account = AccountRights(is_admin=False, os_user=named)
             bounds = bounds_of(self.above, {"a": account}.get)
-            workers = Workers(self.door, world.places(), bounds)
+            workers = WorkspaceWorkers(self.door, world.places(), bounds)
             workspace = evolve(self.workspace, place=place, owner="a")
-            asked = Deferred.fromCoroutine(workers.of(workspace))
+            asked = Deferred.fromCoroutine(workers.get_worker(workspace))
             refused = self.failureResultOf(asked, ServiceError).value
             self.assertEqual(ErrorCode.OPERATION_FAILED, refused.code)
             self.assertIn("osUser: the account's OS user changed", refused.message)
@@ -55,7 +55,7 @@ class WorkersTests(WorkspaceCase):
     def test_what_is_out_of_reach(self) -> None:
         for kind, reason in ((LocationKind.REMOTE, "remote"), (LocationKind.CONTAINER, "docker")):
             workspace = evolve(self.workspace, place=LocationId(kind=kind, name="h"))
-            asked = Deferred.fromCoroutine(self.workers.of(workspace))
+            asked = Deferred.fromCoroutine(self.workers.get_worker(workspace))
             refused = self.failureResultOf(asked, ServiceError).value
             self.assertEqual(f"id: {reason}: files of the session are not accessible yet",
                              refused.message)  # fmt: skip
@@ -72,12 +72,12 @@ class OutOfReachTests(WorkspaceCase):
         workspace = evolve(self.workspace, place=LocationId(kind=LocationKind.REMOTE, name="h"))
         service, read = feature.service, mock.Mock()
         works: list[Awaitable[object]] = [
-            service.tree(workspace, tree.TreeWanted()),
-            service.open(workspace, "a"),
-            service.receive(
+            service.get_tree(workspace, file_tree.TreeRequest()),
+            service.open_entry(workspace, "a"),
+            service.receive_upload(
                 workspace, "multipart/form-data; boundary=x", read, FILES, account="ann"
             ),
-            anext(service.follow(workspace, "a", 1)),
+            anext(service.follow_file(workspace, "a", 1)),
         ]
         for work in works:
             refused = self.failureResultOf(_begun(work), ServiceError).value
@@ -85,7 +85,7 @@ class OutOfReachTests(WorkspaceCase):
         read.assert_not_called()
         self.assertFalse((self.folder / UPLOADS).exists())
         self.assertFalse(Path(ground.config.data_dir / "upload-folders.json").exists())
-        self.assertEqual((0, 0), (service.transfers, service.followed))
+        self.assertEqual((0, 0), (service.transfer_count, service.stream_count))
 
 
 def _begun(work: Awaitable[object]) -> Deferred[object]:

@@ -11,7 +11,7 @@ from unittest import mock
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tests.waiting import PATIENCE
 from tservice.core.errors import ServiceError
-from tservice.files.writing import Edit, save
+from tservice.files.writing import FileEdit, save_edit
 
 
 def sha(content: bytes) -> str:
@@ -23,8 +23,8 @@ class SaveTests(WorkspaceCase):
         self, path: str, content: bytes, base: bytes | None = None, force: bool = False
     ) -> dict[str, object]:
         base_hash = None if base is None else sha(base)
-        edit = Edit(path=path, content=content, base_hash=base_hash, force=force)
-        return save(str(self.folder), edit, self.closed)
+        edit = FileEdit(path=path, content=content, base_hash=base_hash, force=force)
+        return save_edit(str(self.folder), edit, self.closed)
 
     def refused(self, path: str, base: bytes | None = None, force: bool = False) -> str:
         before = {each.name for each in self.folder.iterdir()}

@@ -12,9 +12,9 @@ from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import bounds_of, here, places_of
-from tservice.files.beneath import Beneath, Closed, identity
+from tservice.files.confined_path import AccessRules, ConfinedFolder, find_folder_ids
 from tservice.files.model import Workspace
-from tservice.files.workers import Worker, Workers
+from tservice.files.workers import WorkspaceWorker, WorkspaceWorkers
 
 _T = TypeVar("_T")
 
@@ -52,13 +52,13 @@ class WorkspaceCase(SynchronousTestCase):
         self.data = self.folder / "data"
         self.door = AtOnce()
         place = here(self.above)
-        self.workers = Workers(self.door, places_of(place), bounds_of(self.above))
-        self.worker = Worker(self.door, place, str(self.folder), None)
+        self.workers = WorkspaceWorkers(self.door, places_of(place), bounds_of(self.above))
+        self.worker = WorkspaceWorker(self.door, place, str(self.folder), None)
         self.workspace = Workspace(session_id="s1", folder=str(self.folder))
 
     @property
-    def closed(self) -> Closed:
-        return Closed(identity(self.data))
+    def closed(self) -> AccessRules:
+        return AccessRules(find_folder_ids(self.data))
 
     def put(self, path: str, content: str | bytes = "x") -> Path:
         """A file of the workspace."""
@@ -71,8 +71,8 @@ class WorkspaceCase(SynchronousTestCase):
         (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
         os.symlink(target, self.folder / path)
 
-    def beneath(self) -> Beneath:
-        found = Beneath(str(self.folder), self.closed)
+    def beneath(self) -> ConfinedFolder:
+        found = ConfinedFolder(str(self.folder), self.closed)
         self.addCleanup(found.close)
         return found
 

@@ -17,39 +17,39 @@ from tests.ground import bounds_of, here, places_of
 from tests.unit.files.workspacecase import AtOnce
 from tservice.client.commands.files import keep_whole
 from tservice.files import writing
-from tservice.files.beneath import Closed
-from tservice.files.forms import Receiver, Rules, open_uploads
+from tservice.files.confined_path import AccessRules
 from tservice.files.model import Workspace
-from tservice.files.sweeper import Sweeper
-from tservice.files.workers import Workers
+from tservice.files.sweeper import UploadSweeper
+from tservice.files.upload_forms import UploadReceiver, UploadRules, open_uploads_folder
+from tservice.files.workers import WorkspaceWorkers
 
 
 def edit(text: str) -> Callable[[Path], object]:
     """Saves a text over what is there."""
-    wanted = writing.Edit(path="a.txt", content=text.encode(), base_hash=None, force=True)
-    return lambda folder: writing.save(str(folder), wanted, Closed())
+    wanted = writing.FileEdit(path="a.txt", content=text.encode(), base_hash=None, force=True)
+    return lambda folder: writing.save_edit(str(folder), wanted, AccessRules())
 
 
 def upload(folder: Path) -> None:
     """Take a form in, by names that are the same each time."""
-    rules = Rules(field="file", most=1, size=9, kind="upload")
+    rules = UploadRules(field="file", most=1, size=9, kind="upload")
     workspace = os.open(folder, os.O_PATH)
     with ExitStack() as held, mock.patch.object(secrets, "token_hex", lambda size: "0f" * size):
         held.callback(os.close, workspace)
-        receiver = Receiver.of("BB", rules, lambda: 1_800_000_000_000)
-        receiver.begin(held, open_uploads(workspace, ".service-uploads"))
+        receiver = UploadReceiver.create("BB", rules, lambda: 1_800_000_000_000)
+        receiver.begin(held, open_uploads_folder(workspace, ".service-uploads"))
         head = b'--BB\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
         receiver.feed(head + b"content\r\n--BB--\r\n")
-        receiver.end()
+        receiver.finish()
 
 
 def swept(name: str) -> Callable[[Path], object]:
     """Remembers where there are uploads."""
 
     def write(folder: Path) -> None:
-        workers = Workers(AtOnce(), places_of(here(folder)), bounds_of(folder))
-        sweeper = Sweeper(Clock(), workers, folder / "folders.json", lambda: [])
-        sweeper.remember(Workspace(session_id="s", folder=f"/{name}"))
+        workers = WorkspaceWorkers(AtOnce(), places_of(here(folder)), bounds_of(folder))
+        sweeper = UploadSweeper(Clock(), workers, folder / "folders.json", lambda: [])
+        sweeper.remember_workspace(Workspace(session_id="s", folder=f"/{name}"))
 
     return write
 

@@ -7,7 +7,7 @@ import stat
 from contextlib import suppress
 
 from tservice.core.kernel_paths import open_without_magic_links
-from tservice.files.model import KEPT_SECONDS, OLDER_UPLOADS, OURS, UPLOADS
+from tservice.files.model import GENERATED_NAME, KEPT_SECONDS, LEGACY_UPLOADS, UPLOADS
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -26,12 +26,12 @@ def sweep_workspace(workspace: str, now: float) -> int:
     except OSError:  # the folder was removed with its uploads
         return 0
     try:
-        return sum(_sweep(top, name, now) for name in (UPLOADS, OLDER_UPLOADS))
+        return sum(_sweep_named(top, name, now) for name in (UPLOADS, LEGACY_UPLOADS))
     finally:
         os.close(top)
 
 
-def _sweep(top: int, name: str, now: float) -> int:
+def _sweep_named(top: int, name: str, now: float) -> int:
     try:
         folder = os.open(name.encode(), _FOLDER, dir_fd=top)
     except OSError:  # missing, or no folder
@@ -49,7 +49,7 @@ def sweep_folder(folder: int, now: float) -> int:
         old = [
             os.fsencode(each.name)
             for each, _ in zip(found, range(NAMES), strict=False)
-            if OURS.fullmatch(each.name) and _is_old(each, now)
+            if GENERATED_NAME.fullmatch(each.name) and _is_old(each, now)
         ]
     for name in old:
         with suppress(OSError):  # removed already, or not permitted

@@ -6,7 +6,7 @@ import errno
 import os
 
 
-def name_anew(folder: int, temporary: bytes, name: bytes) -> None:
+def rename_exclusively(folder: int, temporary: bytes, name: bytes) -> None:
     """Rename C{temporary} to C{name}, both in C{folder}.
 
     @raise FileExistsError: the name is in use.
@@ -17,12 +17,12 @@ def name_anew(folder: int, temporary: bytes, name: bytes) -> None:
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.EOPNOTSUPP):
             raise
-        _rename(folder, temporary, name)
+        _rename_unlinked(folder, temporary, name)
         return
     os.unlink(temporary, dir_fd=folder)
 
 
-def _rename(folder: int, temporary: bytes, name: bytes) -> None:
+def _rename_unlinked(folder: int, temporary: bytes, name: bytes) -> None:
     """Rename where hard links are not supported. The name may be taken between check and
     rename.
     """

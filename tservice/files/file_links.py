@@ -26,7 +26,7 @@ class FileCapability(Protocol):
     def subject(self) -> str: ...
 
 
-class CapabilityWords(Protocol):
+class CapabilityTokens(Protocol):
     """Issuer of tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
     def create_token(
@@ -53,24 +53,24 @@ class FileLink:
     download: bool
 
 
-class Links:
+class FileLinks:
     """Registry of tokens for files."""
 
-    def __init__(self, words: CapabilityWords) -> None:
+    def __init__(self, words: CapabilityTokens) -> None:
         self._words = words
 
-    def make(self, link: FileLink, caller: Identity) -> str:
+    def create_token(self, link: FileLink, caller: Identity) -> str:
         """Return a new token for C{link}."""
         subject = json.dumps([link.session_id, link.path, link.download])
         return self._words.create_token(
             KIND, subject, caller.username, caller.auth_session, lasts=SECONDS
         )
 
-    def holds(self, word: str) -> bool:
+    def is_valid(self, word: str) -> bool:
         """Return true if C{word} is still valid; the check counts as a use."""
         return self._words.find_grant(KIND, word) is not None
 
-    def find(self, word: str) -> FileLink | None:
+    def find_link(self, word: str) -> FileLink | None:
         """Return the link of C{word}; C{None} if it is unknown or expired."""
         found = self._words.find_grant(KIND, word)
         if found is None:

@@ -13,8 +13,8 @@ from typing import Any
 from attrs import define, field, frozen
 
 from tservice.core.doors.sliced_sort import sort_in_slices
-from tservice.files.beneath import Beneath, Closed, Spot, shown
-from tservice.files.model import FOLDER_NAMES, NOT_ENTERED, TREE_DEPTH, TREE_ENTRIES
+from tservice.files.confined_path import AccessRules, ConfinedEntry, ConfinedFolder, decode_name
+from tservice.files.model import FOLDER_NAMES, TREE_DEPTH, TREE_ENTRIES, UNEXPANDED_FOLDERS
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PASS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -24,7 +24,7 @@ Entry = dict[str, Any]
 
 
 @frozen(kw_only=True)
-class TreeWanted:
+class TreeRequest:
     """Request for a tree.
 
     @ivar depth: levels, from 1; clamped.
@@ -36,7 +36,7 @@ class TreeWanted:
 
 
 @frozen
-class _Folder:
+class _PendingFolder:
     """Folder that is still to be listed.
 
     @ivar steps: path from the root of the tree; without links.
@@ -47,41 +47,41 @@ class _Folder:
 
 
 @define
-class Tree:
+class TreeBuilder:
     """Builder of a tree; limited to L{TREE_ENTRIES}."""
 
-    top: Spot
-    wanted: TreeWanted
-    closed: Closed
+    top: ConfinedEntry
+    wanted: TreeRequest
+    closed: AccessRules
     files: int = 0
     folders: int = 0
     truncated: bool = False
-    _waiting: deque[_Folder] = field(factory=deque)
+    _waiting: deque[_PendingFolder] = field(factory=deque)
 
-    def grow(self) -> list[Entry]:
+    def build_entries(self) -> list[Entry]:
         """Return the entries of the root folder, with nested entries inside."""
         beginning: Entry = {"path": self.top.path}
-        self._list(self.top.open_folder(), _Folder((), beginning))
+        self._list_folder(self.top.open_folder(), _PendingFolder((), beginning))
         depth = min(max(self.wanted.depth, 1), TREE_DEPTH)
         while self._waiting:
             folder = self._waiting.popleft()
             if len(folder.steps) < depth:
-                self._enter(folder)
+                self._enter_folder(folder)
         entries: list[Entry] = beginning["children"]
         return entries
 
-    def _enter(self, folder: _Folder) -> None:
+    def _enter_folder(self, folder: _PendingFolder) -> None:
         if self._count >= TREE_ENTRIES:
             folder.entry["truncated"] = self.truncated = True
             return
         with suppress(OSError):  # it was removed or replaced, or the user may not read it
-            descriptor = self._open(folder.steps)
-            if self.closed.hides(os.fstat(descriptor)):
+            descriptor = self._open_folder(folder.steps)
+            if self.closed.denies(os.fstat(descriptor)):
                 os.close(descriptor)
                 return
-            self._list(descriptor, folder)
+            self._list_folder(descriptor, folder)
 
-    def _open(self, steps: tuple[bytes, ...]) -> int:
+    def _open_folder(self, steps: tuple[bytes, ...]) -> int:
         at = os.dup(self.top.folder)
         for step in steps[:-1]:
             above, at = at, -1
@@ -94,23 +94,23 @@ class Tree:
         finally:
             os.close(at)
 
-    def _list(self, descriptor: int, folder: _Folder) -> None:
+    def _list_folder(self, descriptor: int, folder: _PendingFolder) -> None:
         """Add the entries of the folder, and close C{descriptor}."""
         try:
             room = TREE_ENTRIES - self._count
-            names = list(islice(self._in_order(descriptor), room + 1))
+            names = list(islice(self._sorted_names(descriptor), room + 1))
             if len(names) > room:
                 folder.entry["truncated"] = self.truncated = True
             prefix = "" if folder.entry["path"] == "." else f"{folder.entry['path']}/"
             folder.entry["children"] = [
                 child
                 for name in names[:room]
-                if (child := self._take(descriptor, name, prefix, folder.steps)) is not None
+                if (child := self._make_entry(descriptor, name, prefix, folder.steps)) is not None
             ]
         finally:
             os.close(descriptor)
 
-    def _in_order(self, descriptor: int) -> Iterator[str]:
+    def _sorted_names(self, descriptor: int) -> Iterator[str]:
         """Yield names, folders first, ignoring case."""
         folders: list[str] = []
         files: list[str] = []
@@ -123,21 +123,23 @@ class Tree:
         yield from sort_in_slices(folders, str.casefold)
         yield from sort_in_slices(files, str.casefold)
 
-    def _take(self, folder: int, each: str, prefix: str, steps: tuple[bytes, ...]) -> Entry | None:
+    def _make_entry(
+        self, folder: int, each: str, prefix: str, steps: tuple[bytes, ...]
+    ) -> Entry | None:
         try:
             status = os.stat(each, dir_fd=folder, follow_symlinks=False)
         except OSError:  # removed in the meantime
             return None
         raw = os.fsencode(each)
-        name = shown(raw)
-        entry: Entry = {"name": name, "path": prefix + name, "type": _kind(status.st_mode)}
+        name = decode_name(raw)
+        entry: Entry = {"name": name, "path": prefix + name, "type": _entry_kind(status.st_mode)}
         if entry["type"] == "file":
             entry["size"] = status.st_size
         entry["mtimeMs"] = status.st_mtime_ns // 1_000_000
         if entry["type"] == "dir":
             self.folders += 1
-            if name not in NOT_ENTERED:
-                self._waiting.append(_Folder((*steps, raw), entry))
+            if name not in UNEXPANDED_FOLDERS:
+                self._waiting.append(_PendingFolder((*steps, raw), entry))
         else:
             self.files += 1
         return entry
@@ -147,15 +149,15 @@ class Tree:
         return self.files + self.folders
 
 
-def list_tree(workspace: str, wanted: TreeWanted, closed: Closed) -> dict[str, Any]:
+def list_tree(workspace: str, wanted: TreeRequest, closed: AccessRules) -> dict[str, Any]:
     """Return the answer of C{GET files}.
 
     @raise ServiceError: 400: no folder; 403: outside, or inaccessible.
     @raise OSError: it is missing, or may not be read.
     """
-    with Beneath(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
-        tree = Tree(spot, wanted, closed)
-        entries = tree.grow()
+    with ConfinedFolder(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
+        tree = TreeBuilder(spot, wanted, closed)
+        entries = tree.build_entries()
         return {
             "root": workspace,
             "path": spot.path,
@@ -166,7 +168,7 @@ def list_tree(workspace: str, wanted: TreeWanted, closed: Closed) -> dict[str, A
         }
 
 
-def _kind(mode: int) -> str:
+def _entry_kind(mode: int) -> str:
     if stat.S_ISREG(mode):
         return "file"
     if stat.S_ISDIR(mode):

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.tail} and L{tservice.files.following}, on a clock."""
+"""Tests for L{tservice.files.tail} and L{tservice.files.followers}, on a clock."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from twisted.internet.task import Clock
 from tests.examples import examples
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
-from tservice.files.following import BEAT, BEAT_SECONDS, IDLE_SECONDS, STREAMS, Followers
+from tservice.files.folder_watches import FolderWatches
+from tservice.files.followers import BEAT_SECONDS, HEARTBEAT, IDLE_SECONDS, STREAMS, FileFollowers
 from tservice.files.tail import (
-    COMPARED,
-    KEPT,
+    COMPARED_CHUNKS,
+    KEPT_CHUNKS,
     LINES_BYTES,
     PIECE,
     SETTLED_SECONDS,
-    News,
+    FileTail,
     ReadPart,
-    Tail,
+    TailUpdate,
 )
-from tservice.files.watches import Watches
 
 thorough = settings(max_examples=examples(200), deadline=None, database=None)
 
@@ -78,9 +78,9 @@ class TailTests(WorkspaceCase):
         self.held = ExitStack()
         self.addCleanup(self.held.close)
 
-    def tail(self, path: str = "log", lines: int = 50) -> tuple[Tail, News]:
-        tail = Tail(str(self.folder), path, self.closed)
-        return tail, tail.begin(self.held, lines)
+    def tail(self, path: str = "log", lines: int = 50) -> tuple[FileTail, TailUpdate]:
+        tail = FileTail(str(self.folder), path, self.closed)
+        return tail, tail.open_at_lines(self.held, lines)
 
     def test_the_last_lines(self) -> None:
         self.put("log", "".join(f"{n}\n" for n in range(100)))
@@ -98,34 +98,34 @@ class TailTests(WorkspaceCase):
         size = 0
         while news.more:
             size += len(news.text)
-            news = tail.look()
+            news = tail.read_news()
         self.assertEqual(LINES_BYTES, size)
 
     def test_what_is_added(self) -> None:
         file = self.put("log", "")
         tail, _ = self.tail()
-        self.assertEqual(News(), tail.look())
+        self.assertEqual(TailUpdate(), tail.read_news())
         file.write_text("a")
-        self.assertEqual(News("a", more=True), tail.look())
+        self.assertEqual(TailUpdate("a", more=True), tail.read_news())
         with file.open("ab") as stream:
             stream.write("ü".encode()[:1])
             stream.flush()
-            self.assertEqual("", tail.look().text)
+            self.assertEqual("", tail.read_news().text)
             stream.write("ü".encode()[1:] + b"\xff")
-        self.assertEqual("ü\ufffd", tail.look().text)
+        self.assertEqual("ü\ufffd", tail.read_news().text)
 
     def test_piece_by_piece(self) -> None:
         file = self.put("log", "")
         tail, _ = self.tail()
         file.write_bytes(b"x" * (PIECE + 1))
-        self.assertEqual(PIECE, len(tail.look().text))
-        self.assertEqual(1, len(tail.look().text))
+        self.assertEqual(PIECE, len(tail.read_news().text))
+        self.assertEqual(1, len(tail.read_news().text))
 
     def test_truncation(self) -> None:
         file = self.put("log", "long before")
         tail, _ = self.tail()
         file.write_text("new")
-        self.assertEqual(News("new", truncated=True, more=True), tail.look())
+        self.assertEqual(TailUpdate("new", truncated=True, more=True), tail.read_news())
 
     def test_file_written_anew_in_one_go_is_told_from_its_beginning(self) -> None:
         for new in ("new", "new and longer than before", "equal len.."):
@@ -133,10 +133,10 @@ class TailTests(WorkspaceCase):
                 file = self.put("log", "long before")
                 tail, _ = self.tail()
                 file.write_text(new)
-                self.assertEqual(News(new, truncated=True, more=True), tail.look())
+                self.assertEqual(TailUpdate(new, truncated=True, more=True), tail.read_news())
                 with file.open("a") as stream:
                     stream.write("more")
-                self.assertEqual(News("more", more=True), tail.look())
+                self.assertEqual(TailUpdate("more", more=True), tail.read_news())
 
     def test_file_renamed_over_it_is_told_from_its_beginning(self) -> None:
         for new in ("new", "new and longer than before", "equal len..", "long before and more"):
@@ -144,16 +144,16 @@ class TailTests(WorkspaceCase):
                 file = self.put("log", "long before")
                 tail, _ = self.tail()
                 self.put("log.new", new).rename(file)
-                self.assertEqual(News(new, truncated=True, more=True), tail.look())
-                self.assertEqual(News(), tail.look())
+                self.assertEqual(TailUpdate(new, truncated=True, more=True), tail.read_news())
+                self.assertEqual(TailUpdate(), tail.read_news())
 
     def test_large_file_is_compared_at_both_ends_and_whole_once_it_rests(self) -> None:
         """What was read before the first line that is told counts as well."""
-        size = (2 * COMPARED + 4) * PIECE + 100
+        size = (2 * COMPARED_CHUNKS + 4) * PIECE + 100
         for at, now, is_seen in (
             (0, 0.0, True),
             (size - 1, 0.0, True),
-            (size - COMPARED * PIECE, 0.0, True),
+            (size - COMPARED_CHUNKS * PIECE, 0.0, True),
             (size // 2, 0.0, False),
             (size // 2, time.time() + 2 * SETTLED_SECONDS, True),
         ):
@@ -163,25 +163,25 @@ class TailTests(WorkspaceCase):
                 with file.open("r+b") as stream:
                     stream.seek(at)
                     stream.write(b"y")
-                self.assertEqual(is_seen, tail.look(now).truncated)
+                self.assertEqual(is_seen, tail.read_news(now).truncated)
 
     def test_file_at_rest_is_compared_once(self) -> None:
         file = self.put("log", "before")
         tail, _ = self.tail()
         looked: list[bool] = []
-        compare = ReadPart.is_in
+        compare = ReadPart.matches_file
 
         def is_in(part: ReadPart, descriptor: int, whole: bool) -> bool:
             looked.append(whole)
             return compare(part, descriptor, whole)
 
-        self.patch(ReadPart, "is_in", is_in)
+        self.patch(ReadPart, "matches_file", is_in)
         late = time.time() + 2 * SETTLED_SECONDS
         for now in (0.0, 0.0, late, late):
-            tail.look(now)
+            tail.read_news(now)
         self.assertEqual([False, False, True], looked)
         file.write_text("after.")
-        self.assertTrue(tail.look(late).truncated)
+        self.assertTrue(tail.read_news(late).truncated)
 
     def test_file_is_not_compared_again_while_there_is_more_to_read(self) -> None:
         file = self.put("log", "")
@@ -193,21 +193,21 @@ class TailTests(WorkspaceCase):
             looked.append(whole)
             return True
 
-        self.patch(ReadPart, "is_in", is_in)
-        while tail.look().more:
+        self.patch(ReadPart, "matches_file", is_in)
+        while tail.read_news().more:
             pass
         self.assertEqual(2, len(looked), "at the first piece, and behind the last")
 
     def test_digests_of_a_long_file_are_bounded(self) -> None:
         part = ReadPart()
-        for _ in range(KEPT + 3 * COMPARED):
-            part.add(b"x" * PIECE)
-        self.assertEqual(KEPT + COMPARED, len(part._pieces))
+        for _ in range(KEPT_CHUNKS + 3 * COMPARED_CHUNKS):
+            part.append(b"x" * PIECE)
+        self.assertEqual(KEPT_CHUNKS + COMPARED_CHUNKS, len(part._pieces))
         file = self.put("log", b"x" * part.size)
         with file.open("rb") as stream:
             again = ReadPart.before(stream.fileno(), part.size)
             self.assertEqual(part._pieces, again._pieces)
-            self.assertTrue(again.is_in(stream.fileno(), whole=True))
+            self.assertTrue(again.matches_file(stream.fileno(), whole=True))
 
     @thorough
     @given(st.lists(st.tuples(st.sampled_from([*CHANGES]), st.binary(max_size=12)), max_size=12))
@@ -222,8 +222,8 @@ class TailTests(WorkspaceCase):
             for _ in range(2):
                 while news.more or news.truncated:
                     held = news.text if news.truncated else held + news.text
-                    news = tail.look()
-                news = tail.look()
+                    news = tail.read_news()
+                news = tail.read_news()
             self.assertEqual(file.read_bytes().decode("latin-1"), held)
         tail.close()
 
@@ -234,17 +234,17 @@ class TailTests(WorkspaceCase):
             stream.write("last\n")
         file.rename(self.folder / "log.1")
         file.write_text("new\n")
-        self.assertEqual(News("last\n", more=True), tail.look())
-        self.assertEqual(News("new\n", truncated=True, more=True), tail.look())
-        self.assertEqual(News(), tail.look())
+        self.assertEqual(TailUpdate("last\n", more=True), tail.read_news())
+        self.assertEqual(TailUpdate("new\n", truncated=True, more=True), tail.read_news())
+        self.assertEqual(TailUpdate(), tail.read_news())
 
     def test_removed_and_made_again(self) -> None:
         file = self.put("log", "a\n")
         tail, _ = self.tail()
         file.unlink()
-        self.assertEqual(News(), tail.look())
+        self.assertEqual(TailUpdate(), tail.read_news())
         file.write_text("new\n")
-        self.assertEqual(News("new\n", truncated=True, more=True), tail.look())
+        self.assertEqual(TailUpdate("new\n", truncated=True, more=True), tail.read_news())
 
     def test_replaced_by_what_may_not_be_read(self) -> None:
         file = self.put("log", "a\n")
@@ -256,7 +256,7 @@ class TailTests(WorkspaceCase):
             tail, _ = self.tail()
             file.unlink()
             make()
-            self.assertRaises(ServiceError, tail.look)
+            self.assertRaises(ServiceError, tail.read_news)
             file.unlink()
             file.write_text("a\n")
 
@@ -274,10 +274,10 @@ class FakeWatches:
     def __init__(self) -> None:
         self.listeners: list[Callable[[], None]] = []
 
-    def watch(self, folder: int, heard: Callable[[], None]) -> Callable[[], None]:
+    def watch_folder(self, folder: int, listener: Callable[[], None]) -> Callable[[], None]:
         os.fstat(folder)
-        self.listeners.append(heard)
-        return lambda: self.listeners.remove(heard)
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
 
     def change(self) -> None:
         for heard in tuple(self.listeners):
@@ -289,19 +289,19 @@ class FollowersTests(WorkspaceCase):
         super().setUp()
         self.clock = Clock()
         self.watches = FakeWatches()
-        self.followers = Followers(
+        self.followers = FileFollowers(
             self.clock,
             self.workers,
-            cast(Watches, self.watches),
+            cast(FolderWatches, self.watches),
             lambda _: self.closed,
             lambda: "id",
         )
-        self.addCleanup(self.followers.end)
+        self.addCleanup(self.followers.end_streams)
 
     def follow(self, session: str = "s1", lines: int = 50) -> tuple[list[Any], Deferred[None]]:
         told: list[Any] = []
         workspace = evolve(self.workspace, session_id=session)
-        stream = self.followers.follow(workspace, "log", lines)
+        stream = self.followers.follow_file(workspace, "log", lines)
 
         async def listen(messages: AsyncIterator[Any]) -> None:
             async with aclosing(messages):  # type: ignore[type-var]
@@ -323,7 +323,7 @@ class FollowersTests(WorkspaceCase):
             file.write_text(new)
             self.watches.change()
             self.assertEqual([{"type": "truncated"}, {"type": "data", "data": new}], told[-2:])
-        self.followers.end()
+        self.followers.end_streams()
         self.assertEqual({"type": "end"}, told[-1])
         self.successResultOf(ended)
         self.assertEqual(([], 0), (self.watches.listeners, self.followers.count))
@@ -348,7 +348,7 @@ class FollowersTests(WorkspaceCase):
         for _ in range(beats - 1):
             self.clock.advance(BEAT_SECONDS)
             self.watches.change()  # of another file
-        self.assertEqual([BEAT] * (beats - 1), told[1:])
+        self.assertEqual([HEARTBEAT] * (beats - 1), told[1:])
         file.write_text("x")
         self.watches.change()
         for _ in range(beats - 1):
@@ -369,14 +369,14 @@ class FollowersTests(WorkspaceCase):
         """Also while the first look is under way."""
         self.put("log", "a\n")
         (told, ended), (_, others) = self.follow(), self.follow("another")
-        self.followers.end(self.workspace.session_id)
+        self.followers.end_streams(self.workspace.session_id)
         self.successResultOf(ended)
         self.assertEqual({"type": "end"}, told[-1])
         self.assertEqual(1, self.followers.count)
         self.assertNoResult(others)
 
         def gone_meanwhile(work: Callable[[], Any], *_: Any, **__: Any) -> Deferred[Any]:
-            self.followers.end(self.workspace.session_id)
+            self.followers.end_streams(self.workspace.session_id)
             return maybeDeferred(work)
 
         self.patch(self.door, "run", gone_meanwhile)
@@ -390,7 +390,7 @@ class FollowersTests(WorkspaceCase):
         _, refused = self.follow()
         self.assertEqual(429, self.failureResultOf(refused, ServiceError).value.status)
         self.follow("another")
-        self.followers.end()
+        self.followers.end_streams()
         for _, ended in streams:
             self.successResultOf(ended)
         self.follow()

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.text}."""
+"""Tests for L{tservice.files.text_content}."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from hypothesis.strategies import integers, lists
 from tests.unit.files.workspacecase import WorkspaceCase
 from tservice.core.errors import ServiceError
 from tservice.files.model import CONTENT_BYTES, CONTENT_LINES, EDIT_BYTES, TEXT_BYTES
-from tservice.files.text import _STRIDE, TextWanted, excerpt, line_ends, show
+from tservice.files.text_content import (
+    _STRIDE,
+    TextRequest,
+    describe_file,
+    detect_line_ends,
+    extract_lines,
+)
 
 
 class ShowTests(WorkspaceCase):
     def show(self, path: str, **wanted: Any) -> dict[str, Any]:
-        return show(str(self.folder), TextWanted(path=path, **wanted), self.closed)
+        return describe_file(str(self.folder), TextRequest(path=path, **wanted), self.closed)
 
     def test_a_text(self) -> None:
         file = self.put("a.txt", "one\ntwo\nthree")
@@ -119,7 +125,7 @@ class LineTests(WorkspaceCase):
             (-3, 1, "a\n", True),
             (1, 0, "a\n", True),
         ):
-            found = excerpt(text, start, lines)
+            found = extract_lines(text, start, lines)
             self.assertEqual((content, truncated), (found["content"], found["truncated"]))
             self.assertEqual(4, found["totalLines"])
 
@@ -127,7 +133,7 @@ class LineTests(WorkspaceCase):
     @settings(max_examples=60)
     def test_lines_far_apart(self, lengths: list[int], start: int, lines: int) -> None:
         text = "\n".join("x" * length for length in lengths)
-        found = excerpt(text, start, lines)["content"]
+        found = extract_lines(text, start, lines)["content"]
         begin = max(start, 1) - 1
         wanted = "".join(text.splitlines(keepends=True)[begin : begin + lines])
         self.assertTrue(wanted.startswith(found))
@@ -136,20 +142,20 @@ class LineTests(WorkspaceCase):
     def test_the_last_of_very_many_lines(self) -> None:
         """One by one they took a second, in which nobody else came to their turn."""
         text = "\n" * 9_999_998 + "y\n"
-        self.assertEqual("y\n", excerpt(text, 9_999_999, 5)["content"])
-        self.assertEqual("", excerpt(text, 10_000_001, 5)["content"])
+        self.assertEqual("y\n", extract_lines(text, 9_999_999, 5)["content"])
+        self.assertEqual("", extract_lines(text, 10_000_001, 5)["content"])
 
     def test_lines_are_clamped(self) -> None:
-        found = excerpt("\n" * (CONTENT_LINES + 5), 1, 10**9)
+        found = extract_lines("\n" * (CONTENT_LINES + 5), 1, 10**9)
         self.assertEqual((CONTENT_LINES, True), (len(found["content"]), found["truncated"]))
 
     def test_an_answer_is_bounded(self) -> None:
-        found = excerpt("x" * 999 + "\n" + "y" * CONTENT_BYTES + "\n", 1, 2)
+        found = extract_lines("x" * 999 + "\n" + "y" * CONTENT_BYTES + "\n", 1, 2)
         self.assertEqual((1000, True), (len(found["content"]), found["truncated"]))
-        found = excerpt("y" * (CONTENT_BYTES + 5), 1, 1)
+        found = extract_lines("y" * (CONTENT_BYTES + 5), 1, 1)
         self.assertEqual((CONTENT_BYTES, True), (len(found["content"]), found["truncated"]))
 
     def test_line_ends(self) -> None:
         for content, kind in ((b"", "lf"), (b"a\nb\n", "lf"), (b"a\r\nb\r\n", "crlf"),
                               (b"a\r\nb\n", "mixed")):  # fmt: skip
-            self.assertEqual(kind, line_ends(content))
+            self.assertEqual(kind, detect_line_ends(content))

@@ -19,12 +19,12 @@ Read = Callable[[], Awaitable[bytes]]
 
 
 @define
-class _Minute:
+class _MinuteUsage:
     under_way: int = 0
     done: deque[float] = field(factory=deque)
 
 
-class Rate:
+class MinuteRateLimit:
     """Limit of operations per minute and session; failures do not count."""
 
     def __init__(self, clock: IReactorTime, most: int, what: str) -> None:
@@ -33,16 +33,16 @@ class Rate:
         @param what: name of the operations in an error.
         """
         self._clock, self._most, self._what = clock, most, what
-        self._known: dict[str, _Minute] = {}
+        self._known: dict[str, _MinuteUsage] = {}
 
     @contextmanager
-    def take(self, session_id: str) -> Iterator[None]:
+    def count_operation(self, session_id: str) -> Iterator[None]:
         """Count one operation, which the block performs.
 
         @raise ServiceError: 429: the limit of this minute is reached.
         """
-        self._forget()
-        minute = self._known.setdefault(session_id, _Minute())
+        self._drop_expired()
+        minute = self._known.setdefault(session_id, _MinuteUsage())
         if minute.under_way + len(minute.done) >= self._most:
             text = f"at most {self._most} {self._what} a minute in a session; try again later"
             raise ServiceError(ErrorCode.RATE_LIMITED, text)
@@ -53,7 +53,7 @@ class Rate:
         finally:
             minute.under_way -= 1
 
-    def _forget(self) -> None:
+    def _drop_expired(self) -> None:
         since = self._clock.seconds() - WINDOW
         for session_id, minute in tuple(self._known.items()):
             while minute.done and minute.done[0] <= since:
@@ -62,7 +62,7 @@ class Rate:
                 del self._known[session_id]
 
 
-class DailyBytes:
+class DailyUploadQuota:
     """Quota of bytes that an account may upload and save per UTC day, kept in memory."""
 
     def __init__(self, clock: IReactorTime, most: int) -> None:
@@ -71,7 +71,7 @@ class DailyBytes:
         self._used: dict[str, int] = {}
 
     @contextmanager
-    def counting(self, account: str, read: Read) -> Iterator[Read]:
+    def count_bytes(self, account: str, read: Read) -> Iterator[Read]:
         """Count the bytes that C{read} returns in the block; a failing block refunds them.
 
         @raise ServiceError: 422, raised while reading: the quota of the day is used up.
@@ -80,7 +80,7 @@ class DailyBytes:
 
         async def read_counted() -> bytes:
             data = await read()
-            self._begin_day()
+            self._reset_daily()
             used = self._used.get(account, 0) + len(data)
             if used > self._most:
                 # After a 429 clients would retry within a second.
@@ -93,12 +93,12 @@ class DailyBytes:
         try:
             yield read_counted
         except BaseException:
-            self._begin_day()
+            self._reset_daily()
             if account in self._used:
                 self._used[account] -= taken.get(self._day, 0)
             raise
 
-    def _begin_day(self) -> None:
+    def _reset_daily(self) -> None:
         day = int(self._clock.seconds() // DAY)
         if day != self._day:
             self._day = day

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.tree}."""
+"""Tests for L{tservice.files.file_tree}."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
-from tservice.files import tree as module
-from tservice.files.tree import TreeWanted, list_tree
+from tservice.files import file_tree as module
+from tservice.files.file_tree import TreeRequest, list_tree
 
 TREE_ENTRIES = 500
 """In these tests: it takes a while to make more."""
@@ -16,7 +16,7 @@ TREE_ENTRIES = 500
 
 class TreeTests(WorkspaceCase):
     def tree(self, **wanted: Any) -> dict[str, Any]:
-        return list_tree(str(self.folder), TreeWanted(**wanted), self.closed)
+        return list_tree(str(self.folder), TreeRequest(**wanted), self.closed)
 
     def names(self, tree: list[dict[str, Any]]) -> list[str]:
         """All paths, depth first."""

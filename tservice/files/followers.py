@@ -14,11 +14,11 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import unix_seconds
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.timers import NamedTimers
-from tservice.files.beneath import Closed
+from tservice.files.confined_path import AccessRules
+from tservice.files.folder_watches import FolderWatches
 from tservice.files.model import Workspace
-from tservice.files.tail import News, Tail
-from tservice.files.watches import Watches
-from tservice.files.workers import Handle, Workers
+from tservice.files.tail import FileTail, TailUpdate
+from tservice.files.workers import WorkerHandle, WorkspaceWorkers
 
 STREAMS = 5
 IDLE_SECONDS = 300.0
@@ -27,11 +27,11 @@ BEAT_SECONDS = 15.0
 
 Message = dict[str, Any]
 
-BEAT: Message = {}
+HEARTBEAT: Message = {}
 """Heartbeat message: there is no news, and the stream is alive."""
 
 
-class Followers:
+class FileFollowers:
     """Registry of the streams of followed files.
 
     @param new_id: returns the id of a new stream.
@@ -40,26 +40,29 @@ class Followers:
     def __init__(
         self,
         clock: IReactorTime,
-        workers: Workers,
-        watches: Watches,
-        closed: Callable[[Workspace], Closed],
+        workers: WorkspaceWorkers,
+        watches: FolderWatches,
+        closed: Callable[[Workspace], AccessRules],
         new_id: Callable[[], str],
     ) -> None:
         self._clock, self._workers, self._watches = clock, workers, watches
         self._closed, self._new_id = closed, new_id
         self._open: Counter[str] = Counter()
-        self._streams: dict[_Stream, str] = {}
+        self._streams: dict[_FollowedStream, str] = {}
 
     @property
     def count(self) -> int:
         """Number of open streams."""
         return len(self._streams)
 
-    async def follow(self, workspace: Workspace, path: str, lines: int) -> AsyncIterator[Message]:
+    async def follow_file(
+        self, workspace: Workspace, path: str, lines: int
+    ) -> AsyncIterator[Message]:
         """Yield the messages of one stream. It ends after L{IDLE_SECONDS} without news, and with
         its session.
 
-        @raise ServiceError: 429: the session has L{STREAMS} already; else as in L{Tail.begin}.
+        @raise ServiceError: 429: the session has L{STREAMS} already; else as in
+            L{FileTail.open_at_lines}.
         """
         place = workspace.session_id
         if self._open[place] >= STREAMS:
@@ -68,35 +71,35 @@ class Followers:
                 f"{STREAMS} files of the session are followed already; close one of them",
             )
         self._open[place] += 1
-        stream = _Stream(self._clock)
+        stream = _FollowedStream(self._clock)
         self._streams[stream] = place
-        handle: Handle | None = None
+        handle: WorkerHandle | None = None
         try:
-            handle = Handle(await self._workers.of(workspace))
-            tail = Tail(workspace.folder, path, self._closed(workspace))
+            handle = WorkerHandle(await self._workers.get_worker(workspace))
+            tail = FileTail(workspace.folder, path, self._closed(workspace))
             wanted = min(max(lines, 0), LINES)
-            news = await handle.use(lambda held: tail.begin(held, wanted))
-            stream.stop = self._watches.watch(tail.folder, stream.changed)
+            news = await handle.run_with_resources(lambda held: tail.open_at_lines(held, wanted))
+            stream.stop = self._watches.watch_folder(tail.folder, stream.mark_changed)
             yield {"type": "connected", "streamId": self._new_id()}
-            async for message in stream.messages(handle, tail, news):
+            async for message in stream.iterate_messages(handle, tail, news):
                 yield message
         finally:
             self._open[place] -= 1
             if not self._open[place]:
                 del self._open[place]
             del self._streams[stream]
-            stream.close()
+            stream.release()
             if handle is not None:
                 await handle.close()
 
-    def end(self, session_id: str | None = None) -> None:
+    def end_streams(self, session_id: str | None = None) -> None:
         """End the streams of one session, or all."""
         for stream, of in tuple(self._streams.items()):
             if session_id in (None, of):
-                stream.end()
+                stream.finish()
 
 
-class _Stream:
+class _FollowedStream:
     """Stream of one followed file.
 
     @ivar stop: ends the watch.
@@ -112,8 +115,10 @@ class _Stream:
         self._quiet = 0.0
         self._waiting: Deferred[None] | None = None
 
-    async def messages(self, handle: Handle, tail: Tail, news: News) -> AsyncIterator[Message]:
-        """Yield messages, starting with C{news}, until L{end}."""
+    async def iterate_messages(
+        self, handle: WorkerHandle, tail: FileTail, news: TailUpdate
+    ) -> AsyncIterator[Message]:
+        """Yield messages, starting with C{news}, until L{finish}."""
         while not self._is_over():
             if news.truncated:
                 yield {"type": "truncated"}
@@ -123,8 +128,8 @@ class _Stream:
                 self._quiet = 0.0
             else:
                 while not self._dirty and not self._is_over():
-                    if await self._change():
-                        yield BEAT
+                    if await self._wait_for_change():
+                        yield HEARTBEAT
                         # Writes of another machine, and too many changes, cause no notification.
                         self._dirty = True
             if self._is_over():
@@ -132,23 +137,23 @@ class _Stream:
             self._dirty = False
             try:
                 now = unix_seconds(self._clock)
-                news = await handle.use(partial(_look, tail, now))
+                news = await handle.run_with_resources(partial(_read_news, tail, now))
             except ServiceError as error:
                 yield {"type": "error", "message": error.message}
                 return
         yield {"type": "end"}
 
-    def changed(self) -> None:
+    def mark_changed(self) -> None:
         """Handle a change in the file's folder."""
         self._dirty = True
-        self._wake()
+        self._wake_reader()
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """End the stream."""
         self._over = True
-        self._wake()
+        self._wake_reader()
 
-    def close(self) -> None:
+    def release(self) -> None:
         """Release the watch and the timer."""
         if self.stop is not None:
             self.stop()
@@ -157,24 +162,24 @@ class _Stream:
     def _is_over(self) -> bool:
         return self._over
 
-    async def _change(self) -> bool:
+    async def _wait_for_change(self) -> bool:
         """Wait for a change or the end; return true if only a heartbeat is due."""
         if "beat" not in self._timers:
-            self._timers.schedule_call("beat", BEAT_SECONDS, self._beaten)
+            self._timers.schedule_call("beat", BEAT_SECONDS, self._handle_beat)
         self._waiting = Deferred()
         await self._waiting
         return not (self._dirty or self._over)
 
-    def _beaten(self) -> None:
+    def _handle_beat(self) -> None:
         self._quiet += BEAT_SECONDS
         self._over = self._over or self._quiet >= IDLE_SECONDS
-        self._wake()
+        self._wake_reader()
 
-    def _wake(self) -> None:
+    def _wake_reader(self) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.called:
             waiting.callback(None)
 
 
-def _look(tail: Tail, now: float, held: ExitStack) -> News:
-    return tail.look(now)
+def _read_news(tail: FileTail, now: float, held: ExitStack) -> TailUpdate:
+    return tail.read_news(now)

@@ -11,10 +11,10 @@ from contextlib import ExitStack, closing
 from attrs import frozen
 
 from tservice.core.errors import invalid_field
-from tservice.files.archive import PIECE, pack
-from tservice.files.beneath import Beneath, Closed
-from tservice.files.text import check_open
-from tservice.files.workers import Handle
+from tservice.files.archive import PIECE, pack_folder
+from tservice.files.confined_path import AccessRules, ConfinedFolder
+from tservice.files.text_content import check_not_secret
+from tservice.files.workers import WorkerHandle
 
 _UNKNOWN = "application/octet-stream"
 _RUN = re.compile(r".*/.*(javascript|ecmascript|jscript|livescript).*|text/css")
@@ -45,13 +45,15 @@ class FileInfo:
 class OpenFile:
     """File opened for random access; the caller closes it."""
 
-    def __init__(self, handle: Handle, about: FileInfo, descriptor: int) -> None:
+    def __init__(self, handle: WorkerHandle, about: FileInfo, descriptor: int) -> None:
         self.about = about
         self._handle, self._descriptor = handle, descriptor
 
-    async def read(self, at: int, size: int) -> bytes:
+    async def read_chunk(self, at: int, size: int) -> bytes:
         """Return at most C{size} bytes from offset C{at}, limited to one chunk."""
-        return await self._handle.use(lambda held: os.pread(self._descriptor, min(size, PIECE), at))
+        return await self._handle.run_with_resources(
+            lambda held: os.pread(self._descriptor, min(size, PIECE), at)
+        )
 
     async def close(self) -> None:
         """Close the file."""
@@ -61,19 +63,19 @@ class OpenFile:
 class OpenFolder:
     """Folder that is packed as it is read; the caller closes it."""
 
-    def __init__(self, handle: Handle, name: str, pieces: Iterator[bytes]) -> None:
+    def __init__(self, handle: WorkerHandle, name: str, pieces: Iterator[bytes]) -> None:
         self.name = name
         self._handle, self._pieces = handle, pieces
 
-    async def read(self) -> bytes:
+    async def read_chunk(self) -> bytes:
         """Return the next bytes of the archive; nothing at its end."""
-        return await self._handle.use(lambda held: self._gather())
+        return await self._handle.run_with_resources(lambda held: self._collect_chunk())
 
     async def close(self) -> None:
         """Close the folder."""
         await self._handle.close()
 
-    def _gather(self) -> bytes:
+    def _collect_chunk(self) -> bytes:
         """Return about C{PIECE} bytes, packed from not much more than four times that."""
         pieces, size = [], 0
         for count, piece in enumerate(self._pieces, 1):
@@ -88,7 +90,13 @@ Opened = OpenFile | OpenFolder
 
 
 def open_path(
-    held: ExitStack, handle: Handle, workspace: str, path: str, closed: Closed, *, folders: bool
+    held: ExitStack,
+    handle: WorkerHandle,
+    workspace: str,
+    path: str,
+    closed: AccessRules,
+    *,
+    folders: bool,
 ) -> Opened:
     """Open the file or folder at C{path}, in a thread.
 
@@ -97,21 +105,21 @@ def open_path(
     @raise ServiceError: 400: neither file nor folder; 403: outside, or a secret.
     @raise OSError: it is missing, or may not be read.
     """
-    beneath = held.enter_context(Beneath(workspace, closed))
+    beneath = held.enter_context(ConfinedFolder(workspace, closed))
     spot = held.enter_context(beneath.find(path))
-    check_open(spot)
+    check_not_secret(spot)
     if spot.is_folder:
         if not folders:
             raise invalid_field("path", "must be a regular file")
         name = spot.name or os.path.basename(os.fsdecode(beneath.real)) or "workspace"
-        pieces = held.enter_context(closing(pack(spot, name, closed)))
+        pieces = held.enter_context(closing(pack_folder(spot, name, closed)))
         return OpenFolder(handle, name, pieces)
-    descriptor = spot.open()
+    descriptor = spot.open_file()
     held.callback(os.close, descriptor)
-    return OpenFile(handle, about(spot.name, os.fstat(descriptor)), descriptor)
+    return OpenFile(handle, file_info(spot.name, os.fstat(descriptor)), descriptor)
 
 
-def about(name: str, status: os.stat_result) -> FileInfo:
+def file_info(name: str, status: os.stat_result) -> FileInfo:
     """Return the information on a file."""
     tag = f'"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"'
     return FileInfo(name=name, size=status.st_size, tag=tag, modified=status.st_mtime)

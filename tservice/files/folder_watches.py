@@ -35,14 +35,14 @@ REST_SECONDS = 0.05
 """Pause between reads: a writer can make a million changes a second.  The kernel queues events as
 far as it has room.
 """
-AT_ONCE, TURN_SECONDS = 4, 0.008
+LISTENERS_PER_TURN, TURN_SECONDS = 4, 0.008
 """Listeners notified in one reactor turn, and the seconds until the next turn: hundreds of reads in
 one turn would delay all other work."""
 
 _EVENT = struct.Struct("=iIII")
 
 
-class _Notices(inotify.INotify):
+class _BatchedNotifier(inotify.INotify):
     """Notifier that reports each folder once per read, and all folders after a queue overflow.
 
     Twisted's own class reports each event with its path, which would use up the reactor's time.
@@ -79,7 +79,7 @@ class _Notices(inotify.INotify):
 
 
 @frozen(eq=False)
-class _Watched:
+class _WatchedFolder:
     """Watched folder with its own descriptor, so that renaming it does no harm.
 
     @ivar listeners: callbacks, each by a unique key.
@@ -90,7 +90,7 @@ class _Watched:
     listeners: dict[object, Heard] = field(factory=dict)
 
 
-class Watches:
+class FolderWatches:
     """Watches of all folders with followed files.
 
     The kernel keeps one watch for a folder, however often it is added: so they are counted here.
@@ -100,16 +100,16 @@ class Watches:
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
-        self._notify: _Notices | None = None
-        self._watched: dict[tuple[int, int], _Watched] = {}
+        self._notify: _BatchedNotifier | None = None
+        self._watched: dict[tuple[int, int], _WatchedFolder] = {}
         # Listeners that are still to be notified: each once.
-        self._due: dict[object, Heard] = {}
+        self._pending: dict[object, Heard] = {}
         self._turn: IDelayedCall | None = None
 
     def __len__(self) -> int:
         return len(self._watched)
 
-    def watch(self, folder: int, heard: Heard) -> Callable[[], None]:
+    def watch_folder(self, folder: int, listener: Heard) -> Callable[[], None]:
         """Call C{heard} after each change in C{folder}.
 
         @param folder: a descriptor, which may be closed afterwards.
@@ -118,54 +118,54 @@ class Watches:
         """
         status = os.fstat(folder)
         key = (status.st_dev, status.st_ino)
-        watched = self._watched.get(key) or self._begin(key, folder)
+        watched = self._watched.get(key) or self._add_watch(key, folder)
         own = object()
-        watched.listeners[own] = heard
+        watched.listeners[own] = listener
 
         def stop() -> None:
             watched.listeners.pop(own, None)
-            self._due.pop(own, None)
+            self._pending.pop(own, None)
             if not watched.listeners and self._watched.get(key) is watched:
-                self._end(key)
+                self._remove_watch(key)
 
         return stop
 
     def close(self) -> None:
         """End all watches."""
         for key in tuple(self._watched):
-            self._end(key)
+            self._remove_watch(key)
 
-    def _begin(self, key: tuple[int, int], folder: int) -> _Watched:
+    def _add_watch(self, key: tuple[int, int], folder: int) -> _WatchedFolder:
         descriptor = os.dup(folder)
-        watched = _Watched(FilePath(f"/proc/self/fd/{descriptor}"), descriptor)
+        watched = _WatchedFolder(FilePath(f"/proc/self/fd/{descriptor}"), descriptor)
         try:
             if self._notify is None:
-                self._notify = _Notices(self._reactor)
+                self._notify = _BatchedNotifier(self._reactor)
                 self._notify.startReading()
-            self._notify.watch(watched.path, _CHANGES, callbacks=[self._told(watched)])
+            self._notify.watch(watched.path, _CHANGES, callbacks=[self._make_callback(watched)])
         except (inotify.INotifyError, OSError) as error:
             os.close(descriptor)
             self._log.warn("cannot watch a folder: {error}", error=str(error))
-            self._rest()
+            self._stop_if_unused()
             raise operation_failed(
                 "path: the system's limit of watched folders is reached"
             ) from error
         self._watched[key] = watched
         return watched
 
-    def _told(self, watched: _Watched) -> Callable[[object, object, int], None]:
-        def told(ignored: object, path: object, mask: int) -> None:
-            self._due.update(watched.listeners)
+    def _make_callback(self, watched: _WatchedFolder) -> Callable[[object, object, int], None]:
+        def handle_event(ignored: object, path: object, mask: int) -> None:
+            self._pending.update(watched.listeners)
             if self._turn is None:
-                self._tell()
+                self._notify_listeners()
 
-        return told
+        return handle_event
 
-    def _tell(self) -> None:
+    def _notify_listeners(self) -> None:
         """Notify the next few listeners; those that are due again come last."""
         self._turn = None
-        for own in tuple(islice(self._due, AT_ONCE)):
-            heard = self._due.pop(own, None)
+        for own in tuple(islice(self._pending, LISTENERS_PER_TURN)):
+            heard = self._pending.pop(own, None)
             if heard is None:
                 # An earlier listener ended this watch.
                 continue
@@ -173,21 +173,21 @@ class Watches:
                 heard()
             except Exception:
                 self._log.failure("a listener of a folder failed")
-        if self._due:
-            self._turn = self._reactor.callLater(TURN_SECONDS, self._tell)
+        if self._pending:
+            self._turn = self._reactor.callLater(TURN_SECONDS, self._notify_listeners)
 
-    def _end(self, key: tuple[int, int]) -> None:
+    def _remove_watch(self, key: tuple[int, int]) -> None:
         watched = self._watched.pop(key)
         if self._notify is not None:
             # Remove the watch first: a closed descriptor may be reused for another file.
             self._notify.ignore(watched.path)
         os.close(watched.descriptor)
-        self._rest()
+        self._stop_if_unused()
 
-    def _rest(self) -> None:
+    def _stop_if_unused(self) -> None:
         if not self._watched and self._notify is not None:
             notify, self._notify = self._notify, None
             notify.loseConnection()
-            self._due.clear()
+            self._pending.clear()
             cancel_call(self._turn)
             self._turn = None

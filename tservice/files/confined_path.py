@@ -19,7 +19,7 @@ from attrs import evolve, frozen
 from tservice.core.errors import invalid_field
 from tservice.core.kernel_paths import open_without_magic_links
 from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
-from tservice.files.model import check_path, outside, secret
+from tservice.files.model import check_path, outside_refused, secret_refused
 
 STEPS = 512
 """Limit of path parts, including those of links and those repeated after C{..}."""
@@ -35,7 +35,7 @@ FolderId = tuple[int, int]
 
 
 @frozen
-class Closed:
+class AccessRules:
     """Rules for inaccessible folders, including everything below them.
 
     @ivar free: folders that stay accessible within an inaccessible one.
@@ -43,16 +43,16 @@ class Closed:
     """
 
     folders: frozenset[FolderId] = frozenset()
-    free: frozenset[FolderId] = frozenset()
-    inside: FolderLimit = ANYWHERE
+    exempt: frozenset[FolderId] = frozenset()
+    bounds: FolderLimit = ANYWHERE
 
-    def hides(self, status: os.stat_result) -> bool:
+    def denies(self, status: os.stat_result) -> bool:
         """Return true if this folder is inaccessible."""
-        return _identity(status) in self.folders
+        return _folder_id(status) in self.folders
 
 
 @frozen(kw_only=True)
-class Spot:
+class ConfinedEntry:
     """Result of resolving a path.
 
     @ivar names: path from the top with links resolved; empty: the top itself.
@@ -70,19 +70,19 @@ class Spot:
     @property
     def name(self) -> str:
         """File name of the entry."""
-        return shown(self.names[-1]) if self.names else ""
+        return decode_name(self.names[-1]) if self.names else ""
 
     @property
     def path(self) -> str:
         """Path from the top, as clients see it."""
-        return "/".join(map(shown, self.names)) or "."
+        return "/".join(map(decode_name, self.names)) or "."
 
     @property
     def is_folder(self) -> bool:
         """True for a folder."""
         return self.status is not None and stat.S_ISDIR(self.status.st_mode)
 
-    def require(self) -> os.stat_result:
+    def require_status(self) -> os.stat_result:
         """Return the status of the entry.
 
         @raise FileNotFoundError: it does not exist.
@@ -97,10 +97,10 @@ class Spot:
         @raise FileNotFoundError: it does not exist.
         @raise ServiceError: 400: it is no regular file.
         """
-        if not stat.S_ISREG(self.require().st_mode):
+        if not stat.S_ISREG(self.require_status().st_mode):
             raise invalid_field("path", "must be a regular file")
 
-    def open(self) -> int:
+    def open_file(self) -> int:
         """Open exactly the file that was found, for reading.
 
         @raise FileNotFoundError: it does not exist.
@@ -115,19 +115,19 @@ class Spot:
         @raise FileNotFoundError: it does not exist.
         @raise ServiceError: 400: it is no folder.
         """
-        self.require()
+        self.require_status()
         if not self.is_folder:
             raise invalid_field("path", "must be a folder")
         return os.open(b".", _FOLDER, dir_fd=self.folder)
 
 
-class Beneath:
+class ConfinedFolder:
     """Opened workspace that paths cannot leave.
 
     @ivar real: its path with links resolved.
     """
 
-    def __init__(self, folder: str, closed: Closed = Closed()) -> None:
+    def __init__(self, folder: str, closed: AccessRules = AccessRules()) -> None:
         """Open the workspace.
 
         @raise FileNotFoundError: the folder does not exist.
@@ -139,8 +139,8 @@ class Beneath:
         self._top = open_without_magic_links(folder, os.O_PATH | os.O_DIRECTORY)
         try:
             self.real = os.readlink(os.fsencode(f"/proc/self/fd/{self._top}"))
-            closed.inside.check_resolved_folder(os.fsdecode(self.real))
-            self._check_above()
+            closed.bounds.check_resolved_folder(os.fsdecode(self.real))
+            self._check_ancestors()
         except BaseException:
             self.close()
             raise
@@ -149,14 +149,14 @@ class Beneath:
         """Close the workspace."""
         os.close(self._top)
 
-    def __enter__(self) -> Beneath:
+    def __enter__(self) -> ConfinedFolder:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
     @contextmanager
-    def find(self, path: str) -> Iterator[Spot]:
+    def find(self, path: str) -> Iterator[ConfinedEntry]:
         """Resolve C{path}, which is relative, or absolute and inside.
 
         @raise ServiceError: 400: invalid path, or too many steps or links; 403: it leads outside,
@@ -165,17 +165,17 @@ class Beneath:
         """
         check_path(path)
         words = os.fsencode(path)
-        parts = self._inside(words) if words.startswith(b"/") else words.split(b"/")
-        walk = _Walk(self._top, self._closed, self._inside)
+        parts = self._relative_parts(words) if words.startswith(b"/") else words.split(b"/")
+        walk = _PathWalk(self._top, self._closed, self._relative_parts)
         try:
-            spot = walk.go(parts)
+            spot = walk.resolve_parts(parts)
             asked = os.path.normpath(os.path.join(self._asked, words))
             real = os.path.join(self.real, *spot.names)
             yield evolve(spot, paths=frozenset(map(os.fsdecode, (asked, real))))
         finally:
             walk.close()
 
-    def _inside(self, path: bytes) -> list[bytes]:
+    def _relative_parts(self, path: bytes) -> list[bytes]:
         """Return the parts of an absolute path below the top.
 
         @raise ServiceError: 403: the path is outside.
@@ -183,9 +183,9 @@ class Beneath:
         for top in (self.real, self._asked):
             if path == top or path.startswith(top.rstrip(b"/") + b"/"):
                 return path[len(top) :].split(b"/")
-        raise outside()
+        raise outside_refused()
 
-    def _check_above(self) -> None:
+    def _check_ancestors(self) -> None:
         """Check that no ancestor, with links resolved, is inaccessible."""
         if not self._closed.folders:
             return
@@ -193,27 +193,29 @@ class Beneath:
         try:
             for _ in range(STEPS):
                 status = os.fstat(at)
-                here = _identity(status)
-                if here in self._closed.free:
+                here = _folder_id(status)
+                if here in self._closed.exempt:
                     return
-                if self._closed.hides(status):
-                    raise secret()
+                if self._closed.denies(status):
+                    raise secret_refused()
                 try:
                     above = os.open(b"..", _PATH | os.O_DIRECTORY, dir_fd=at)
                 except PermissionError:
                     return
                 os.close(at)
                 at = above
-                if _identity(os.fstat(at)) == here:
+                if _folder_id(os.fstat(at)) == here:
                     return
         finally:
             os.close(at)
 
 
-class _Walk:
+class _PathWalk:
     """Walk along one path; it holds two descriptors at most."""
 
-    def __init__(self, top: int, closed: Closed, inside: Callable[[bytes], list[bytes]]) -> None:
+    def __init__(
+        self, top: int, closed: AccessRules, inside: Callable[[bytes], list[bytes]]
+    ) -> None:
         self._top, self._closed, self._inside = top, closed, inside
         self._at = os.dup(top)
         self._file: int | None = None
@@ -225,14 +227,14 @@ class _Walk:
             if descriptor is not None:
                 os.close(descriptor)
 
-    def go(self, parts: list[bytes]) -> Spot:
-        left = _steps(parts)
+    def resolve_parts(self, parts: list[bytes]) -> ConfinedEntry:
+        left = _reverse_parts(parts)
         for _ in range(STEPS):
             if not left:
-                return self._spot(self._at)
+                return self._make_entry(self._at)
             part = left.pop()
             if part == b"..":
-                left += self._up()
+                left += self._go_up()
                 continue
             try:
                 found = os.open(part, _PATH, dir_fd=self._at)
@@ -240,40 +242,42 @@ class _Walk:
                 if left:
                     raise
                 self._names.append(part)
-                return self._spot(None)
+                return self._make_entry(None)
             status = os.fstat(found)
             if stat.S_ISLNK(status.st_mode):
-                left += self._follow(found)
+                left += self._follow_link(found)
             elif stat.S_ISDIR(status.st_mode):
-                self._enter(found, part, status)
+                self._enter_folder(found, part, status)
             else:
                 self._file = found
                 if left:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 self._names.append(part)
-                return self._spot(found)
+                return self._make_entry(found)
         raise invalid_field("path", f"must have at most {STEPS} steps, those of links included")
 
-    def _spot(self, descriptor: int | None) -> Spot:
+    def _make_entry(self, descriptor: int | None) -> ConfinedEntry:
         status = None if descriptor is None else os.fstat(descriptor)
-        return Spot(names=tuple(self._names), folder=self._at, descriptor=descriptor, status=status)
+        return ConfinedEntry(
+            names=tuple(self._names), folder=self._at, descriptor=descriptor, status=status
+        )
 
-    def _enter(self, found: int, part: bytes, status: os.stat_result) -> None:
+    def _enter_folder(self, found: int, part: bytes, status: os.stat_result) -> None:
         os.close(self._at)
         self._at = found
-        if self._closed.hides(status):
-            raise secret()
+        if self._closed.denies(status):
+            raise secret_refused()
         self._names.append(part)
 
-    def _up(self) -> list[bytes]:
+    def _go_up(self) -> list[bytes]:
         """Return to the top, and return the parts that lead to the parent folder."""
         if not self._names:
-            raise outside()
+            raise outside_refused()
         again = self._names[:-1]
-        self._begin_again()
-        return _steps(again)
+        self._return_to_top()
+        return _reverse_parts(again)
 
-    def _follow(self, link: int) -> list[bytes]:
+    def _follow_link(self, link: int) -> list[bytes]:
         """Return the parts of a link's target and close the link's descriptor."""
         try:
             target = os.readlink(b"", dir_fd=link)
@@ -283,33 +287,33 @@ class _Walk:
         if self._links > LINKS:
             raise invalid_field("path", f"must lead over at most {LINKS} links")
         if not target.startswith(b"/"):
-            return _steps(target.split(b"/"))
+            return _reverse_parts(target.split(b"/"))
         parts = self._inside(target)
-        self._begin_again()
-        return _steps(parts)
+        self._return_to_top()
+        return _reverse_parts(parts)
 
-    def _begin_again(self) -> None:
+    def _return_to_top(self) -> None:
         os.close(self._at)
         self._at = os.dup(self._top)
         self._names = []
 
 
-def _steps(parts: list[bytes]) -> list[bytes]:
+def _reverse_parts(parts: list[bytes]) -> list[bytes]:
     """Return the parts in reverse order, without empty ones and dots."""
     return [part for part in reversed(parts) if part not in (b"", b".")]
 
 
-def _identity(status: os.stat_result) -> FolderId:
+def _folder_id(status: os.stat_result) -> FolderId:
     return status.st_dev, status.st_ino
 
 
-def identity(folder: str | os.PathLike[str]) -> frozenset[FolderId]:
+def find_folder_ids(folder: str | os.PathLike[str]) -> frozenset[FolderId]:
     """Return the identity of C{folder}; empty if it does not exist."""
     with suppress(OSError):
-        return frozenset({_identity(os.stat(folder))})
+        return frozenset({_folder_id(os.stat(folder))})
     return frozenset()
 
 
-def shown(name: bytes) -> str:
+def decode_name(name: bytes) -> str:
     """Return a name as clients see it, with invalid UTF-8 replaced by U+FFFD."""
     return name.decode("utf-8", "replace")

@@ -30,16 +30,18 @@ class FileTreeAnswer(Payload):
     truncated: bool
 
 
-def shown_tree(found: dict[str, Any]) -> FileTreeAnswer:
+def build_tree_response(found: dict[str, Any]) -> FileTreeAnswer:
     """Return the response for C{found}, in a thread.
 
     Entries are validated one by one: validating all in one call would hold the interpreter lock,
     and delay all terminals.
     """
-    return FileTreeAnswer.model_validate({**found, "tree": [_entry(one) for one in found["tree"]]})
+    return FileTreeAnswer.model_validate(
+        {**found, "tree": [_build_entry(one) for one in found["tree"]]}
+    )
 
 
-def _entry(found: dict[str, Any]) -> FileEntryAnswer:
+def _build_entry(found: dict[str, Any]) -> FileEntryAnswer:
     if "children" in found:
-        found = {**found, "children": [_entry(one) for one in found["children"]]}
+        found = {**found, "children": [_build_entry(one) for one in found["children"]]}
     return FileEntryAnswer.model_validate(found)

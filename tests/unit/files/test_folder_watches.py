@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.watches}, with the kernel's own inotify, read by hand."""
+"""Tests for L{tservice.files.folder_watches}, with the kernel's own inotify, read by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from twisted.internet.testing import MemoryReactorClock
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
-from tservice.files.watches import AT_ONCE, REST_SECONDS, TURN_SECONDS, Watches
+from tservice.files.folder_watches import (
+    LISTENERS_PER_TURN,
+    REST_SECONDS,
+    TURN_SECONDS,
+    FolderWatches,
+)
 
 
 class WatchesTests(WorkspaceCase):
@@ -20,14 +25,14 @@ class WatchesTests(WorkspaceCase):
         super().setUp()
         self.before = descriptors()
         self.reactor = MemoryReactorClock()
-        self.watches = Watches(self.reactor)
+        self.watches = FolderWatches(self.reactor)
         self.addCleanup(self.watches.close)
         self.heard: list[str] = []
 
     def watch(self, name: str, folder: str = "") -> object:
         descriptor = os.open(self.folder / folder, os.O_PATH | os.O_DIRECTORY)
         try:
-            stop = self.watches.watch(descriptor, lambda: self.heard.append(name))
+            stop = self.watches.watch_folder(descriptor, lambda: self.heard.append(name))
         finally:
             os.close(descriptor)
         self.addCleanup(stop)
@@ -81,7 +86,7 @@ class WatchesTests(WorkspaceCase):
         self.assertEqual([notify], self.reactor.getReaders())
 
     def test_many_are_told_a_few_at_a_time_each_once(self) -> None:
-        for number in range(2 * AT_ONCE + 1):
+        for number in range(2 * LISTENERS_PER_TURN + 1):
             self.watch(str(number))
         notify = self.watches._notify
         assert notify is not None
@@ -92,19 +97,29 @@ class WatchesTests(WorkspaceCase):
         for _ in range(3):
             self.reactor.advance(TURN_SECONDS)
             told.append(len(self.heard))
-        self.assertEqual([AT_ONCE, 2 * AT_ONCE, 3 * AT_ONCE, 3 * AT_ONCE + 1], told)
+        self.assertEqual(
+            [
+                LISTENERS_PER_TURN,
+                2 * LISTENERS_PER_TURN,
+                3 * LISTENERS_PER_TURN,
+                3 * LISTENERS_PER_TURN + 1,
+            ],
+            told,
+        )
 
     def test_one_that_ends_before_its_turn_is_not_told(self) -> None:
-        stops = [self.watch(str(name)) for name in range(AT_ONCE + 2)]
+        stops = [self.watch(str(name)) for name in range(LISTENERS_PER_TURN + 2)]
         self.put("x")
         notify = self.watches._notify
         assert notify is not None
         notify.doRead()
-        stop = stops[AT_ONCE]
+        stop = stops[LISTENERS_PER_TURN]
         assert callable(stop)
         stop()
         self.reactor.advance(TURN_SECONDS)
-        self.assertEqual([*map(str, range(AT_ONCE)), str(AT_ONCE + 1)], self.heard)
+        self.assertEqual(
+            [*map(str, range(LISTENERS_PER_TURN)), str(LISTENERS_PER_TURN + 1)], self.heard
+        )
 
     def test_one_that_fails_is_logged_and_others_are_told(self) -> None:
         descriptor = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
@@ -112,7 +127,7 @@ class WatchesTests(WorkspaceCase):
         def fail() -> None:
             raise ZeroDivisionError
 
-        self.addCleanup(self.watches.watch(descriptor, fail))
+        self.addCleanup(self.watches.watch_folder(descriptor, fail))
         os.close(descriptor)
         self.watch("b")
         self.put("x")
@@ -122,7 +137,7 @@ class WatchesTests(WorkspaceCase):
     def test_whoever_ends_the_last_watch_when_told_ends_everything(self) -> None:
         stops: list[Callable[[], None]] = []
         descriptor = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
-        stops.append(self.watches.watch(descriptor, lambda: stops[0]()))
+        stops.append(self.watches.watch_folder(descriptor, lambda: stops[0]()))
         os.close(descriptor)
         notify = self.watches._notify
         assert notify is not None

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.sweep} and L{tservice.files.sweeper}, on a clock."""
+"""Tests for L{tservice.files.upload_removal} and L{tservice.files.sweeper}, on a clock."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.unit.files.workspacecase import WorkspaceCase
 from tservice.core.places.location import location_of_os_user
 from tservice.files import sweeper as module
 from tservice.files.model import KEPT_SECONDS, SWEEP_SECONDS, Workspace
-from tservice.files.sweep import sweep_workspace
-from tservice.files.sweeper import Sweeper
+from tservice.files.sweeper import UploadSweeper
+from tservice.files.upload_removal import sweep_workspace
 
 MOST = 10
 NOW = 2_000_000_000.0
@@ -72,8 +72,8 @@ class SweeperTests(SweepTests):
         self.swept: list[float] = []
         self.file = self.above / "upload-folders.json"
 
-    def sweeper(self) -> Sweeper:
-        found = Sweeper(
+    def sweeper(self) -> UploadSweeper:
+        found = UploadSweeper(
             self.clock, self.workers, self.file, lambda: self.present, self.swept.append
         )
         self.addCleanup(found.stop)
@@ -95,14 +95,14 @@ class SweeperTests(SweepTests):
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_where_no_session_is_any_more(self) -> None:
-        self.sweeper().remember(self.workspace)
+        self.sweeper().remember_workspace(self.workspace)
         file = self.aged(f".service-uploads/{NAME}")
         again = self.sweeper()  # after a restart
         again.start()
         self.assertFalse(file.exists())
 
     def test_what_has_no_folder_any_more_is_forgotten(self) -> None:
-        self.sweeper().remember(self.workspace)
+        self.sweeper().remember_workspace(self.workspace)
         again = self.sweeper()
         again.start()
         self.assertEqual("[]", self.file.read_text())
@@ -112,7 +112,7 @@ class SweeperTests(SweepTests):
         sweeper = self.sweeper()
         place = location_of_os_user("ann", 1000)
         for number in range(MOST + 5):
-            sweeper.remember(evolve(self.workspace, folder=f"/ws/{number}", place=place))
+            sweeper.remember_workspace(evolve(self.workspace, folder=f"/ws/{number}", place=place))
         self.assertEqual(MOST, len(sweeper._known))
         again = self.sweeper()
         again.start()
@@ -127,5 +127,5 @@ class SweeperTests(SweepTests):
             sweeper.start()
             sweeper.stop()
             self.assertEqual({}, sweeper._known, text)
-            sweeper.remember(self.workspace)
+            sweeper.remember_workspace(self.workspace)
             self.assertEqual(text, self.file.read_text(), "to be mended")

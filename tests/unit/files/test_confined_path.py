@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.beneath}: what a path comes to, and where it never leads."""
+"""Tests for L{tservice.files.confined_path}: what a path comes to, and where it never leads."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.core.places.workspace_bounds import FolderLimit
-from tservice.files.beneath import LINKS, STEPS, Beneath, Closed, identity
+from tservice.files.confined_path import LINKS, STEPS, AccessRules, ConfinedFolder, find_folder_ids
 
 
 class FindTests(WorkspaceCase):
     def read(self, path: str) -> str:
         with self.beneath().find(path) as spot:
-            descriptor = spot.open()
+            descriptor = spot.open_file()
             try:
                 return os.read(descriptor, 100).decode()
             finally:
@@ -98,7 +98,7 @@ class FindTests(WorkspaceCase):
         with self.beneath().find("new.txt") as spot:
             self.assertIsNone(spot.status)
             self.assertEqual("new.txt", spot.path)
-            self.assertRaises(FileNotFoundError, spot.open)
+            self.assertRaises(FileNotFoundError, spot.open_file)
         self.put("file")
         for path, error in (("none/new.txt", FileNotFoundError), ("file/x", NotADirectoryError)):
             with self.assertRaises(error), self.beneath().find(path):
@@ -117,7 +117,7 @@ class FindTests(WorkspaceCase):
         (self.folder / "sub").mkdir()
         for path in ("fifo", "socket", "sub"):
             with self.beneath().find(path) as spot, self.assertRaises(ServiceError) as caught:
-                spot.open()
+                spot.open_file()
             self.assertEqual("path: must be a regular file", caught.exception.message)
 
     def test_only_folders_are_listed(self) -> None:
@@ -135,18 +135,18 @@ class FindTests(WorkspaceCase):
         self.put("data/cases/one/x", "mine")
         self.put("data/x", "closed")
         inside = str(self.data / "cases/one")
-        self.assertRaises(ServiceError, Beneath, inside, self.closed)
-        self.assertRaises(ServiceError, Beneath, str(self.data), self.closed)
-        free = Closed(identity(self.data), identity(self.data / "cases"))
-        with Beneath(inside, free) as beneath, beneath.find("x") as spot:
+        self.assertRaises(ServiceError, ConfinedFolder, inside, self.closed)
+        self.assertRaises(ServiceError, ConfinedFolder, str(self.data), self.closed)
+        free = AccessRules(find_folder_ids(self.data), find_folder_ids(self.data / "cases"))
+        with ConfinedFolder(inside, free) as beneath, beneath.find("x") as spot:
             self.assertEqual("x", spot.path)
-        self.assertRaises(ServiceError, Beneath, str(self.data), free)
+        self.assertRaises(ServiceError, ConfinedFolder, str(self.data), free)
 
     def test_a_workspace_reached_by_a_link(self) -> None:
         self.put("a.txt", "content")
         os.symlink(self.folder, self.above / "short")
         self.link("absolute", self.above / "short/a.txt")
-        with Beneath(str(self.above / "short")) as beneath:
+        with ConfinedFolder(str(self.above / "short")) as beneath:
             for path in ("a.txt", str(self.above / "short/a.txt"), str(self.folder / "a.txt"),
                          "absolute"):  # fmt: skip
                 with beneath.find(path) as spot:
@@ -154,18 +154,18 @@ class FindTests(WorkspaceCase):
 
     def test_a_workspace_that_has_become_a_link(self) -> None:
         (self.above / "cases").mkdir()
-        mine = Closed(inside=FolderLimit(self.above / "cases"))
+        mine = AccessRules(bounds=FolderLimit(self.above / "cases"))
         for target, code in ((self.outside, "FORBIDDEN"), ("/proc/self", "INVALID_INPUT")):
             os.symlink(target, self.above / "cases" / "w")
             with self.assertRaises(ServiceError) as refused:
-                Beneath(str(self.above / "cases" / "w"), mine)
+                ConfinedFolder(str(self.above / "cases" / "w"), mine)
             self.assertEqual(code, refused.exception.code)
             (self.above / "cases" / "w").unlink()
         (self.above / "cases" / "w").mkdir()
-        Beneath(str(self.above / "cases" / "w"), mine).close()
+        ConfinedFolder(str(self.above / "cases" / "w"), mine).close()
 
     def test_a_missing_workspace(self) -> None:
-        self.assertRaises(FileNotFoundError, Beneath, str(self.above / "none"))
+        self.assertRaises(FileNotFoundError, ConfinedFolder, str(self.above / "none"))
 
     def test_a_name_that_is_not_utf_8(self) -> None:
         Path(os.fsdecode(os.fsencode(self.folder) + b"/\xff")).write_text("x")
@@ -177,7 +177,7 @@ class FindTests(WorkspaceCase):
         self.link("link", "a/b.txt")
         before = descriptors()
         for path in ("a/b.txt", "link", "..", "none", "a/none/x", "a"):
-            with Beneath(str(self.folder)) as beneath:
+            with ConfinedFolder(str(self.folder)) as beneath:
                 try:
                     with beneath.find(path):
                         pass

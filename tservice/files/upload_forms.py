@@ -24,11 +24,11 @@ from tservice.files.model import (
     FREE_BYTES,
     FREE_PERCENT,
     HEAD_BYTES,
-    image_named,
     image_type,
-    plain_name,
+    image_type_by_name,
+    safe_file_name,
 )
-from tservice.files.naming import name_anew
+from tservice.files.renaming import rename_exclusively
 
 FORM = "multipart/form-data"
 
@@ -41,7 +41,7 @@ IGNORE = b"*\n"
 
 
 @frozen(kw_only=True)
-class Rules:
+class UploadRules:
     """Rules for the contents of a form.
 
     @ivar field: the only permitted name of a part.
@@ -58,14 +58,14 @@ class Rules:
 
 
 @frozen(kw_only=True)
-class KeptUpload:
+class StoredUpload:
     """Stored file."""
 
     filename: str
     size: int
 
 
-def boundary_of(content_type: str | None) -> str:
+def parse_boundary(content_type: str | None) -> str:
     """Return the boundary of a form.
 
     @raise ServiceError: 400: the content type is not that of a form.
@@ -78,7 +78,7 @@ def boundary_of(content_type: str | None) -> str:
 
 
 @define
-class _File:
+class _ArrivingFile:
     """File that is arriving.
 
     @ivar temporary: its temporary name; C{name}: its name as sent.
@@ -90,7 +90,7 @@ class _File:
     size: int = 0
     head: bytes = b""
 
-    def add(self, data: bytes) -> None:
+    def append(self, data: bytes) -> None:
         if len(self.head) < HEAD_BYTES:
             self.head += data[: HEAD_BYTES - len(self.head)]
         left = memoryview(data)
@@ -100,21 +100,21 @@ class _File:
 
 
 @define(eq=False)
-class Receiver:
+class UploadReceiver:
     """Receiver of a form, used in a thread.
 
     @ivar now: returns Unix milliseconds, for the names.
     """
 
-    rules: Rules
+    rules: UploadRules
     now: Callable[[], int]
     _parser: PushMultipartParser
     _folder: int = -1
-    _files: list[_File] = field(factory=list)
-    _open: _File | None = None
+    _files: list[_ArrivingFile] = field(factory=list)
+    _open: _ArrivingFile | None = None
 
     @classmethod
-    def of(cls, boundary: str, rules: Rules, now: Callable[[], int]) -> Receiver:
+    def create(cls, boundary: str, rules: UploadRules, now: Callable[[], int]) -> UploadReceiver:
         """Create a receiver for a form with that boundary."""
         parser = PushMultipartParser(boundary, max_segment_count=rules.most + 1)
         return cls(rules, now, parser)
@@ -125,8 +125,8 @@ class Receiver:
         @raise ServiceError: 422: the disk has too little free space.
         """
         self._folder = folder
-        held.callback(self._discard)
-        check_room(os.fstatvfs(folder))
+        held.callback(self._discard_files)
+        check_free_space(os.fstatvfs(folder))
 
     def feed(self, data: bytes) -> None:
         """Process more of the form.
@@ -134,19 +134,19 @@ class Receiver:
         @raise ServiceError: 400, 413: the form is invalid; 422: the disk has too little free space.
         @raise OSError: the disk failed.
         """
-        check_room(os.fstatvfs(self._folder))
+        check_free_space(os.fstatvfs(self._folder))
         try:
             for event in self._parser.parse(data):
                 if isinstance(event, MultipartSegment):
-                    self._start(event)
+                    self._start_file(event)
                 elif event is None:
-                    self._finish()
+                    self._finish_file()
                 else:
-                    self._add(event)
+                    self._append_data(event)
         except MultipartError as error:
-            raise _malformed(error) from error
+            raise _malformed_error(error) from error
 
-    def end(self) -> list[KeptUpload]:
+    def finish(self) -> list[StoredUpload]:
         """Finish the complete form: give the files their names.
 
         @raise ServiceError: 400: the form is incomplete, or contains no file.
@@ -154,16 +154,16 @@ class Receiver:
         try:
             self._parser.close()
         except MultipartError as error:
-            raise _malformed(error) from error
+            raise _malformed_error(error) from error
         if not self._files:
             raise invalid_field(self.rules.field, "is required")
-        kept: list[KeptUpload] = []
+        kept: list[StoredUpload] = []
         try:
             for file in tuple(self._files):
                 name = self._final_name(file)
-                name_anew(self._folder, file.temporary, name.encode())
+                rename_exclusively(self._folder, file.temporary, name.encode())
                 self._files.remove(file)
-                kept.append(KeptUpload(filename=name, size=file.size))
+                kept.append(StoredUpload(filename=name, size=file.size))
         except OSError:
             for each in kept:
                 os.unlink(each.filename.encode(), dir_fd=self._folder)
@@ -172,7 +172,7 @@ class Receiver:
 
     # # -- parts of the form
 
-    def _start(self, segment: MultipartSegment) -> None:
+    def _start_file(self, segment: MultipartSegment) -> None:
         rules = self.rules
         if segment.name != rules.field:
             name = (segment.name or "name").encode("utf-8", "replace").decode()
@@ -181,12 +181,12 @@ class Receiver:
             raise invalid_field(rules.field, "must be a file")
         if len(self._files) >= rules.most:
             raise self._too_many()
-        temporary = _temporary()
+        temporary = _temporary_name()
         descriptor = os.open(temporary, _NEW, 0o600, dir_fd=self._folder)
-        self._open = _File(temporary, plain_name(segment.filename), descriptor)
+        self._open = _ArrivingFile(temporary, safe_file_name(segment.filename), descriptor)
         self._files.append(self._open)
 
-    def _add(self, data: bytes | bytearray) -> None:
+    def _append_data(self, data: bytes | bytearray) -> None:
         file = self._open
         if file is None:
             raise invalid_field(self.rules.field, "must be a file")
@@ -194,24 +194,24 @@ class Receiver:
             text = f"{self.rules.field}: must be at most {self.rules.size} bytes"
             raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, text)
         begun = len(file.head) < HEAD_BYTES
-        file.add(bytes(data))
+        file.append(bytes(data))
         if begun and len(file.head) >= HEAD_BYTES:
-            self._judge(file)
+            self._check_type(file)
 
-    def _finish(self) -> None:
+    def _finish_file(self) -> None:
         file, self._open = self._open, None
         if file is not None:
-            self._judge(file)
+            self._check_type(file)
             os.fchmod(file.descriptor, _MODE)
             descriptor, file.descriptor = file.descriptor, -1
             os.close(descriptor)
 
-    def _judge(self, file: _File) -> None:
+    def _check_type(self, file: _ArrivingFile) -> None:
         """Refuse a file whose contents do not match its type.
 
         @raise ServiceError: 400.
         """
-        found, promised = image_type(file.head), image_named(file.name)
+        found, promised = image_type(file.head), image_type_by_name(file.name)
         if self.rules.images and found is None:
             raise invalid_field(
                 self.rules.field, "must be a png, jpg, gif, webp, bmp or heic image"
@@ -219,7 +219,7 @@ class Receiver:
         if not self.rules.images and promised is not None and found != promised:
             raise invalid_field(self.rules.field, f"is named as a {promised} image, but is not one")
 
-    def _final_name(self, file: _File) -> str:
+    def _final_name(self, file: _ArrivingFile) -> str:
         mark = f"{self.rules.kind}-{self.now()}-{secrets.token_hex(4)}"
         if self.rules.images:
             return f"{mark}.{image_type(file.head)}"
@@ -228,7 +228,7 @@ class Receiver:
     def _too_many(self) -> ServiceError:
         return invalid_field(self.rules.field, f"must be at most {self.rules.most} files")
 
-    def _discard(self) -> None:
+    def _discard_files(self) -> None:
         for file in self._files:
             if file.descriptor >= 0:
                 os.close(file.descriptor)
@@ -240,7 +240,7 @@ class Receiver:
             self._folder = -1
 
 
-def check_room(told: os.statvfs_result) -> None:
+def check_free_space(told: os.statvfs_result) -> None:
     """Refuse an upload if the disk is nearly full.
 
     A file system that reports no size is assumed to have space.
@@ -255,7 +255,7 @@ def check_room(told: os.statvfs_result) -> None:
         )
 
 
-def open_uploads(workspace: int, name: str) -> int:
+def open_uploads_folder(workspace: int, name: str) -> int:
     """Return a descriptor of the uploads folder in C{workspace}, and create it if missing.
 
     @param workspace: a descriptor.
@@ -272,33 +272,33 @@ def open_uploads(workspace: int, name: str) -> int:
             raise
         raise invalid_field("path", f"{name} in the workspace must be a folder") from error
     try:
-        _ignore_all(folder)
+        _write_gitignore(folder)
     except BaseException:
         os.close(folder)
         raise
     return folder
 
 
-def _ignore_all(folder: int) -> None:
+def _write_gitignore(folder: int) -> None:
     """Write a file that makes git ignore C{folder}, completely or not at all."""
     with suppress(FileNotFoundError):
         os.stat(IGNORE_FILE, dir_fd=folder, follow_symlinks=False)
         return
-    temporary = _temporary()
+    temporary = _temporary_name()
     with open(os.open(temporary, _NEW, _MODE, dir_fd=folder), "wb") as stream:
         try:
             stream.write(IGNORE)
             stream.flush()
             with suppress(FileExistsError):
-                name_anew(folder, temporary, IGNORE_FILE)
+                rename_exclusively(folder, temporary, IGNORE_FILE)
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=folder)
 
 
-def _temporary() -> bytes:
+def _temporary_name() -> bytes:
     return f".upload-{secrets.token_hex(8)}.part".encode()
 
 
-def _malformed(error: MultipartError) -> ServiceError:
+def _malformed_error(error: MultipartError) -> ServiceError:
     return invalid_field("body", f"must be a whole {FORM}: {str(error)[:100].lower()}")

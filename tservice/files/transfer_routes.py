@@ -14,8 +14,8 @@ from urllib.parse import quote
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode, operation_failed
-from tservice.files.following import BEAT
-from tservice.files.links import Links
+from tservice.files.file_links import FileLinks
+from tservice.files.followers import HEARTBEAT
 from tservice.files.model import (
     FORM_SPARE,
     IMAGE_BYTES,
@@ -23,9 +23,9 @@ from tservice.files.model import (
     UPLOAD_FILES,
     Workspace,
 )
-from tservice.files.opened import OpenFile, OpenFolder
+from tservice.files.open_files import OpenFile, OpenFolder
 from tservice.files.routes import PATH, WorkspaceOf
-from tservice.files.service import FILES, IMAGE, FilesService, path_of
+from tservice.files.service import FILES, IMAGE, FilesService, upload_path
 from tservice.http.envelope import bare_refusal, dump_json
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
@@ -37,7 +37,7 @@ from tservice.http.transfer.byte_ranges import (
 )
 from tservice.http.transfer.streamed_response import StreamedResponse
 
-FENCE = (
+CONTENT_SECURITY_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; "
     "frame-ancestors 'self'"
 )
@@ -95,7 +95,7 @@ class UploadsAnswer(ResponseModel):
     files: list[UploadedFileAnswer]
 
 
-class CarryingRoutes:
+class TransferRoutes:
     """Operations that transfer files.
 
     @param of_caller: returns the workspace of a session named in a query; 404 if it is not the
@@ -108,7 +108,7 @@ class CarryingRoutes:
         files: FilesService,
         workspace_of: WorkspaceOf,
         of_caller: Callable[[OperationCall, str], Workspace],
-        links: Links,
+        links: FileLinks,
         insert: Callable[[str, str], Mapping[str, str]],
     ) -> None:
         self._files, self._workspace_of, self._of_caller = files, workspace_of, of_caller
@@ -118,52 +118,57 @@ class CarryingRoutes:
         """Return the operations of the routes."""
         download = "A file, or a folder as .tar.gz without its secrets"
         return [
-            _down("/api/sessions/{id}/file-raw", self.raw, "The bytes of a file, with ranges",
+            _download_operation("/api/sessions/{id}/file-raw", self.send_raw,
+                                "The bytes of a file, with ranges",
                   query=RawQuery),
-            _down("/api/download", self.download, download, query=DownloadQuery,
+            _download_operation("/api/download", self.send_download, download, query=DownloadQuery,
                   access=AccessRule.USER, errors=(*_FAULTS, ErrorCode.NOT_FOUND)),
-            _down("/api/file-link/{word}", self.linked, "What an address of a file opens",
+            _download_operation("/api/file-link/{word}", self.send_linked,
+                                "What an address of a file opens",
                   access=AccessRule.CAPABILITY, scope=None,
                   errors=(*_FAULTS, ErrorCode.UNAUTHORIZED)),
-            _down("/api/sessions/{id}/tail-file", self.tail, "Follow a file, as an event stream",
+            _download_operation("/api/sessions/{id}/tail-file", self.follow_file,
+                                "Follow a file, as an event stream",
                   query=TailQuery, media_type="text/event-stream"),
-            _up("uploads", self.upload, "Keep files in the workspace", UploadsAnswer,
+            _upload_operation("uploads", self.receive_files, "Keep files in the workspace",
+                              UploadsAnswer,
                 UPLOAD_FILES * UPLOAD_BYTES + FORM_SPARE),
-            _up("paste-image", self.paste, "Keep an image in the workspace", KeptImageAnswer,
+            _upload_operation("paste-image", self.receive_image, "Keep an image in the workspace",
+                              KeptImageAnswer,
                 IMAGE_BYTES + FORM_SPARE),
         ]  # fmt: skip
 
-    async def raw(self, call: OperationCall) -> None:
+    async def send_raw(self, call: OperationCall) -> None:
         """Send the bytes of a file."""
         workspace = self._workspace_of(call.id)
-        with self._files.transfer(workspace):
-            opened = await self._files.open(workspace, call.query.path)
-            await send(call, opened, save=call.query.download)
+        with self._files.count_transfer(workspace):
+            opened = await self._files.open_entry(workspace, call.query.path)
+            await send_opened(call, opened, save=call.query.download)
 
-    async def download(self, call: OperationCall) -> None:
+    async def send_download(self, call: OperationCall) -> None:
         """Send a file or folder to be saved."""
         workspace = self._of_caller(call, call.query.session_id)
-        with self._files.transfer(workspace):
-            opened = await self._files.open(workspace, call.query.path, folders=True)
-            await send(call, opened, save=True)
+        with self._files.count_transfer(workspace):
+            opened = await self._files.open_entry(workspace, call.query.path, folders=True)
+            await send_opened(call, opened, save=True)
 
-    async def linked(self, call: OperationCall) -> None:
+    async def send_linked(self, call: OperationCall) -> None:
         """Send the file that a link token opens."""
         word = call.path["word"]
-        link = self._links.find(word)
+        link = self._links.find_link(word)
         if link is None:
             raise bare_refusal(401, "Unauthorized: this link has expired")
         workspace = self._workspace_of(link.session_id)
-        with self._files.transfer(workspace):
-            opened = await self._files.open(workspace, link.path, folders=link.download)
+        with self._files.count_transfer(workspace):
+            opened = await self._files.open_entry(workspace, link.path, folders=link.download)
             # The end of a token is not signalled, so it is checked for each chunk.
-            still = partial(self._links.holds, word)
-            await send(call, opened, save=link.download, still=still)
+            still = partial(self._links.is_valid, word)
+            await send_opened(call, opened, save=link.download, still=still)
 
-    async def tail(self, call: OperationCall) -> None:
+    async def follow_file(self, call: OperationCall) -> None:
         """Stream a followed file."""
         query = call.query
-        messages = self._files.follow(self._workspace_of(call.id), query.path, query.lines)
+        messages = self._files.follow_file(self._workspace_of(call.id), query.path, query.lines)
         answer = StreamedResponse(call.request)
         begun = False
         try:
@@ -174,37 +179,41 @@ class CarryingRoutes:
                         answer.write_head(200, _EVENTS)
                         if answer.head_only:
                             return
-                    await answer.write(_event(message))
+                    await answer.write(_encode_event(message))
         finally:
             answer.close()
 
-    async def upload(self, call: OperationCall) -> UploadsAnswer:
+    async def receive_files(self, call: OperationCall) -> UploadsAnswer:
         """Store the files of a form."""
         workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
-        kept = await self._files.receive(
+        kept = await self._files.receive_upload(
             workspace, kind, call.incoming.read_data, FILES, account=call.identity.username
         )
         return UploadsAnswer(
             files=[
-                UploadedFileAnswer(**self._kept(call, workspace, each.filename), size=each.size)
+                UploadedFileAnswer(
+                    **self._kept_fields(call, workspace, each.filename), size=each.size
+                )
                 for each in kept
             ]
         )
 
-    async def paste(self, call: OperationCall) -> KeptImageAnswer:
+    async def receive_image(self, call: OperationCall) -> KeptImageAnswer:
         """Store an image."""
         workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
-        kept = await self._files.receive(
+        kept = await self._files.receive_upload(
             workspace, kind, call.incoming.read_data, IMAGE, account=call.identity.username
         )
-        return KeptImageAnswer(**self._kept(call, workspace, kept[0].filename))
+        return KeptImageAnswer(**self._kept_fields(call, workspace, kept[0].filename))
 
-    def _kept(self, call: OperationCall, workspace: Workspace, filename: str) -> dict[str, Any]:
-        path = path_of(workspace, filename)
+    def _kept_fields(
+        self, call: OperationCall, workspace: Workspace, filename: str
+    ) -> dict[str, Any]:
+        path = upload_path(workspace, filename)
         return {"path": path, "filename": filename, **self._insert(call.id, path)}
 
 
-async def send(
+async def send_opened(
     call: OperationCall,
     opened: OpenFile | OpenFolder,
     *,
@@ -234,7 +243,7 @@ async def _send_file(
     headers = {
         **_data_headers(about.name, save),
         "ETag": about.tag,
-        **_changed(about.modified),
+        **_last_modified(about.modified),
         "Accept-Ranges": "bytes",
     }
     if matches_any_tag(call.get_header("if-none-match"), about.tag):
@@ -254,7 +263,7 @@ async def _send_file(
     headers["Content-Length"] = str(left)
     if part is not None:
         headers["Content-Range"] = part.content_range(about.size)
-    first = b"" if answer.head_only else await file.read(at, left)
+    first = b"" if answer.head_only else await file.read_chunk(at, left)
     answer.write_head(200 if part is None else 206, headers)
     if not answer.head_only:
         await _send_bytes(answer, file, at, left, first)
@@ -270,19 +279,19 @@ async def _send_bytes(
         await answer.write(piece)
         at, left = at + len(piece), left - len(piece)
         if left:
-            piece = await file.read(at, left)
+            piece = await file.read_chunk(at, left)
 
 
 async def _send_folder(answer: StreamedResponse, folder: OpenFolder) -> None:
-    piece = await folder.read()
+    piece = await folder.read_chunk()
     headers = _data_headers(f"{folder.name}.tar.gz", save=True)
     answer.write_head(200, {**headers, "Content-Type": "application/gzip"})
     while piece and not answer.head_only:
         await answer.write(piece)
-        piece = await folder.read()
+        piece = await folder.read_chunk()
 
 
-def _changed(modified: float) -> Mapping[str, str]:
+def _last_modified(modified: float) -> Mapping[str, str]:
     """Return the date header, if the time is a valid date: a file's owner can set any time."""
     try:
         return {"Last-Modified": formatdate(modified, usegmt=True)}
@@ -294,7 +303,7 @@ def _data_headers(name: str, save: bool) -> Mapping[str, str]:
     disposition = "attachment" if save else "inline"
     plain = "".join(sign if " " <= sign <= "~" and sign not in '"\\%' else "_" for sign in name)
     return {
-        "Content-Security-Policy": FENCE,
+        "Content-Security-Policy": CONTENT_SECURITY_POLICY,
         "X-Content-Type-Options": "nosniff",
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'{disposition}; filename="{plain}"; '
@@ -309,11 +318,11 @@ _EVENTS = {
 }
 
 
-def _event(message: Mapping[str, Any]) -> bytes:
-    return b":\n\n" if message is BEAT else b"data: %s\n\n" % dump_json(message)
+def _encode_event(message: Mapping[str, Any]) -> bytes:
+    return b":\n\n" if message is HEARTBEAT else b"data: %s\n\n" % dump_json(message)
 
 
-def _down(path: str, handler: Any, summary: str, **fields: Any) -> Operation:
+def _download_operation(path: str, handler: Any, summary: str, **fields: Any) -> Operation:
     return Operation(
         **{
             "method": "GET",
@@ -331,7 +340,7 @@ def _down(path: str, handler: Any, summary: str, **fields: Any) -> Operation:
     )
 
 
-def _up(name: str, handler: Any, summary: str, answer: Any, limit: int) -> Operation:
+def _upload_operation(name: str, handler: Any, summary: str, answer: Any, limit: int) -> Operation:
     return Operation(
         method="POST",
         path=f"/api/sessions/{{id}}/{name}",

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.files.beneath import Beneath, Closed, Spot
+from tservice.files.confined_path import AccessRules, ConfinedEntry, ConfinedFolder
 from tservice.files.model import (
     CONTENT_BYTES,
     CONTENT_LINES,
@@ -19,7 +19,7 @@ from tservice.files.model import (
     TEXT_BYTES,
     image_type,
     is_secret,
-    secret,
+    secret_refused,
 )
 
 _PIECE = 1024 * 1024
@@ -40,7 +40,7 @@ _MEDIA = {"image": "image", "audio": "audio", "video": "video"}
 
 
 @frozen(kw_only=True)
-class TextWanted:
+class TextRequest:
     """Request for text.
 
     @ivar start: the first line, from 1; C{lines}: limit of lines.  Both are clamped.
@@ -53,31 +53,31 @@ class TextWanted:
     reveal: bool = False
 
 
-def show(workspace: str, wanted: TextWanted, closed: Closed) -> dict[str, Any]:
+def describe_file(workspace: str, wanted: TextRequest, closed: AccessRules) -> dict[str, Any]:
     """Return the answer of C{GET file-content}, without C{url}.
 
     @raise ServiceError: 400: no regular file; 403: outside, or a secret.
     @raise OSError: it is missing, or may not be read.
     """
-    with Beneath(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
-        check_open(spot, reveal=wanted.reveal)
-        descriptor = spot.open()
+    with ConfinedFolder(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
+        check_not_secret(spot, reveal=wanted.reveal)
+        descriptor = spot.open_file()
         try:
-            return _describe(descriptor, spot, wanted)
+            return _describe_opened(descriptor, spot, wanted)
         finally:
             os.close(descriptor)
 
 
-def check_open(spot: Spot, *, reveal: bool = False) -> None:
+def check_not_secret(spot: ConfinedEntry, *, reveal: bool = False) -> None:
     """Refuse a secret, by the requested path and by the resolved one.
 
     @raise ServiceError: 403.
     """
     if not spot.is_folder and any(is_secret(path, reveal=reveal) for path in spot.paths):
-        raise secret()
+        raise secret_refused()
 
 
-def _describe(descriptor: int, spot: Spot, wanted: TextWanted) -> dict[str, Any]:
+def _describe_opened(descriptor: int, spot: ConfinedEntry, wanted: TextRequest) -> dict[str, Any]:
     status = os.fstat(descriptor)
     about = {
         "path": spot.path,
@@ -85,32 +85,32 @@ def _describe(descriptor: int, spot: Spot, wanted: TextWanted) -> dict[str, Any]
         "mtimeMs": status.st_mtime_ns // 1_000_000,
     }
     head = os.pread(descriptor, _SAMPLE, 0)
-    kind, mime = sort_of(spot.name, head)
+    kind, mime = classify_file(spot.name, head)
     if kind == "binary":
-        return {**about, "type": kind, "mime": mime, "reason": why_no_text(head)}
+        return {**about, "type": kind, "mime": mime, "reason": explain_binary(head)}
     if kind is not None:
         return {**about, "type": kind, "mime": mime}
     if status.st_size > TEXT_BYTES:
         reason = f"The file is larger than {TEXT_BYTES // 1024**2} MiB."
         return {**about, "type": "binary", "mime": mime, "tooLarge": True, "reason": reason}
-    content = read_all(descriptor, TEXT_BYTES)
+    content = read_up_to(descriptor, TEXT_BYTES)
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        mime, reason = _BYTES, why_no_text(content)
+        mime, reason = _BYTES, explain_binary(content)
         return {**about, "type": "binary", "mime": mime, "reason": reason}
     fixed = _why_not_editable(content, spot)
     return {
         **about,
-        **excerpt(text, wanted.start, wanted.lines),
+        **extract_lines(text, wanted.start, wanted.lines),
         "hash": hashlib.sha256(content).hexdigest(),
-        "eol": line_ends(content),
+        "eol": detect_line_ends(content),
         "editable": fixed is None,
         **({} if fixed is None else {"reason": fixed}),
     }
 
 
-def _why_not_editable(content: bytes, spot: Spot) -> str | None:
+def _why_not_editable(content: bytes, spot: ConfinedEntry) -> str | None:
     if len(content) > EDIT_BYTES:
         return f"The file is larger than {EDIT_BYTES // 1024} KiB and can only be read."
     if not os.access(".", os.W_OK, dir_fd=spot.folder, effective_ids=True):
@@ -118,7 +118,7 @@ def _why_not_editable(content: bytes, spot: Spot) -> str | None:
     return None
 
 
-def why_no_text(content: bytes) -> str:
+def explain_binary(content: bytes) -> str:
     r"""Return the reason why a file is shown as bytes.
 
     >>> why_no_text(b"\\xff\\xfea\\x00")
@@ -137,7 +137,7 @@ def why_no_text(content: bytes) -> str:
     return "The file is not text."
 
 
-def sort_of(name: str, head: bytes) -> tuple[str | None, str]:
+def classify_file(name: str, head: bytes) -> tuple[str | None, str]:
     """Return the kind of a file and its media type; C{None}: text, judging by its first bytes."""
     image = image_type(head[:HEAD_BYTES])
     if image is not None:
@@ -161,7 +161,7 @@ def _looks_like_text(head: bytes) -> bool:
     return True
 
 
-def excerpt(text: str, start: int, lines: int) -> dict[str, Any]:
+def extract_lines(text: str, start: int, lines: int) -> dict[str, Any]:
     """Return some lines of C{text} with their position.
 
     An answer has L{CONTENT_BYTES} at most; a longer single line is cut.
@@ -169,8 +169,8 @@ def excerpt(text: str, start: int, lines: int) -> dict[str, Any]:
     total = text.count("\n") + (not text.endswith("\n") and bool(text))
     start = max(start, 1)
     lines = min(max(lines, 1), CONTENT_LINES)
-    begin = _line(text, 0, start - 1)
-    end = _line(text, begin, lines)
+    begin = _find_line(text, 0, start - 1)
+    end = _find_line(text, begin, lines)
     content = text[begin:end]
     if len(content) > CONTENT_BYTES:
         cut = content.rfind("\n", 0, CONTENT_BYTES) + 1
@@ -183,7 +183,7 @@ def excerpt(text: str, start: int, lines: int) -> dict[str, Any]:
     }
 
 
-def _line(text: str, at: int, count: int) -> int:
+def _find_line(text: str, at: int, count: int) -> int:
     """Return the offset of the line C{count} lines after C{at}, or the end.
 
     It advances in strides that are halved: ten million lines one by one would hold the interpreter
@@ -199,7 +199,7 @@ def _line(text: str, at: int, count: int) -> int:
     return min(at, len(text))
 
 
-def line_ends(content: bytes) -> str:
+def detect_line_ends(content: bytes) -> str:
     """Return C{lf}, C{crlf} or C{mixed}."""
     both, single = content.count(b"\r\n"), content.count(b"\n")
     if not both:
@@ -207,7 +207,7 @@ def line_ends(content: bytes) -> str:
     return "crlf" if both == single else "mixed"
 
 
-def read_all(descriptor: int, limit: int) -> bytes:
+def read_up_to(descriptor: int, limit: int) -> bytes:
     """Read at most C{limit} bytes."""
     pieces, at = [], 0
     while at < limit and (piece := os.pread(descriptor, min(_PIECE, limit - at), at)):

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.bounds}."""
+"""Tests for L{tservice.files.quotas}."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.errors import ServiceError
-from tservice.files.bounds import DAY, WINDOW, DailyBytes, Rate
+from tservice.files.quotas import DAY, WINDOW, DailyUploadQuota, MinuteRateLimit
 
 
 class RateTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.rate = Rate(self.clock, 2, "things")
+        self.rate = MinuteRateLimit(self.clock, 2, "things")
 
     def take(self, session: str = "a") -> None:
-        with self.rate.take(session):
+        with self.rate.count_operation(session):
             pass
 
     def test_so_many_a_minute(self) -> None:
@@ -33,13 +33,13 @@ class RateTests(SynchronousTestCase):
 
     def test_what_fails_does_not_count(self) -> None:
         for _ in range(5):
-            with self.assertRaises(ZeroDivisionError), self.rate.take("a"):
+            with self.assertRaises(ZeroDivisionError), self.rate.count_operation("a"):
                 raise ZeroDivisionError
         self.take()
         self.take()
 
     def test_what_is_under_way_does(self) -> None:
-        with self.rate.take("a"), self.rate.take("a"):
+        with self.rate.count_operation("a"), self.rate.count_operation("a"):
             self.assertRaises(ServiceError, self.take)
 
     def test_sessions_are_forgotten(self) -> None:
@@ -54,7 +54,7 @@ class DailyBytesTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         self.clock.advance(DAY * 20_000)
-        self.bytes = DailyBytes(self.clock, 10)
+        self.bytes = DailyUploadQuota(self.clock, 10)
 
     def begin(
         self, account: str, pieces: Iterable[bytes], *, fails: bool = False
@@ -67,7 +67,7 @@ class DailyBytesTests(SynchronousTestCase):
 
         async def read_all() -> bytes:
             kept = b""
-            with self.bytes.counting(account, read) as counted:
+            with self.bytes.count_bytes(account, read) as counted:
                 while piece := await counted():
                     kept += piece
                 if fails:

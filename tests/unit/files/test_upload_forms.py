@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.forms}: what is kept of a form, however it arrives."""
+"""Tests for L{tservice.files.upload_forms}: what is kept of a form, however it arrives."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
-from tservice.files import forms
-from tservice.files.forms import (
-    KeptUpload,
-    Receiver,
-    Rules,
-    boundary_of,
-    check_room,
-    open_uploads,
+from tservice.files import upload_forms
+from tservice.files.model import GENERATED_NAME
+from tservice.files.upload_forms import (
+    StoredUpload,
+    UploadReceiver,
+    UploadRules,
+    check_free_space,
+    open_uploads_folder,
+    parse_boundary,
 )
-from tservice.files.model import OURS
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"p" * 100
-FILES = Rules(field="file", most=3, size=1000, kind="upload")
-IMAGE = Rules(field="image", most=1, size=1000, kind="paste", images=True)
+FILES = UploadRules(field="file", most=3, size=1000, kind="upload")
+IMAGE = UploadRules(field="image", most=1, size=1000, kind="paste", images=True)
 
 Part = tuple[str, str | None, bytes]
 
@@ -44,7 +44,7 @@ def form(parts: Sequence[Part], end: bytes = b"--BB--\r\n") -> bytes:
 
 class BoundaryTests(WorkspaceCase):
     def test_a_form(self) -> None:
-        self.assertEqual("a b", boundary_of('Multipart/Form-Data; boundary="a b"'))
+        self.assertEqual("a b", parse_boundary('Multipart/Form-Data; boundary="a b"'))
 
     def test_what_is_none(self) -> None:
         for kind in (None, "", "multipart/form-data", "application/json; boundary=x",
@@ -53,7 +53,7 @@ class BoundaryTests(WorkspaceCase):
                      f"multipart/form-data; boundary={'x' * 201}",
                      ):  # fmt: skip
             with self.assertRaises(ServiceError) as caught:
-                boundary_of(kind)
+                parse_boundary(kind)
             self.assertTrue(caught.exception.message.startswith("content-type: "), kind)
 
 
@@ -66,7 +66,7 @@ class RoomTests(WorkspaceCase):
             (block, block, size // block, size // block, free // block, 0, 0, 0, 0, 255)
         )
         try:
-            check_room(told)
+            check_free_space(told)
         except ServiceError as error:
             self.assertEqual("OPERATION_FAILED", error.code.value)
             self.assertIn("less than 1 GB or 5 % of it is free", error.message)
@@ -92,7 +92,7 @@ class RoomTests(WorkspaceCase):
             return os.statvfs_result((1000, 1000, 10**7, 10**7, free, 0, 0, 0, 0, 255))
 
         self.patch(os, "fstatvfs", tell_room)
-        receiver = Receiver.of("BB", FILES, lambda: 0)
+        receiver = UploadReceiver.create("BB", FILES, lambda: 0)
         with ExitStack() as held:
             receiver.begin(held, os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY))
             data = form([("file", "a.txt", b"x" * 500)], b"")
@@ -108,15 +108,17 @@ class ReceiverTests(WorkspaceCase):
         self.into = self.folder / "into"
         self.into.mkdir()
 
-    def receive(self, data: bytes, rules: Rules = FILES, step: int = 10_000) -> list[KeptUpload]:
-        receiver = Receiver.of("BB", rules, lambda: 1_700_000_000_000)
+    def receive(
+        self, data: bytes, rules: UploadRules = FILES, step: int = 10_000
+    ) -> list[StoredUpload]:
+        receiver = UploadReceiver.create("BB", rules, lambda: 1_700_000_000_000)
         with ExitStack() as held:
             receiver.begin(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
             for at in range(0, len(data), step):
                 receiver.feed(data[at : at + step])
-            return receiver.end()
+            return receiver.finish()
 
-    def refused(self, data: bytes, rules: Rules = FILES) -> str:
+    def refused(self, data: bytes, rules: UploadRules = FILES) -> str:
         with self.assertRaises(ServiceError) as caught:
             self.receive(data, rules)
         self.assertEqual([], os.listdir(self.into))
@@ -130,7 +132,7 @@ class ReceiverTests(WorkspaceCase):
         self.assertRegex(names[1], r"-b\.txt\Z")
         self.assertEqual(sorted(names), sorted(os.listdir(self.into)))
         self.assertEqual(b"one", (self.into / names[0]).read_bytes())
-        self.assertTrue(all(OURS.fullmatch(name) for name in names))
+        self.assertTrue(all(GENERATED_NAME.fullmatch(name) for name in names))
         self.assertEqual(0o644, stat.S_IMODE((self.into / names[0]).stat().st_mode))
 
     @settings(max_examples=examples(60))
@@ -197,7 +199,7 @@ class ReceiverTests(WorkspaceCase):
             names.append(name)
             os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
 
-        with mock.patch.object(forms, "name_anew", name_anew):
+        with mock.patch.object(upload_forms, "rename_exclusively", name_anew):
             self.assertRaises(
                 OSError, self.receive, form([("file", "a", b"x"), ("file", "b", b"y")])
             )
@@ -205,12 +207,12 @@ class ReceiverTests(WorkspaceCase):
 
     def test_half_way_nothing_is_left(self) -> None:
         before = descriptors()
-        receiver = Receiver.of("BB", FILES, lambda: 0)
+        receiver = UploadReceiver.create("BB", FILES, lambda: 0)
         with ExitStack() as held:
             receiver.begin(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
             receiver.feed(form([("file", "a", b"x" * 500)])[:400])
             [name] = os.listdir(self.into)
-            self.assertTrue(OURS.fullmatch(name), "a crash leaves what the sweep finds")
+            self.assertTrue(GENERATED_NAME.fullmatch(name), "a crash leaves what the sweep finds")
         self.assertEqual([], os.listdir(self.into))
         self.assertEqual(before, descriptors())
 
@@ -219,7 +221,7 @@ class FolderTests(WorkspaceCase):
     def open(self) -> None:
         top = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
         try:
-            os.close(open_uploads(top, ".service-uploads"))
+            os.close(open_uploads_folder(top, ".service-uploads"))
         finally:
             os.close(top)
 
