@@ -21,7 +21,7 @@ from tests.integration.gitservers import repository
 from tests.integration.harness import PATIENCE, Answer, Daemon
 from tests.unit.http.gatecase import basic
 from tests.waiting import until
-from tservice.cases.desk import PROBE_SECONDS as CASE_SECONDS
+from tservice.cases.case_operations import PROBE_SECONDS as CASE_SECONDS
 from tservice.core.doors.reachability import PROBE_SECONDS
 from tservice.core.doors.worker_pool import FILES
 

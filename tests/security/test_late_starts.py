@@ -14,7 +14,7 @@ from tests.security.world import parse
 from tests.unit.clis.fakes import make_program
 from tests.unit.http.driver import Connection
 from tservice.agents.hooks.install import HookPreparation
-from tservice.cases.desk import Desk
+from tservice.cases.case_operations import CaseOperations
 from tservice.clis.service import CliService
 from tservice.core.identity import Identity
 from tservice.cron.rules import JobRules
@@ -185,11 +185,11 @@ class SlowFolderTests(LateCase):
         super().setUp()
         self.waiting: list[Deferred[None]] = []
 
-        async def slow(desk: Desk, caller: Identity, paths: Iterable[str] = ()) -> None:
+        async def slow(desk: CaseOperations, caller: Identity, paths: Iterable[str] = ()) -> None:
             self.waiting.append(Deferred())
             await self.waiting[-1]
 
-        self.patch(Desk, "ready", slow)
+        self.patch(CaseOperations, "check_paths", slow)
 
     def test_nothing_is_kept(self) -> None:
         folder = self.world.folder / "outside"

@@ -59,7 +59,7 @@ WRITERS = (
 )
 ELSEWHERE = {
     "core/files.py": "what all others write by",
-    "cases/making.py": "takes back all that it made: the tests of cases fail each step",
+    "cases/creation.py": "takes back all that it made: the tests of cases fail each step",
     "hosts/build.py:build_hosts": "made anew at each start, which ends where it cannot be",
     "mux/tmux/sockets.py:_write_new": "shown once above a pane's first line, and gone with it",
     "containers/transport.py:_write_new": "as the preface on this machine",

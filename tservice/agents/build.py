@@ -21,7 +21,7 @@ from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.conversations import StoredConversations
 from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
-from tservice.cases.interfaces import ICases, WorkspaceHooks
+from tservice.cases.interfaces import ICases, WorkspaceHookWriter
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.doors.thread_runners import make_owner_runner
 from tservice.core.identity import Identity
@@ -47,7 +47,7 @@ class AgentServices:
     support: Support
     hooks: HookIntake
     telemetry: TelemetryIntake
-    workspace_hooks: WorkspaceHooks
+    workspace_hooks: WorkspaceHookWriter
     trust: FolderTrust
 
 

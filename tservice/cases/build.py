@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tservice.cases.catalogue import Catalogue
-from tservice.cases.clones import Clones
-from tservice.cases.desk import Desk, DeskDependencies
-from tservice.cases.interfaces import IContainers, NoContainers, WorkspaceHooks
-from tservice.cases.orders import Orders
-from tservice.cases.preparing import Preparer
+from tservice.cases.case_operations import CaseOperations, CaseOperationsDependencies
+from tservice.cases.case_order import CaseOrderStore
+from tservice.cases.catalogue import CaseCatalogue
+from tservice.cases.clones import CaseCloner
+from tservice.cases.interfaces import CaseContainers, NoContainers, WorkspaceHookWriter
+from tservice.cases.preparation import CasePreparer
 from tservice.cases.publichosts import hold_to_public
-from tservice.cases.removal import Removal
-from tservice.cases.routes.table import CaseRoutes
+from tservice.cases.removal import CaseRemover
+from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.cases.service import CaseService
 from tservice.cases.store import CaseStore
-from tservice.cases.trash import Trash
-from tservice.cases.workspaces import Workspaces
-from tservice.cases.worktrees import CaseWorktrees
+from tservice.cases.trash import TrashSweeper
+from tservice.cases.workspaces import WorkspaceFolders
+from tservice.cases.worktrees import CaseWorktreeMaker
 from tservice.core.places.location import LocationId
 from tservice.git.interfaces import CloneSource, IGitWork
 from tservice.ground.feature import Feature
@@ -29,9 +29,9 @@ def build_cases(
     ground: Ground,
     *,
     git: IGitWork,
-    hooks: WorkspaceHooks,
+    hooks: WorkspaceHookWriter,
     sessions: Callable[[], ISessions],
-    containers: IContainers | None = None,
+    containers: CaseContainers | None = None,
 ) -> Feature[CaseService]:
     """Build the cases feature; its stop cancels clones and waits for all changes.
 
@@ -39,48 +39,53 @@ def build_cases(
     """
     config, store = ground.config, CaseStore(ground.database)
 
-    def tenant(place: LocationId) -> str | None:
-        name = store.at(place)
+    def describe_case(place: LocationId) -> str | None:
+        name = store.find_case_at(place)
         return None if name is None else f"the case {name}"
 
-    ground.places.register_usage_check(tenant)
-    desk, orders = _desk(ground, store, hooks), Orders(store, ground.settings, config.multiuser)
+    ground.places.register_usage_check(describe_case)
+    desk, orders = (
+        _make_operations(ground, store, hooks),
+        CaseOrderStore(store, ground.settings, config.multiuser),
+    )
 
     def hold(source: CloneSource, account: str) -> Awaitable[CloneSource]:
         return hold_to_public(source, ground.reactor.nameResolver, account)
 
-    clones = Clones(desk, git, hold)
+    clones = CaseCloner(desk, git, hold)
     boxes = containers or NoContainers()
-    catalogue = Catalogue(desk, clones, orders, sessions, boxes)
+    catalogue = CaseCatalogue(desk, clones, orders, sessions, boxes)
     service = CaseService(
         desk=desk,
         catalogue=catalogue,
         clones=clones,
-        worktrees=CaseWorktrees(desk, catalogue, git),
-        removal=Removal(desk, catalogue, git, boxes),
+        worktrees=CaseWorktreeMaker(desk, catalogue, git),
+        removal=CaseRemover(desk, catalogue, git, boxes),
         containers=boxes,
-        preparer=Preparer(desk, catalogue, git, sessions),
+        preparer=CasePreparer(desk, catalogue, git, sessions),
         orders=orders,
-        trash=Trash(
+        trash=TrashSweeper(
             clock=ground.reactor,
             store=store,
             files=ground.doors.files,
             places=ground.places,
-            in_use=clones.in_use,
+            in_use=clones.is_in_use,
         ),
     )
     return Feature(
         name="cases",
         service=service,
         operations=CaseRoutes(service).operations(),
-        forget=store.forget_orders,
+        forget=store.delete_stale_orders,
         start=service.start,
         close=service.stop,
     )
 
 
-def _desk(ground: Ground, store: CaseStore, hooks: WorkspaceHooks) -> Desk:
-    workspaces = Workspaces(
+def _make_operations(
+    ground: Ground, store: CaseStore, hooks: WorkspaceHookWriter
+) -> CaseOperations:
+    workspaces = WorkspaceFolders(
         cases_dir=ground.config.cases_dir,
         data_dir=ground.config.data_dir,
         home=ground.home,
@@ -88,8 +93,8 @@ def _desk(ground: Ground, store: CaseStore, hooks: WorkspaceHooks) -> Desk:
         multiuser=ground.config.multiuser,
         places=ground.places,
     )
-    return Desk(
-        DeskDependencies(
+    return CaseOperations(
+        CaseOperationsDependencies(
             clock=ground.reactor,
             hub=ground.hub,
             store=store,

@@ -9,21 +9,21 @@ from pathlib import Path, PurePosixPath
 from attrs import evolve
 from twisted.internet.defer import Deferred, gatherResults
 
-from tservice.cases.clones import Clones
-from tservice.cases.desk import PROBE_SECONDS, Desk
-from tservice.cases.folders import explain, look_at_all, look_for
-from tservice.cases.interfaces import IContainers, NoContainers
+from tservice.cases.case_folders import read_folder_states, read_local_state, to_service_error
+from tservice.cases.case_operations import PROBE_SECONDS, CaseOperations
+from tservice.cases.case_order import CaseOrderStore
+from tservice.cases.clones import CaseCloner
+from tservice.cases.interfaces import CaseContainers, NoContainers
 from tservice.cases.model import (
+    AgentMarker,
     Case,
     CaseLocation,
     CaseRow,
-    FolderLook,
-    Marker,
-    in_order,
+    FolderState,
     is_case_name,
-    same,
+    is_same_name,
+    sort_cases,
 )
-from tservice.cases.orders import Orders
 from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.core.places.location import LocationKind
@@ -33,16 +33,16 @@ Count = Callable[[str, str], int]
 """Returns the number of sessions that work in the case of a name and a path."""
 
 
-class Catalogue:
+class CaseCatalogue:
     """Reader of cases; it changes nothing."""
 
     def __init__(
         self,
-        desk: Desk,
-        clones: Clones,
-        orders: Orders,
+        desk: CaseOperations,
+        clones: CaseCloner,
+        orders: CaseOrderStore,
         sessions: Callable[[], ISessions],
-        containers: IContainers | None = None,
+        containers: CaseContainers | None = None,
     ) -> None:
         self._containers = containers or NoContainers()
         self._desk = desk
@@ -50,131 +50,145 @@ class Catalogue:
         self._orders = orders
         self._sessions = sessions
 
-    async def every(self, caller: Identity) -> list[Case]:
+    async def list_cases(self, caller: Identity) -> list[Case]:
         """Return the caller's cases, in their order."""
         desk = self._desk
-        await desk.ready(caller)
-        owner = desk.owner(caller)
-        every = desk.store.of(owner)
+        await desk.check_paths(caller)
+        owner = desk.get_owner(caller)
+        every = desk.store.list_rows(owner)
         away = [row for row in every if row.far is not None]
         rows = {row.name.lower(): row for row in every if row.far is None}
-        cases_dir = desk.workspaces.cases_of(caller)
+        cases_dir = desk.workspaces.get_cases_folder(caller)
         linked = [row for row in rows.values() if self._may_see(row, cases_dir, caller)]
-        looks = await self._look(caller, cases_dir, [str(row.path) for row in linked])
-        live = self._live(caller)
-        found = [_linked(row, looks[str(row.path)], live) for row in linked]
-        found += [self._away(row, live) for row in away if desk.workspaces.is_free(caller)]
+        looks = await self._read_folders(caller, cases_dir, [str(row.path) for row in linked])
+        live = self._make_counter(caller)
+        found = [_make_linked_case(row, looks[str(row.path)], live) for row in linked]
+        found += [
+            self._make_distant_case(row, live)
+            for row in away
+            if desk.workspaces.is_unrestricted(caller)
+        ]
         there = {case.name.lower() for case in found} | {case.path for case in found}
         for path, looked in looks.items():
             name = PurePosixPath(path).name
             if path not in there and name.lower() not in there:
-                found.append(_local(name, path, looked, rows.get(name.lower()), live))
-        found += self._clones.of(owner)
-        found = [self._contained(case, owner) for case in found]
-        return in_order(self._reached(found, caller), self._orders.of(owner))
+                found.append(_make_local_case(name, path, looked, rows.get(name.lower()), live))
+        found += self._clones.list_cloning(owner)
+        found = [self._with_container(case, owner) for case in found]
+        return sort_cases(self._select_visible(found, caller), self._orders.get_order(owner))
 
-    async def get(self, name: str, caller: Identity) -> Case:
+    async def get_case(self, name: str, caller: Identity) -> Case:
         """Return a case of the caller; upper and lower case of its name do not matter.
 
         @raise ServiceError: 404: there is none.
         """
         desk = self._desk
-        await desk.ready(caller)
-        owner = desk.owner(caller)
-        found = [case for case in self._clones.of(owner) if same(case.name, name)]
-        for case in self._reached(found or await self._find(owner, name, caller), caller):
-            return self._contained(case, owner)
+        await desk.check_paths(caller)
+        owner = desk.get_owner(caller)
+        found = [case for case in self._clones.list_cloning(owner) if is_same_name(case.name, name)]
+        for case in self._select_visible(
+            found or await self._find_cases(owner, name, caller), caller
+        ):
+            return self._with_container(case, owner)
         raise not_found(f"Case {name}")
 
-    async def _find(self, owner: str, name: str, caller: Identity) -> Sequence[Case]:
+    async def _find_cases(self, owner: str, name: str, caller: Identity) -> Sequence[Case]:
         desk = self._desk
-        cases_dir, row = desk.workspaces.cases_of(caller), desk.store.find(owner, name)
+        cases_dir, row = desk.workspaces.get_cases_folder(caller), desk.store.find_row(owner, name)
         if row is not None and row.far is not None:
-            free = desk.workspaces.is_free(caller)
-            return (self._away(row, self._live(caller)),) if free else ()
+            free = desk.workspaces.is_unrestricted(caller)
+            return (self._make_distant_case(row, self._make_counter(caller)),) if free else ()
         if row is not None and row.path is not None:
             if not self._may_see(row, cases_dir, caller):
                 return ()
-            looks = await self._alone(caller, row.path)
-            return (_linked(row, looks[row.path], self._live(caller)),)
+            looks = await self._read_folder(caller, row.path)
+            return (_make_linked_case(row, looks[row.path], self._make_counter(caller)),)
         if not is_case_name(name):
             return ()
-        looks = await self._at(caller, [str(cases_dir)], partial(look_for, cases_dir, name))
+        looks = await self._run_in_pool(
+            caller, [str(cases_dir)], partial(read_local_state, cases_dir, name)
+        )
         return [
-            _local(PurePosixPath(path).name, path, looked, row, self._live(caller))
+            _make_local_case(
+                PurePosixPath(path).name, path, looked, row, self._make_counter(caller)
+            )
             for path, looked in looks.items()
         ]
 
-    async def agent_made(self, caller: Identity) -> Sequence[tuple[Case, Marker]]:
+    async def list_agent_cases(self, caller: Identity) -> Sequence[tuple[Case, AgentMarker]]:
         """Return the cases that agents had made, with their markers, the newest first."""
-        cases = await self.every(caller)
+        cases = await self.list_cases(caller)
         found = [(case, case.marker) for case in cases if case.marker is not None]
         return sorted(found, key=lambda each: -each[1].created_at)
 
-    def live_in(self, name: str, path: str, caller: Identity) -> int:
+    def count_live_sessions(self, name: str, path: str, caller: Identity) -> int:
         """Return the number of sessions with a process that work in a case."""
-        return self._live(caller)(name, path)
+        return self._make_counter(caller)(name, path)
 
-    def sessions_in(self, name: str, path: str, caller: Identity) -> Sequence[Session]:
+    def list_sessions(self, name: str, path: str, caller: Identity) -> Sequence[Session]:
         """Return the sessions that work in a case, with a process or without."""
-        owner = self._desk.workspaces.owner_of(caller)
+        owner = self._desk.workspaces.get_owner(caller)
         every = self._sessions().list()
         return [each for each in every if _works_in(each, name, path, owner)]
 
-    def _contained(self, case: Case, owner: str) -> Case:
+    def _with_container(self, case: Case, owner: str) -> Case:
         """Return the case with its container, if it has one."""
-        found = self._containers.of(owner, case.name)
+        found = self._containers.find_container(owner, case.name)
         if found is None:
             return case
         return evolve(case, location=CaseLocation.CONTAINER, container=found)
 
-    def _live(self, caller: Identity) -> Count:
+    def _make_counter(self, caller: Identity) -> Count:
         """Return a function that counts the sessions with a process in a case; valid for this call
         only.
         """
-        owner = self._desk.workspaces.owner_of(caller)
+        owner = self._desk.workspaces.get_owner(caller)
         running = [each for each in self._sessions().list() if each.pid is not None]
         return lambda name, path: sum(_works_in(each, name, path, owner) for each in running)
 
-    async def _look(
+    async def _read_folders(
         self, caller: Identity, cases_dir: Path, linked: list[str]
-    ) -> dict[str, FolderLook]:
+    ) -> dict[str, FolderState]:
         """Read all folders in one call, or each separately if one does not answer or is busy."""
         try:
-            return await self._all(caller, cases_dir, linked)
+            return await self._read_together(caller, cases_dir, linked)
         except ServiceError:
             if not linked:
                 raise
-        found = await self._all(caller, cases_dir, [])
-        alone = [Deferred.fromCoroutine(self._alone(caller, path)) for path in linked]
+        found = await self._read_together(caller, cases_dir, [])
+        alone = [Deferred.fromCoroutine(self._read_folder(caller, path)) for path in linked]
         for each in await gatherResults(alone):
             found |= each
         return found
 
-    async def _alone(self, caller: Identity, path: str) -> dict[str, FolderLook]:
+    async def _read_folder(self, caller: Identity, path: str) -> dict[str, FolderState]:
         try:
-            return await self._at(caller, [path], partial(look_at_all, None, [path]))
+            return await self._run_in_pool(
+                caller, [path], partial(read_folder_states, None, [path])
+            )
         except ServiceError:
-            return {path: FolderLook()}
+            return {path: FolderState()}
 
-    async def _all(
+    async def _read_together(
         self, caller: Identity, cases_dir: Path, linked: list[str]
-    ) -> dict[str, FolderLook]:
-        work = partial(look_at_all, cases_dir, linked)
+    ) -> dict[str, FolderState]:
+        work = partial(read_folder_states, cases_dir, linked)
         inside = str(cases_dir) if linked else ""
-        return await self._at(caller, [*linked, str(cases_dir)], work, inside)
+        return await self._run_in_pool(caller, [*linked, str(cases_dir)], work, inside)
 
-    async def _at(
+    async def _run_in_pool(
         self,
         caller: Identity,
         paths: Iterable[str],
-        work: Callable[[], dict[str, FolderLook]],
+        work: Callable[[], dict[str, FolderState]],
         inside: str = "",
-    ) -> dict[str, FolderLook]:
+    ) -> dict[str, FolderState]:
         try:
-            return await self._desk.at(caller, paths, work, seconds=PROBE_SECONDS, inside=inside)
+            return await self._desk.run_on_folders(
+                caller, paths, work, seconds=PROBE_SECONDS, inside=inside
+            )
         except OSError as error:
-            raise explain(error, "the cases cannot be read") from error
+            raise to_service_error(error, "the cases cannot be read") from error
 
     def _may_see(self, row: CaseRow, cases_dir: Path, caller: Identity) -> bool:
         """Return true if the caller may see the case; a former admin may have cases that it can no
@@ -183,9 +197,9 @@ class Catalogue:
         if row.path is None:
             return False
         inside = PurePosixPath(row.path).is_relative_to(cases_dir)
-        return inside or self._desk.workspaces.is_free(caller)
+        return inside or self._desk.workspaces.is_unrestricted(caller)
 
-    def _away(self, row: CaseRow, live: Count) -> Case:
+    def _make_distant_case(self, row: CaseRow, live: Count) -> Case:
         """Return a case at another location; its folder is not read."""
         known = (
             row.far is not None and self._desk.workspaces.places.find_location(row.far) is not None
@@ -201,13 +215,13 @@ class Catalogue:
             far=row.far,
         )
 
-    def _reached(self, cases: Sequence[Case], caller: Identity) -> Sequence[Case]:
+    def _select_visible(self, cases: Sequence[Case], caller: Identity) -> Sequence[Case]:
         """Return the cases visible to a caller: a token that is limited to sessions sees only their
         cases.
         """
         if caller.sessions is None:
             return cases
-        owner = self._desk.workspaces.owner_of(caller)
+        owner = self._desk.workspaces.get_owner(caller)
         own = [it for it in self._sessions().list(caller) if it.id in caller.sessions]
         return [
             case
@@ -219,7 +233,7 @@ class Catalogue:
 _AWAY = {LocationKind.REMOTE: CaseLocation.REMOTE, LocationKind.CONTAINER: CaseLocation.CONTAINER}
 
 
-def _linked(row: CaseRow, looked: FolderLook, live: Count) -> Case:
+def _make_linked_case(row: CaseRow, looked: FolderState, live: Count) -> Case:
     path = str(row.path)
     return Case(
         name=row.name,
@@ -235,7 +249,9 @@ def _linked(row: CaseRow, looked: FolderLook, live: Count) -> Case:
     )
 
 
-def _local(name: str, path: str, looked: FolderLook, row: CaseRow | None, live: Count) -> Case:
+def _make_local_case(
+    name: str, path: str, looked: FolderState, row: CaseRow | None, live: Count
+) -> Case:
     made = None if looked.marker is None else looked.marker.created_at
     return Case(
         name=name,
@@ -251,7 +267,7 @@ def _local(name: str, path: str, looked: FolderLook, row: CaseRow | None, live: 
 
 def _works_in(session: Session, name: str, path: str, owner: str | None) -> bool:
     """Return true if the session has that case name, or works in the case's folder or below it."""
-    by_name = session.case_name is not None and same(session.case_name, name)
+    by_name = session.case_name is not None and is_same_name(session.case_name, name)
     if by_name and session.owner == owner:
         return True
     return session.working_dir == path or session.working_dir.startswith(f"{path}/")

@@ -10,11 +10,23 @@ from attrs import define, field, frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall
 
-from tservice.cases.desk import Desk, local_path
-from tservice.cases.folders import explain, look, move, remove_tree
-from tservice.cases.making import Making
-from tservice.cases.model import Case, CaseLocation, CaseRow, Cloning, check_case_name, taken
-from tservice.cases.shown import case_answer
+from tservice.cases.case_folders import (
+    move_folder,
+    read_folder_state,
+    remove_tree,
+    to_service_error,
+)
+from tservice.cases.case_operations import CaseOperations, local_case_path
+from tservice.cases.creation import CreatedFiles
+from tservice.cases.model import (
+    Case,
+    CaseLocation,
+    CaseRow,
+    CloneStatus,
+    check_case_name,
+    make_taken_error,
+)
+from tservice.cases.responses import make_case_response
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
 from tservice.core.event_payloads import CloneProgressPayload
@@ -36,14 +48,14 @@ Hold = Callable[[CloneSource, str], Awaitable[CloneSource]]
 """See L{hold_to_public}."""
 STAGING = ".cloning-"
 """Prefix of the folder, in the folder of cases, in which a clone is made."""
-AT_ONCE = 8
+MAX_CLONES = 8
 """Clones of all users together."""
-STEP = 0.25
+PROGRESS_SECONDS = 0.25
 """Seconds between two progress events (protocol-clone)."""
 
 
 @frozen(kw_only=True)
-class CloneWish:
+class CaseCloneRequest:
     """Request to clone a repository into a case."""
 
     name: str
@@ -54,7 +66,7 @@ class CloneWish:
 
 
 @frozen(kw_only=True)
-class CloneResult:
+class CaseCloneResult:
     """Result of a clone; see L{CloneOutcome}."""
 
     name: str
@@ -63,7 +75,7 @@ class CloneResult:
 
 
 @define(eq=False)
-class _Active:
+class _ActiveClone:
     """Clone in progress.
 
     @ivar staging: the folder in which it is made.
@@ -78,22 +90,22 @@ class _Active:
     again: Callable[[], None]
     begun: int
     progress: CloneProgress = field(factory=CloneProgress)
-    told: float = 0.0
+    last_event_at: float = 0.0
     timer: IDelayedCall | None = None
-    flight: SharedWork[CloneResult] | None = None
+    flight: SharedWork[CaseCloneResult] | None = None
 
 
-class Clones:
+class CaseCloner:
     """Running clones, one at a time for each owner."""
 
-    def __init__(self, desk: Desk, git: IGitWork, hold: Hold) -> None:
+    def __init__(self, desk: CaseOperations, git: IGitWork, hold: Hold) -> None:
         """@param hold: keeps a source to the public internet, in the name of an account."""
         self._desk = desk
         self._git = git
         self._hold = hold
-        self._active: dict[str, _Active] = {}
+        self._active: dict[str, _ActiveClone] = {}
 
-    def of(self, owner: str) -> list[Case]:
+    def list_cloning(self, owner: str) -> list[Case]:
         """Return the cases that are still being cloned."""
         active = self._active.get(owner)
         if active is None:
@@ -104,17 +116,17 @@ class Clones:
             path=active.path,
             location=CaseLocation.LOCAL,
             created_at=active.begun,
-            cloning=Cloning(phase=progress.phase, percent=progress.percent),
+            cloning=CloneStatus(phase=progress.phase, percent=progress.percent),
         )
         return [case]
 
-    def in_use(self, path: str) -> bool:
+    def is_in_use(self, path: str) -> bool:
         """Return true if a clone is being made at that path."""
         return any(path in (each.staging, each.path) for each in self._active.values())
 
-    async def clone(
-        self, wish: CloneWish, caller: Identity, again: Callable[[], None]
-    ) -> CloneResult:
+    async def clone_repository(
+        self, wish: CaseCloneRequest, caller: Identity, again: Callable[[], None]
+    ) -> CaseCloneResult:
         """Clone a repository; continue if the caller disconnects.
 
         @param again: authorizes the caller again, before the clone becomes a case.
@@ -127,17 +139,17 @@ class Clones:
             check_ref(wish.ref, "ref")
         if not caller.can_bypass_permissions:
             source = await self._hold(source, caller.username)
-        await self._desk.ready(caller)
-        active = self._admit(wish, caller, again)
-        active.flight = SharedWork(self._whole(active, wish, source, caller))
+        await self._desk.check_paths(caller)
+        active = self._register_clone(wish, caller, again)
+        active.flight = SharedWork(self._run_clone(active, wish, source, caller))
         return await active.flight.wait_for_result()
 
-    async def cancel(self, name: str, caller: Identity) -> None:
+    async def cancel_clone(self, name: str, caller: Identity) -> None:
         """Cancel a clone; returns after its files are removed.
 
         @raise ServiceError: 404: there is none of that name.
         """
-        active = self._active.get(self._desk.owner(caller))
+        active = self._active.get(self._desk.get_owner(caller))
         if active is None or active.name.lower() != name.lower() or active.flight is None:
             raise not_found(f"Clone {name}")
         active.run.cancel()
@@ -145,7 +157,7 @@ class Clones:
         active.flight.finished.addCallback(over.callback)
         await over
 
-    def stop(self) -> list[Deferred[None]]:
+    def stop_all(self) -> list[Deferred[None]]:
         """Cancel all clones; each Deferred fires after the end of one."""
         flights = [active.flight for active in self._active.values() if active.flight]
         for active in tuple(self._active.values()):
@@ -154,66 +166,70 @@ class Clones:
 
     # -- one clone
 
-    def _admit(self, wish: CloneWish, caller: Identity, again: Callable[[], None]) -> _Active:
+    def _register_clone(
+        self, wish: CaseCloneRequest, caller: Identity, again: Callable[[], None]
+    ) -> _ActiveClone:
         desk = self._desk
-        owner, cases = desk.owner(caller), desk.workspaces.cases_of(caller)
-        if owner in self._active or len(self._active) >= AT_ONCE:
+        owner, cases = desk.get_owner(caller), desk.workspaces.get_cases_folder(caller)
+        if owner in self._active or len(self._active) >= MAX_CLONES:
             text = "a clone is already running" if owner in self._active else "too many clones run"
             raise ServiceError(ErrorCode.RATE_LIMITED, f"{text}; wait for its end")
-        active = _Active(
+        active = _ActiveClone(
             owner=owner,
             name=wish.name,
-            path=local_path(cases, wish.name),
+            path=local_case_path(cases, wish.name),
             staging=str(cases / f"{STAGING}{wish.name}"),
-            run=CloneRun(on_progress=lambda progress: self._told(active, progress)),
+            run=CloneRun(on_progress=lambda progress: self._handle_progress(active, progress)),
             again=again,
             begun=now_ms(desk.clock),
         )
         self._active[owner] = active
         return active
 
-    async def _whole(
-        self, active: _Active, wish: CloneWish, source: CloneSource, caller: Identity
-    ) -> CloneResult:
+    async def _run_clone(
+        self, active: _ActiveClone, wish: CaseCloneRequest, source: CloneSource, caller: Identity
+    ) -> CaseCloneResult:
         try:
-            with self._desk.reserve(active.owner, wish.name, "cloned"):
-                await self._desk.refuse_taken(caller, wish.name)
-                cloned = await self._staged(active, wish, source, caller)
-            await self._announce(active, wish, caller)
+            with self._desk.reserve_name(active.owner, wish.name, "cloned"):
+                await self._desk.check_not_taken(caller, wish.name)
+                cloned = await self._clone_to_staging(active, wish, source, caller)
+            await self._publish_created(active, wish, caller)
         finally:
             self._active.pop(active.owner, None)
             if active.timer is not None:
                 active.timer.cancel()
-        return CloneResult(name=wish.name, repository=source.url, cloned=cloned)
+        return CaseCloneResult(name=wish.name, repository=source.url, cloned=cloned)
 
-    async def _staged(
-        self, active: _Active, wish: CloneWish, source: CloneSource, caller: Identity
+    async def _clone_to_staging(
+        self, active: _ActiveClone, wish: CaseCloneRequest, source: CloneSource, caller: Identity
     ) -> CloneOutcome:
-        desk, place = self._desk, self._desk.workspaces.place_of(caller)
+        desk, place = self._desk, self._desk.workspaces.get_location(caller)
         # If the service crashes now, the sweep removes it.
-        desk.store.doom(active.staging, place.id, now_ms(desk.clock))
+        desk.store.schedule_removal(active.staging, place.id, now_ms(desk.clock))
         making = None
         try:
-            making = await desk.make(caller, (), partial(_prepare, active))
+            making = await desk.create_files(caller, (), partial(_prepare_staging, active))
             order = CloneRequest(
                 source=source,
                 target=active.staging,
                 ref=wish.ref,
                 shallow=wish.shallow,
                 place=place,
-                owner=desk.workspaces.owner_of(caller),
+                owner=desk.workspaces.get_owner(caller),
             )
             active.again()
             cloned = await self._git.clone_repository(order, active.run)
-            await self._settle(active, wish, caller)
+            await self._move_to_case(active, wish, caller)
         except Exception as error:
-            await self._clear(active, making, caller)
+            await self._remove_staging(active, making, caller)
             if isinstance(error, OSError):
-                raise explain(error, "the clone could not be stored") from error
+                raise to_service_error(error, "the clone could not be stored") from error
             raise
         return cloned
 
-    async def _settle(self, active: _Active, wish: CloneWish, caller: Identity) -> None:
+    async def _move_to_case(
+        self, active: _ActiveClone, wish: CaseCloneRequest, caller: Identity
+    ) -> None:
         """Move a clone from the staging folder to its place, and save the case; all of it or
         nothing.
         """
@@ -222,9 +238,9 @@ class Clones:
             raise operation_failed("the clone was cancelled")
         active.again()
         try:
-            await desk.at(caller, (), partial(move, active.staging, active.path))
+            await desk.run_on_folders(caller, (), partial(move_folder, active.staging, active.path))
         except FileExistsError:
-            raise taken(wish.name) from None
+            raise make_taken_error(wish.name) from None
         row = CaseRow(
             owner=active.owner,
             name=wish.name,
@@ -232,13 +248,17 @@ class Clones:
             created_at=active.begun,
         )
         try:
-            desk.store.save(row, spared=active.staging)
+            desk.store.save_row(row, spared=active.staging)
         except ServiceError:
-            await desk.at(caller, (), partial(move, active.path, active.staging))
+            await desk.run_on_folders(caller, (), partial(move_folder, active.path, active.staging))
             raise
 
-    async def _announce(self, active: _Active, wish: CloneWish, caller: Identity) -> None:
-        looked = await self._desk.at(caller, (), partial(look, active.path))
+    async def _publish_created(
+        self, active: _ActiveClone, wish: CaseCloneRequest, caller: Identity
+    ) -> None:
+        looked = await self._desk.run_on_folders(
+            caller, (), partial(read_folder_state, active.path)
+        )
         case = Case(
             name=wish.name,
             path=active.path,
@@ -247,38 +267,40 @@ class Clones:
             created_at=active.begun,
             has_instructions=looked.has_instructions,
         )
-        self._desk.publish(EventName.CASE_CREATED, active.owner, case_answer(case))
+        self._desk.publish_event(EventName.CASE_CREATED, active.owner, make_case_response(case))
 
-    async def _clear(self, active: _Active, making: Making | None, caller: Identity) -> None:
+    async def _remove_staging(
+        self, active: _ActiveClone, making: CreatedFiles | None, caller: Identity
+    ) -> None:
         """Remove a failed clone; the sweep removes what cannot be removed now."""
         desk = self._desk
         try:
-            await desk.at(caller, (), partial(remove_tree, active.staging))
+            await desk.run_on_folders(caller, (), partial(remove_tree, active.staging))
             if making is not None:
-                await desk.undo(caller, making)
+                await desk.roll_back(caller, making)
         except (OSError, ServiceError):
             return
-        desk.store.spare(active.staging)
+        desk.store.cancel_removal(active.staging)
 
     # -- progress
 
-    def _told(self, active: _Active, progress: CloneProgress) -> None:
+    def _handle_progress(self, active: _ActiveClone, progress: CloneProgress) -> None:
         active.progress = progress
         if active.timer is None:
-            wait = max(0.0, active.told + STEP - self._desk.clock.seconds())
-            active.timer = self._desk.clock.callLater(wait, self._tell, active)
+            wait = max(0.0, active.last_event_at + PROGRESS_SECONDS - self._desk.clock.seconds())
+            active.timer = self._desk.clock.callLater(wait, self._publish_progress, active)
 
-    def _tell(self, active: _Active) -> None:
+    def _publish_progress(self, active: _ActiveClone) -> None:
         active.timer = None
-        active.told = self._desk.clock.seconds()
+        active.last_event_at = self._desk.clock.seconds()
         progress = active.progress
         data = CloneProgressPayload(
             name=active.name, phase=progress.phase, percent=progress.percent
         )
-        self._desk.publish(EventName.CASE_CLONE_PROGRESS, active.owner, data)
+        self._desk.publish_event(EventName.CASE_CLONE_PROGRESS, active.owner, data)
 
 
-def _prepare(active: _Active, making: Making) -> None:
+def _prepare_staging(active: _ActiveClone, making: CreatedFiles) -> None:
     """Make the folder of the cases, and remove anything at the staging folder."""
     remove_tree(active.staging)
-    making.folders(Path(active.staging).parent)
+    making.make_folders(Path(active.staging).parent)

@@ -17,7 +17,7 @@ from tservice.core.text import CASE_NAME, cut_between, is_mark
 
 NAME_LENGTH = 128
 DESCRIPTION_LENGTH = 1000
-MOST_CASES = 1000
+MAX_CASES = 1000
 """Cases of one owner; a further one is refused."""
 MARKER = ".service-agent-case.json"
 """File in a folder that an agent had made (protocol-quickstart)."""
@@ -48,7 +48,7 @@ class CaseLocation(StrEnum):
 
 
 @frozen(kw_only=True)
-class Worktree:
+class WorktreeOrigin:
     """Origin of a case that is a worktree.
 
     @ivar repository: the folder of the case whose repository it uses.
@@ -73,12 +73,12 @@ class CaseRow:
     path: str | None = None
     description: str | None = None
     created_at: int
-    worktree: Worktree | None = None
+    worktree: WorktreeOrigin | None = None
     far: LocationId | None = None
 
 
 @frozen(kw_only=True)
-class Marker:
+class AgentMarker:
     """Agent that had a folder made, and the time."""
 
     created_at: int
@@ -87,7 +87,7 @@ class Marker:
 
 
 @frozen(kw_only=True)
-class FolderLook:
+class FolderState:
     """State of a case's folder.
 
     @ivar there: it is a folder that can be entered.
@@ -96,11 +96,11 @@ class FolderLook:
 
     there: bool = False
     has_instructions: bool = False
-    marker: Marker | None = None
+    marker: AgentMarker | None = None
 
 
 @frozen(kw_only=True)
-class Cloning:
+class CloneStatus:
     """Progress of the clone that becomes a case; see L{tservice.git.interfaces.CloneProgress}."""
 
     phase: str
@@ -129,7 +129,7 @@ class CaseContainer:
 
 
 @frozen(kw_only=True)
-class ContainerWish:
+class ContainerSettings:
     """Settings for the container of a new case; C{None}: the setting of its host.
 
     @ivar host_id: C{None}: the host C{default}.
@@ -156,18 +156,18 @@ class Case:
     path: str
     location: CaseLocation
     unreachable: bool = False
-    marker: Marker | None = None
+    marker: AgentMarker | None = None
     description: str | None = None
     created_at: int | None = None
     has_instructions: bool = False
     live_sessions: int = 0
-    worktree: Worktree | None = None
-    cloning: Cloning | None = None
+    worktree: WorktreeOrigin | None = None
+    cloning: CloneStatus | None = None
     far: LocationId | None = None
     container: CaseContainer | None = None
 
     @property
-    def linked(self) -> bool:
+    def is_linked(self) -> bool:
         """True if its folder is not in the service's folder of cases."""
         return self.location is not CaseLocation.LOCAL
 
@@ -198,44 +198,44 @@ def is_case_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def same(one: str, other: str) -> bool:
+def is_same_name(one: str, other: str) -> bool:
     """Return true if two names collide; upper and lower case do not matter."""
     return one.lower() == other.lower()
 
 
-def named(name: str, names: Iterable[str]) -> str | None:
+def match_name(name: str, names: Iterable[str]) -> str | None:
     """Return the one of C{names} that equals C{name}, or else differs in letter case only."""
     known = list(names)
     if name in known:
         return name
-    return next((each for each in known if same(each, name)), None)
+    return next((each for each in known if is_same_name(each, name)), None)
 
 
-def taken(name: str) -> ServiceError:
+def make_taken_error(name: str) -> ServiceError:
     """Return a 409: the owner has a case of that name, of any kind."""
     return ServiceError(ErrorCode.ALREADY_EXISTS, f"There is already a case {name}")
 
 
-def worktree_names(name: str, branch: str) -> tuple[str, str]:
+def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
     """Return two names for the case of a worktree: a readable name, and one that is unique to the
     branch.
 
     The first is C{<name>-<branch>}, as far as a name can express it; branches may share it.  The
     second has a hash of the branch at its end: it is for a branch whose readable name is taken.
     """
-    part = _part(branch)
+    part = _branch_part(branch)
     code = hashlib.sha256(f"{name}\0{branch}".encode("utf-8", "replace")).hexdigest()[:_CODE]
     whole = f"{name}-{part}" if part else ""
     base = whole or name
-    if not _fits(base, _CODE + 1):
+    if not _fits_name(base, _CODE + 1):
         base = f"{name[:_PREFIX]}-{part}" if part else name[:_PREFIX]
-        while not _fits(base, _CODE + 1):
+        while not _fits_name(base, _CODE + 1):
             base = cut_between(base, len(base) - 1)
     unique = f"{base.rstrip('-')}-{code}"
-    return (whole if whole and _fits(whole) else unique), unique
+    return (whole if whole and _fits_name(whole) else unique), unique
 
 
-def _part(branch: str) -> str:
+def _branch_part(branch: str) -> str:
     """Return the letters of any script in C{branch}, with a C{-} for anything between them."""
     kept = ""
     # NFC joins letters and separate accents.
@@ -245,11 +245,11 @@ def _part(branch: str) -> str:
     return "-".join(kept.split()).strip("-")
 
 
-def _fits(name: str, more: int = 0) -> bool:
+def _fits_name(name: str, more: int = 0) -> bool:
     return len(name) + more <= NAME_LENGTH and len(name.encode()) + more <= _NAME_BYTES
 
 
-def in_order(cases: Iterable[Case], order: Sequence[str]) -> list[Case]:
+def sort_cases(cases: Iterable[Case], order: Sequence[str]) -> list[Case]:
     """Sort cases in the owner's order, the rest by name."""
     places = {name.lower(): place for place, name in enumerate(order)}
     last = len(places)

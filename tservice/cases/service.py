@@ -10,36 +10,46 @@ from attrs import evolve
 from twisted.internet.defer import Deferred, gatherResults
 from zope.interface import implementer
 
-from tservice.cases.browsing import Listing, browse
-from tservice.cases.catalogue import Catalogue
-from tservice.cases.clones import CloneResult, Clones, CloneWish
-from tservice.cases.desk import MADE, PROBE_SECONDS, Desk, local_path
-from tservice.cases.folders import check_link, explain, make_at, make_local
-from tservice.cases.interfaces import (
-    CasePlace,
-    ContainerWish,
-    ICases,
-    IContainers,
-    Marker,
-    NoContainers,
-    WorktreeWish,
+from tservice.cases.case_folders import (
+    check_link,
+    create_case_at,
+    create_local_case,
+    to_service_error,
 )
-from tservice.cases.making import Making
+from tservice.cases.case_operations import (
+    BEING_MADE,
+    PROBE_SECONDS,
+    CaseOperations,
+    local_case_path,
+)
+from tservice.cases.case_order import CaseOrderStore
+from tservice.cases.catalogue import CaseCatalogue
+from tservice.cases.clones import CaseCloner, CaseCloneRequest, CaseCloneResult
+from tservice.cases.creation import CreatedFiles
+from tservice.cases.folder_browsing import FolderListing, list_folders
+from tservice.cases.interfaces import (
+    AgentMarker,
+    CaseContainers,
+    CaseWorktreeRequest,
+    ContainerSettings,
+    ICases,
+    NoContainers,
+    ResolvedCase,
+)
 from tservice.cases.model import (
     Case,
     CaseLocation,
     CaseRow,
     check_case_name,
     check_known_name,
-    named,
+    match_name,
 )
-from tservice.cases.orders import Orders
-from tservice.cases.paths import check_far_path, check_place, plain_path
-from tservice.cases.preparing import Preparation, Preparer
-from tservice.cases.removal import Removal
-from tservice.cases.shown import case_answer
-from tservice.cases.trash import Trash
-from tservice.cases.worktrees import CaseWorktrees
+from tservice.cases.path_rules import check_path, check_remote_path, normalize_path
+from tservice.cases.preparation import CasePreparer, PreparationResult
+from tservice.cases.removal import CaseRemover
+from tservice.cases.responses import make_case_response
+from tservice.cases.trash import TrashSweeper
+from tservice.cases.worktrees import CaseWorktreeMaker
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
 from tservice.core.event_payloads import CaseOrderPayload, CaseRemovedPayload
@@ -55,15 +65,15 @@ class CaseService:
     def __init__(
         self,
         *,
-        desk: Desk,
-        catalogue: Catalogue,
-        clones: Clones,
-        worktrees: CaseWorktrees,
-        removal: Removal,
-        orders: Orders,
-        trash: Trash,
-        preparer: Preparer,
-        containers: IContainers | None = None,
+        desk: CaseOperations,
+        catalogue: CaseCatalogue,
+        clones: CaseCloner,
+        worktrees: CaseWorktreeMaker,
+        removal: CaseRemover,
+        orders: CaseOrderStore,
+        trash: TrashSweeper,
+        preparer: CasePreparer,
+        containers: CaseContainers | None = None,
     ) -> None:
         self._containers = containers or NoContainers()
         self._desk = desk
@@ -82,60 +92,66 @@ class CaseService:
 
     def stop(self) -> Deferred[list[object]]:
         """Cancel the clones; fires after all changes are done."""
-        return gatherResults([*self._clones.stop(), self._desk.stop(), self._trash.stop()])
+        return gatherResults([*self._clones.stop_all(), self._desk.stop(), self._trash.stop()])
 
     # -- reading
 
-    async def every(self, caller: Identity) -> Sequence[Case]:
+    async def list_cases(self, caller: Identity) -> Sequence[Case]:
         """Return the caller's cases, in their order."""
-        return await self._catalogue.every(caller)
+        return await self._catalogue.list_cases(caller)
 
-    async def get(self, name: str, caller: Identity) -> Case:
+    async def get_case(self, name: str, caller: Identity) -> Case:
         """Return a case of the caller.
 
         @raise ServiceError: 404.
         """
-        return await self._catalogue.get(name, caller)
+        return await self._catalogue.get_case(name, caller)
 
-    async def reached(self, name: str, caller: Identity) -> None:
-        await self._catalogue.get(name, caller)
+    async def check_visible(self, name: str, caller: Identity) -> None:
+        await self._catalogue.get_case(name, caller)
 
-    async def agent_made(self, caller: Identity) -> Sequence[tuple[Case, Marker]]:
+    async def list_agent_cases(self, caller: Identity) -> Sequence[tuple[Case, AgentMarker]]:
         """Return the cases that agents had made, with their markers, the newest first."""
-        return await self._catalogue.agent_made(caller)
+        return await self._catalogue.list_agent_cases(caller)
 
-    async def browse(self, path: str | None, caller: Identity, *, hidden: bool) -> Listing:
+    async def browse_folders(
+        self, path: str | None, caller: Identity, *, hidden: bool
+    ) -> FolderListing:
         """Return the folders in a folder; without C{path} those at home, or in the caller's
         workspace.
 
         @raise ServiceError: 400, 403, 404, 422 naming C{path}.
         """
         desk, spaces = self._desk, self._workspaces
-        await desk.ready(caller)
-        bounds = spaces.bounds(caller)
-        free = spaces.is_free(caller)
-        top = None if free else str(spaces.cases_of(caller))
-        where = plain_path(path or top or str(spaces.home_of(caller)), bounds)
-        look = partial(browse, where, top, hidden=hidden)
+        await desk.check_paths(caller)
+        bounds = spaces.get_bounds(caller)
+        free = spaces.is_unrestricted(caller)
+        top = None if free else str(spaces.get_cases_folder(caller))
+        where = normalize_path(path or top or str(spaces.get_home(caller)), bounds)
+        look = partial(list_folders, where, top, hidden=hidden)
         try:
             whole = partial(look, look=True)
-            return await desk.at(caller, [where], whole, seconds=PROBE_SECONDS, inside=where)
+            return await desk.run_on_folders(
+                caller, [where], whole, seconds=PROBE_SECONDS, inside=where
+            )
         except ServiceError as error:
             if error.code is not ErrorCode.OPERATION_FAILED:
                 raise
         # An entry does not answer, but its name can be listed.
-        return await desk.at(caller, [where], partial(look, look=False), seconds=PROBE_SECONDS)
+        return await desk.run_on_folders(
+            caller, [where], partial(look, look=False), seconds=PROBE_SECONDS
+        )
 
     # -- making
 
-    async def create(
+    async def create_case(
         self,
         name: str,
         description: str | None,
         path: str | None,
         caller: Identity,
         again: Callable[[], None],
-        container: ContainerWish | None = None,
+        container: ContainerSettings | None = None,
     ) -> Case:
         """Make and fill a case.
 
@@ -147,74 +163,80 @@ class CaseService:
         if path is not None:
             self._require_admin(caller)
         if container is not None:
-            self._containers.judge(container)
-        work = self._create(name, description, path, caller, again, container)
-        return await self._desk.whole(work)
+            self._containers.check_settings(container)
+        work = self._create_case(name, description, path, caller, again, container)
+        return await self._desk.run_to_end(work)
 
-    async def _create(
+    async def _create_case(
         self,
         name: str,
         description: str | None,
         path: str | None,
         caller: Identity,
         again: Callable[[], None],
-        container: ContainerWish | None,
+        container: ContainerSettings | None,
     ) -> Case:
         desk = self._desk
-        await desk.ready(caller)
-        owner, hooks = desk.owner(caller), desk.hooks_for(caller)
-        where = None if path is None else self._judged(path, caller)
-        cases = self._workspaces.cases_of(caller)
-        with desk.reserve(owner, name, MADE):
-            await desk.refuse_taken(caller, name)
+        await desk.check_paths(caller)
+        owner, hooks = desk.get_owner(caller), desk.get_hook_writer(caller)
+        where = None if path is None else self._check_text(path, caller)
+        cases = self._workspaces.get_cases_folder(caller)
+        with desk.reserve_name(owner, name, BEING_MADE):
+            await desk.check_not_taken(caller, name)
             if where is None:
-                work = partial(make_local, cases=cases, name=name, put_hooks=hooks)
+                work = partial(create_local_case, cases=cases, name=name, put_hooks=hooks)
                 paths = [str(cases)]
             else:
-                bounds = self._workspaces.bounds(caller)
-                work = partial(make_at, path=where, name=name, bounds=bounds, put_hooks=hooks)
+                bounds = self._workspaces.get_bounds(caller)
+                work = partial(
+                    create_case_at, path=where, name=name, bounds=bounds, put_hooks=hooks
+                )
                 paths = [str(Path(where).parent), where]
-            making = await self._made(caller, paths, work)
-            row = self._row(owner, name, where, description)
+            making = await self._create_files(caller, paths, work)
+            row = self._make_row(owner, name, where, description)
             try:
-                await self._keep(row, where or local_path(cases, name), again, container)
+                await self._save_case(row, where or local_case_path(cases, name), again, container)
             except Exception:
-                await desk.undo(caller, making)
+                await desk.roll_back(caller, making)
                 raise
-            return await self._told(EventName.CASE_CREATED, name, caller)
+            return await self._publish_case(EventName.CASE_CREATED, name, caller)
 
-    async def _made(
-        self, caller: Identity, paths: Iterable[str], work: Callable[[Making], None]
-    ) -> Making:
+    async def _create_files(
+        self, caller: Identity, paths: Iterable[str], work: Callable[[CreatedFiles], None]
+    ) -> CreatedFiles:
         try:
-            return await self._desk.make(caller, paths, work)
+            return await self._desk.create_files(caller, paths, work)
         except FileExistsError as error:
             text = f"something already exists at {error.filename}"
             raise ServiceError(ErrorCode.ALREADY_EXISTS, text) from error
         except OSError as error:
-            raise explain(error, "the case cannot be created") from error
+            raise to_service_error(error, "the case cannot be created") from error
 
-    async def _keep(
-        self, row: CaseRow, path: str, again: Callable[[], None], container: ContainerWish | None
+    async def _save_case(
+        self,
+        row: CaseRow,
+        path: str,
+        again: Callable[[], None],
+        container: ContainerSettings | None,
     ) -> None:
         """Save a new case, with its container."""
         again()
-        self._desk.store.save(row)
+        self._desk.store.save_row(row)
         if container is None:
             return
         try:
-            await self._containers.attach(row.owner, row.name, path, container, again)
+            await self._containers.create_container(row.owner, row.name, path, container, again)
         except Exception:
-            self._desk.store.drop(row.owner, row.name)
+            self._desk.store.delete_later(row.owner, row.name)
             raise
 
-    async def link(
+    async def link_folder(
         self,
         name: str,
         path: str,
         caller: Identity,
         again: Callable[[], None],
-        container: ContainerWish | None = None,
+        container: ContainerSettings | None = None,
     ) -> Case:
         """Name an existing folder as a case; nothing is written into it.
 
@@ -225,31 +247,31 @@ class CaseService:
         check_case_name(name)
         self._require_admin(caller)
         if container is not None:
-            self._containers.judge(container)
-        return await self._desk.whole(self._link(name, path, caller, again, container))
+            self._containers.check_settings(container)
+        return await self._desk.run_to_end(self._link_folder(name, path, caller, again, container))
 
-    async def _link(
+    async def _link_folder(
         self,
         name: str,
         path: str,
         caller: Identity,
         again: Callable[[], None],
-        container: ContainerWish | None,
+        container: ContainerSettings | None,
     ) -> Case:
         desk = self._desk
-        await desk.ready(caller)
-        owner, where = desk.owner(caller), self._judged(path, caller)
-        with desk.reserve(owner, name, "linked"):
-            await desk.refuse_taken(caller, name)
-            check = partial(check_link, where, self._workspaces.bounds(caller))
+        await desk.check_paths(caller)
+        owner, where = desk.get_owner(caller), self._check_text(path, caller)
+        with desk.reserve_name(owner, name, "linked"):
+            await desk.check_not_taken(caller, name)
+            check = partial(check_link, where, self._workspaces.get_bounds(caller))
             try:
-                await desk.at(caller, [where], check, seconds=PROBE_SECONDS)
+                await desk.run_on_folders(caller, [where], check, seconds=PROBE_SECONDS)
             except OSError as error:
-                raise explain(error, "path: the folder cannot be read") from error
-            await self._keep(self._row(owner, name, where, None), where, again, container)
-            return await self._told(EventName.CASE_LINKED, name, caller)
+                raise to_service_error(error, "path: the folder cannot be read") from error
+            await self._save_case(self._make_row(owner, name, where, None), where, again, container)
+            return await self._publish_case(EventName.CASE_LINKED, name, caller)
 
-    async def link_far(
+    async def link_remote(
         self, name: str, far: LocationId, path: str, caller: Identity, again: Callable[[], None]
     ) -> Case:
         """Name a folder of another location as a case; the folder is not read.
@@ -259,63 +281,63 @@ class CaseService:
         """
         check_case_name(name)
         self._require_admin(caller)
-        return await self._desk.whole(self._link_far(name, far, path, caller, again))
+        return await self._desk.run_to_end(self._link_remote(name, far, path, caller, again))
 
-    async def _link_far(
+    async def _link_remote(
         self, name: str, far: LocationId, path: str, caller: Identity, again: Callable[[], None]
     ) -> Case:
         desk = self._desk
-        await desk.ready(caller)
-        owner, where = desk.owner(caller), check_far_path(path)
+        await desk.check_paths(caller)
+        owner, where = desk.get_owner(caller), check_remote_path(path)
         if self._workspaces.places.find_location(far) is None:
             raise not_found(f"Host {far.name}")
-        with desk.reserve(owner, name, "linked"):
-            await desk.refuse_taken(caller, name)
+        with desk.reserve_name(owner, name, "linked"):
+            await desk.check_not_taken(caller, name)
             again()
-            desk.store.save(evolve(self._row(owner, name, where, None), far=far))
-            return await self._told(EventName.CASE_LINKED, name, caller)
+            desk.store.save_row(evolve(self._make_row(owner, name, where, None), far=far))
+            return await self._publish_case(EventName.CASE_LINKED, name, caller)
 
-    async def clone(
-        self, wish: CloneWish, caller: Identity, again: Callable[[], None]
-    ) -> tuple[Case, CloneResult]:
+    async def clone_repository(
+        self, wish: CaseCloneRequest, caller: Identity, again: Callable[[], None]
+    ) -> tuple[Case, CaseCloneResult]:
         """Clone a repository into a case (protocol-clone).
 
         @param again: authorizes the caller again, before the case is saved.
         """
-        done = await self._clones.clone(wish, caller, again)
-        return await self._catalogue.get(done.name, caller), done
+        done = await self._clones.clone_repository(wish, caller, again)
+        return await self._catalogue.get_case(done.name, caller), done
 
     async def cancel_clone(self, name: str, caller: Identity) -> None:
         """Cancel a clone.
 
         @raise ServiceError: 404.
         """
-        await self._clones.cancel(name, caller)
+        await self._clones.cancel_clone(name, caller)
 
     async def make_worktree(
-        self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], None]
+        self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], None]
     ) -> Case:
         """Return a case on a new worktree of another (protocol-worktrees).
 
         @param again: authorizes the caller again, before the case is saved.
         """
-        return await self._desk.whole(self._make_worktree(name, wish, caller, again))
+        return await self._desk.run_to_end(self._make_worktree(name, wish, caller, again))
 
     async def _make_worktree(
-        self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], None]
+        self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], None]
     ) -> Case:
-        place = await self._worktrees.add(name, wish, caller, again)
-        return await self._catalogue.get(place.name, caller)
+        place = await self._worktrees.add_worktree(name, wish, caller, again)
+        return await self._catalogue.get_case(place.name, caller)
 
-    async def prepare(
+    async def prepare_case(
         self, name: str, caller: Identity, again: Callable[[], object]
-    ) -> Preparation:
-        """Fetch the missing parts of a case (protocol-prepare); see L{Preparer.prepare}."""
-        return await self._desk.whole(self._preparer.prepare(name, caller, again))
+    ) -> PreparationResult:
+        """Fetch the missing parts of a case (protocol-prepare); see L{CasePreparer.prepare_case}."""
+        return await self._desk.run_to_end(self._preparer.prepare_case(name, caller, again))
 
     # -- changing
 
-    async def delete(
+    async def delete_case(
         self, name: str, caller: Identity, *, force: bool, again: Callable[[], None]
     ) -> None:
         """Remove a case (protocol-cases).
@@ -323,9 +345,11 @@ class CaseService:
         @param again: authorizes the caller again, before steps that cannot be rolled back.
         @raise ServiceError: 404, 409, 422.
         """
-        await self._desk.whole(self._removal.remove(name, caller, force=force, again=again))
+        await self._desk.run_to_end(
+            self._removal.remove_case(name, caller, force=force, again=again)
+        )
 
-    async def order(
+    async def set_order(
         self, names: Sequence[str], caller: Identity, again: Callable[[], None]
     ) -> Sequence[str]:
         """Set the order of the caller's cases.
@@ -334,19 +358,19 @@ class CaseService:
         @return: the new order.
         @raise ServiceError: 400: a case is named twice; 404: there is no such case.
         """
-        known = [case.name for case in await self._catalogue.every(caller)]
+        known = [case.name for case in await self._catalogue.list_cases(caller)]
         wanted = []
         for name in names:
-            meant = named(name, known)
+            meant = match_name(name, known)
             if meant is None:
                 raise not_found(f"Case {name}")
             wanted.append(meant)
         if len(set(wanted)) != len(wanted):
             raise invalid_field("order", "names a case twice")
         again()
-        owner = self._desk.owner(caller)
-        self._orders.put(owner, wanted)
-        self._desk.publish(
+        owner = self._desk.get_owner(caller)
+        self._orders.put_order(owner, wanted)
+        self._desk.publish_event(
             EventName.CASE_ORDER_CHANGED, owner, CaseOrderPayload(order=tuple(wanted))
         )
         return wanted
@@ -354,110 +378,116 @@ class CaseService:
     # -- ICases
 
     def owner_of(self, caller: Identity) -> str | None:
-        return self._workspaces.owner_of(caller)
+        return self._workspaces.get_owner(caller)
 
-    async def folder(self, text: str, caller: Identity) -> str:
-        return await self._desk.folder(text, caller, "workingDir")
+    async def resolve_folder(self, text: str, caller: Identity) -> str:
+        return await self._desk.resolve_folder(text, caller, "workingDir")
 
-    async def default(self, caller: Identity, chosen: str | None) -> str:
-        return await self._desk.default(caller, chosen)
+    async def default_folder(self, caller: Identity, chosen: str | None) -> str:
+        return await self._desk.default_folder(caller, chosen)
 
-    async def case(self, name: str, caller: Identity) -> CasePlace:
+    async def resolve_case(self, name: str, caller: Identity) -> ResolvedCase:
         check_known_name(name, "caseName")
-        self.refuse_removed(name, caller)
-        found = await self._find(name, caller)
+        self.check_not_removed(name, caller)
+        found = await self._find_case(name, caller)
         if found is None:
             raise not_found(f"Case {name}")
         return found
 
-    def refuse_removed(self, name: str, caller: Identity) -> None:
-        self._desk.refuse_reserved(self._desk.owner(caller), name)
+    def check_not_removed(self, name: str, caller: Identity) -> None:
+        self._desk.check_not_reserved(self._desk.get_owner(caller), name)
 
-    async def open(self, name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
+    async def open_or_create(
+        self, name: str, caller: Identity, marker: AgentMarker | None = None
+    ) -> ResolvedCase:
         check_known_name(name, "caseName")
-        owner = self._desk.owner(caller)
-        await self._desk.made(owner, name)
-        self.refuse_removed(name, caller)
-        found = await self._find(name, caller)
+        owner = self._desk.get_owner(caller)
+        await self._desk.wait_until_made(owner, name)
+        self.check_not_removed(name, caller)
+        found = await self._find_case(name, caller)
         if found is not None:
             return found
         check_case_name(name, "caseName")
-        await self._desk.made(owner, name)
-        with self._desk.reserve(owner, name, MADE):
+        await self._desk.wait_until_made(owner, name)
+        with self._desk.reserve_name(owner, name, BEING_MADE):
             # Another caller may have made it since the search.
-            found = await self._find(name, caller)
-            return found or await self._opened(owner, name, caller, marker)
+            found = await self._find_case(name, caller)
+            return found or await self._create_opened(owner, name, caller, marker)
 
-    async def _opened(
-        self, owner: str, name: str, caller: Identity, marker: Marker | None
-    ) -> CasePlace:
-        desk, cases = self._desk, self._workspaces.cases_of(caller)
-        row = self._row(owner, name, None, None)
-        await desk.refuse_too_many(caller)
-        hooks = desk.hooks_for(caller)
-        work = partial(make_local, cases=cases, name=name, put_hooks=hooks, marker=marker)
+    async def _create_opened(
+        self, owner: str, name: str, caller: Identity, marker: AgentMarker | None
+    ) -> ResolvedCase:
+        desk, cases = self._desk, self._workspaces.get_cases_folder(caller)
+        row = self._make_row(owner, name, None, None)
+        await desk.check_case_limit(caller)
+        hooks = desk.get_hook_writer(caller)
+        work = partial(create_local_case, cases=cases, name=name, put_hooks=hooks, marker=marker)
         try:
-            making = await desk.make(caller, [str(cases)], work)
+            making = await desk.create_files(caller, [str(cases)], work)
         except FileExistsError as error:
             raise invalid_field(
                 "caseName", "its folder cannot be created: something else is there"
             ) from error
         except OSError as error:
-            raise explain(error, "caseName: its folder cannot be created") from error
+            raise to_service_error(error, "caseName: its folder cannot be created") from error
         try:
-            path = await desk.folder(local_path(cases, name), caller, "caseName")
-            desk.store.save(row)
+            path = await desk.resolve_folder(local_case_path(cases, name), caller, "caseName")
+            desk.store.save_row(row)
         except ServiceError:
-            await desk.undo(caller, making)
+            await desk.roll_back(caller, making)
             raise
-        self._desk.publish(EventName.CASE_CREATED, owner, case_answer(_new(row, path)))
+        self._desk.publish_event(
+            EventName.CASE_CREATED, owner, make_case_response(_make_new_case(row, path))
+        )
 
-        async def undo() -> None:
-            if self._catalogue.sessions_in(name, path, caller):
+        async def undo_creation() -> None:
+            if self._catalogue.list_sessions(name, path, caller):
                 return  # another session works in it by now
-            await desk.undo(caller, making)
-            desk.store.drop(owner, name)
-            desk.publish(EventName.CASE_DELETED, owner, CaseRemovedPayload(name=name))
+            await desk.roll_back(caller, making)
+            desk.store.delete_later(owner, name)
+            desk.publish_event(EventName.CASE_DELETED, owner, CaseRemovedPayload(name=name))
 
-        return CasePlace(name=name, path=path, undo=undo)
+        return ResolvedCase(name=name, path=path, undo=undo_creation)
 
     async def add_worktree(
-        self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], object]
-    ) -> CasePlace:
-        return await self._worktrees.add(name, wish, caller, again)
+        self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+    ) -> ResolvedCase:
+        return await self._worktrees.add_worktree(name, wish, caller, again)
 
-    def container_folders(self) -> Iterable[str]:
-        return self._containers.folders()
+    def list_container_folders(self) -> Iterable[str]:
+        return self._containers.list_folders()
 
     # -- inside
 
-    async def _find(self, name: str, caller: Identity) -> CasePlace | None:
+    async def _find_case(self, name: str, caller: Identity) -> ResolvedCase | None:
         """Return the case if it exists."""
         desk = self._desk
-        row = desk.store.find(desk.owner(caller), name)
+        row = desk.store.find_row(desk.get_owner(caller), name)
         if row is not None and row.far is not None:
             self._require_admin(caller)
-            return CasePlace(name=row.name, path=str(row.path), place=row.far)
+            return ResolvedCase(name=row.name, path=str(row.path), place=row.far)
         if row is not None and row.path is not None:
-            path = await desk.folder(row.path, caller, "caseName")
-            return CasePlace(name=row.name, path=path, place=self._contained(caller, row.name))
-        await desk.ready(caller)
-        there = await desk.local_name(name, caller)
+            path = await desk.resolve_folder(row.path, caller, "caseName")
+            return ResolvedCase(
+                name=row.name, path=path, place=self._container_location(caller, row.name)
+            )
+        await desk.check_paths(caller)
+        there = await desk.find_local_name(name, caller)
         if there is None:
             return None
-        path = local_path(self._workspaces.cases_of(caller), there)
-        folder = await desk.folder(path, caller, "caseName")
-        return CasePlace(name=there, path=folder, place=self._contained(caller, there))
+        path = local_case_path(self._workspaces.get_cases_folder(caller), there)
+        folder = await desk.resolve_folder(path, caller, "caseName")
+        return ResolvedCase(name=there, path=folder, place=self._container_location(caller, there))
 
-    def _contained(self, caller: Identity, name: str) -> LocationId | None:
-        found = self._containers.of(self._desk.owner(caller), name)
+    def _container_location(self, caller: Identity, name: str) -> LocationId | None:
+        found = self._containers.find_container(self._desk.get_owner(caller), name)
         return None if found is None else found.place
 
-    def _judged(self, path: str, caller: Identity) -> str:
+    def _check_text(self, path: str, caller: Identity) -> str:
         """Check a path by its text only; its target is checked later, in a thread."""
-        bounds = self._workspaces.bounds(caller)
-        where = plain_path(path, bounds)
-        check_place(where, bounds)
+        bounds = self._workspaces.get_bounds(caller)
+        where = normalize_path(path, bounds)
+        check_path(where, bounds)
         return where
 
     def _require_admin(self, caller: Identity) -> None:
@@ -465,7 +495,9 @@ class CaseService:
             text = "path: folders outside of the workspace are for admins"
             raise ServiceError(ErrorCode.FORBIDDEN, text)
 
-    def _row(self, owner: str, name: str, path: str | None, description: str | None) -> CaseRow:
+    def _make_row(
+        self, owner: str, name: str, path: str | None, description: str | None
+    ) -> CaseRow:
         return CaseRow(
             owner=owner,
             name=name,
@@ -474,13 +506,13 @@ class CaseService:
             created_at=now_ms(self._desk.clock),
         )
 
-    async def _told(self, event: EventName, name: str, caller: Identity) -> Case:
-        case = await self._catalogue.get(name, caller)
-        self._desk.publish(event, self._desk.owner(caller), case_answer(case))
+    async def _publish_case(self, event: EventName, name: str, caller: Identity) -> Case:
+        case = await self._catalogue.get_case(name, caller)
+        self._desk.publish_event(event, self._desk.get_owner(caller), make_case_response(case))
         return case
 
 
-def _new(row: CaseRow, path: str) -> Case:
+def _make_new_case(row: CaseRow, path: str) -> Case:
     """Return a local case that was just filled."""
     return Case(
         name=row.name,

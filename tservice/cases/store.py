@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from tservice.cases.model import CaseRow, Worktree
+from tservice.cases.model import CaseRow, WorktreeOrigin
 from tservice.core.places.location import LocationId, LocationKind, location_of_os_user
 from tservice.store.database import Database
 
@@ -28,7 +28,7 @@ _FORGET = "DELETE FROM cases WHERE owner = ? AND name = ?"
 
 
 @frozen(kw_only=True)
-class Doomed:
+class ScheduledRemoval:
     """Folder that is to be removed.
 
     @ivar place: the location with whose rights it is removed.
@@ -46,32 +46,32 @@ class CaseStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def of(self, owner: str) -> list[CaseRow]:
+    def list_rows(self, owner: str) -> list[CaseRow]:
         """Return the stored cases of an owner."""
         rows = self._database.query_rows(
             "SELECT * FROM cases WHERE owner = ? ORDER BY name", (owner,)
         )
-        return [_row(row) for row in rows]
+        return [_row_from_database(row) for row in rows]
 
-    def find(self, owner: str, name: str) -> CaseRow | None:
+    def find_row(self, owner: str, name: str) -> CaseRow | None:
         """Return a stored case; upper and lower case of its name do not matter."""
         row = self._database.query_one(
             "SELECT * FROM cases WHERE owner = ? AND name = ?", (owner, name)
         )
-        return None if row is None else _row(row)
+        return None if row is None else _row_from_database(row)
 
-    def at(self, place: LocationId) -> str | None:
+    def find_case_at(self, place: LocationId) -> str | None:
         """Return the name of a case at a location, of any owner."""
         sql = "SELECT name FROM cases WHERE far_kind = ? AND far_name = ? LIMIT 1"
         row = self._database.query_one(sql, (place.kind.value, place.name))
         return None if row is None else str(row["name"])
 
-    def worktrees_of(self, owner: str, folder: str) -> list[str]:
+    def list_worktrees(self, owner: str, folder: str) -> list[str]:
         """Return the names of an owner's cases that are worktrees of the repository C{folder}."""
         sql = "SELECT name FROM cases WHERE owner = ? AND repository = ? ORDER BY name"
         return [str(row["name"]) for row in self._database.query_rows(sql, (owner, folder))]
 
-    def save(self, row: CaseRow, *, spared: str | None = None) -> None:
+    def save_row(self, row: CaseRow, *, spared: str | None = None) -> None:
         """Insert or update a case.
 
         @param spared: a folder that is removed from the trash table in the same transaction.
@@ -93,16 +93,16 @@ class CaseStore:
         with self._database.transaction():
             self._database.execute(_SAVE, values)
             if spared is not None:
-                self.spare(spared)
+                self.cancel_removal(spared)
 
-    def forget(self, owner: str, name: str) -> None:
+    def delete_row(self, owner: str, name: str) -> None:
         """Delete a case.
 
         @raise DiskFull: the disk is full.
         """
         self._database.execute(_FORGET, (owner, name))
 
-    def drop(self, owner: str, name: str) -> None:
+    def delete_later(self, owner: str, name: str) -> None:
         """Delete a case that was rolled back; if the disk is full, this is deferred."""
         self._database.execute_or_defer(("case", owner, name), _FORGET, (owner, name))
 
@@ -113,7 +113,7 @@ class CaseStore:
         """
         self._database.deferred_writes.probe_disk()
 
-    def doom(self, path: str, place: LocationId, due: int) -> None:
+    def schedule_removal(self, path: str, place: LocationId, due: int) -> None:
         """Schedule the removal of a folder.
 
         @raise DiskFull: the disk is full.
@@ -124,29 +124,29 @@ class CaseStore:
             (path, name, place.uid, due),
         )
 
-    def spare(self, path: str) -> None:
+    def cancel_removal(self, path: str) -> None:
         """Cancel the scheduled removal of a folder, or record that it is done."""
         self._database.execute("DELETE FROM case_trash WHERE path = ?", (path,))
 
-    def postpone(self, path: str, due: int) -> None:
+    def postpone_removal(self, path: str, due: int) -> None:
         """Schedule another attempt to remove a folder."""
         sql = "UPDATE case_trash SET due = ? WHERE path = ?"
         self._database.execute(sql, (due, path), durable=False)
 
-    def due(self, now: int, limit: int) -> list[Doomed]:
+    def list_due_removals(self, now: int, limit: int) -> list[ScheduledRemoval]:
         """Return the folders that are due for removal, the longest due first."""
         rows = self._database.query_rows(
             "SELECT * FROM case_trash WHERE due <= ? ORDER BY due, path LIMIT ?", (now, limit)
         )
-        return [_doomed(row) for row in rows]
+        return [_removal_from_row(row) for row in rows]
 
-    def order(self, owner: str) -> list[str]:
+    def get_order(self, owner: str) -> list[str]:
         """Return an account's order."""
         sql = "SELECT names FROM case_orders WHERE owner = ?"
         row = self._database.query_one(sql, (owner,))
         return [] if row is None else [str(name) for name in json.loads(row["names"])]
 
-    def forget_orders(self, known: Callable[[str], bool]) -> None:
+    def delete_stale_orders(self, known: Callable[[str], bool]) -> None:
         """Delete the orders of removed accounts; if the disk is full, this is deferred."""
         for row in self._database.query_rows("SELECT owner FROM case_orders"):
             if not known(row["owner"]):
@@ -164,7 +164,7 @@ class CaseStore:
         )
 
 
-def _row(row: sqlite3.Row) -> CaseRow:
+def _row_from_database(row: sqlite3.Row) -> CaseRow:
     repository, branch = row["repository"], row["branch"]
     return CaseRow(
         owner=row["owner"],
@@ -172,18 +172,18 @@ def _row(row: sqlite3.Row) -> CaseRow:
         path=row["path"],
         description=row["description"],
         created_at=row["created_at"],
-        worktree=None if branch is None else Worktree(repository=repository, branch=branch),
-        far=_far(row),
+        worktree=None if branch is None else WorktreeOrigin(repository=repository, branch=branch),
+        far=_location_from_row(row),
     )
 
 
-def _far(row: sqlite3.Row) -> LocationId | None:
+def _location_from_row(row: sqlite3.Row) -> LocationId | None:
     if row["far_kind"] is None:
         return None
     kind = LocationKind(row["far_kind"])
     return LocationId(kind=kind, name=row["far_name"], part=row["far_part"])
 
 
-def _doomed(row: sqlite3.Row) -> Doomed:
+def _removal_from_row(row: sqlite3.Row) -> ScheduledRemoval:
     place = location_of_os_user(row["os_user"], row["os_uid"])
-    return Doomed(path=row["path"], place=place, due=row["due"])
+    return ScheduledRemoval(path=row["path"], place=place, due=row["due"])

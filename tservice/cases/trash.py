@@ -9,25 +9,25 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.cases.folders import remove_tree
-from tservice.cases.store import CaseStore, Doomed
+from tservice.cases.case_folders import remove_tree
+from tservice.cases.store import CaseStore, ScheduledRemoval
 from tservice.core.clock import now_ms
 from tservice.core.doors.worker_pool import WorkerPool
 from tservice.core.errors import ServiceError
 from tservice.core.places.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
 
-KEPT_MS = 7 * 24 * 3600 * 1000
+RETENTION_MS = 7 * 24 * 3600 * 1000
 """Milliseconds in which a removed case can be restored (protocol-cases)."""
-PAUSE = 3600.0
+SWEEP_SECONDS = 3600.0
 """Seconds between two sweeps."""
-AT_ONCE = 100
+MAX_PER_SWEEP = 100
 """Folders of one sweep; the rest waits for the next."""
 SECONDS = 600.0
 """Seconds that the removal of one folder may take, before it is tried again later."""
 
 
-class Trash:
+class TrashSweeper:
     """Sweeper of the trash: once an hour, one folder after the other, each with the rights of its
     location.
     """
@@ -56,8 +56,8 @@ class Trash:
     def start(self) -> None:
         """Sweep now, and every hour from now on."""
         self._timer = None
-        self._sweeping = spawn_logged(self._sweep(), self._log, "the sweep of the trash")
-        self._sweeping.addCallback(self._rest)
+        self._sweeping = spawn_logged(self._sweep_due(), self._log, "the sweep of the trash")
+        self._sweeping.addCallback(self._schedule_sweep)
 
     def stop(self) -> Deferred[None]:
         """Start no further removal; fires after the current one is done."""
@@ -67,19 +67,19 @@ class Trash:
             self._timer = None
         return succeed(None) if self._sweeping is None else self._sweeping
 
-    def _rest(self, swept: None) -> None:
+    def _schedule_sweep(self, swept: None) -> None:
         self._sweeping = None
         if not self._stopped:
-            self._timer = self._clock.callLater(PAUSE, self.start)
+            self._timer = self._clock.callLater(SWEEP_SECONDS, self.start)
 
-    async def _sweep(self) -> None:
-        for doomed in self._store.due(now_ms(self._clock), AT_ONCE):
+    async def _sweep_due(self) -> None:
+        for doomed in self._store.list_due_removals(now_ms(self._clock), MAX_PER_SWEEP):
             if self._stopped:
                 return
             if not self._in_use(doomed.path):
-                await self._remove(doomed)
+                await self._remove_folder(doomed)
 
-    async def _remove(self, doomed: Doomed) -> None:
+    async def _remove_folder(self, doomed: ScheduledRemoval) -> None:
         try:
             await self._places.refresh_location(doomed.place)
             place = self._places.recall_location(doomed.place)
@@ -87,6 +87,8 @@ class Trash:
             await self._files.run(work, "trash", SECONDS)
         except (OSError, ServiceError) as error:
             self._log.warn("{path} is not removed yet: {error}", path=doomed.path, error=error)
-            self._store.postpone(doomed.path, now_ms(self._clock) + int(PAUSE * 1000))
+            self._store.postpone_removal(
+                doomed.path, now_ms(self._clock) + int(SWEEP_SECONDS * 1000)
+            )
         else:
-            self._store.spare(doomed.path)
+            self._store.cancel_removal(doomed.path)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from attrs import frozen
 from twisted.internet.defer import Deferred, gatherResults
 
-from tservice.cases.interfaces import CaseContainer, ContainerWish
+from tservice.cases.interfaces import CaseContainer, ContainerSettings
 from tservice.containers.answers import Seen, State, Usage
 from tservice.containers.boxes import Boxes, resources_of
 from tservice.containers.child import Runner
@@ -58,7 +58,7 @@ class Shown:
 
 
 class ContainerService:
-    """Implementation of L{tservice.cases.interfaces.IContainers}, with further methods for the
+    """Implementation of L{tservice.cases.interfaces.CaseContainers}, with further methods for the
     routes.
 
     @param sessions: not called before the first request.
@@ -85,7 +85,7 @@ class ContainerService:
 
     # -- IContainers
 
-    def of(self, owner: str, name: str) -> CaseContainer | None:
+    def find_container(self, owner: str, name: str) -> CaseContainer | None:
         case = self._store.case(owner, name)
         host = None if case is None else self._store.host(case.host_id)
         if case is None or host is None:
@@ -98,10 +98,10 @@ class ContainerService:
             warnings=self._boxes.warnings(case.container),
         )
 
-    def folders(self) -> Iterable[str]:
+    def list_folders(self) -> Iterable[str]:
         return [case.path for case in self._store.cases()]
 
-    def judge(self, wish: ContainerWish) -> None:
+    def check_settings(self, wish: ContainerSettings) -> None:
         self._host(wish)
         if wish.image is not None:
             check_image(wish.image)
@@ -112,8 +112,8 @@ class ContainerService:
         if wish.cpus is not None:
             check_resources(Resources(cpus=wish.cpus), "")
 
-    async def attach(
-        self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
+    async def create_container(
+        self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]
     ) -> None:
         if not is_mountable(path):
             raise invalid_field(
@@ -140,7 +140,7 @@ class ContainerService:
             await self._drop(case)
             raise
 
-    async def detach(self, owner: str, name: str) -> None:
+    async def remove_container(self, owner: str, name: str) -> None:
         case = self._store.case(owner, name)
         if case is not None:
             await self._drop(case)
@@ -149,7 +149,7 @@ class ContainerService:
         await self._boxes.remove(case)
         self._store.forget_case(case.container)
 
-    def _host(self, wish: ContainerWish) -> ContainerHost:
+    def _host(self, wish: ContainerSettings) -> ContainerHost:
         if wish.host_id is None:
             return self._hosts.default()
         return self._hosts.get(wish.host_id)

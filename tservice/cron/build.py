@@ -86,8 +86,8 @@ def build_cron(
 def _rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
     return JobRules(
         clis=clis,
-        folder=cases.folder,
-        case=cases.case,
+        folder=cases.resolve_folder,
+        case=cases.resolve_case,
         files=ground.doors.files,
         data_dir=ground.config.data_dir,
         cases_dir=ground.config.cases_dir,

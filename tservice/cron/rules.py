@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from tservice.cases.interfaces import CasePlace
+from tservice.cases.interfaces import ResolvedCase
 from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
@@ -36,7 +36,7 @@ class JobRules:
 
     clis: ICliRegistry
     folder: Callable[[str, Identity], Awaitable[str]]
-    case: Callable[[str, Identity], Awaitable[CasePlace]]
+    case: Callable[[str, Identity], Awaitable[ResolvedCase]]
     files: IThreads
     data_dir: Path
     cases_dir: Path

@@ -52,8 +52,8 @@ class CaseWorkspaces:
             limited to sessions; 422: its folder does not answer, or its account's OS user is gone.
         """
         if caller.sessions is not None:
-            await self._cases.reached(name, caller)
-        case = await self._cases.case(name, caller)
+            await self._cases.check_visible(name, caller)
+        case = await self._cases.resolve_case(name, caller)
         owner, place = caller.username or None, case.place
         if place is None:
             await self._places.refresh_location(caller.location_id)

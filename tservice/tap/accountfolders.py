@@ -20,7 +20,7 @@ from twisted.logger import Logger
 
 from tservice.agents.relocation import relocate
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
-from tservice.cases.folders import is_scaffolded
+from tservice.cases.case_folders import is_scaffolded
 from tservice.core.errors import StartError
 from tservice.core.files import read_small, rewrite_text, sync_path
 from tservice.core.places.move import FolderMove

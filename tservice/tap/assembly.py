@@ -91,7 +91,7 @@ class Trunk:
         boxes = add(build_containers(ground, sessions=late))
         mux = add(build_mux(ground, {**hosts.setups, **boxes.setups}))
         inside = add(build_agents(ground, clis=clis, sessions=late))
-        agents, work = inside.agents, add(build_git_work(ground, boxes.service.folders))
+        agents, work = inside.agents, add(build_git_work(ground, boxes.service.list_folders))
         cases = add(build_cases(
             ground, git=work, hooks=inside.workspace_hooks, sessions=late, containers=boxes.service
         ))  # fmt: skip
@@ -130,7 +130,7 @@ class Trunk:
         ground, add, accounts = self.ground, self.contents.add, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
         identity = owners(ground, accounts)
-        git = add(build_git(ground, sessions=sessions, containers=cases.container_folders))
+        git = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
         add(build_case_git(ground, git=git, cases=cases))
         add(build_mind(
             ground, sessions=sessions, clis=clis, transcripts=self.said, approvals=self.inbox,
@@ -138,7 +138,7 @@ class Trunk:
         ))  # fmt: skip
         add(build_restore(
             ground, recollection=self.before, sessions=sessions, clis=clis, identity=identity,
-            conversations=self.inside.support.conversations, folder=cases.folder,
+            conversations=self.inside.support.conversations, folder=cases.resolve_folder,
         ))  # fmt: skip
         add(build_files(
             ground, sessions=sessions, clis=clis, audit=self.audit.log,

@@ -46,16 +46,16 @@ class IdTests(AccountCase):
         cases = CaseStore(self.database)
         containers = ContainerStore(self.database, lambda: "s")
         containers.save_host(ContainerHost(id="h", label="h", engine=Engine.DOCKER, image="i"))
-        cases.save(CaseRow(owner="bob", name="shop", path="/srv/shop", created_at=1))
+        cases.save_row(CaseRow(owner="bob", name="shop", path="/srv/shop", created_at=1))
         box = ContainerCase(owner="bob", name="shop", container="c", host_id="h", path="/srv/shop")
         containers.save_case(box)
         self.accounts.remove_account("bob")
         self.make()
-        self.assertEqual([], cases.of("bob"))
+        self.assertEqual([], cases.list_rows("bob"))
         self.assertIsNone(containers.case("bob", "shop"))
         # Its sessions go on: their place is known by the container.
         self.assertIsNotNone(containers.container("c"))
-        cases.save(CaseRow(owner="bob", name="shop", created_at=2))
+        cases.save_row(CaseRow(owner="bob", name="shop", created_at=2))
 
     def test_last_thousand_removed_accounts_are_remembered(self) -> None:
         ids = []

@@ -9,7 +9,7 @@ from tests.told import wire
 from tests.unit.cases.rig import FakeGit, FakeHooks, tree
 from tests.unit.http.driver import Answer, Api, OpenGate
 from tests.unit.sessions.rig import ADMIN, SessionCase
-from tservice.cases.routes.table import CaseRoutes
+from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.cases.service import CaseService
 from tservice.core.identity import Identity
 

@@ -130,7 +130,7 @@ class FakeHooks:
     def __init__(self) -> None:
         self.error: OSError | None = None
 
-    def writer(self, place: Location, owner: str | None) -> Callable[[Path], None]:
+    def get_writer(self, place: Location, owner: str | None) -> Callable[[Path], None]:
         def write(folder: Path) -> None:
             (folder / ".claude").mkdir()
             if self.error is not None:

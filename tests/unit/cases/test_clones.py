@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from tests.unit.cases.casecase import CaseCase
 from tests.unit.cases.rig import FakeClone, tree
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.cases.clones import AT_ONCE, CloneWish
+from tservice.cases.clones import MAX_CLONES, CaseCloneRequest
 from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -23,8 +23,8 @@ class CloneTests(CaseCase):
     """Whether the caller's right has ended."""
 
     def clone(self, name: str = "one", caller: Identity = ADMIN, **more: Any) -> Deferred[Any]:
-        wish = CloneWish(name=name, **{"repository": URL, **more})
-        return begin(self.cases.clone(wish, caller, self.again))
+        wish = CaseCloneRequest(name=name, **{"repository": URL, **more})
+        return begin(self.cases.clone_repository(wish, caller, self.again))
 
     def again(self) -> None:
         """Judges the caller once more."""
@@ -115,7 +115,7 @@ class CloneTests(CaseCase):
         def full(*_: object, **__: object) -> None:
             raise DiskFull("the disk is full")
 
-        self.patch(self.cases._desk.store, "save", full)
+        self.patch(self.cases._desk.store, "save_row", full)
         self.running.finish()
         self.assertIs(ErrorCode.OPERATION_FAILED, self.code(asked))
         self.assertEqual(before, self.state())
@@ -164,8 +164,8 @@ class CloneTests(CaseCase):
         self.clone()
         for work in (
             self.sessions.create(self.request(), ADMIN),
-            self.cases.open("one", ADMIN),
-            self.cases.delete("one", ADMIN, force=True, again=lambda: None),
+            self.cases.open_or_create("one", ADMIN),
+            self.cases.delete_case("one", ADMIN, force=True, again=lambda: None),
         ):
             self.assertIs(ErrorCode.CONFLICT, self.refusal(work).code)
 
@@ -185,10 +185,10 @@ class CloneTests(CaseCase):
 
     def test_all_together(self) -> None:
         """With accounts each has one, and there are not more than the bound."""
-        self.patch(self.cases._desk, "owner", lambda caller: caller.username)
+        self.patch(self.cases._desk, "get_owner", lambda caller: caller.username)
         asked = [
             self.clone(f"n{number}", evolve(ADMIN, username=f"u{number}"))
-            for number in range(AT_ONCE + 1)
+            for number in range(MAX_CLONES + 1)
         ]
         self.assertIs(ErrorCode.RATE_LIMITED, self.code(asked.pop()))
         for clone in self.git.clones:

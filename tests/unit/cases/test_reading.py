@@ -14,10 +14,10 @@ from pydantic import TypeAdapter
 from tests.unit.cases.casecase import CaseCase
 from tests.unit.cases.rig import lay_cases
 from tests.unit.sessions.rig import ADMIN
-from tservice.cases import browsing, service
-from tservice.cases.browsing import MOST_FOLDERS
-from tservice.cases.interfaces import Marker, WorktreeWish
-from tservice.cases.routes.table import CaseRoutes
+from tservice.cases import folder_browsing, service
+from tservice.cases.folder_browsing import MAX_FOLDERS
+from tservice.cases.interfaces import AgentMarker, CaseWorktreeRequest
+from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.core.doors.reachability import PROBE_SECONDS
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.events import EventAudience
@@ -80,7 +80,9 @@ class ListTests(CaseCase):
 
     def test_answers_are_what_the_document_says(self) -> None:
         self.made("one")
-        self.run_now(self.cases.open("two", ADMIN, Marker(created_at=5, created_by="claude")))
+        self.run_now(
+            self.cases.open_or_create("two", ADMIN, AgentMarker(created_at=5, created_by="claude"))
+        )
         self.good("POST", "/one/worktree", {"branch": "b"})
         self.good("POST", "/link", {"name": "gone", "path": str(self.outside)})
         self.outside.rmdir()
@@ -96,8 +98,8 @@ class ListTests(CaseCase):
     def test_agent_made(self) -> None:
         for at, name in ((5, "old"), (9, "new")):
             parent = "p" if at > 5 else None
-            marker = Marker(created_at=at, created_by="claude", parent_session_id=parent)
-            self.run_now(self.cases.open(name, ADMIN, marker))
+            marker = AgentMarker(created_at=at, created_by="claude", parent_session_id=parent)
+            self.run_now(self.cases.open_or_create(name, ADMIN, marker))
         self.made("mine")
         self.shell(case_name="old")
         found = self.good("GET", "/agent-created")["cases"]
@@ -139,30 +141,31 @@ class ListTests(CaseCase):
         dead = self.outside / "dead"
         for path in (dead, self.outside / "well"):
             path.mkdir()
-            self.run_now(cases.link(path.name, str(path), ADMIN, lasting))
+            self.run_now(cases.link_folder(path.name, str(path), ADMIN, lasting))
         silence.paths_.add(str(dead))
-        found = {case.name: case.unreachable for case in self.run_now(cases.every(ADMIN))}
+        found = {case.name: case.unreachable for case in self.run_now(cases.list_cases(ADMIN))}
         self.assertEqual({"dead": True, "one": False, "well": False}, found)
         self.assertEqual({3.0}, set(silence.asked.values()))
         silence.crowded.add(silence.paths_.pop())
-        found = {case.name: case.unreachable for case in self.run_now(cases.every(ADMIN))}
+        found = {case.name: case.unreachable for case in self.run_now(cases.list_cases(ADMIN))}
         self.assertEqual({"dead": True, "one": False, "well": False}, found)
         silence.paths_.add(silence.crowded.pop())
-        self.assert_refused(ErrorCode.OPERATION_FAILED, cases.open("dead", ADMIN))
-        self.run_now(cases.open("well", ADMIN))
+        self.assert_refused(ErrorCode.OPERATION_FAILED, cases.open_or_create("dead", ADMIN))
+        self.run_now(cases.open_or_create("well", ADMIN))
         parent = str(self.outside)
         silence.paths_.add(parent)
         text = self.assert_refused(
-            ErrorCode.OPERATION_FAILED, cases.create("two", None, f"{parent}/x", ADMIN, lasting)
+            ErrorCode.OPERATION_FAILED,
+            cases.create_case("two", None, f"{parent}/x", ADMIN, lasting),
         )
         self.assertIn(f"{parent} does not answer", text)
         self.assertFalse((self.outside / "x").exists())
         silence.paths_.add(str(self.folder))
-        self.assert_refused(ErrorCode.OPERATION_FAILED, cases.every(ADMIN))
+        self.assert_refused(ErrorCode.OPERATION_FAILED, cases.list_cases(ADMIN))
 
     def test_quick_start_by_another_case_of_the_name(self) -> None:
         self.made("One")
-        place = self.run_now(self.cases.open("oNE", ADMIN))
+        place = self.run_now(self.cases.open_or_create("oNE", ADMIN))
         self.assertEqual(("One", str(self.folder / "One")), (place.name, place.path))
         self.assertEqual("One", self.create(case_name="one").case_name)
         self.good("POST", "/link", {"name": "Two", "path": str(self.outside)})
@@ -211,20 +214,20 @@ class BrowseTests(CaseCase):
             self.assertEqual(status, self.refused("GET", f"/browse?path={path}")[0], path)
 
     def test_no_more_than_the_bound(self) -> None:
-        for number in range(MOST_FOLDERS + 1):
+        for number in range(MAX_FOLDERS + 1):
             (self.outside / f"n{number:04}").mkdir()
         found = self.good("GET", f"/browse?path={self.outside}")
-        self.assertEqual((MOST_FOLDERS, True), (len(found["folders"]), found["truncated"]))
+        self.assertEqual((MAX_FOLDERS, True), (len(found["folders"]), found["truncated"]))
 
     def test_what_does_not_answer_in_it_is_listed_by_name(self) -> None:
-        real = browsing.browse
+        real = folder_browsing.list_folders
 
         def stuck(*args: Any, look: bool, **named: Any) -> Any:
             if look:
                 raise operation_failed("the file system does not answer")
             return real(*args, look=look, **named)
 
-        self.patch(service, "browse", stuck)
+        self.patch(service, "list_folders", stuck)
         (self.outside / "repo" / ".git").mkdir(parents=True)
         [found] = self.good("GET", f"/browse?path={self.outside}")["folders"]
         self.assertEqual(("repo", False), (found["name"], found["isRepository"]))
@@ -267,7 +270,7 @@ class AccountTests(CaseCase):
         ):
             status, code, _ = self.refused("POST", where, body)
             self.assertEqual((403, "FORBIDDEN"), (status, code), body)
-        self.assert_refused(ErrorCode.FORBIDDEN, self.cases.link("one", path, ANN, lasting))
+        self.assert_refused(ErrorCode.FORBIDDEN, self.cases.link_folder("one", path, ANN, lasting))
         self.assertFalse(self.outside.joinpath("x").exists())
         self.as_user(ROOT)
         self.made("one", path=path)
@@ -275,13 +278,15 @@ class AccountTests(CaseCase):
     def test_what_an_admin_had_who_is_none_any_more(self) -> None:
         was = evolve(ANN, admin=True)
         (self.outside / "x").mkdir()
-        self.run_now(self.cases.link("far", str(self.outside / "x"), was, lasting))
-        self.run_now(self.cases.make_worktree("far", WorktreeWish(branch="b"), was, lasting))
-        self.assertEqual(["far", "far-b"], [c.name for c in self.run_now(self.cases.every(was))])
+        self.run_now(self.cases.link_folder("far", str(self.outside / "x"), was, lasting))
+        self.run_now(self.cases.make_worktree("far", CaseWorktreeRequest(branch="b"), was, lasting))
+        self.assertEqual(
+            ["far", "far-b"], [c.name for c in self.run_now(self.cases.list_cases(was))]
+        )
         self.assertEqual([], self.listed())
         for name in ("far", "far-b"):
             self.assertEqual(404, self.refused("DELETE", f"/{name}?force=1")[0])
-            self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open(name, ANN))
+            self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open_or_create(name, ANN))
         self.assertTrue((self.outside / "far-b").exists())
 
     def test_browsing_stays_inside(self) -> None:
@@ -298,14 +303,14 @@ class AccountTests(CaseCase):
         self.made("one")
         case = self.good("POST", "/one/worktree", {"branch": "b"})["case"]
         self.assertEqual(str(self.folder / ".accounts" / "ann" / "one-b"), case["path"])
-        session = self.create(ANN, case_name="one", worktree=WorktreeWish(branch="c"))
+        session = self.create(ANN, case_name="one", worktree=CaseWorktreeRequest(branch="c"))
         self.assertEqual(str(self.folder / ".accounts" / "ann" / "one-c"), session.working_dir)
 
     def test_a_link_of_ones_own_leads_nowhere(self) -> None:
         self.made("one")
         (self.folder / ".accounts" / "ann" / "trap").symlink_to(self.outside)
         for name in ("trap",):
-            self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open(name, ANN))
+            self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open_or_create(name, ANN))
 
     def test_as_an_os_user(self) -> None:
         world = self.machine.os_users
@@ -338,7 +343,9 @@ class AccountTests(CaseCase):
         caller = world.caller("ann", "a")
         world.remove("a")
         for work in (
-            self.cases.every(caller), self.cases.create("one", None, None, caller, lasting),
-            self.cases.browse(None, caller, hidden=False), self.cases.folder("/srv", caller),
+            self.cases.list_cases(caller), self.cases.create_case("one", None, None, caller,
+                                                                  lasting),
+            self.cases.browse_folders(None, caller, hidden=False),
+            self.cases.resolve_folder("/srv", caller),
         ):  # fmt: skip
             self.assertIn("osUser", self.assert_refused(ErrorCode.OPERATION_FAILED, work))

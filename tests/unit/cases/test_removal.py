@@ -15,11 +15,11 @@ from tests.unit.cases.rig import FakeGit, tree
 from tests.unit.late import denied
 from tests.unit.sessions.rig import ADMIN, begin
 from tests.unit.store.failing import FailingConnection
-from tservice.cases import folders, trash
-from tservice.cases.interfaces import WorktreeWish
+from tservice.cases import case_folders, trash
+from tservice.cases.interfaces import CaseWorktreeRequest
 from tservice.cases.model import Case, CaseContainer, CaseLocation
-from tservice.cases.trash import AT_ONCE, KEPT_MS, PAUSE
-from tservice.cases.worktrees import MAKING_OF_ONE, CaseWorktrees
+from tservice.cases.trash import MAX_PER_SWEEP, RETENTION_MS, SWEEP_SECONDS
+from tservice.cases.worktrees import MAX_MAKING, CaseWorktreeMaker
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.git.interfaces import WorktreeRequest
@@ -85,7 +85,7 @@ class RemovalTests(CaseCase):
             return await looking
 
         self.patch(self.git, "find_unsaved_work", unsaved)
-        removing = begin(self.cases.delete("one", ADMIN, force=False, again=lambda: None))
+        removing = begin(self.cases.delete_case("one", ADMIN, force=False, again=lambda: None))
         from tservice.sessions.record.requests import CreateRequest
 
         request = CreateRequest(mode="shell", case_name="one", start=True)
@@ -103,7 +103,7 @@ class RemovalTests(CaseCase):
         def again() -> None:
             raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
-        work = self.cases.delete("one", ADMIN, force=True, again=again)
+        work = self.cases.delete_case("one", ADMIN, force=True, again=again)
         self.assert_refused(ErrorCode.FORBIDDEN, work)
         self.assertTrue((self.folder / "one").exists())
 
@@ -122,7 +122,7 @@ class RemovalTests(CaseCase):
             return await looking
 
         self.patch(self.git, "find_unsaved_work", unsaved)
-        removing = begin(self.cases.delete("one", ADMIN, force=False, again=lambda: None))
+        removing = begin(self.cases.delete_case("one", ADMIN, force=False, again=lambda: None))
         removing.cancel()
         self.failureResultOf(removing)
         stopped = self.cases.stop()
@@ -149,12 +149,12 @@ class SweepTests(CaseCase):
     def test_after_seven_days(self) -> None:
         self.cases.start()
         self.remove("one")
-        self.spend(KEPT_MS / 1000 - 2 * HOUR)
+        self.spend(RETENTION_MS / 1000 - 2 * HOUR)
         self.remove("two")
         self.assertEqual(2, len(self.trash()))
         self.spend(3 * HOUR)
         self.assertEqual(["two"], [name.partition("-")[0] for name in self.trash()])
-        self.spend(KEPT_MS / 1000)
+        self.spend(RETENTION_MS / 1000)
         self.assertEqual([], self.trash())
         self.assertEqual([], self.state()[1])  # type: ignore[index]
         self.finish()
@@ -162,27 +162,27 @@ class SweepTests(CaseCase):
     def test_over_a_restart(self) -> None:
         self.remove("one")
         self.machine.crash()
-        self.clock.advance(KEPT_MS / 1000)
+        self.clock.advance(RETENTION_MS / 1000)
         self.machine.boot()
         self.cases.start()
         self.assertEqual([], self.trash())
         self.finish()
 
     def test_no_more_than_the_bound_at_a_time(self) -> None:
-        self.patch(trash, "AT_ONCE", 2)
-        self.assertLess(2, AT_ONCE)
+        self.patch(trash, "MAX_PER_SWEEP", 2)
+        self.assertLess(2, MAX_PER_SWEEP)
         self.remove("one", "two", "three")
-        self.spend(KEPT_MS / 1000)
+        self.spend(RETENTION_MS / 1000)
         self.cases.start()
         self.assertEqual(1, len(self.trash()))
-        self.spend(PAUSE)
+        self.spend(SWEEP_SECONDS)
         self.assertEqual([], self.trash())
         self.finish()
 
     def test_what_cannot_be_removed_is_tried_again_and_holds_up_nothing(self) -> None:
         self.remove("one", "two")
-        self.spend(KEPT_MS / 1000)
-        real = folders.remove_tree
+        self.spend(RETENTION_MS / 1000)
+        real = case_folders.remove_tree
 
         def stuck(path: str) -> None:
             if "one-" in path:
@@ -193,7 +193,7 @@ class SweepTests(CaseCase):
         self.cases.start()
         self.assertEqual(["one"], [name.partition("-")[0] for name in self.trash()])
         self.patch(trash, "remove_tree", real)
-        self.spend(PAUSE * 2)
+        self.spend(SWEEP_SECONDS * 2)
         self.assertEqual([], self.trash())
         self.finish()
 
@@ -206,7 +206,7 @@ class SweepTests(CaseCase):
         deep.chmod(0o555)
         deep.parent.chmod(0o555)
         self.good("DELETE", "/one")
-        self.spend(KEPT_MS / 1000)
+        self.spend(RETENTION_MS / 1000)
         self.cases.start()
         self.assertEqual([], self.trash())
         self.assertTrue(os.path.isdir("/etc"))
@@ -214,7 +214,7 @@ class SweepTests(CaseCase):
 
     def test_a_stop_waits_for_what_is_being_removed(self) -> None:
         self.remove("one")
-        self.spend(KEPT_MS / 1000)
+        self.spend(RETENTION_MS / 1000)
         removing: Deferred[None] = Deferred()
         self.patch(self.cases._trash._files, "run", lambda *_, **__: removing)
         self.cases.start()
@@ -237,7 +237,7 @@ class WorktreeTests(CaseCase):
 
     def test_whose_right_ended_before_it_begins_runs_no_git(self) -> None:
         """A hook of the repository would run, which cannot be taken back."""
-        work = self.cases.make_worktree("one", WorktreeWish(branch="b"), ADMIN, denied)
+        work = self.cases.make_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, denied)
         self.assert_refused(ErrorCode.FORBIDDEN, work)
         self.assertEqual([], self.git.orders)
 
@@ -265,10 +265,10 @@ class WorktreeTests(CaseCase):
         self.patch(self.git, "add_worktree", add_worktree)
 
         def ask(branch: str) -> Deferred[Any]:
-            wish = WorktreeWish(branch=branch)
+            wish = CaseWorktreeRequest(branch=branch)
             return Deferred.fromCoroutine(self.cases.make_worktree("one", wish, ADMIN, lasting))
 
-        asked = [ask(str(number)) for number in range(MAKING_OF_ONE)]
+        asked = [ask(str(number)) for number in range(MAX_MAKING)]
         error = self.failureResultOf(ask("more"), ServiceError).value
         self.assertIs(ErrorCode.RATE_LIMITED, error.code)
         for one, work in zip(asked, held, strict=True):
@@ -288,7 +288,7 @@ class WorktreeTests(CaseCase):
         self.patch(self.git, "add_worktree", add_worktree)
         asked = [
             Deferred.fromCoroutine(
-                self.cases.make_worktree("one", WorktreeWish(branch=branch), ADMIN, lasting)
+                self.cases.make_worktree("one", CaseWorktreeRequest(branch=branch), ADMIN, lasting)
             )
             for branch in ("fix/it", "fix-it")
         ]
@@ -333,9 +333,9 @@ class WorktreeTests(CaseCase):
             Case(name="b", path="/w", location=CaseLocation.REMOTE, far=far),
         ):
             catalogue = SimpleNamespace(get=lambda name, caller, case=case: succeed(case))
-            worktrees = CaseWorktrees(cast(Any, None), cast(Any, catalogue), self.git)
+            worktrees = CaseWorktreeMaker(cast(Any, None), cast(Any, catalogue), self.git)
             over = Deferred.fromCoroutine(
-                worktrees.add("x", WorktreeWish(branch="b"), ADMIN, lasting)
+                worktrees.add_worktree("x", CaseWorktreeRequest(branch="b"), ADMIN, lasting)
             )
             error = self.failureResultOf(over, ServiceError).value
             self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
@@ -362,7 +362,9 @@ class WorktreeTests(CaseCase):
 
     def test_what_is_taken_back_on_a_full_disk_is_forgotten_once_there_is_room(self) -> None:
         self.on_a_failing_disk()
-        place = self.now(self.cases.add_worktree("one", WorktreeWish(branch="b"), ADMIN, lasting))
+        place = self.now(
+            self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, lasting)
+        )
         self.connection.fault = sqlite3.SQLITE_FULL
         self.now(place.undo())
         self.assertEqual(("case:deleted", {"name": "one-b"}), self.told()[-1])
@@ -388,31 +390,31 @@ class WorktreeTests(CaseCase):
         self.good("DELETE", "/one")
 
     def test_a_session_in_one(self) -> None:
-        from tservice.cases.interfaces import WorktreeWish
+        from tservice.cases.interfaces import CaseWorktreeRequest
 
-        session = self.shell(case_name="one", worktree=WorktreeWish(branch="b"))
+        session = self.shell(case_name="one", worktree=CaseWorktreeRequest(branch="b"))
         self.assertEqual(
             ("one-b", str(self.folder / "one-b")), (session.case_name, session.working_dir)
         )
         self.assertEqual(1, self.good("GET", "/one-b")["liveSessions"])
 
     def test_one_that_somebody_else_works_in_by_then_stays(self) -> None:
-        from tservice.cases.interfaces import WorktreeWish
+        from tservice.cases.interfaces import CaseWorktreeRequest
 
         place = self.run_now(
-            self.cases.add_worktree("one", WorktreeWish(branch="b"), ADMIN, lasting)
+            self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, lasting)
         )
         self.create(case_name="one-b")
         self.run_now(place.undo())
         self.assertTrue((self.folder / "one-b").exists())
 
     def test_a_session_that_is_refused_leaves_none(self) -> None:
-        from tservice.cases.interfaces import WorktreeWish
+        from tservice.cases.interfaces import CaseWorktreeRequest
         from tservice.sessions.life.quickstart import QuickStart
         from tservice.sessions.record.requests import CreateRequest
 
         before = self.state()
-        wish = WorktreeWish(branch="b")
+        wish = CaseWorktreeRequest(branch="b")
         for fields, code in (
             ({"mode": "nope"}, ErrorCode.INVALID_INPUT),
             ({"case_name": None}, ErrorCode.INVALID_INPUT),

@@ -7,7 +7,7 @@ from unittest import mock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.rig import begin
-from tservice.cases.interfaces import ContainerWish
+from tservice.cases.interfaces import ContainerSettings
 from tservice.containers.boxes import Boxes
 from tservice.containers.model import ContainerHost, Engine
 from tservice.containers.service import ContainerService
@@ -35,15 +35,17 @@ class AttachTests(SynchronousTestCase):
             self.boxes.ready.assert_awaited_once()
             raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
-        wish = ContainerWish(host_id="local")
-        made = begin(self.service.attach("ann", "one", "/work/one", wish, over))
+        wish = ContainerSettings(host_id="local")
+        made = begin(self.service.create_container("ann", "one", "/work/one", wish, over))
         self.failureResultOf(made, ServiceError)
         self.boxes.remove.assert_awaited_once()
         self.store.forget_case.assert_called_once_with("box-one")
 
     def test_it_stays_where_the_right_lasts(self) -> None:
-        wish = ContainerWish(host_id="local")
+        wish = ContainerSettings(host_id="local")
         judged = mock.Mock()
-        self.successResultOf(begin(self.service.attach("ann", "one", "/work/one", wish, judged)))
+        self.successResultOf(
+            begin(self.service.create_container("ann", "one", "/work/one", wish, judged))
+        )
         judged.assert_called_once_with()
         self.boxes.remove.assert_not_awaited()

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import NoDoors
-from tservice.cases.interfaces import CasePlace
+from tservice.cases.interfaces import ResolvedCase
 from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.core.places.location import LocationId, LocationKind
@@ -24,10 +24,10 @@ from tservice.cron.model import (
 from tservice.cron.rules import JobRules
 
 ANN = Identity(username="ann", admin=True)
-FAR = CasePlace(
+FAR = ResolvedCase(
     name="Far", path="/home/me/far", place=LocationId(kind=LocationKind.REMOTE, name="h")
 )
-BOX = CasePlace(
+BOX = ResolvedCase(
     name="Box", path="/srv/box", place=LocationId(kind=LocationKind.CONTAINER, name="b")
 )
 
@@ -53,7 +53,7 @@ class Shells:
 
 class CaseRuleTests(SynchronousTestCase):
     def rules(self) -> JobRules:
-        async def case(name: str, caller: Identity) -> CasePlace:
+        async def case(name: str, caller: Identity) -> ResolvedCase:
             for known in (FAR, BOX):
                 if known.name.casefold() == name.casefold():
                     return known

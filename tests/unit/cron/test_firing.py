@@ -40,7 +40,7 @@ class FiringTests(CronCase):
 
     def test_a_job_in_a_case_runs_there(self) -> None:
         """Wherever that is by then; without it the run fails and says so."""
-        case = self.now(self.machine.cases.open("nightly", ADMIN))
+        case = self.now(self.machine.cases.open_or_create("nightly", ADMIN))
         job = self.make(case_name="nightly", working_dir=None)
         self.assertEqual(case.path, job.definition.working_dir)
         run, _ = self.run_by_hand(job)

@@ -15,7 +15,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.ground import bounds_of, lay_ground
 from tests.nonempty import some
 from tests.unit.sessions.rig import begin
-from tservice.cases.interfaces import CasePlace
+from tservice.cases.interfaces import ResolvedCase
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.core.places.location import LocationId, LocationKind
@@ -218,9 +218,9 @@ class CaseTests(SynchronousTestCase):
                 }
 
         class Cases:
-            async def case(self, name: str, caller: Identity) -> CasePlace:
+            async def case(self, name: str, caller: Identity) -> ResolvedCase:
                 asked.append((name, caller))
-                return CasePlace(name=name, path=f"/cases/{name}")
+                return ResolvedCase(name=name, path=f"/cases/{name}")
 
         class Places:
             async def ask(self, known: LocationId) -> None:

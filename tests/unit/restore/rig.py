@@ -64,7 +64,7 @@ class RestoreMachine(Machine):
             clis=self.clis,
             conversations=conversations,
             identity=self._identity,
-            folder=cases.folder,
+            folder=cases.resolve_folder,
         ).service
 
     def _identity(self, owner: str | None) -> Identity | None:

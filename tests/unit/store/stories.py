@@ -330,20 +330,27 @@ def _case_book(world: World) -> Sequence[Step]:
         owner="ann", name="one", path="/srv/one", description=None, created_at=1, worktree=None
     )
     return [
-        Step(name="linked", do=lambda: store.save(one)),
-        Step(name="another", do=lambda: store.save(evolve(one, name="two", path="/srv/two"))),
-        Step(name="doomed", do=lambda: store.doom("/trash/one", OWN_LOCATION, 5)),
-        Step(name="doomed too", do=lambda: store.doom("/trash/two", OWN_LOCATION, 6)),
-        Step(name="later", do=lambda: store.postpone("/trash/two", 9), needs="doomed too"),
-        Step(name="made", do=lambda: store.save(evolve(one, name="three"), spared="/trash/one")),
-        Step(name="forgotten", do=lambda: store.forget("ann", "two"), needs="another"),
-        Step(name="taken back", do=lambda: store.drop("ann", "three"), owed=True, needs="made"),
-        Step(name="removed", do=lambda: store.spare("/trash/two"), needs="doomed too"),
+        Step(name="linked", do=lambda: store.save_row(one)),
+        Step(name="another", do=lambda: store.save_row(evolve(one, name="two", path="/srv/two"))),
+        Step(name="doomed", do=lambda: store.schedule_removal("/trash/one", OWN_LOCATION, 5)),
+        Step(name="doomed too", do=lambda: store.schedule_removal("/trash/two", OWN_LOCATION, 6)),
+        Step(name="later", do=lambda: store.postpone_removal("/trash/two", 9), needs="doomed too"),
+        Step(
+            name="made", do=lambda: store.save_row(evolve(one, name="three"), spared="/trash/one")
+        ),
+        Step(name="forgotten", do=lambda: store.delete_row("ann", "two"), needs="another"),
+        Step(
+            name="taken back",
+            do=lambda: store.delete_later("ann", "three"),
+            owed=True,
+            needs="made",
+        ),
+        Step(name="removed", do=lambda: store.cancel_removal("/trash/two"), needs="doomed too"),
         Step(name="ordered", do=lambda: store.put_order("ann", ["three", "one"])),
         Step(name="again", do=lambda: store.put_order("ann", ["one", "three"])),
         Step(
             name="strangers",
-            do=lambda: store.forget_orders(lambda name: False),
+            do=lambda: store.delete_stale_orders(lambda name: False),
             owed=True,
             needs="again",
         ),

@@ -43,7 +43,7 @@ class FolderPreview:
 
         @raise ServiceError: 400, 403, 404, 422: as for the session.
         """
-        case = None if case_name is None else await self.cases.case(case_name, caller)
+        case = None if case_name is None else await self.cases.resolve_case(case_name, caller)
         places, there = self.trust.places, None if case is None else case.place
         place = (
             places.get_caller_location(caller)
@@ -51,11 +51,11 @@ class FolderPreview:
             else places.check_location(there, None)
         )
         if working_dir is not None:
-            folder = await self.cases.folder(working_dir, caller)
+            folder = await self.cases.resolve_folder(working_dir, caller)
         elif case is not None:
             folder = case.path
         else:
-            folder = await self.cases.default(caller, None)
+            folder = await self.cases.default_folder(caller, None)
         owner = self.cases.owner_of(caller)
         found = await self.trust.find(mode, place, folder, owner, {})
         summary = found.summary()

@@ -68,8 +68,8 @@ class HookPreparation:
         if session.hooks_available != available:
             self._sessions().update(session.id, hooks_available=available)
 
-    def writer(self, place: Location, owner: str | None) -> Callable[[Path], None]:
-        """See L{tservice.cases.interfaces.WorkspaceHooks}."""
+    def get_writer(self, place: Location, owner: str | None) -> Callable[[Path], None]:
+        """See L{tservice.cases.interfaces.WorkspaceHookWriter}."""
         config = HookConfig(place.home)
         wanted = self._settings.get().workspace_hooks_enabled
         inside = self._inside(owner, place.id)

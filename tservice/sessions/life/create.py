@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.cases.interfaces import CasePlace, ICases
+from tservice.cases.interfaces import ICases, ResolvedCase
 from tservice.clis.interfaces import HookSupport, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
@@ -93,14 +93,14 @@ class Creator:
         if request.attach is not None:
             return self._record(request, caller, *await self._attached(request.attach, caller))
         name = request.case_name
-        case = None if name is None else await self._cases.case(name, caller)
+        case = None if name is None else await self._cases.resolve_case(name, caller)
         folder = await self._folder(request, case, caller)
         place = await self._place_of(case, caller)
         if not place.has_local_files:
             folder = _there(folder, place)
         if case is None:
             return self._record(request, caller, place, None, folder)
-        self._cases.refuse_removed(case.name, caller)
+        self._cases.check_not_removed(case.name, caller)
         return self._record(request, caller, place, case.name, folder)
 
     def _record(
@@ -162,7 +162,7 @@ class Creator:
 
     async def in_worktree(
         self, request: CreateRequest, caller: Identity, again: Again
-    ) -> tuple[CreateRequest, CasePlace | None]:
+    ) -> tuple[CreateRequest, ResolvedCase | None]:
         """Create the worktree that the request asks for, and return the request for a session in
         it.
 
@@ -227,7 +227,7 @@ class Creator:
         name = check_name(request.name or "")
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
-    async def _place_of(self, case: CasePlace | None, caller: Identity) -> Location:
+    async def _place_of(self, case: ResolvedCase | None, caller: Identity) -> Location:
         """Return the location of the new session, ready for use."""
         places = self._launcher.places
         if case is None or case.place is None:
@@ -236,23 +236,23 @@ class Creator:
         return places.places.check_location(case.place, None)
 
     async def _folder(
-        self, request: CreateRequest, case: CasePlace | None, caller: Identity
+        self, request: CreateRequest, case: ResolvedCase | None, caller: Identity
     ) -> str:
         if case is not None and case.place is not None:
             return await self._within(case, request.working_dir, caller)
         if request.working_dir is not None:
-            return await self._cases.folder(request.working_dir, caller)
+            return await self._cases.resolve_folder(request.working_dir, caller)
         if case is not None:
             return case.path
-        return await self._cases.default(caller, self._defaults().working_dir)
+        return await self._cases.default_folder(caller, self._defaults().working_dir)
 
-    async def _within(self, case: CasePlace, wanted: str | None, caller: Identity) -> str:
+    async def _within(self, case: ResolvedCase, wanted: str | None, caller: Identity) -> str:
         """Return the folder of a session at another location, which has only its case's folder."""
         if wanted is None:
             return case.path
         if case.place is not None and case.place.kind is LocationKind.REMOTE:
             raise invalid_field("workingDir", "a remote case has a fixed folder")
-        folder = await self._cases.folder(wanted, caller)
+        folder = await self._cases.resolve_folder(wanted, caller)
         if not PurePosixPath(folder).is_relative_to(case.path):
             raise invalid_field(
                 "workingDir", "must be inside the case's folder, the only one in its container"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.cases.interfaces import CasePlace, ICases, Marker
+from tservice.cases.interfaces import AgentMarker, ICases, ResolvedCase
 from tservice.core.clock import now_ms
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import Again
@@ -44,7 +44,7 @@ class Prepared:
     """
 
     session: Session
-    made: Sequence[CasePlace]
+    made: Sequence[ResolvedCase]
 
 
 class QuickStarter:
@@ -59,7 +59,8 @@ class QuickStarter:
         """Create a missing folder and return the session's record.
 
         @param again: authorizes the caller again before git creates a worktree.
-        @raise ServiceError: as L{Creator.record}, L{ICases.open} and L{ICases.add_worktree}.
+        @raise ServiceError: as L{Creator.record}, L{ICases.open_or_create} and
+            L{ICases.add_worktree}.
             Created folders are then removed again.
         """
         check_name(wanted.session.name or "", "sessionName")
@@ -70,8 +71,8 @@ class QuickStarter:
         marker = None
         if origin is not None:
             at = now_ms(self._clock)
-            marker = Marker(created_at=at, created_by=origin, parent_session_id=parent)
-        made = [await self._cases.open(wanted.case_name, caller, marker)]
+            marker = AgentMarker(created_at=at, created_by=origin, parent_session_id=parent)
+        made = [await self._cases.open_or_create(wanted.case_name, caller, marker)]
         request = evolve(
             wanted.session,
             case_name=made[0].name,
@@ -89,7 +90,7 @@ class QuickStarter:
         return Prepared(session=session, made=made)
 
 
-async def take_back(made: Sequence[CasePlace]) -> None:
+async def take_back(made: Sequence[ResolvedCase]) -> None:
     """Remove the created folders and worktrees, the last first."""
     for place in reversed(made):
         await place.undo()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
-from tservice.cases.interfaces import WorktreeWish as WorktreeWish
+from tservice.cases.interfaces import CaseWorktreeRequest as CaseWorktreeRequest
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.identity import Identity
 from tservice.core.places.location import LocationId
@@ -57,7 +57,7 @@ class CreateRequest:
     custom_model: CustomModel | None = None
     attach: LocationId | None = None
     start: bool = False
-    worktree: WorktreeWish | None = None
+    worktree: CaseWorktreeRequest | None = None
     cols: int = 120
     rows: int = 40
 

@@ -17,7 +17,7 @@ from tservice.sessions.interfaces import LeftoverProcess, ModelQuestion
 from tservice.sessions.life.quickstart import ORIGIN_LENGTH, QuickStart
 from tservice.sessions.record.names import NAME_LENGTH
 from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
-from tservice.sessions.record.requests import CreateRequest, ModelWish, WorktreeWish
+from tservice.sessions.record.requests import CaseWorktreeRequest, CreateRequest, ModelWish
 from tservice.sessions.record.wire import SessionAnswer, session_answer
 from tservice.sessions.routes.answers import (
     DeletedAnswer,
@@ -387,7 +387,7 @@ def _attached(body: CreateBody) -> LocationId | None:
     )
 
 
-def _wish(body: NewWorktreeBody | None, warnings: list[str]) -> WorktreeWish | None:
+def _wish(body: NewWorktreeBody | None, warnings: list[str]) -> CaseWorktreeRequest | None:
     if body is None:
         return None
-    return WorktreeWish(branch=body.branch, start=body.from_, warn=warnings.append)
+    return CaseWorktreeRequest(branch=body.branch, start=body.from_, warn=warnings.append)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.told import wire
 from tests.unit.sessions.rig import ADMIN, BOOT, Machine, SessionCase, begin
-from tservice.cases.interfaces import Marker
+from tservice.cases.interfaces import AgentMarker
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -457,11 +457,11 @@ class QuickStartTests(SessionCase):
 
     def test_the_marker_tells_who_had_it_made(self) -> None:
         cases = self.machine.cases
-        noted = Marker(created_at=5, created_by="claude")
-        folder = self.run_now(cases.open("w1", ADMIN, noted)).path
+        noted = AgentMarker(created_at=5, created_by="claude")
+        folder = self.run_now(cases.open_or_create("w1", ADMIN, noted)).path
         marker = json.loads((Path(folder) / ".service-agent-case.json").read_text())
         self.assertEqual({"version": 1, "createdAt": 5, "createdBy": "claude"}, marker)
-        again = self.run_now(cases.open("w1", ADMIN))
+        again = self.run_now(cases.open_or_create("w1", ADMIN))
         self.assertEqual(folder, again.path)
         self.run_now(again.undo())
         self.assertIn("CLAUDE.md", (Path(folder) / "AGENTS.md").read_text())

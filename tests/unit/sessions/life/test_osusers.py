@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import evolve
 
 from tests.unit.sessions.rig import ADMIN, SessionCase
-from tservice.cases.interfaces import Marker
+from tservice.cases.interfaces import AgentMarker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.places.location import OWN_LOCATION
@@ -150,7 +150,7 @@ class StartTests(OsUserCase):
 
 class WorkspaceTests(OsUserCase):
     def folder(self, path: Path, caller: Identity | None = None) -> str:
-        return self.now(self.machine.cases.folder(str(path), caller or self.ann))
+        return self.now(self.machine.cases.resolve_folder(str(path), caller or self.ann))
 
     def test_wherever_the_user_may_go(self) -> None:
         """The system says where; a caller without an OS user stays in a folder of the service's."""
@@ -176,13 +176,13 @@ class WorkspaceTests(OsUserCase):
     def test_cases(self) -> None:
         """In the user's home, each made, found and marked as the user."""
         cases = self.machine.cases
-        marker = Marker(created_at=5, created_by="claude")
-        place = self.run_now(cases.open("c", self.ann, marker))
+        marker = AgentMarker(created_at=5, created_by="claude")
+        place = self.run_now(cases.open_or_create("c", self.ann, marker))
         self.assertEqual(str(self.user.home / "service-cases" / "c"), place.path)
         self.assertEqual({"a"}, set(self.world.acted))
-        self.assertEqual(place, self.run_now(cases.open("c", self.ann, marker)))
+        self.assertEqual(place, self.run_now(cases.open_or_create("c", self.ann, marker)))
         self.assertTrue((Path(place.path) / ".service-agent-case.json").exists())
-        self.assertEqual(place, self.now(cases.case("c", self.ann)))
-        self.assertEqual(str(self.user.home), self.now(cases.default(self.ann, "/")))
-        self.assertIs(ErrorCode.NOT_FOUND, self.refusal(cases.case("d", self.ann)).code)
+        self.assertEqual(place, self.now(cases.resolve_case("c", self.ann)))
+        self.assertEqual(str(self.user.home), self.now(cases.default_folder(self.ann, "/")))
+        self.assertIs(ErrorCode.NOT_FOUND, self.refusal(cases.resolve_case("d", self.ann)).code)
         self.assertFalse((self.machine.folder / "cases").exists())

@@ -4,53 +4,53 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from tservice.cases.shown import AgentCase, CaseAnswer
+from tservice.cases.responses import AgentCaseResponse, CaseResponse
 from tservice.core.payload import omit_if_none
 from tservice.http.models import ResponseModel
 
 
-class OneCase(ResponseModel):
+class CaseEnvelope(ResponseModel):
     """A case that was made."""
 
-    case: CaseAnswer
+    case: CaseResponse
 
 
-class WorktreeMade(ResponseModel):
+class WorktreeCreatedResponse(ResponseModel):
     """A case on a new worktree, and what it lacks."""
 
-    case: CaseAnswer
+    case: CaseResponse
     warnings: list[str] = Field(description="What was left out, in sentences")
 
 
-class PrepareAnswer(ResponseModel):
+class PrepareResponse(ResponseModel):
     """What fetches that which a case lacks."""
 
     session_id: str | None = omit_if_none(description="The shell that runs the commands")
     commands: list[str] = Field(description="Empty where nothing is lacking")
 
 
-class CloneAnswer(ResponseModel):
+class CloneResponse(ResponseModel):
     """What came of a clone; no text holds credentials."""
 
-    case: CaseAnswer
+    case: CaseResponse
     repository: str
     ref: str | None
     warnings: list[str]
 
 
-class CaseOrderAnswer(ResponseModel):
+class CaseOrderResponse(ResponseModel):
     """The order that holds now."""
 
     order: list[str]
 
 
-class AgentCasesAnswer(ResponseModel):
+class AgentCaseListResponse(ResponseModel):
     """The newest first."""
 
-    cases: list[AgentCase]
+    cases: list[AgentCaseResponse]
 
 
-class FolderAnswer(ResponseModel):
+class BrowsedFolderResponse(ResponseModel):
     """A folder inside of another."""
 
     name: str
@@ -58,10 +58,10 @@ class FolderAnswer(ResponseModel):
     is_repository: bool
 
 
-class BrowseAnswer(ResponseModel):
+class BrowseResponse(ResponseModel):
     """The folders in a folder."""
 
     path: str
     parent: str | None
-    folders: list[FolderAnswer]
+    folders: list[BrowsedFolderResponse]
     truncated: bool

@@ -11,7 +11,7 @@ from tservice.settings.interfaces import IEditableSettings, ISettings
 
 
 @frozen
-class Orders:
+class CaseOrderStore:
     """The setting C{caseOrder}; with accounts, a separate order for each.
 
     @ivar multiuser: there are accounts.
@@ -21,13 +21,13 @@ class Orders:
     settings: ISettings
     multiuser: bool
 
-    def of(self, owner: str) -> Sequence[str]:
+    def get_order(self, owner: str) -> Sequence[str]:
         """Return the names in their order; some cases may be gone."""
         if self.multiuser:
-            return self.store.order(owner)
+            return self.store.get_order(owner)
         return self.settings.get().case_order
 
-    def put(self, owner: str, names: Sequence[str]) -> None:
+    def put_order(self, owner: str, names: Sequence[str]) -> None:
         """Store an order.
 
         @raise ServiceError: 409, 422: it cannot be stored.

@@ -42,27 +42,27 @@ class FolderBounds:
     cases: tuple[PurePosixPath, ...] = field(factory=tuple)
 
 
-def plain_path(text: str, bounds: FolderBounds) -> str:
+def normalize_path(text: str, bounds: FolderBounds) -> str:
     """Return C{text} as an absolute path in its plain form.
 
     @raise ServiceError: 400 naming C{path}.
     """
     if not text or len(text) > PATH_LENGTH:
-        raise _odd(f"1 to {PATH_LENGTH} characters")
+        raise _invalid_path(f"1 to {PATH_LENGTH} characters")
     if _CONTROL.search(text):
-        raise _odd("must not hold control characters")
+        raise _invalid_path("must not hold control characters")
     if text == "~" or text.startswith("~/"):
         text = str(bounds.homes[0]) + text[1:]
     if not text.startswith("/"):
-        raise _odd("must be absolute, or begin with ~/")
+        raise _invalid_path("must be absolute, or begin with ~/")
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise _odd("must not hold ..")
+        raise _invalid_path("must not hold ..")
     return "/" + "/".join(parts)
 
 
-def refusal(path: str, bounds: FolderBounds) -> str | None:
-    """Return why no case may be at C{path}, of L{plain_path}; C{None}: it may."""
+def find_refusal(path: str, bounds: FolderBounds) -> str | None:
+    """Return why no case may be at C{path}, of L{normalize_path}; C{None}: it may."""
     place = PurePosixPath(path)
     if path == "/":
         return "must not be /"
@@ -82,36 +82,38 @@ def refusal(path: str, bounds: FolderBounds) -> str | None:
     return None
 
 
-def check_place(path: str, bounds: FolderBounds) -> None:
-    """Fail if no case may be at C{path}, by L{refusal}.
+def check_path(path: str, bounds: FolderBounds) -> None:
+    """Fail if no case may be at C{path}, by L{find_refusal}.
 
     @raise ServiceError: 400 naming C{path}.
     """
-    why = refusal(path, bounds)
+    why = find_refusal(path, bounds)
     if why is not None:
-        raise _odd(why)
+        raise _invalid_path(why)
 
 
-def resolved(bounds: FolderBounds) -> FolderBounds:
+def resolve_bounds(bounds: FolderBounds) -> FolderBounds:
     """Return the bounds with symbolic links resolved; blocks."""
 
-    def real(path: PurePosixPath) -> PurePosixPath:
+    def resolve_path(path: PurePosixPath) -> PurePosixPath:
         return PurePosixPath(Path(path).resolve())
 
-    def both(paths: Iterable[PurePosixPath]) -> tuple[PurePosixPath, ...]:
+    def add_resolved(paths: Iterable[PurePosixPath]) -> tuple[PurePosixPath, ...]:
         known = tuple(paths)
-        return (*known, *(real(path) for path in known))
+        return (*known, *(resolve_path(path) for path in known))
 
     return FolderBounds(
-        homes=both(bounds.homes), data_dir=real(bounds.data_dir), cases=both(bounds.cases)
+        homes=add_resolved(bounds.homes),
+        data_dir=resolve_path(bounds.data_dir),
+        cases=add_resolved(bounds.cases),
     )
 
 
-def _odd(rule: str) -> ServiceError:
+def _invalid_path(rule: str) -> ServiceError:
     return invalid_field("path", rule)
 
 
-def check_far_path(text: str) -> str:
+def check_remote_path(text: str) -> str:
     """Check the path of another machine by its text: absolute, or below home by C{~/}.
 
     @raise ServiceError: 400 naming C{remotePath}.

@@ -16,9 +16,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tservice.cases.making import Making
-from tservice.cases.model import MARKER, MOST_CASES, FolderLook, Marker, is_case_name, named
-from tservice.cases.paths import FolderBounds, check_place, resolved
+from tservice.cases.creation import CreatedFiles
+from tservice.cases.model import (
+    MARKER,
+    MAX_CASES,
+    AgentMarker,
+    FolderState,
+    is_case_name,
+    match_name,
+)
+from tservice.cases.path_rules import FolderBounds, check_path, resolve_bounds
 from tservice.core.disk_errors import find_disk_problem
 from tservice.core.errors import (
     ServiceError,
@@ -52,68 +59,70 @@ The notes for agents are in CLAUDE.md.
 """
 _SCAFFOLD = {"CLAUDE.md": _GUIDE, "AGENTS.md": _POINTER}
 
-MOST_LOOKED = 20_000
+MAX_ENTRIES = 20_000
 """Entries of the folder of cases that are read."""
 
 PutHooks = Callable[[Path], None]
 """Writes the hooks of agents into a folder; raises C{OSError}."""
 
 
-def local_names(cases: Path) -> list[str]:
-    """Return the local cases of a folder, at most L{MOST_CASES}; none if it is missing.
+def list_local_names(cases: Path) -> list[str]:
+    """Return the local cases of a folder, at most L{MAX_CASES}; none if it is missing.
 
-    If the folder holds more than L{MOST_LOOKED} entries, some may be left out.
+    If the folder holds more than L{MAX_ENTRIES} entries, some may be left out.
 
     @raise OSError: it cannot be read.
     """
     try:
         with os.scandir(cases) as entries:
-            looked = islice(entries, MOST_LOOKED)
-            names = (entry.name for entry in looked if is_case_name(entry.name) and _is(entry))
+            looked = islice(entries, MAX_ENTRIES)
+            names = (
+                entry.name for entry in looked if is_case_name(entry.name) and _is_folder(entry)
+            )
             # Sorting many names at once would block the interpreter.
-            return nsmallest(MOST_CASES, names)
+            return nsmallest(MAX_CASES, names)
     except FileNotFoundError:
         return []
 
 
-def local_name(cases: Path, name: str) -> str | None:
+def find_local_name(cases: Path, name: str) -> str | None:
     """Return the exact name of the local case C{name}; C{None}: there is none."""
     if can_enter(str(cases / name)):
         return name
-    return named(name, local_names(cases))
+    return match_name(name, list_local_names(cases))
 
 
-def look(path: str) -> FolderLook:
+def read_folder_state(path: str) -> FolderState:
     """Read the state of a case's folder."""
     if not can_enter(path):
-        return FolderLook()
+        return FolderState()
     folder = Path(path)
-    return FolderLook(
+    return FolderState(
         there=True,
         has_instructions=any((folder / name).is_file() for name in INSTRUCTIONS),
         marker=read_marker(folder),
     )
 
 
-def look_at_all(cases: Path | None, paths: Iterable[str]) -> dict[str, FolderLook]:
+def read_folder_states(cases: Path | None, paths: Iterable[str]) -> dict[str, FolderState]:
     """Return the states of the local cases of a folder, and of other folders, by path."""
-    local = [] if cases is None else [str(cases / name) for name in local_names(cases)]
-    return {path: look(path) for path in (*local, *paths)}
+    local = [] if cases is None else [str(cases / name) for name in list_local_names(cases)]
+    return {path: read_folder_state(path) for path in (*local, *paths)}
 
 
-def look_for(cases: Path, name: str) -> dict[str, FolderLook]:
+def read_local_state(cases: Path, name: str) -> dict[str, FolderState]:
     """Return the state of one local case, by its path; empty if there is none."""
-    there = local_name(cases, name)
-    return {} if there is None else {str(cases / there): look(str(cases / there))}
+    there = find_local_name(cases, name)
+    return {} if there is None else {str(cases / there): read_folder_state(str(cases / there))}
 
 
-def read_marker(folder: Path) -> Marker | None:
+def read_marker(folder: Path) -> AgentMarker | None:
     """Read the marker of the agent that had the folder made; any user may have written it."""
     try:
         found = read_json(folder / MARKER, limit=_MARKER_LIMIT)
     except (OSError, FileError):
         return None
-    return None if not isinstance(found, dict) else _marker(found)
+    return None if not isinstance(found, dict) else _parse_marker(found)
 
 
 def is_scaffolded(folder: Path) -> bool:
@@ -122,36 +131,40 @@ def is_scaffolded(folder: Path) -> bool:
     return (folder / MARKER).is_file() or pointer == _POINTER.format(name=folder.name)
 
 
-def _marker(found: dict[str, Any]) -> Marker | None:
-    at, by = found.get("createdAt"), _word(found.get("createdBy"), _ORIGIN_LENGTH)
+def _parse_marker(found: dict[str, Any]) -> AgentMarker | None:
+    at, by = found.get("createdAt"), _parse_line(found.get("createdBy"), _ORIGIN_LENGTH)
     if by is None or not isinstance(at, int) or isinstance(at, bool) or not 0 <= at < 2**53:
         return None
-    parent = _word(found.get("parentSessionId"))
-    return Marker(created_at=at, created_by=by, parent_session_id=parent)
+    parent = _parse_line(found.get("parentSessionId"))
+    return AgentMarker(created_at=at, created_by=by, parent_session_id=parent)
 
 
-def _word(text: object, limit: int = 100) -> str | None:
+def _parse_line(text: object, limit: int = 100) -> str | None:
     """Return C{text} if it is a single line within the limit."""
     if not isinstance(text, str) or not 0 < len(text) <= limit:
         return None
     return text if _LINE.fullmatch(text) else None
 
 
-def make_local(
-    making: Making, cases: Path, name: str, put_hooks: PutHooks, marker: Marker | None = None
+def create_local_case(
+    making: CreatedFiles,
+    cases: Path,
+    name: str,
+    put_hooks: PutHooks,
+    marker: AgentMarker | None = None,
 ) -> None:
     """Make and fill C{<cases>/<name>}.
 
     @raise FileExistsError: something is there.
     @raise OSError: it cannot be made.
     """
-    making.folders(cases)
-    making.folder(cases / name)
-    _fill(making, cases / name, name, put_hooks, marker)
+    making.make_folders(cases)
+    making.make_folder(cases / name)
+    _fill_folder(making, cases / name, name, put_hooks, marker)
 
 
-def make_at(
-    making: Making, path: str, name: str, bounds: FolderBounds, put_hooks: PutHooks
+def create_case_at(
+    making: CreatedFiles, path: str, name: str, bounds: FolderBounds, put_hooks: PutHooks
 ) -> None:
     """Make a case at C{path}, or in the empty folder that is there.
 
@@ -164,8 +177,8 @@ def make_at(
         _check_empty(folder)
     else:
         _check_parent(folder.parent)
-        making.folder(folder)
-    _fill(making, folder, name, put_hooks, None)
+        making.make_folder(folder)
+    _fill_folder(making, folder, name, put_hooks, None)
 
 
 def check_link(path: str, bounds: FolderBounds) -> None:
@@ -190,7 +203,7 @@ def check_resolved(path: str, bounds: FolderBounds) -> None:
     """
     if os.path.islink(path):
         raise invalid_field("path", "must not be a symbolic link")
-    check_place(os.path.realpath(path), resolved(bounds))
+    check_path(os.path.realpath(path), resolve_bounds(bounds))
     try:
         os.stat(os.path.dirname(path))
     except OSError as error:
@@ -224,18 +237,18 @@ def _check_empty(folder: Path) -> None:
             )
 
 
-def _fill(
-    making: Making, folder: Path, name: str, put_hooks: PutHooks, marker: Marker | None
+def _fill_folder(
+    making: CreatedFiles, folder: Path, name: str, put_hooks: PutHooks, marker: AgentMarker | None
 ) -> None:
     for file, text in _SCAFFOLD.items():
-        making.file(folder / file, text.format(name=name))
+        making.make_file(folder / file, text.format(name=name))
     if marker is not None:
-        making.file(folder / MARKER, json.dumps(_marker_json(marker)))
-    making.by_others(tuple(folder / path for path in HOOKS), lambda: put_hooks(folder))
-    making.finish(folder)
+        making.make_file(folder / MARKER, json.dumps(_marker_json(marker)))
+    making.record_created(tuple(folder / path for path in HOOKS), lambda: put_hooks(folder))
+    making.flush_folder(folder)
 
 
-def _marker_json(marker: Marker) -> dict[str, object]:
+def _marker_json(marker: AgentMarker) -> dict[str, object]:
     shown: dict[str, object] = {
         "version": 1,
         "createdAt": marker.created_at,
@@ -246,7 +259,7 @@ def _marker_json(marker: Marker) -> dict[str, object]:
     return shown
 
 
-def move(source: str, target: str) -> None:
+def move_folder(source: str, target: str) -> None:
     """Rename a folder; the folder above C{target} is made if it is missing.
 
     @raise OSError: it stays where it is, or something is at C{target}.
@@ -266,10 +279,10 @@ def remove_tree(path: str) -> None:
     if os.path.islink(path):
         os.unlink(path)
     elif os.path.lexists(path):
-        shutil.rmtree(path, onerror=_again)
+        shutil.rmtree(path, onerror=_retry_writable)
 
 
-def _again(function: Callable[[str], object], path: str, why: object) -> None:
+def _retry_writable(function: Callable[[str], object], path: str, why: object) -> None:
     """Make a write-protected folder writable, and remove again: tools protect folders, such as
     those of packages.
     """
@@ -281,14 +294,14 @@ def _again(function: Callable[[str], object], path: str, why: object) -> None:
         function(path)
 
 
-def _is(entry: os.DirEntry[str]) -> bool:
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
         return False
 
 
-def explain(error: BaseException, what: str) -> ServiceError:
+def to_service_error(error: BaseException, what: str) -> ServiceError:
     """Return the error for a caller after a failure of the file system."""
     if isinstance(error, ServiceError):
         return error

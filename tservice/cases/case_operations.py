@@ -15,12 +15,12 @@ from attrs import define, field, frozen
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.cases.folders import PutHooks, explain, local_names
-from tservice.cases.interfaces import WorkspaceHooks
-from tservice.cases.making import Making
-from tservice.cases.model import MOST_CASES, taken
+from tservice.cases.case_folders import PutHooks, list_local_names, to_service_error
+from tservice.cases.creation import CreatedFiles
+from tservice.cases.interfaces import WorkspaceHookWriter
+from tservice.cases.model import MAX_CASES, make_taken_error
 from tservice.cases.store import CaseStore
-from tservice.cases.workspaces import Workspaces
+from tservice.cases.workspaces import WorkspaceFolders
 from tservice.core.doors.reachability import PROBE_SECONDS as START_SECONDS
 from tservice.core.doors.reachability import ReachabilityCheck
 from tservice.core.doors.worker_pool import WorkerPool
@@ -33,15 +33,15 @@ from tservice.core.shared_work import SharedWork
 PROBE_SECONDS = 3.0
 """Seconds that a folder gets to answer (protocol-case-paths)."""
 
-MADE = "made"
+BEING_MADE = "made"
 """Operation on the name of a new case."""
 
 _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
-class DeskDependencies:
-    """Dependencies of L{Desk}.
+class CaseOperationsDependencies:
+    """Dependencies of L{CaseOperations}.
 
     @ivar files: worker pool for folders that users named.
     @ivar hooks: writes the hooks of agents into new folders.
@@ -50,35 +50,35 @@ class DeskDependencies:
     clock: IReactorTime
     hub: EventHub
     store: CaseStore
-    workspaces: Workspaces
+    workspaces: WorkspaceFolders
     reach: ReachabilityCheck
     files: WorkerPool
-    hooks: WorkspaceHooks
+    hooks: WorkspaceHookWriter
 
 
 @define(eq=False)
-class _Reserved:
+class _NameReservation:
     """Operation on a name, and the callers that wait for its end."""
 
     what: str
     waiting: list[Deferred[None]] = field(factory=list)
 
 
-class Desk:
+class CaseOperations:
     """Common operations of all changes of cases."""
 
-    def __init__(self, deps: DeskDependencies) -> None:
+    def __init__(self, deps: CaseOperationsDependencies) -> None:
         self.clock, self.store = deps.clock, deps.store
         self.workspaces = deps.workspaces
         self._deps = deps
-        self._reserved: dict[tuple[str, str], _Reserved] = {}
+        self._reserved: dict[tuple[str, str], _NameReservation] = {}
         self._flights: set[SharedWork[Any]] = set()
 
-    def owner(self, caller: Identity) -> str:
+    def get_owner(self, caller: Identity) -> str:
         """Return the owner under which the caller's cases are stored."""
-        return self.workspaces.owner_of(caller) or ""
+        return self.workspaces.get_owner(caller) or ""
 
-    async def ready(self, caller: Identity, paths: Iterable[str] = ()) -> None:
+    async def check_paths(self, caller: Identity, paths: Iterable[str] = ()) -> None:
         """Check that C{paths}, and the caller's home, can be read without blocking other work.
 
         The system's data about the caller's OS user is cached afterwards.
@@ -91,14 +91,14 @@ class Desk:
     # -- names
 
     @contextmanager
-    def reserve(self, owner: str, name: str, what: str) -> Iterator[None]:
+    def reserve_name(self, owner: str, name: str, what: str) -> Iterator[None]:
         """Reserve the name.  Concurrent operations on it fail with 409.
 
         @param what: the operation, for the error text of the second caller: C{removed}.
         @raise ServiceError: 409.
         """
-        self.refuse_reserved(owner, name)
-        mine = self._reserved[owner, name.lower()] = _Reserved(what)
+        self.check_not_reserved(owner, name)
+        mine = self._reserved[owner, name.lower()] = _NameReservation(what)
         try:
             yield
         finally:
@@ -106,9 +106,9 @@ class Desk:
             for waiter in mine.waiting:
                 waiter.callback(None)
 
-    async def made(self, owner: str, name: str) -> None:
+    async def wait_until_made(self, owner: str, name: str) -> None:
         """Wait until no case of that name is being made."""
-        while (other := self._reserved.get((owner, name.lower()))) and other.what == MADE:
+        while (other := self._reserved.get((owner, name.lower()))) and other.what == BEING_MADE:
             waiter: Deferred[None] = Deferred(other.waiting.remove)
             other.waiting.append(waiter)
             await waiter
@@ -117,7 +117,7 @@ class Desk:
         """Return true if an operation on that name runs."""
         return (owner, name.lower()) in self._reserved
 
-    def refuse_reserved(self, owner: str, name: str) -> None:
+    def check_not_reserved(self, owner: str, name: str) -> None:
         """Fail if an operation on that name runs.
 
         @raise ServiceError: 409.
@@ -126,39 +126,41 @@ class Desk:
         if other is not None:
             raise state_conflict(f"The case {name} is being {other.what}")
 
-    async def refuse_taken(self, caller: Identity, name: str) -> None:
+    async def check_not_taken(self, caller: Identity, name: str) -> None:
         """Fail if no case of that name can be added.
 
         @raise ServiceError: 409: the name is taken; 422: there are too many.
         """
-        row = self.store.find(self.owner(caller), name)
+        row = self.store.find_row(self.get_owner(caller), name)
         if row is not None and row.path is not None:
-            raise taken(row.name)
-        there = await self.local_name(name, caller)
+            raise make_taken_error(row.name)
+        there = await self.find_local_name(name, caller)
         if there is not None:
-            raise taken(there)
-        await self.refuse_too_many(caller)
+            raise make_taken_error(there)
+        await self.check_case_limit(caller)
 
-    async def refuse_too_many(self, caller: Identity) -> None:
+    async def check_case_limit(self, caller: Identity) -> None:
         """Fail if the owner has the maximum number of cases.
 
         @raise ServiceError: 422.
         """
-        owner, cases = self.owner(caller), self.workspaces.cases_of(caller)
-        rows = self.store.of(owner)
-        if len(rows) < MOST_CASES:
+        owner, cases = self.get_owner(caller), self.workspaces.get_cases_folder(caller)
+        rows = self.store.list_rows(owner)
+        if len(rows) < MAX_CASES:
             return
-        there = set(await self.at(caller, [str(cases)], partial(local_names, cases)))
+        there = set(
+            await self.run_on_folders(caller, [str(cases)], partial(list_local_names, cases))
+        )
         # Rows whose folder was removed by hand are deleted.
         gone = [row for row in rows if row.path is None and row.name not in there]
         for row in gone:
-            self.store.forget(owner, row.name)
-        if len(rows) - len(gone) >= MOST_CASES:
-            raise operation_failed(f"there are already {MOST_CASES} cases: remove one first")
+            self.store.delete_row(owner, row.name)
+        if len(rows) - len(gone) >= MAX_CASES:
+            raise operation_failed(f"there are already {MAX_CASES} cases: remove one first")
 
     # -- folders
 
-    async def at(
+    async def run_on_folders(
         self,
         caller: Identity,
         paths: Iterable[str],
@@ -178,71 +180,73 @@ class Desk:
         @raise ServiceError: 422: one does not answer; 429: too much is asked.
         """
         named = tuple(paths)
-        await self.ready(caller, named)
-        place = self.workspaces.place_of(caller)
+        await self.check_paths(caller, named)
+        place = self.workspaces.get_location(caller)
         whole = work if acting else partial(place.run_file_work, work)
         only = named[0] if len(named) == 1 else ""
         at = os.path.join(inside, "*") if inside else only
         found: _T = await self._deps.files.run(whole, caller.username, seconds, at=at)
         return found
 
-    async def folder(self, text: str, caller: Identity, named: str) -> str:
-        """Call L{Workspaces.folder}; also 422, 429 as L{at}."""
-        look = partial(self.workspaces.folder, text, caller, named)
-        return await self._judged(caller, text, look)
+    async def resolve_folder(self, text: str, caller: Identity, named: str) -> str:
+        """Call L{WorkspaceFolders.resolve_folder}; also 422, 429 as L{run_on_folders}."""
+        look = partial(self.workspaces.resolve_folder, text, caller, named)
+        return await self._resolve_in_pool(caller, text, look)
 
-    async def default(self, caller: Identity, chosen: str | None) -> str:
-        """Call L{Workspaces.default}; also 422, 429 as L{at}."""
-        find = partial(self.workspaces.default, caller, chosen)
-        return await self._judged(caller, chosen or "", find)
+    async def default_folder(self, caller: Identity, chosen: str | None) -> str:
+        """Call L{WorkspaceFolders.default_folder}; also 422, 429 as L{run_on_folders}."""
+        find = partial(self.workspaces.default_folder, caller, chosen)
+        return await self._resolve_in_pool(caller, chosen or "", find)
 
-    async def _judged(self, caller: Identity, path: str, look: Callable[[], str]) -> str:
+    async def _resolve_in_pool(self, caller: Identity, path: str, look: Callable[[], str]) -> str:
         """Call C{look} with the time limit of a session's start."""
         await self._deps.reach.check_paths(caller.location_id, [path], caller.username)
         found: str = await self._deps.files.run(look, caller.username, START_SECONDS, at=path)
         return found
 
-    async def local_name(self, name: str, caller: Identity) -> str | None:
-        """Call L{Workspaces.local_name}.
+    async def find_local_name(self, name: str, caller: Identity) -> str | None:
+        """Call L{WorkspaceFolders.find_local_name}.
 
-        @raise ServiceError: 422: the folder of the cases cannot be read; as L{at}.
+        @raise ServiceError: 422: the folder of the cases cannot be read; as L{run_on_folders}.
         """
-        find = partial(self.workspaces.local_name, name, caller)
-        paths = [str(self.workspaces.cases_of(caller))]
+        find = partial(self.workspaces.find_local_name, name, caller)
+        paths = [str(self.workspaces.get_cases_folder(caller))]
         try:
-            return await self.at(caller, paths, find, acting=True)
+            return await self.run_on_folders(caller, paths, find, acting=True)
         except OSError as error:
-            raise explain(error, "the cases cannot be read") from error
+            raise to_service_error(error, "the cases cannot be read") from error
 
-    async def make(
-        self, caller: Identity, paths: Iterable[str], work: Callable[[Making], None]
-    ) -> Making:
+    async def create_files(
+        self, caller: Identity, paths: Iterable[str], work: Callable[[CreatedFiles], None]
+    ) -> CreatedFiles:
         """Run C{work}, and return what it made; roll back if it failed, or took too long.
 
         @raise OSError: as C{work} does.
-        @raise ServiceError: as L{at}.
+        @raise ServiceError: as L{run_on_folders}.
         """
-        making = Making()
+        making = CreatedFiles()
         try:
-            await self.at(caller, paths, partial(making.run, work))
+            await self.run_on_folders(caller, paths, partial(making.run_work, work))
         except Exception:
-            if making.abandon():
-                await self.undo(caller, making)
+            if making.give_up():
+                await self.roll_back(caller, making)
             raise
         return making
 
-    async def undo(self, caller: Identity, making: Making) -> None:
+    async def roll_back(self, caller: Identity, making: CreatedFiles) -> None:
         """Roll back what was made."""
-        await self.at(caller, (), making.undo)
+        await self.run_on_folders(caller, (), making.roll_back)
 
-    def hooks_for(self, caller: Identity) -> PutHooks:
+    def get_hook_writer(self, caller: Identity) -> PutHooks:
         """Return a function that writes hooks into the caller's folders."""
         workspaces = self.workspaces
-        return self._deps.hooks.writer(workspaces.place_of(caller), workspaces.owner_of(caller))
+        return self._deps.hooks.get_writer(
+            workspaces.get_location(caller), workspaces.get_owner(caller)
+        )
 
     # -- whatever becomes of who asked
 
-    async def whole(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def run_to_end(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return the result of C{work}, which continues if the caller is cancelled."""
         flight = SharedWork(work)
         if not flight.is_finished:
@@ -256,11 +260,11 @@ class Desk:
 
     # -- telling
 
-    def publish(self, name: EventName, owner: str, told: Payload) -> None:
+    def publish_event(self, name: EventName, owner: str, told: Payload) -> None:
         """Publish an event to the owner, and to admins."""
         self._deps.hub.publish(Event(name=name, payload=told, owner=owner or None))
 
 
-def local_path(cases: Path, name: str) -> str:
+def local_case_path(cases: Path, name: str) -> str:
     """Return the path of the local case C{name}."""
     return str(cases / name)

@@ -7,26 +7,26 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from tservice.cases.clones import CloneWish
-from tservice.cases.interfaces import ContainerWish, WorktreeWish
+from tservice.cases.clones import CaseCloneRequest
+from tservice.cases.interfaces import CaseWorktreeRequest, ContainerSettings
 from tservice.cases.model import (
     DESCRIPTION_LENGTH,
-    MOST_CASES,
+    MAX_CASES,
     NAME_LENGTH,
 )
-from tservice.cases.paths import PATH_LENGTH
-from tservice.cases.routes.answers import (
-    AgentCasesAnswer,
-    BrowseAnswer,
-    CaseOrderAnswer,
-    CloneAnswer,
-    FolderAnswer,
-    OneCase,
-    PrepareAnswer,
-    WorktreeMade,
+from tservice.cases.path_rules import PATH_LENGTH
+from tservice.cases.responses import CaseResponse, make_agent_response, make_case_response
+from tservice.cases.routes.responses import (
+    AgentCaseListResponse,
+    BrowsedFolderResponse,
+    BrowseResponse,
+    CaseEnvelope,
+    CaseOrderResponse,
+    CloneResponse,
+    PrepareResponse,
+    WorktreeCreatedResponse,
 )
 from tservice.cases.service import CaseService
-from tservice.cases.shown import CaseAnswer, agent_case, case_answer
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
@@ -99,10 +99,10 @@ class CreateContainerBody(RequestBody):
     cpus: float | None = None
     mount_credentials: Literal["copy"] | bool | None = None
 
-    def wish(self) -> ContainerWish:
+    def to_settings(self) -> ContainerSettings:
         """Return the settings of the container."""
         how = self.mount_credentials
-        return ContainerWish(
+        return ContainerSettings(
             image=self.image,
             network=self.network,
             memory=self.memory,
@@ -127,15 +127,15 @@ class WorktreeBody(RequestBody):
     branch: RefText
     from_: Annotated[RefText | None, Field(alias="from")] = None
 
-    def wish(self, warn: Callable[[str], object]) -> WorktreeWish:
+    def to_request(self, warn: Callable[[str], object]) -> CaseWorktreeRequest:
         """Return the body as a record."""
-        return WorktreeWish(branch=self.branch, start=self.from_, warn=warn)
+        return CaseWorktreeRequest(branch=self.branch, start=self.from_, warn=warn)
 
 
 class CaseOrderBody(RequestBody):
     """Names of cases in their new order."""
 
-    order: Annotated[list[KnownName], Field(max_length=MOST_CASES), FAIL_FAST]
+    order: Annotated[list[KnownName], Field(max_length=MAX_CASES), FAIL_FAST]
 
 
 class DeleteCaseQuery(QueryParameters):
@@ -159,170 +159,181 @@ class CaseRoutes:
 
     def operations(self) -> list[Operation]:
         """Return the operations."""
-        return [*self._reads(), *self._makes(), *self._changes()]
+        return [*self._read_operations(), *self._create_operations(), *self._change_operations()]
 
-    def _reads(self) -> list[Operation]:
+    def _read_operations(self) -> list[Operation]:
         return [
-            _read("", self.list, "The caller's cases, in their order", list[CaseAnswer]),
-            _read("/agent-created", self.agent_made, "The cases that agents had made, newest first",
-                  AgentCasesAnswer),
-            _read("/browse", self.browse, "The folders in a folder, for a folder picker",
-                  BrowseAnswer, scope=Scope.SESSIONS_MANAGE, query=BrowseQuery,
+            _make_read("", self.list_cases, "The caller's cases, in their order",
+                       list[CaseResponse]),
+            _make_read("/agent-created", self.list_agent_cases,
+                       "The cases that agents had made, newest first",
+                  AgentCaseListResponse),
+            _make_read("/browse", self.browse_folders,
+                       "The folders in a folder, for a folder picker",
+                  BrowseResponse, scope=Scope.SESSIONS_MANAGE, query=BrowseQuery,
                   errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND)),
-            _read("/{name}", self.read, "One case", CaseAnswer, errors=(ErrorCode.NOT_FOUND,)),
+            _make_read("/{name}", self.get_case, "One case", CaseResponse,
+                       errors=(ErrorCode.NOT_FOUND,)),
         ]  # fmt: skip
 
-    def _makes(self) -> list[Operation]:
+    def _create_operations(self) -> list[Operation]:
         return [
-            _change("POST", "", self.create, "Make a case and fill it for agents",
-                    body=CreateCaseBody, answer=OneCase),
-            _change("POST", "/link", self.link, "Make a case of a folder that is there",
-                    body=LinkCaseBody, answer=OneCase, access=AccessRule.ADMIN),
-            _change("POST", "/remote-link", self.link_remote,
+            _make_change("POST", "", self.create_case, "Make a case and fill it for agents",
+                    body=CreateCaseBody, answer=CaseEnvelope),
+            _make_change("POST", "/link", self.link_folder, "Make a case of a folder that is there",
+                    body=LinkCaseBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
+            _make_change("POST", "/remote-link", self.link_remote,
                     "Make a case of a folder on a remote host",
-                    body=RemoteLinkBody, answer=OneCase, access=AccessRule.ADMIN),
-            _change("POST", "/container-link", self.link_container,
+                    body=RemoteLinkBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
+            _make_change("POST", "/container-link", self.link_container,
                     "Make a case of a folder that is there, whose sessions live in a container",
-                    body=LinkContainerBody, answer=OneCase, access=AccessRule.ADMIN),
-            _change("POST", "/container-create", self.create_container,
+                    body=LinkContainerBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
+            _make_change("POST", "/container-create", self.create_container,
                     "Make a case whose sessions live in a container",
-                    body=CreateContainerBody, answer=OneCase, access=AccessRule.ADMIN),
-            _change("POST", "/clone", self.clone, "Clone a repository into a new case",
-                    body=CloneCaseBody, answer=CloneAnswer),
-            _change("POST", "/clone/{name}/cancel", self.cancel, "End a clone that is under way",
+                    body=CreateContainerBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
+            _make_change("POST", "/clone", self.clone_repository,
+                         "Clone a repository into a new case",
+                    body=CloneCaseBody, answer=CloneResponse),
+            _make_change("POST", "/clone/{name}/cancel", self.cancel_clone,
+                         "End a clone that is under way",
                     answer=EmptyPayload),
-            _change("POST", "/{name}/worktree", self.worktree,
+            _make_change("POST", "/{name}/worktree", self.create_worktree,
                     "Make a case on a new worktree of this one's repository",
-                    body=WorktreeBody, answer=WorktreeMade, more=(ErrorCode.RATE_LIMITED,)),
-            _change("POST", "/{name}/prepare", self.prepare,
+                    body=WorktreeBody, answer=WorktreeCreatedResponse,
+                    more=(ErrorCode.RATE_LIMITED,)),
+            _make_change("POST", "/{name}/prepare", self.prepare_case,
                     "Fetch the submodules and files of Git LFS that a case lacks, in a shell",
-                    answer=PrepareAnswer, more=(ErrorCode.SESSION_BUSY,)),
+                    answer=PrepareResponse, more=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
-    def _changes(self) -> list[Operation]:
+    def _change_operations(self) -> list[Operation]:
         return [
-            _change("PUT", "/order", self.order, "Put the caller's cases into an order",
-                    body=CaseOrderBody, answer=CaseOrderAnswer),
-            _change("DELETE", "/{name}", self.delete,
+            _make_change("PUT", "/order", self.set_order, "Put the caller's cases into an order",
+                    body=CaseOrderBody, answer=CaseOrderResponse),
+            _make_change("DELETE", "/{name}", self.delete_case,
                     "Move a local case to the trash, remove a worktree, unlink any other",
                     answer=EmptyPayload, query=DeleteCaseQuery, more=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
-    async def list(self, call: OperationCall) -> object:
+    async def list_cases(self, call: OperationCall) -> object:
         """List the caller's cases."""
-        return [case_answer(case) for case in await self._cases.every(call.identity)]
+        return [make_case_response(case) for case in await self._cases.list_cases(call.identity)]
 
-    async def read(self, call: OperationCall) -> object:
+    async def get_case(self, call: OperationCall) -> object:
         """Show a case."""
-        return case_answer(await self._cases.get(call.path["name"], call.identity))
+        return make_case_response(await self._cases.get_case(call.path["name"], call.identity))
 
-    async def agent_made(self, call: OperationCall) -> object:
+    async def list_agent_cases(self, call: OperationCall) -> object:
         """List the cases that agents had made."""
-        found = await self._cases.agent_made(call.identity)
-        return AgentCasesAnswer(cases=[agent_case(case, marker) for case, marker in found])
+        found = await self._cases.list_agent_cases(call.identity)
+        return AgentCaseListResponse(
+            cases=[make_agent_response(case, marker) for case, marker in found]
+        )
 
-    async def browse(self, call: OperationCall) -> object:
+    async def browse_folders(self, call: OperationCall) -> object:
         """List folders to choose from."""
         query: BrowseQuery = call.query
-        found = await self._cases.browse(query.path, call.identity, hidden=query.show_hidden)
+        found = await self._cases.browse_folders(
+            query.path, call.identity, hidden=query.show_hidden
+        )
         folders = [
-            FolderAnswer(name=each.name, path=each.path, is_repository=each.is_repository)
+            BrowsedFolderResponse(name=each.name, path=each.path, is_repository=each.is_repository)
             for each in found.folders
         ]
-        return BrowseAnswer(
+        return BrowseResponse(
             path=found.path, parent=found.parent, folders=folders, truncated=found.truncated
         )
 
-    async def create(self, call: OperationCall) -> object:
+    async def create_case(self, call: OperationCall) -> object:
         """Create a case."""
         body: CreateCaseBody = call.body
-        case = await self._cases.create(
+        case = await self._cases.create_case(
             body.name, body.description, body.path, call.identity, call.reauthorize
         )
-        return OneCase(case=case_answer(case))
+        return CaseEnvelope(case=make_case_response(case))
 
-    async def link(self, call: OperationCall) -> object:
+    async def link_folder(self, call: OperationCall) -> object:
         """Link a folder as a case."""
-        case = await self._cases.link(
+        case = await self._cases.link_folder(
             call.body.name, call.body.path, call.identity, call.reauthorize
         )
-        return OneCase(case=case_answer(case))
+        return CaseEnvelope(case=make_case_response(case))
 
     async def link_remote(self, call: OperationCall) -> object:
         """Link a folder of a remote host as a case."""
         body: RemoteLinkBody = call.body
         far = LocationId(kind=LocationKind.REMOTE, name=body.host_id)
-        case = await self._cases.link_far(
+        case = await self._cases.link_remote(
             body.name, far, body.remote_path, call.identity, call.reauthorize
         )
-        return OneCase(case=case_answer(case))
+        return CaseEnvelope(case=make_case_response(case))
 
     async def link_container(self, call: OperationCall) -> object:
         """Link a folder as a case with a container."""
         body: LinkContainerBody = call.body
-        wish = ContainerWish(host_id=body.host_id)
-        case = await self._cases.link(
+        wish = ContainerSettings(host_id=body.host_id)
+        case = await self._cases.link_folder(
             body.name, body.workspace_path, call.identity, call.reauthorize, wish
         )
-        return OneCase(case=case_answer(case))
+        return CaseEnvelope(case=make_case_response(case))
 
     async def create_container(self, call: OperationCall) -> object:
         """Create a case with a container."""
         body: CreateContainerBody = call.body
-        case = await self._cases.create(
-            body.name, body.description, None, call.identity, call.reauthorize, body.wish()
+        case = await self._cases.create_case(
+            body.name, body.description, None, call.identity, call.reauthorize, body.to_settings()
         )
-        return OneCase(case=case_answer(case))
+        return CaseEnvelope(case=make_case_response(case))
 
-    async def clone(self, call: OperationCall) -> object:
+    async def clone_repository(self, call: OperationCall) -> object:
         """Clone a repository into a case."""
         body: CloneCaseBody = call.body
-        wish = CloneWish(
+        wish = CaseCloneRequest(
             name=body.name,
             repository=body.repository,
             ref=body.ref,
             shallow=bool(body.shallow),
             description=body.description,
         )
-        case, done = await self._cases.clone(wish, call.identity, call.reauthorize)
-        return CloneAnswer(
-            case=case_answer(case),
+        case, done = await self._cases.clone_repository(wish, call.identity, call.reauthorize)
+        return CloneResponse(
+            case=make_case_response(case),
             repository=done.repository,
             ref=done.cloned.ref,
             warnings=list(done.cloned.warnings),
         )
 
-    async def cancel(self, call: OperationCall) -> object:
+    async def cancel_clone(self, call: OperationCall) -> object:
         """Cancel a clone."""
         await self._cases.cancel_clone(call.path["name"], call.identity)
         return EmptyPayload()
 
-    async def worktree(self, call: OperationCall) -> object:
+    async def create_worktree(self, call: OperationCall) -> object:
         """Create a case on a new worktree."""
         warnings: list[str] = []
         wish = call.body.wish(warnings.append)
         name = call.path["name"]
         case = await self._cases.make_worktree(name, wish, call.identity, call.reauthorize)
-        return WorktreeMade(case=case_answer(case), warnings=warnings)
+        return WorktreeCreatedResponse(case=make_case_response(case), warnings=warnings)
 
-    async def prepare(self, call: OperationCall) -> object:
+    async def prepare_case(self, call: OperationCall) -> object:
         """Open a shell that fetches the missing parts of a case."""
-        found = await self._cases.prepare(call.path["name"], call.identity, call.reauthorize)
-        return PrepareAnswer(session_id=found.session_id, commands=list(found.commands))
+        found = await self._cases.prepare_case(call.path["name"], call.identity, call.reauthorize)
+        return PrepareResponse(session_id=found.session_id, commands=list(found.commands))
 
-    async def order(self, call: OperationCall) -> object:
+    async def set_order(self, call: OperationCall) -> object:
         """Set the order of the caller's cases."""
-        order = await self._cases.order(call.body.order, call.identity, call.reauthorize)
-        return CaseOrderAnswer(order=list(order))
+        order = await self._cases.set_order(call.body.order, call.identity, call.reauthorize)
+        return CaseOrderResponse(order=list(order))
 
-    async def delete(self, call: OperationCall) -> object:
+    async def delete_case(self, call: OperationCall) -> object:
         """Remove a case."""
         name, force = call.path["name"], call.query.force
-        await self._cases.delete(name, call.identity, force=force, again=call.reauthorize)
+        await self._cases.delete_case(name, call.identity, force=force, again=call.reauthorize)
         return EmptyPayload()
 
 
-def _read(
+def _make_read(
     path: str,
     handler: Handler,
     summary: str,
@@ -346,7 +357,7 @@ def _read(
     )
 
 
-def _change(
+def _make_change(
     method: str,
     path: str,
     handler: Handler,

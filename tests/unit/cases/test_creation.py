@@ -14,9 +14,9 @@ from twisted.internet.defer import Deferred
 from tests.ground import here, places_of
 from tests.unit.cases.casecase import CaseCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.cases.interfaces import Marker
-from tservice.cases.making import Making
-from tservice.cases.model import MOST_CASES
+from tservice.cases.creation import CreatedFiles
+from tservice.cases.interfaces import AgentMarker
+from tservice.cases.model import MAX_CASES
 from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.store.database import Database
@@ -119,9 +119,9 @@ class CreateTests(CaseCase):
     def test_too_many(self) -> None:
         sql = "INSERT INTO cases (owner, name, path, created_at) VALUES ('', ?, '/srv', 0)"
         with self.machine.database.transaction():
-            self.machine.database.execute_many(sql, [(f"n{at}",) for at in range(MOST_CASES)])
+            self.machine.database.execute_many(sql, [(f"n{at}",) for at in range(MAX_CASES)])
         self.assertEqual(422, self.refused("POST", "", {"name": "more"})[0])
-        self.assert_refused(ErrorCode.OPERATION_FAILED, self.cases.open("more", ADMIN))
+        self.assert_refused(ErrorCode.OPERATION_FAILED, self.cases.open_or_create("more", ADMIN))
         self.assertFalse(self.folder.exists())
         # Of those that somebody removed by hand nothing is kept then.
         self.machine.database.execute("UPDATE cases SET path = NULL WHERE name < 'n5'")
@@ -150,14 +150,14 @@ class CreateTests(CaseCase):
             machine.settings.change_settings({"workspaceHooksEnabled": wanted})
             folder = machine.folder / f"hooks-{wanted}"
             folder.mkdir()
-            preparation.writer(place, None)(folder)
+            preparation.get_writer(place, None)(folder)
             self.assertEqual(wanted, (folder / file).exists())
             self.assertNotIn(
                 "statusLine", json.loads((folder / file).read_text()) if wanted else ()
             )
         machine.settings.change_settings({"workspaceHooksEnabled": True})
         with self.assertRaisesRegex(OSError, "outside the workspace of this account"):
-            preparation.writer(place, "ann")(machine.folder / "hooks-False")
+            preparation.get_writer(place, "ann")(machine.folder / "hooks-False")
 
 
 class CustomFolderTests(CaseCase):
@@ -285,7 +285,9 @@ class UndoTests(CaseCase):
 
     def test_a_quick_start_step_by_step(self) -> None:
         def ask() -> int:
-            asked = begin(self.cases.open("one", ADMIN, Marker(created_at=1, created_by="x")))
+            asked = begin(
+                self.cases.open_or_create("one", ADMIN, AgentMarker(created_at=1, created_by="x"))
+            )
             told: list[int] = []
             asked.addCallbacks(
                 lambda _: told.append(200), lambda why: told.append(why.value.status)
@@ -295,7 +297,7 @@ class UndoTests(CaseCase):
         self.every_step(ask, 7)
 
     def test_a_case_that_somebody_else_works_in_by_then_stays(self) -> None:
-        place = self.run_now(self.cases.open("one", ADMIN))
+        place = self.run_now(self.cases.open_or_create("one", ADMIN))
         session = self.create(case_name="one")
         self.run_now(place.undo())
         self.assertTrue((self.folder / "one" / "CLAUDE.md").exists())
@@ -313,29 +315,29 @@ class UndoTests(CaseCase):
         return QuickStart(case_name="one", session=CreateRequest(mode="shell"))
 
     def test_what_others_put_there_stays(self) -> None:
-        making = Making()
+        making = CreatedFiles()
         self.outside.joinpath("x").mkdir()
-        making.folder(self.outside / "made")
-        making.file(self.outside / "made" / "file", "x")
-        self.assertRaises(FileExistsError, making.folder, self.outside / "x")
+        making.make_folder(self.outside / "made")
+        making.make_file(self.outside / "made" / "file", "x")
+        self.assertRaises(FileExistsError, making.make_folder, self.outside / "x")
         (self.outside / "made" / "theirs").write_text("theirs")
-        making.undo()
+        making.roll_back()
         self.assertEqual(["theirs"], os.listdir(self.outside / "made"))
 
     def test_what_nobody_waits_for_any_more(self) -> None:
         """The thread is given up: whoever comes second takes it back."""
-        late, early = Making(), Making()
+        late, early = CreatedFiles(), CreatedFiles()
         target = self.outside / "late"
 
-        def work(making: Making) -> None:
-            making.folder(target)
-            self.assertFalse(making.abandon())
+        def work(making: CreatedFiles) -> None:
+            making.make_folder(target)
+            self.assertFalse(making.give_up())
 
-        late.run(work)
+        late.run_work(work)
         self.assertFalse(target.exists())
-        early.run(lambda making: making.folder(target))
-        self.assertTrue(early.abandon())
-        early.undo()
+        early.run_work(lambda making: making.make_folder(target))
+        self.assertTrue(early.give_up())
+        early.roll_back()
         self.assertFalse(target.exists())
 
 
@@ -343,14 +345,14 @@ class TogetherTests(CaseCase):
     def test_two_quick_starts_of_one_name(self) -> None:
         """The second waits for the first, and works in the same case."""
         gate: Deferred[None] = Deferred()
-        real = self.cases._desk.make
+        real = self.cases._desk.create_files
 
-        async def slow(*args: Any) -> Making:
+        async def slow(*args: Any) -> CreatedFiles:
             await gate
             return await real(*args)
 
-        self.patch(self.cases._desk, "make", slow)
-        first, second, left = (begin(self.cases.open("one", ADMIN)) for _ in range(3))
+        self.patch(self.cases._desk, "create_files", slow)
+        first, second, left = (begin(self.cases.open_or_create("one", ADMIN)) for _ in range(3))
         self.assertNoResult(second)
         status, code, text = self.refused("POST", "", {"name": "One"})
         self.assertEqual((409, "CONFLICT"), (status, code), text)

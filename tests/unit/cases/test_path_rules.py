@@ -1,4 +1,4 @@
-"""Tests for L{tservice.cases.paths}: every refusal there is, and what is allowed."""
+"""Tests for L{tservice.cases.path_rules}: every refusal there is, and what is allowed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.cases.paths import (
+from tservice.cases.path_rules import (
     CREDENTIALS,
     SYSTEM,
     FolderBounds,
-    check_place,
-    plain_path,
-    resolved,
+    check_path,
+    normalize_path,
+    resolve_bounds,
 )
 from tservice.core.errors import ErrorCode, ServiceError
 
@@ -63,8 +63,8 @@ ALLOWED = {
 
 class PathTests(SynchronousTestCase):
     def judge(self, text: str) -> str:
-        path = plain_path(text, PLACES)
-        check_place(path, PLACES)
+        path = normalize_path(text, PLACES)
+        check_path(path, PLACES)
         return path
 
     def test_refused(self) -> None:
@@ -100,4 +100,4 @@ class PathTests(SynchronousTestCase):
         )
         for name in ("link", "real"):
             inside = str(folder / name / "x")
-            self.assertRaises(ServiceError, check_place, inside, resolved(bounds))
+            self.assertRaises(ServiceError, check_path, inside, resolve_bounds(bounds))

@@ -6,33 +6,33 @@ from typing import Literal
 
 from pydantic import Field
 
-from tservice.cases.model import Case, CaseLocation, Marker
+from tservice.cases.model import AgentMarker, Case, CaseLocation
 from tservice.core.event_payloads import CasePayload
 from tservice.core.payload import Payload, omit_if_false, omit_if_none
 
 
-class WorktreeAnswer(Payload):
+class WorktreeResponse(Payload):
     """What a worktree comes from."""
 
     repository: str = Field(description="The folder of the case whose repository it is")
     branch: str
 
 
-class CloningAnswer(Payload):
+class CloneStatusResponse(Payload):
     """How far a clone is."""
 
     phase: str
     percent: int | None
 
 
-class FarCase(Payload):
+class RemoteCaseResponse(Payload):
     """Where a case is on a remote host."""
 
     host_id: str
     path: str
 
 
-class CaseContainerAnswer(Payload):
+class CaseContainerResponse(Payload):
     """The container that a case's sessions live in."""
 
     host_id: str
@@ -42,7 +42,7 @@ class CaseContainerAnswer(Payload):
     warnings: list[str] | None = omit_if_none(description="What is not as it was asked for")
 
 
-class CaseAnswer(CasePayload):
+class CaseResponse(CasePayload):
     """A case.
 
     C{unreachable} when its folder is gone, closed or does not answer; C{agent_created} when an
@@ -58,13 +58,13 @@ class CaseAnswer(CasePayload):
     created_at: int | None = omit_if_none()
     has_instructions: bool
     live_sessions: int
-    worktree: WorktreeAnswer | None = omit_if_none()
-    cloning: CloningAnswer | None = omit_if_none()
-    remote: FarCase | None = omit_if_none()
-    container: CaseContainerAnswer | None = omit_if_none()
+    worktree: WorktreeResponse | None = omit_if_none()
+    cloning: CloneStatusResponse | None = omit_if_none()
+    remote: RemoteCaseResponse | None = omit_if_none()
+    container: CaseContainerResponse | None = omit_if_none()
 
 
-class AgentCase(Payload):
+class AgentCaseResponse(Payload):
     """A case that an agent had made."""
 
     name: str
@@ -75,38 +75,38 @@ class AgentCase(Payload):
     in_use: bool
 
 
-def case_answer(case: Case) -> CaseAnswer:
+def make_case_response(case: Case) -> CaseResponse:
     """Return the wire form of a case."""
     worktree, cloning = case.worktree, case.cloning
-    return CaseAnswer(
+    return CaseResponse(
         name=case.name,
         path=case.path,
         location=case.location.value,
-        linked=case.linked,
+        linked=case.is_linked,
         unreachable=case.unreachable,
         agent_created=case.marker is not None,
         description=case.description or None,
         created_at=case.created_at,
         has_instructions=case.has_instructions,
         live_sessions=case.live_sessions,
-        remote=FarCase(host_id=case.far.name, path=case.path)
+        remote=RemoteCaseResponse(host_id=case.far.name, path=case.path)
         if case.far is not None and case.location is CaseLocation.REMOTE
         else None,
         worktree=None
         if worktree is None
-        else WorktreeAnswer(repository=worktree.repository, branch=worktree.branch),
+        else WorktreeResponse(repository=worktree.repository, branch=worktree.branch),
         cloning=None
         if cloning is None
-        else CloningAnswer(phase=cloning.phase, percent=cloning.percent),
-        container=_container(case),
+        else CloneStatusResponse(phase=cloning.phase, percent=cloning.percent),
+        container=_make_container_response(case),
     )
 
 
-def _container(case: Case) -> CaseContainerAnswer | None:
+def _make_container_response(case: Case) -> CaseContainerResponse | None:
     found = case.container
     if found is None:
         return None
-    return CaseContainerAnswer(
+    return CaseContainerResponse(
         host_id=found.host_id,
         engine=found.engine,
         name=found.name,
@@ -115,9 +115,9 @@ def _container(case: Case) -> CaseContainerAnswer | None:
     )
 
 
-def agent_case(case: Case, marker: Marker) -> AgentCase:
+def make_agent_response(case: Case, marker: AgentMarker) -> AgentCaseResponse:
     """Return the wire form of a case with its marker."""
-    return AgentCase(
+    return AgentCaseResponse(
         name=case.name,
         path=case.path,
         created_at=marker.created_at,

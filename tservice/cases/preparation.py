@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from tservice.cases.catalogue import Catalogue
-from tservice.cases.desk import Desk
+from tservice.cases.case_operations import CaseOperations
+from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.model import NAME_LENGTH
 from tservice.core.clock import sleep
 from tservice.core.errors import operation_failed
@@ -23,7 +23,7 @@ SHELL_SECONDS = 1.0
 
 
 @frozen(kw_only=True)
-class Preparation:
+class PreparationResult:
     """Result of preparing a case.
 
     @ivar session_id: the shell that runs the commands; C{None}: nothing is missing.
@@ -35,17 +35,17 @@ class Preparation:
 
 
 @frozen
-class Preparer:
+class CasePreparer:
     """Opens a shell in the case and types the commands there."""
 
-    _desk: Desk
-    _catalogue: Catalogue
+    _desk: CaseOperations
+    _catalogue: CaseCatalogue
     _git: IGitWork
     _sessions: Callable[[], ISessions]
 
-    async def prepare(
+    async def prepare_case(
         self, name: str, caller: Identity, again: Callable[[], object]
-    ) -> Preparation:
+    ) -> PreparationResult:
         """Fetch the files and submodules that the checkout of a case lacks.
 
         @param again: authorizes the caller again, before a shell is opened and before input is
@@ -53,18 +53,18 @@ class Preparer:
         @raise ServiceError: 404: no such case; 409: an operation on it runs; 422: it is not on this
             machine, or is no readable repository; as L{ISessions.create} and L{ISessions.input}.
         """
-        case = await self._catalogue.get(name, caller)
+        case = await self._catalogue.get_case(name, caller)
         if case.container is not None or case.far is not None:
             where = "in a container" if case.far is None else "on another machine"
             raise operation_failed(f"the case {case.name} is {where}: run git in a session of it")
-        self._desk.refuse_reserved(self._desk.owner(caller), case.name)
+        self._desk.check_not_reserved(self._desk.get_owner(caller), case.name)
         workspaces = self._desk.workspaces
-        place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
+        place, owner = workspaces.get_location(caller), workspaces.get_owner(caller)
         lacking = await self._git.find_missing_parts(case.path, place, owner)
         if lacking.unknown is not None:
             raise operation_failed(f"the case {case.name} cannot be checked: {lacking.unknown}")
         if not lacking.fetch_commands:
-            return Preparation()
+            return PreparationResult()
         again()
         request = CreateRequest(
             mode="shell",
@@ -80,4 +80,4 @@ class Preparer:
         await self._sessions().input(
             session.id, InputRequest(text=text, use_mux=True, sender=caller)
         )
-        return Preparation(session_id=session.id, commands=lacking.fetch_commands)
+        return PreparationResult(session_id=session.id, commands=lacking.fetch_commands)

@@ -11,14 +11,14 @@ from attrs import frozen
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
 from tservice.core.kernel_paths import leads_to_kernel, open_without_magic_links
 
-MOST_FOLDERS = 500
+MAX_FOLDERS = 500
 """Folders listed at most (protocol-cases)."""
-_SEEN = 20_000
+_MAX_ENTRIES = 20_000
 """Entries of a folder that are read."""
 
 
 @frozen(kw_only=True)
-class Folder:
+class ListedFolder:
     """Folder inside of another."""
 
     name: str
@@ -27,7 +27,7 @@ class Folder:
 
 
 @frozen(kw_only=True)
-class Listing:
+class FolderListing:
     """Folders in a folder.
 
     @ivar parent: C{None}: the caller may not see anything above.
@@ -35,11 +35,11 @@ class Listing:
 
     path: str
     parent: str | None
-    folders: tuple[Folder, ...]
+    folders: tuple[ListedFolder, ...]
     truncated: bool
 
 
-def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
+def list_folders(path: str, top: str | None, *, hidden: bool, look: bool) -> FolderListing:
     """Return the folders in C{path}; blocks.
 
     @param top: the folder that must not be left; C{None}: all folders may be read.
@@ -58,7 +58,7 @@ def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
     try:
         if top is not None:
             os.makedirs(top, exist_ok=True)
-        names, truncated = _names(path, hidden=hidden, look=look)
+        names, truncated = _list_names(path, hidden=hidden, look=look)
     except FileNotFoundError:
         raise not_found(f"path: {path}") from None
     except NotADirectoryError:
@@ -67,30 +67,30 @@ def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
         raise operation_failed(f"path: the folder cannot be read: {error.strerror}") from None
     parent = None if real == (root or "/") else os.path.dirname(path)
     folders = tuple(
-        Folder(
+        ListedFolder(
             name=name,
             path=os.path.join(path, name),
             is_repository=look and os.path.lexists(os.path.join(path, name, ".git")),
         )
         for name in names
     )
-    return Listing(path=path, parent=parent, folders=folders, truncated=truncated)
+    return FolderListing(path=path, parent=parent, folders=folders, truncated=truncated)
 
 
-def _names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:
+def _list_names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:
     """Return the names of folders, sorted, with those that begin with a dot last."""
     found: list[str] = []
-    with _open(path) as folder, os.scandir(folder) as entries:
+    with _open_folder(path) as folder, os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
-            if number >= _SEEN:
-                return _sorted(found), True
-            if _shown(entry.name, hidden) and _is_folder(entry, look):
+            if number >= _MAX_ENTRIES:
+                return _sort_names(found), True
+            if _is_listed(entry.name, hidden) and _is_folder(entry, look):
                 found.append(entry.name)
-    return _sorted(found), len(found) > MOST_FOLDERS
+    return _sort_names(found), len(found) > MAX_FOLDERS
 
 
 @contextmanager
-def _open(path: str) -> Iterator[int]:
+def _open_folder(path: str) -> Iterator[int]:
     """Open the folder itself: a link may have been changed since the check."""
     folder = open_without_magic_links(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -99,11 +99,11 @@ def _open(path: str) -> Iterator[int]:
         os.close(folder)
 
 
-def _sorted(names: list[str]) -> list[str]:
-    return sorted(names, key=lambda name: (name.startswith("."), name.lower()))[:MOST_FOLDERS]
+def _sort_names(names: list[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name.startswith("."), name.lower()))[:MAX_FOLDERS]
 
 
-def _shown(name: str, hidden: bool) -> bool:
+def _is_listed(name: str, hidden: bool) -> bool:
     """Return true if a name is listed; names that are not UTF-8, or hold control characters, cannot
     be addressed.
     """

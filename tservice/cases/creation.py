@@ -14,7 +14,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_MODE = 0o644
 
 
-class Making:
+class CreatedFiles:
     """Paths that one call makes, in order.
 
     The work runs in a thread that may be given up.  Either the finished thread or the waiting
@@ -26,7 +26,7 @@ class Making:
         self._lock = Lock()
         self._done = self._abandoned = False
 
-    def run(self, work: Callable[[Making], None]) -> Making:
+    def run_work(self, work: Callable[[CreatedFiles], None]) -> CreatedFiles:
         """Do C{work}; roll back if it fails, or if its caller gave up.
 
         @raise OSError: as C{work} does.
@@ -34,32 +34,32 @@ class Making:
         try:
             work(self)
         except BaseException:
-            self.undo()
+            self.roll_back()
             raise
         with self._lock:
             self._done = True
             abandoned = self._abandoned
         if abandoned:
-            self.undo()
+            self.roll_back()
         return self
 
-    def abandon(self) -> bool:
+    def give_up(self) -> bool:
         """Give up waiting; return true if the thread is done, so that the caller has to call
-        L{undo}.
+        L{roll_back}.
         """
         with self._lock:
             self._abandoned = True
             return self._done
 
-    def folders(self, path: Path) -> None:
+    def make_folders(self, path: Path) -> None:
         """Make C{path} and the missing folders above it."""
         if path.is_dir():
             return
         if path.parent != path:
-            self.folders(path.parent)
-        self.folder(path)
+            self.make_folders(path.parent)
+        self.make_folder(path)
 
-    def folder(self, path: Path) -> None:
+    def make_folder(self, path: Path) -> None:
         """Make one folder.
 
         @raise FileExistsError: something is there.
@@ -67,7 +67,7 @@ class Making:
         path.mkdir()
         self._made.append(path)
 
-    def file(self, path: Path, text: str) -> None:
+    def make_file(self, path: Path, text: str) -> None:
         """Make a file, flushed to the disk.
 
         @raise FileExistsError: something is there, if only a link.
@@ -79,19 +79,19 @@ class Making:
             stream.flush()
             os.fsync(stream.fileno())
 
-    def by_others(self, paths: tuple[Path, ...], work: Callable[[], object]) -> None:
+    def record_created(self, paths: tuple[Path, ...], work: Callable[[], object]) -> None:
         """Run C{work}, which makes C{paths}, the outer ones first; existing ones are not rolled
         back.
         """
         self._made += [path for path in paths if not os.path.lexists(path)]
         work()
 
-    def finish(self, folder: Path) -> None:
-        """Flush C{folder} and its entry to the disk."""
+    def flush_folder(self, folder: Path) -> None:
+        """Flush C{make_folder} and its entry to the disk."""
         sync_path(folder)
         sync_path(folder.parent)
 
-    def undo(self) -> None:
+    def roll_back(self) -> None:
         """Remove what was made, the last first; files that others put into a folder stay."""
         for path in reversed(self._made):
             with suppress(OSError):
