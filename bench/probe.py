@@ -21,8 +21,8 @@ import tservice.http.websockets.connection as sockets
 import tservice.mux.tmux.control_client as clients
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.server import TmuxServer
-from tservice.sessions.life.create import Creator
-from tservice.sessions.life.launcher import Launcher
+from tservice.sessions.life.creator import SessionCreator
+from tservice.sessions.life.launcher import PaneLauncher
 
 MOST = 100_000
 """Notes that are kept; later ones are not."""
@@ -87,9 +87,9 @@ def watch_keys() -> None:
 
 def watch_creations() -> None:
     """Note a new session's way."""
-    creator: Any = Creator
+    creator: Any = SessionCreator
     creator.record = around_waiting("record", creator.record)
-    launcher: Any = Launcher
+    launcher: Any = PaneLauncher
     launcher.launch = around_waiting("launch", launcher.launch)
     server: Any = TmuxServer
     server.start = around("spawn", server.start)

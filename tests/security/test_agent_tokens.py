@@ -17,7 +17,7 @@ from tests.unit.http.driver import Connection, MemoryTransport, head
 from tservice.ground.program import Program
 from tservice.http.operations import AccessRule, ResponseStyle
 from tservice.http.token_scopes import operation_name
-from tservice.sessions.life.create import CHILDREN
+from tservice.sessions.life.creator import CHILDREN
 from tservice.tokens.agent_tokens import FOLDER, LIFETIME, SCOPES
 
 OPEN = {"GET /api/status", "GET /api/sessions", "GET /api/cases", "GET /api/cases/agent-created",

@@ -238,7 +238,7 @@ class SlowPromptTests(LateCase):
             self.ready.append(Deferred())
             await self.ready[-1]
 
-        self.patch(AgentGate, "ready", slow)
+        self.patch(AgentGate, "wait_until_ready", slow)
 
     def test_each_end_of_a_right_leaves_them_untyped(self) -> None:
         path = f"/api/sessions/{self.world.session}/input"

@@ -18,7 +18,7 @@ from tservice.cases.case_operations import CaseOperations
 from tservice.clis.service import CliService
 from tservice.core.identity import Identity
 from tservice.cron.rules import JobRules
-from tservice.sessions.life.launcher import Launcher
+from tservice.sessions.life.launcher import PaneLauncher
 from tservice.sessions.record.model import Session
 
 
@@ -46,11 +46,11 @@ class SlowPlaceTests(LateCase):
         make_program(self.world.folder / ".local/bin", "claude")
         self.waiting: list[Deferred[None]] = []
 
-        async def slow(launcher: Launcher, session: Session) -> None:
+        async def slow(launcher: PaneLauncher, session: Session) -> None:
             self.waiting.append(Deferred())
             await self.waiting[-1]
 
-        self.patch(Launcher, "answers", slow)
+        self.patch(PaneLauncher, "check_responsive", slow)
 
     def refused(self, connection: Connection) -> None:
         """The place is ready, and nothing is started there."""
@@ -124,7 +124,7 @@ class LastLookTests(LateCase):
             waiting.append(Deferred())
             await waiting[-1]
 
-        self.patch(HookPreparation, "prepare", slow)
+        self.patch(HookPreparation, "prepare_launch", slow)
         panes = len(self.world.host.panes)
         body = b'{"mode": "shell", "name": "late", "start": true}'
         parked = self.park("POST", "/api/sessions", self.cookie("max"), body)

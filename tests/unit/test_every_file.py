@@ -138,7 +138,7 @@ def _agent_token(folder: Path) -> None:
         children=lambda session: frozenset(),
         ended=lambda session: None,
     )
-    if tokens.give("s1", "ann") is None:
+    if tokens.issue_token("s1", "ann") is None:
         raise OSError(errno.ENOSPC, "it went to the log")
 
 

@@ -312,8 +312,8 @@ class RuleTests(SynchronousTestCase):
             ("tservice.cron.build", "tservice.http.operations"),
             ("tservice.mux.build", "tservice.ground.ground"),
             ("tservice.ground.feature", "tservice.http.operations"),
-            ("tservice.sessions.waits.routes", "tservice.http.operations"),
-            ("tservice.sessions.routes.life", "tservice.http.operations"),
+            ("tservice.sessions.waits.wait_routes", "tservice.http.operations"),
+            ("tservice.sessions.routes.lifecycle_routes", "tservice.http.operations"),
         ]:
             self.assertFalse(breaks_layers(module, imported), (module, imported))
 

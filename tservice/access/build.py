@@ -246,7 +246,7 @@ def build_access(
         lambda session_id: find_session_owner(sessions, session_id),
         pages.login_page,
     )
-    sessions.judge_senders(gate.keeps_session_access)
+    sessions.set_sender_check(gate.keeps_session_access)
     signing = AccessRoutes(
         cookies, known.passwords, config.username, config.multiuser, codes.renew_all
     )
@@ -284,10 +284,10 @@ def _build_agent_tokens(
         enabled=lambda: ground.settings.get().agent_tokens,
         hub=ground.hub,
         owner=(lambda name: alone) if accounts is None else accounts.find_identity,
-        children=sessions.children,
+        children=sessions.find_children,
         ended=known.end_agent_access,
     )
-    sessions.hand_out(agents)
+    sessions.set_token_issuer(agents)
     return agents
 
 
@@ -363,7 +363,7 @@ def _list_authenticators(
 def find_session_owner(sessions: SessionService, session_id: str) -> str | None:
     """Return the owner of a session; C{None} also for an unknown session."""
     try:
-        return sessions.owner_of(session_id)
+        return sessions.get_owner(session_id)
     except ServiceError:
         return None
 

@@ -30,7 +30,7 @@ from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.life.activity import PlainSources
-from tservice.sessions.service import Support
+from tservice.sessions.service import AgentSupport
 
 
 @frozen(kw_only=True)
@@ -44,7 +44,7 @@ class AgentServices:
     """
 
     agents: Agents
-    support: Support
+    support: AgentSupport
     hooks: HookIntake
     telemetry: TelemetryIntake
     workspace_hooks: WorkspaceHookWriter
@@ -100,7 +100,7 @@ def build_agents(
         name="agents",
         service=AgentServices(
             agents=agents,
-            support=Support(
+            support=AgentSupport(
                 activity=agents,
                 gate=AgentGate(agents.readiness_of, agents.rules_of, proofs),
                 preparation=trust,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tservice.sessions.interfaces import Todo, TodoStatus
+from tservice.sessions.interfaces import TodoItem, TodoStatus
 from tservice.terminal.model_name import sanitize_text
 
 TODOS = 50
@@ -21,7 +21,7 @@ _DROPPED = "cancelled"
 """Status of an entry that the agent itself cancelled; Claude Code removes such entries."""
 
 
-def listed(given: object, named: str) -> tuple[Todo, ...] | None:
+def listed(given: object, named: str) -> tuple[TodoItem, ...] | None:
     """Parse the list that an agent was given; return C{None} if it is not a list.
 
     @param given: untrusted; invalid and cancelled entries are skipped.
@@ -33,19 +33,20 @@ def listed(given: object, named: str) -> tuple[Todo, ...] | None:
     return tuple(todo for todo in found if todo is not None)
 
 
-def kept(todos: Iterable[Todo]) -> tuple[tuple[str, str], ...]:
+def kept(todos: Iterable[TodoItem]) -> tuple[tuple[str, str], ...]:
     """Return a list in the form that a transcript's tally stores: text and status of each entry."""
     return tuple((todo.text, str(todo.status)) for todo in todos)
 
 
-def told(found: Iterable[tuple[str, str]]) -> tuple[Todo, ...]:
+def told(found: Iterable[tuple[str, str]]) -> tuple[TodoItem, ...]:
     """Return a list from its stored form, as the inverse of L{kept}."""
     return tuple(
-        Todo(text=text, status=status_of(status) or TodoStatus.PENDING) for text, status in found
+        TodoItem(text=text, status=status_of(status) or TodoStatus.PENDING)
+        for text, status in found
     )
 
 
-def current_of(todos: tuple[Todo, ...]) -> str | None:
+def current_of(todos: tuple[TodoItem, ...]) -> str | None:
     """Return the text of the entry in progress, the last if there are several."""
     doing = [todo for todo in todos if todo.status is TodoStatus.IN_PROGRESS]
     return (doing[-1].doing or doing[-1].text) if doing else None
@@ -61,10 +62,10 @@ def status_of(value: object) -> TodoStatus | None:
     return next((status for status in TodoStatus if status == value), None)
 
 
-def _todo(entry: object, named: str) -> Todo | None:
+def _todo(entry: object, named: str) -> TodoItem | None:
     found: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
     text, far = words(found.get(named)), found.get("status")
     if text is None or far == _DROPPED:
         return None
     status = status_of(far) or TodoStatus.PENDING
-    return Todo(text=text, doing=words(found.get("activeForm")), status=status)
+    return TodoItem(text=text, doing=words(found.get("activeForm")), status=status)

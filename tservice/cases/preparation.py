@@ -51,7 +51,8 @@ class CasePreparer:
         @param again: authorizes the caller again, before a shell is opened and before input is
             sent.
         @raise ServiceError: 404: no such case; 409: an operation on it runs; 422: it is not on this
-            machine, or is no readable repository; as L{ISessions.create} and L{ISessions.input}.
+            machine, or is no readable repository; as L{ISessions.create} and
+            L{ISessions.send_input}.
         """
         case = await self._catalogue.get_case(name, caller)
         if case.container is not None or case.far is not None:
@@ -77,7 +78,7 @@ class CasePreparer:
         again()
         # Each command runs even if an earlier one failed: they fetch different things.
         text = "; ".join(lacking.fetch_commands)
-        await self._sessions().input(
+        await self._sessions().send_input(
             session.id, InputRequest(text=text, use_mux=True, sender=caller)
         )
         return PreparationResult(session_id=session.id, commands=lacking.fetch_commands)

@@ -229,7 +229,7 @@ class ContainerService:
         """
         case = self._case(owner, name)
         if caller.sessions is not None:
-            places = [each.place for each in self._sessions().list(caller)]
+            places = [each.location_id for each in self._sessions().list(caller)]
             if place_of(case) not in places:
                 raise not_found(f"The container of {name}")
         return await self._now(case)
@@ -256,7 +256,9 @@ class ContainerService:
 
         def check() -> None:
             again()
-            if any(it.place == place and it.pid is not None for it in self._sessions().list()):
+            if any(
+                it.location_id == place and it.pid is not None for it in self._sessions().list()
+            ):
                 text = f"a session runs in the container of {case.name}; end it first"
                 raise ServiceError(ErrorCode.SESSION_BUSY, text)
 

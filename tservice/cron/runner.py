@@ -43,7 +43,7 @@ from tservice.sessions.interfaces import (
     InputRequest,
     ISessions,
     Session,
-    Status,
+    SessionStatus,
     check_started,
 )
 
@@ -290,7 +290,7 @@ class Runner:
     async def _close_previous(self, run: Run) -> None:
         session_id = self._book.store.session_before(run)
         session = None if session_id is None else self._session(session_id)
-        if session is not None and session.status is not Status.STOPPED:
+        if session is not None and session.status is not SessionStatus.STOPPED:
             try:
                 await self._sessions.stop(session.id, "closed for the next run of its job")
             except ServiceError as error:
@@ -343,14 +343,14 @@ class Runner:
             typed=typed,
             longest=PROMPT_FILE_BYTES,
         )
-        await self._sessions.input(run.session_id or "", request)
+        await self._sessions.send_input(run.session_id or "", request)
 
     def _undelivered(self, run: Run, reason: str) -> None:
         """Record a failed delivery; if the session was closed, the run keeps its status
         (protocol-cron-run).
         """
         session = self._session(run.session_id or "")
-        if session is None or session.status is Status.STOPPED or session.detached:
+        if session is None or session.status is SessionStatus.STOPPED or session.detached:
             closed = "the session was closed before the prompt was sent"
             self._book.change(run, error_message=closed, delivery=None)
         else:

@@ -39,7 +39,7 @@ from tservice.cron.rules import JobRules
 from tservice.cron.runner import UNDER_WAY, Runner
 from tservice.cron.scheduler import Scheduler, planned
 from tservice.cron.times import preview
-from tservice.sessions.interfaces import Again, lasting
+from tservice.sessions.interfaces import Reauthorize, accept_always
 
 PREVIEW = 5
 """Fires that a preview shows (protocol-cron)."""
@@ -143,7 +143,7 @@ class CronService:
     # -- changing
 
     async def create(
-        self, given: Mapping[str, Any], caller: Identity, again: Again = lasting
+        self, given: Mapping[str, Any], caller: Identity, again: Reauthorize = accept_always
     ) -> Job:
         """Create a job for the caller.
 
@@ -174,7 +174,11 @@ class CronService:
         return self._keep(job)
 
     async def update(
-        self, job_id: str, given: Mapping[str, Any], caller: Identity, again: Again = lasting
+        self,
+        job_id: str,
+        given: Mapping[str, Any],
+        caller: Identity,
+        again: Reauthorize = accept_always,
     ) -> Job:
         """Change fields of a job; the merged job is checked as a whole.
 

@@ -150,6 +150,6 @@ def workspace_of(session: Session) -> Workspace:
     return Workspace(
         session_id=session.id,
         folder=session.working_dir,
-        place=session.place,
+        place=session.location_id,
         owner=session.owner,
     )

@@ -9,7 +9,7 @@ from tservice.core.identity import Identity
 from tservice.core.places.location_registry import LocationRegistry
 from tservice.core.places.workspace_bounds import WorkspaceBounds
 from tservice.git.service import GitWorkspace
-from tservice.sessions.interfaces import ISessions, Location, Session
+from tservice.sessions.interfaces import ISessions, Session, SessionLocationKind
 
 
 class SessionWorkspaces:
@@ -25,7 +25,7 @@ class SessionWorkspaces:
             another one.
         """
         session: Session = self._sessions.get(session_id)
-        owner, place = session.owner, session.place
+        owner, place = session.owner, session.location_id
         self._bounds.check_os_user(owner, place)
         inside = self._bounds.get_folder_limit(owner, place)
         return GitWorkspace(folder=session.working_dir, place=place, owner=owner, inside=inside)
@@ -35,7 +35,7 @@ class SessionWorkspaces:
         return {
             session.working_dir
             for session in self._sessions.list()
-            if session.location is Location.CONTAINER
+            if session.location is SessionLocationKind.CONTAINER
         }
 
 

@@ -102,7 +102,7 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
         service=Hosts(
             service=service, setups={LocationKind.REMOTE: RemoteSetups(FarsOfHosts(links))}
         ),
-        operations=HostRoutes(service, lambda name: sessions().get(name).place).operations(),
+        operations=HostRoutes(service, lambda name: sessions().get(name).location_id).operations(),
         close=close,
     )
 

@@ -56,7 +56,7 @@ class Told:
 
     def _tell(self, name: EventName, payload: Callable[[str], Payload]) -> None:
         for session in self.sessions().list():
-            place = session.place
+            place = session.location_id
             if place.kind is LocationKind.REMOTE and place.name == self.host_id:
                 told = payload(session.id)
                 self.hub.publish(

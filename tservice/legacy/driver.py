@@ -21,7 +21,7 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.legacy.model import PROMPT_LENGTH, TimedRun, next_line
-from tservice.sessions.interfaces import InputRequest, ISessions, Status
+from tservice.sessions.interfaces import InputRequest, ISessions, SessionStatus
 
 BREATH = 5.0
 """Seconds between the end of a turn and the next line, in case an agent fails immediately."""
@@ -200,7 +200,7 @@ class Driver:
         except ServiceError as error:
             self._fail(run, error.message)
             return
-        rests = session.status is Status.IDLE and not session.turn_open
+        rests = session.status is SessionStatus.IDLE and not session.turn_open
         if rests and not session.limit_paused:
             self.turn_ended(run)
         else:
@@ -212,7 +212,7 @@ class Driver:
         session = self._sessions.get(run.session_id or "")
         if session.pid is None:
             raise ServiceError(ErrorCode.CONFLICT, "the session has no process")
-        if session.limit_paused or session.status is Status.BUSY:
+        if session.limit_paused or session.status is SessionStatus.BUSY:
             return False
         await self._agents.ready(session.id, READY_SECONDS)
         self._check_owner(run)
@@ -224,7 +224,7 @@ class Driver:
             longest=PROMPT_LENGTH,
             submitting=lambda: self._submitted(run.id),
         )
-        found = await self._sessions.input(session.id, request)
+        found = await self._sessions.send_input(session.id, request)
         now = self._find(run.id) or run
         said = "prompt sent" if run.lines == 0 else "continuation prompt sent"
         now = self._change(evolve(now, lines=run.lines + 1), said)

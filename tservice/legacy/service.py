@@ -19,12 +19,12 @@ from tservice.legacy.driver import Driver
 from tservice.legacy.model import AT_A_TIME, OF_ONE, RunState, TimedRun, logged, too_many
 from tservice.legacy.store import TimedRunStore
 from tservice.sessions.interfaces import (
-    Again,
     CreateRequest,
     ISessions,
+    Reauthorize,
     Session,
+    accept_always,
     check_started,
-    lasting,
 )
 
 PRIMARY = "primary"
@@ -118,7 +118,7 @@ class TimedRuns:
         working_dir: str | None,
         minutes: int,
         caller: Identity,
-        again: Again = lasting,
+        again: Reauthorize = accept_always,
     ) -> TimedRun:
         """Start a session and keep its agent working for C{minutes}.
 
@@ -164,7 +164,7 @@ class TimedRuns:
 
     # -- internals
 
-    async def _launch(self, run: TimedRun, caller: Identity, again: Again) -> TimedRun:
+    async def _launch(self, run: TimedRun, caller: Identity, again: Reauthorize) -> TimedRun:
         request = CreateRequest(
             mode=PRIMARY,
             working_dir=run.working_dir or None,

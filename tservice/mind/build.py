@@ -20,7 +20,7 @@ from tservice.mind.interfaces import Conversation, GitState, Pending
 from tservice.mind.predict import Mind, Sources
 from tservice.mind.routes import MindRoutes
 from tservice.mind.store import IntentStore
-from tservice.sessions.build import session_places
+from tservice.sessions.build import build_session_places
 from tservice.sessions.interfaces import ISessions
 
 
@@ -53,7 +53,7 @@ def build_mind(
         sessions=sessions,
         clis=clis,
         places=ground.places,
-        starting=session_places(ground).starting,
+        starting=build_session_places(ground).locate_start,
         threads=ground.doors.files,
         sources=Sources(
             intents=intents,

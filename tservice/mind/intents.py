@@ -110,9 +110,9 @@ class Intents:
     async def _workspace(self, session_id: str) -> tuple[str, str]:
         """Return the key of an intent, and the real path of its workspace."""
         session = self._sessions.get(session_id)
-        await self._places.refresh_location(session.place)
+        await self._places.refresh_location(session.location_id)
         look = partial(os.path.realpath, session.working_dir)
-        work = partial(self._places.recall_location(session.place).run_file_work, look)
+        work = partial(self._places.recall_location(session.location_id).run_file_work, look)
         folder = await self._threads.run(work, at=session.working_dir, owner=session.owner)
         return key_of(session.owner, folder), folder
 

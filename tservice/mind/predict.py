@@ -36,7 +36,7 @@ from tservice.mind.context import Observed, dialog_text, git_text, instructions
 from tservice.mind.intents import Intents
 from tservice.mind.interfaces import Conversation, GitState, Pending
 from tservice.mind.model import Suggestion, UnusableSuggestions, suggestions_in
-from tservice.sessions.interfaces import Again, ISessions, Session, lasting
+from tservice.sessions.interfaces import ISessions, Reauthorize, Session, accept_always
 from tservice.settings.interfaces import ISettings
 
 AT_ONCE = 4
@@ -121,7 +121,7 @@ class Mind:
         granted: bool,
         steer: str = "",
         rejected: Sequence[str] = (),
-        again: Again = lasting,
+        again: Reauthorize = accept_always,
     ) -> dict[str, Any]:
         """Return suggestions for the next prompt.
 
@@ -194,13 +194,18 @@ class Mind:
 
     async def _place(self, session: Session) -> Location:
         """Return the location where its CLI may be started now."""
-        await self._places.refresh_location(session.place)
-        if not self._places.recall_location(session.place).has_local_files:
+        await self._places.refresh_location(session.location_id)
+        if not self._places.recall_location(session.location_id).has_local_files:
             raise operation_failed("suggestions are for sessions that run on this machine itself")
         return self._starting(session)
 
     async def _ask(
-        self, session: Session, place: Location, program: InstalledCli, text: str, again: Again
+        self,
+        session: Session,
+        place: Location,
+        program: InstalledCli,
+        text: str,
+        again: Reauthorize,
     ) -> tuple[Suggestion, ...]:
         argv = command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}

@@ -48,14 +48,14 @@ class Residences:
 
     def folder(self, session: Session) -> Path:
         """Return the folder of C{session}, existing or not."""
-        return self._folder(session.id, self._places.recall_location(session.place))
+        return self._folder(session.id, self._places.recall_location(session.location_id))
 
     async def put(self, session: Session, injection: Injection) -> Path:
         """Write C{injection} into the folder of C{session}.
 
         @raise ServiceError: 422: it cannot be written.
         """
-        place = await self._place(session.place)
+        place = await self._place(session.location_id)
         folder = self._folder(session.id, place)
         self._known[session.id] = session
         work = partial(homes.put, folder, injection, session.working_dir)
@@ -91,7 +91,7 @@ class Residences:
         return gatherResults(tuple(self._removing))
 
     async def _remove(self, session: Session) -> None:
-        place = await self._place(session.place)
+        place = await self._place(session.location_id)
         folder = self._folder(session.id, place)
         work = partial(place.run_file_work, partial(homes.remove, folder))
         for pause in PAUSES:

@@ -48,15 +48,15 @@ from tservice.models.shown import (
 from tservice.sessions.interfaces import (
     MODEL_PARAMS,
     ContextQuestion,
-    CustomModel,
+    EndpointModel,
     ICustomModels,
     ISessions,
-    Location,
     ModelQuestion,
+    ModelRequest,
     ModelSource,
-    ModelWish,
     Session,
-    Status,
+    SessionLocationKind,
+    SessionStatus,
     SwapQuestion,
 )
 from tservice.settings.interfaces import ISettings
@@ -175,10 +175,10 @@ class ModelService:
 
     # -- sessions
 
-    async def choose(
-        self, mode: str, wish: ModelWish, caller: Identity, besides: str | None = None
-    ) -> CustomModel:
-        """Choose a model; see L{ICustomModels.choose}.
+    async def choose_model(
+        self, mode: str, wish: ModelRequest, caller: Identity, besides: str | None = None
+    ) -> EndpointModel:
+        """Choose a model; see L{ICustomModels.choose_model}.
 
         @param besides: the session that is to use it, which does not count as affected.
         """
@@ -200,7 +200,7 @@ class ModelService:
             )
         if not wish.confirmed_swap:
             await self._ask_swap(endpoint, wish.model_id, caller, besides)
-        return CustomModel(endpoint_id=endpoint.id, model_id=wish.model_id, label=endpoint.label)
+        return EndpointModel(endpoint_id=endpoint.id, model_id=wish.model_id, label=endpoint.label)
 
     async def use(
         self, session_id: str, caller: Identity, again: Callable[[], None], **wish: Any
@@ -208,14 +208,14 @@ class ModelService:
         """Give a session another model; a running one is restarted and continues.
 
         @param again: authorizes the caller again after the waits.
-        @param wish: fields of a L{ModelWish}.
+        @param wish: fields of a L{ModelRequest}.
         @return: the result, or the question that has to be answered first.
         @raise ServiceError: 409 SESSION_BUSY: it is in the middle of a turn; 400: it runs on
-            another machine; else as L{choose}, or as a start.
+            another machine; else as L{choose_model}, or as a start.
         """
         session = self._changeable(session_id)
         try:
-            custom = await self.choose(session.mode, ModelWish(**wish), caller, session_id)
+            custom = await self.choose_model(session.mode, ModelRequest(**wish), caller, session_id)
         except ModelQuestion as question:
             return question.answer
         again()
@@ -233,7 +233,7 @@ class ModelService:
             return changed_model(None, restarted=False)
         return await self._apply(session_id, None, caller, again)
 
-    async def inject(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
+    async def inject_model(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
         custom = session.custom_model
         if custom is None:
             return plan
@@ -292,7 +292,7 @@ class ModelService:
     async def _apply(
         self,
         session_id: str,
-        custom: CustomModel | None,
+        custom: EndpointModel | None,
         caller: Identity,
         again: Callable[[], None],
     ) -> ChangedModel:
@@ -302,12 +302,12 @@ class ModelService:
             await self._sessions.stop(session_id, "another model")
             again()
         own = {name: word for name, word in session.params.items() if name not in MODEL_PARAMS}
-        self._sessions.update(session_id, custom_model=custom, params=own)
+        self._sessions.update_record(session_id, custom_model=custom, params=own)
         model_id = None if custom is None else custom.model_id
         self._sessions.report_model(session_id, ModelSource.CUSTOM_ENDPOINT, model_id)
         if restarted:
             await self._sessions.start(
-                session_id, granted=caller.can_bypass_permissions, again=again
+                session_id, granted=caller.can_bypass_permissions, reauthorize=again
             )
         if custom is None:
             self._residences.remove(session_id)
@@ -315,13 +315,13 @@ class ModelService:
 
     def _changeable(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
-        if session.location is not Location.LOCAL:
+        if session.location is not SessionLocationKind.LOCAL:
             raise invalid_field("customModel", "is available only for sessions on this machine")
         if session.detached:
             raise state_conflict(
                 "the session is detached from its process; start the session first"
             )
-        if session.pid is not None and session.status is Status.BUSY:
+        if session.pid is not None and session.status is SessionStatus.BUSY:
             raise ServiceError(ErrorCode.SESSION_BUSY, "the session is in the middle of a turn")
         return session
 

@@ -8,7 +8,7 @@ from tservice.core.event_payloads import ModelEndpointsPayload
 from tservice.core.payload import Payload, omit_if_none
 from tservice.models.model import AuthStyle, Endpoint, Model
 from tservice.models.shapes import Running
-from tservice.sessions.interfaces import ContextQuestion, CustomModel, SwapQuestion
+from tservice.sessions.interfaces import ContextQuestion, EndpointModel, SwapQuestion
 
 
 class EndpointModelAnswer(Payload):
@@ -95,7 +95,7 @@ def running_answer(running: Running) -> RunningAnswer:
     return RunningAnswer(supported=running.supported, running=models)
 
 
-def changed_model(custom: CustomModel | None, *, restarted: bool) -> ChangedModel:
+def changed_model(custom: EndpointModel | None, *, restarted: bool) -> ChangedModel:
     """Return the response with a session's model, and whether the session was restarted for it."""
     chosen = None
     if custom is not None:

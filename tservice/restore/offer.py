@@ -12,14 +12,16 @@ from attrs import field, frozen
 
 from tservice.core.identity import Identity
 from tservice.restore.model import OFFERED_MS
-from tservice.sessions.interfaces import Location, Phase, Session
+from tservice.sessions.interfaces import ProcessPhase, Session, SessionLocationKind
 
 SHUTDOWN_MS = 120_000
 """Milliseconds before the service's own stop in which a lost process counts as ended by the
 machine's shutdown: systemd gives units 90 s.
 """
 
-_RAN = frozenset({Phase.STARTING, Phase.RUNNING, Phase.UNKNOWN, Phase.DETACHED})
+_RAN = frozenset(
+    {ProcessPhase.STARTING, ProcessPhase.RUNNING, ProcessPhase.UNKNOWN, ProcessPhase.DETACHED}
+)
 
 
 @frozen(kw_only=True)
@@ -59,12 +61,13 @@ def taken(
     def at_shutdown(record: Session) -> bool:
         lost = losses.get(record.id)
         in_time = lost is not None and stopped_at is not None and lost >= stopped_at - SHUTDOWN_MS
-        return record.phase is Phase.EXITED and in_time
+        return record.phase is ProcessPhase.EXITED and in_time
 
     return [
         record
         for record in records
-        if record.location is not Location.REMOTE and (record.phase in _RAN or at_shutdown(record))
+        if record.location is not SessionLocationKind.REMOTE
+        and (record.phase in _RAN or at_shutdown(record))
     ]
 
 

@@ -18,7 +18,7 @@ from tservice.core.timers import cancel_call
 from tservice.mux.interface import MuxError
 from tservice.restore.model import RestoreOutcome
 from tservice.restore.offer import has_room, open_elsewhere
-from tservice.sessions.interfaces import Again, ISessions, Session
+from tservice.sessions.interfaces import ISessions, Reauthorize, Session
 
 SETTLED = 3.0
 """Seconds that an agent must run to count as started."""
@@ -61,7 +61,7 @@ class Rebuilder:
         """Return whether the session runs, or its conversation continues in another session."""
         return session.pid is not None or open_elsewhere(session, self._sessions.list())
 
-    async def rebuild(self, session_id: str, owner: Identity, again: Again) -> RestoreOutcome:
+    async def rebuild(self, session_id: str, owner: Identity, again: Reauthorize) -> RestoreOutcome:
         """Restart one session at its location and with its conversation.
 
         @param owner: the account whose rights apply to its folder and parameters.
@@ -91,13 +91,13 @@ class Rebuilder:
             )
         return None
 
-    async def _start(self, session: Session, owner: Identity, again: Again) -> RestoreOutcome:
+    async def _start(self, session: Session, owner: Identity, again: Reauthorize) -> RestoreOutcome:
         # An earlier usage limit may have expired; only a new one arms the resume again.
         disarmed = evolve(session.auto_resume, resume_at=None)
-        self._sessions.update(session.id, auto_resume=disarmed, limit_paused=False)
+        self._sessions.update_record(session.id, auto_resume=disarmed, limit_paused=False)
         try:
             await self._sessions.start(
-                session.id, granted=owner.can_bypass_permissions, again=again
+                session.id, granted=owner.can_bypass_permissions, reauthorize=again
             )
         except ServiceError as error:
             self._log.info("{id} was not restored: {error}", id=session.id, error=error)
@@ -117,7 +117,7 @@ class Rebuilder:
         await self._ended_or_settled(session_id)
         session = self._sessions.get(session_id)
         ending = session.pane_exit
-        return session.pid is None and (ending is None or ending.failed)
+        return session.pid is None and (ending is None or ending.has_failed)
 
     async def _ended_or_settled(self, session_id: str) -> None:
         done: Deferred[None] = Deferred()
@@ -138,7 +138,7 @@ class Rebuilder:
 
     async def _clean_up(self, session_id: str) -> None:
         """Remove the dead pane of a failed start; the session can be offered again."""
-        pane = self._sessions.pane_of(session_id)
+        pane = self._sessions.get_pane(session_id)
         try:
             if pane is not None and pane.ending is not None:
                 await pane.kill()

@@ -22,7 +22,7 @@ from tservice.restore.model import rebooted
 from tservice.restore.offer import expiry, taken
 from tservice.restore.scrollback import KeptScrollback, ScrollbackFolder, preface
 from tservice.restore.store import RestoreStore
-from tservice.sessions.interfaces import IRecollection, KeptScreen, Session
+from tservice.sessions.interfaces import IRecollection, SavedScreen, Session
 
 
 @implementer(IRecollection)
@@ -55,7 +55,7 @@ class Recollection:
         self._entries: dict[str, int] = {}
         self._shown: set[str] = set()
 
-    def recalled(self, records: Sequence[Session]) -> None:
+    def accept_records(self, records: Sequence[Session]) -> None:
         now, host = now_ms(self._clock), self._store.host()
         boot_id = read_boot_id(self._boot_id_file)
         found: dict[str, int] = {}
@@ -70,7 +70,7 @@ class Recollection:
             # The boot stays unrecorded, so the next start handles it again.
             self._log.error("could not save the restore offer: {error}", error=error)
 
-    async def preface(self, session: Session) -> bytes:
+    async def get_preface(self, session: Session) -> bytes:
         self._shown.discard(session.id)
         if not self.is_offered(session.id):
             return b""
@@ -83,9 +83,9 @@ class Recollection:
         is_shell = entry is not None and entry.kind is CliKind.SHELL
         return preface(kept.rows, saved, (session.cols, session.rows), clear=not is_shell)
 
-    async def screen(self, session: Session) -> KeptScreen | None:
+    async def find_saved_screen(self, session: Session) -> SavedScreen | None:
         kept = await self._read(session.id)
-        return None if kept is None else KeptScreen(kept.rows, int(kept.saved * 1000))
+        return None if kept is None else SavedScreen(kept.rows, int(kept.saved * 1000))
 
     async def _read(self, session_id: str) -> KeptScrollback | None:
         try:

@@ -79,7 +79,7 @@ class ScrollbackSaver:
     async def save(self, session_id: str) -> None:
         """Save a session's scrollback. A failure is logged, and the next round retries."""
         try:
-            pane = self._sessions.pane_of(session_id)
+            pane = self._sessions.get_pane(session_id)
             if pane is None:
                 return
             capture = await pane.capture_content(LINES)
@@ -96,7 +96,7 @@ class ScrollbackSaver:
         # A location that does not answer delays only its own sessions.
         places: defaultdict[LocationId, list[str]] = defaultdict(list)
         for session in self._due():
-            places[session.place].append(session.id)
+            places[session.location_id].append(session.id)
         rounds = (self._save_each(ids) for ids in places.values())
         await gatherResults([spawn_logged(each, self._log, "a round of saving") for each in rounds])
 
@@ -112,7 +112,7 @@ class ScrollbackSaver:
         return [it for it in found if not self._offered(it.id) and self._has_printed(it.id)]
 
     def _has_printed(self, session_id: str) -> bool:
-        pane = self._sessions.pane_of(session_id)
+        pane = self._sessions.get_pane(session_id)
         return pane is not None and self._saved.get(session_id) != _position(pane)
 
     def _is_there(self, session_id: str) -> bool:

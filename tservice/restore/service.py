@@ -24,7 +24,7 @@ from tservice.restore.rebuild import Rebuilder
 from tservice.restore.recollection import Recollection
 from tservice.restore.saver import ScrollbackSaver
 from tservice.restore.shown import ReportAnswer, report
-from tservice.sessions.interfaces import Again, IConversations, ISessions, Session
+from tservice.sessions.interfaces import IConversations, ISessions, Reauthorize, Session
 from tservice.settings.interfaces import ISettings
 
 AUTOMATIC_AFTER = 2.0
@@ -115,7 +115,11 @@ class RestoreService:
         """Return the sessions that C{caller} can restore."""
         mine = self._open(self._of(caller))
         kept = await self._recollection.kept_of(session.id for session in mine)
-        resuming = {each.id for each in mine if await self._conversations.last(each) is not None}
+        resuming = {
+            each.id
+            for each in mine
+            if await self._conversations.find_last_conversation(each) is not None
+        }
         return Offer(
             sessions=tuple(
                 Offered(session=each, resumes=each.id in resuming, scrollback=each.id in kept)
@@ -126,7 +130,7 @@ class RestoreService:
         )
 
     async def restore(
-        self, caller: Identity, session_ids: Collection[str] | None, again: Again
+        self, caller: Identity, session_ids: Collection[str] | None, again: Reauthorize
     ) -> ReportAnswer:
         """Restore sessions; a disconnected caller does not end the restore.
 
@@ -154,7 +158,7 @@ class RestoreService:
     # -- restoring
 
     def _begin(
-        self, caller: Identity, session_ids: Collection[str] | None, again: Again
+        self, caller: Identity, session_ids: Collection[str] | None, again: Reauthorize
     ) -> Deferred[ReportAnswer]:
         key = self._key(caller)
         mine = [each.id for each in self._of(caller) if self._recollection.is_offered(each.id)]
@@ -163,7 +167,7 @@ class RestoreService:
         run.flight = SharedWork(self._restore(run, caller, again))
         return run.flight.wait_for_result()
 
-    async def _restore(self, run: _Run, caller: Identity, again: Again) -> ReportAnswer:
+    async def _restore(self, run: _Run, caller: Identity, again: Reauthorize) -> ReportAnswer:
         key, done = self._key(caller), list[Rebuilt]()
         wanted = len(run.ids)
         try:
@@ -185,7 +189,7 @@ class RestoreService:
             self._publish(EventName.RESTORE_FINISHED, key, told)
         return told
 
-    async def _rebuild(self, session_id: str, caller: Identity, again: Again) -> Rebuilt:
+    async def _rebuild(self, session_id: str, caller: Identity, again: Reauthorize) -> Rebuilt:
         try:
             outcome = await self._rebuilder.rebuild(session_id, caller, again)
         except ServiceError as error:

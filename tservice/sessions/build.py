@@ -10,25 +10,25 @@ from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import MetricSource, Values
 from tservice.mux.interface import DARK, LIGHT, IMultiplexer, TerminalColours
-from tservice.sessions.away import Away
-from tservice.sessions.input.buffer import InputBuffer
-from tservice.sessions.input.doubtstore import DoubtStore
-from tservice.sessions.input.driving import Driving
+from tservice.sessions.input.driving_permission import DrivingPermission
 from tservice.sessions.input.journal import InputJournal
+from tservice.sessions.input.offline_buffer import OfflineInputBuffer
+from tservice.sessions.input.unconfirmed_prompt_store import UnconfirmedPromptStore
 from tservice.sessions.interfaces import ICustomModels
 from tservice.sessions.life.activity import PlainSources
-from tservice.sessions.life.adoption import Adoption
-from tservice.sessions.life.create import Creator, Defaults, SessionCaps
-from tservice.sessions.life.launcher import Launcher, LaunchSettings, NoModels
-from tservice.sessions.life.places import SessionPlaces
+from tservice.sessions.life.adoption import PaneAdoption
+from tservice.sessions.life.creator import CreationDefaults, SessionCaps, SessionCreator
+from tservice.sessions.life.launcher import LaunchSettings, NoCustomModels, PaneLauncher
 from tservice.sessions.life.priority import SetPriority, set_process_priority
-from tservice.sessions.life.processes import Processes
-from tservice.sessions.life.properties import Properties
-from tservice.sessions.life.quickstart import QuickStarter
-from tservice.sessions.life.windows import Windows
+from tservice.sessions.life.processes import SessionProcesses
+from tservice.sessions.life.properties import SessionProperties
+from tservice.sessions.life.quick_start import QuickStartPreparer
+from tservice.sessions.life.session_locations import SessionLocationRules
+from tservice.sessions.life.viewport_manager import ViewportManager
+from tservice.sessions.offline_input import OfflineInput
 from tservice.sessions.record.repository import SessionRepository
-from tservice.sessions.roster import Roster
-from tservice.sessions.service import SessionDependencies, SessionService, Support
+from tservice.sessions.registry import SessionRegistry
+from tservice.sessions.service import AgentSupport, SessionDependencies, SessionService
 from tservice.settings.interfaces import ISettings, Settings
 
 
@@ -39,49 +39,51 @@ def build_sessions(
     clis: ICliRegistry,
     api_url: Callable[[], str],
     cases: ICases,
-    support: Support | None = None,
-    models: Callable[[], ICustomModels] = NoModels,
+    support: AgentSupport | None = None,
+    models: Callable[[], ICustomModels] = NoCustomModels,
     set_priority: SetPriority = set_process_priority,
 ) -> Feature[SessionService]:
     """Build the session feature, which adopts running processes when it starts.
 
-    L{tservice.sessions.routes.build} makes the routes, because they need the waits.
+    L{tservice.sessions.routes.build_waits} makes the routes, because they need the waits.
 
     @param api_url: returns C{SERVICE_API_URL} of the panes.
     @param cases: the folders that sessions may work in.
     @param models: returns the registry of custom endpoints; not called before there are sessions.
     @param support: the support for agents in the panes; none by default.
     """
-    given = support or Support()
-    roster = Roster(ground.reactor, SessionRepository(ground.database), ground.hub)
-    ground.places.register_usage_check(roster.tenant)
-    launching = _launching(ground, api_url)
-    launcher = Launcher(mux, clis, launching, given.preparation, given.recollection, models)
+    given = support or AgentSupport()
+    roster = SessionRegistry(ground.reactor, SessionRepository(ground.database), ground.hub)
+    ground.places.register_usage_check(roster.find_location_user)
+    launching = _make_launch_settings(ground, api_url)
+    launcher = PaneLauncher(mux, clis, launching, given.preparation, given.recollection, models)
     activity = given.activity or PlainSources(ground.reactor, clis)
-    windows = Windows(ground.reactor, roster, lambda: _colours(ground.settings.get()))
-    processes = Processes(
+    windows = ViewportManager(
+        ground.reactor, roster, lambda: _choose_colours(ground.settings.get())
+    )
+    processes = SessionProcesses(
         clock=ground.reactor, roster=roster, launcher=launcher, activity=activity,
         set_priority=set_priority, windows=windows,
     )  # fmt: skip
-    creator = _creator(ground, roster, clis, launcher, cases)
-    away = Away(ground.places, processes.reconcile)
+    creator = _make_creator(ground, roster, clis, launcher, cases)
+    away = OfflineInput(ground.places, processes.reconcile_session)
     service = SessionService(
         SessionDependencies(
             clock=ground.reactor,
             repository=SessionRepository(ground.database),
             journal=InputJournal(ground.database, ground.reactor),
-            buffer=InputBuffer(ground.database),
-            doubts=DoubtStore(ground.database),
-            driving=Driving(clis, ground.bounds),
+            buffer=OfflineInputBuffer(ground.database),
+            doubts=UnconfirmedPromptStore(ground.database),
+            driving=DrivingPermission(clis, ground.bounds),
             away=away,
             roster=roster,
             clis=clis,
             processes=processes,
             creator=creator,
-            quick=QuickStarter(ground.reactor, creator, cases),
-            properties=_properties(ground, roster, set_priority, creator),
+            quick=QuickStartPreparer(ground.reactor, creator, cases),
+            properties=_make_properties(ground, roster, set_priority, creator),
             windows=windows,
-            adoption=Adoption(ground.reactor, mux, roster, processes),
+            adoption=PaneAdoption(ground.reactor, mux, roster, processes),
             gate=given.gate,
             conversations=given.conversations,
             recollection=given.recollection,
@@ -90,18 +92,20 @@ def build_sessions(
             history_limit=lambda: ground.settings.get().history_limit,
         )
     )
-    unsubscribe = ground.hub.subscribe(away.heard(roster.find))
-    return _feature(service, [unsubscribe, ground.settings.add_observer(windows.settings_changed)])
+    unsubscribe = ground.hub.subscribe(away.make_reconnect_listener(roster.find))
+    return _make_feature(
+        service, [unsubscribe, ground.settings.add_observer(windows.handle_settings_change)]
+    )
 
 
-def _colours(settings: Settings) -> TerminalColours:
+def _choose_colours(settings: Settings) -> TerminalColours:
     return LIGHT if settings.terminal_ground == "light" else DARK
 
 
-def _feature(
+def _make_feature(
     service: SessionService, ends: Sequence[Callable[[], None]]
 ) -> Feature[SessionService]:
-    def close() -> None:
+    def close_feature() -> None:
         for end in ends:
             end()
         service.close()
@@ -109,71 +113,75 @@ def _feature(
     return Feature(
         name="sessions",
         service=service,
-        measures=[_count(service)],
+        measures=[_session_count_metric(service)],
         start=service.open,
-        close=close,
+        close=close_feature,
     )
 
 
-def session_places(ground: Ground) -> SessionPlaces:
+def build_session_places(ground: Ground) -> SessionLocationRules:
     """Return the location rules of sessions, which read the accounts' current OS users."""
 
-    def of_account(owner: str | None) -> str | None:
+    def find_os_user(owner: str | None) -> str | None:
         account = None if owner is None else ground.account()(owner)
         return None if account is None else account.os_user
 
-    return SessionPlaces(places=ground.places, of_account=of_account)
+    return SessionLocationRules(places=ground.places, of_account=find_os_user)
 
 
-def _launching(ground: Ground, api_url: Callable[[], str]) -> LaunchSettings:
+def _make_launch_settings(ground: Ground, api_url: Callable[[], str]) -> LaunchSettings:
     return LaunchSettings(
         api_url=api_url,
         history_limit=lambda: ground.settings.get().history_limit,
-        places=session_places(ground),
+        places=build_session_places(ground),
         reach=ground.reach,
         files=ground.doors.files,
         bounds=ground.bounds,
     )
 
 
-def _count(service: SessionService) -> MetricSource:
-    def counts() -> Values:
-        return {(mode, status.value): number for mode, status, number in service.counts()}
+def _session_count_metric(service: SessionService) -> MetricSource:
+    def count_sessions() -> Values:
+        return {(mode, status.value): number for mode, status, number in service.count_by_status()}
 
-    return MetricSource("sessions", "Current number of sessions.", counts, ("mode", "status"))
-
-
-def _properties(
-    ground: Ground, roster: Roster, set_priority: SetPriority, creator: Creator
-) -> Properties:
-    return Properties(
-        clock=ground.reactor,
-        roster=roster,
-        set_priority=set_priority,
-        fallback_name=creator.fallback_name,
+    return MetricSource(
+        "sessions", "Current number of sessions.", count_sessions, ("mode", "status")
     )
 
 
-def _creator(
+def _make_properties(
+    ground: Ground, roster: SessionRegistry, set_priority: SetPriority, creator: SessionCreator
+) -> SessionProperties:
+    return SessionProperties(
+        clock=ground.reactor,
+        roster=roster,
+        set_priority=set_priority,
+        fallback_name=creator.generate_name,
+    )
+
+
+def _make_creator(
     ground: Ground,
-    roster: Roster,
+    roster: SessionRegistry,
     clis: ICliRegistry,
-    launcher: Launcher,
+    launcher: PaneLauncher,
     cases: ICases,
-) -> Creator:
+) -> SessionCreator:
     config = ground.config
-    return Creator(
+    return SessionCreator(
         clock=ground.reactor,
         roster=roster,
         clis=clis,
         launcher=launcher,
         cases=cases,
-        defaults=lambda: _defaults(ground.settings),
+        defaults=lambda: _make_defaults(ground.settings),
         caps=SessionCaps(total=config.max_sessions, per_user=config.max_sessions_per_user),
         random_bytes=ground.random,
     )
 
 
-def _defaults(settings: ISettings) -> Defaults:
+def _make_defaults(settings: ISettings) -> CreationDefaults:
     chosen = settings.get()
-    return Defaults(mode=chosen.default_mode, working_dir=chosen.default_working_dir or None)
+    return CreationDefaults(
+        mode=chosen.default_mode, working_dir=chosen.default_working_dir or None
+    )

@@ -16,34 +16,30 @@ from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
 from tservice.sessions.record.model import (
     MODEL_PARAMS,
-    CustomModel,
-    Exit,
-    Location,
+    EndpointModel,
     ModelSource,
     NameSource,
-    Phase,
+    ProcessExit,
+    ProcessPhase,
     Session,
-    Status,
-    Todo,
+    SessionLocationKind,
+    SessionStatus,
+    TodoItem,
     TodoStatus,
-    Tokens,
+    TokenUsage,
 )
 from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
-from tservice.sessions.record.requests import SEQ_LIMIT, CreateRequest, InputRequest, ModelWish
-from tservice.sessions.record.viewport import Wish
+from tservice.sessions.record.requests import SEQ_LIMIT, CreateRequest, InputRequest, ModelRequest
+from tservice.sessions.record.viewport import SizeRequest
 from tservice.sessions.record.wire import SessionAnswer
 
 __all__ = [
     "MODEL_PARAMS",
     "SEQ_LIMIT",
     "ActivitySink",
-    "Again",
-    "Claim",
     "ContextQuestion",
     "CreateRequest",
-    "CustomModel",
-    "Delivery",
-    "Exit",
+    "EndpointModel",
     "FolderHeld",
     "IActivitySource",
     "IActivitySources",
@@ -54,39 +50,43 @@ __all__ = [
     "IRecollection",
     "ISessions",
     "Identity",
+    "InputDelivery",
     "InputRequest",
     "LeftoverProcess",
-    "Location",
     "ModelQuestion",
+    "ModelRequest",
     "ModelSource",
-    "ModelWish",
     "NameSource",
-    "Phase",
+    "ProcessExit",
+    "ProcessPhase",
+    "PromptClaim",
+    "PromptReport",
+    "Reauthorize",
     "Session",
     "SessionAnswer",
-    "Status",
+    "SessionLocationKind",
+    "SessionStatus",
     "SwapQuestion",
     "TerminalColours",
-    "Todo",
+    "TodoItem",
     "TodoStatus",
-    "Tokens",
-    "Told",
+    "TokenUsage",
+    "accept_always",
     "check_started",
-    "lasting",
 ]
 
-Again = Callable[[], object]
+Reauthorize = Callable[[], object]
 """Repeats the authorization of a caller after a wait. Raises if a permission was lost."""
 
 
-def lasting() -> None:
+def accept_always() -> None:
     """Accept unconditionally, for callers whose permissions cannot be lost, such as the service
     itself.
     """
 
 
 @frozen(kw_only=True)
-class Delivery:
+class InputDelivery:
     """Outcome of one input.
 
     @ivar delivered: it was typed whole.
@@ -123,19 +123,21 @@ class ISessions(Interface):
     def list(caller: Identity | None = None) -> list[Session]:
         """Return the sessions that the caller may see, in the order of the list."""
 
-    def describe(session_id: str) -> SessionAnswer:
+    def describe_session(session_id: str) -> SessionAnswer:
         """Return the session as clients see it (protocol-session)."""
 
-    def owner_of(session_id: str) -> str | None:
+    def get_owner(session_id: str) -> str | None:
         """Return the owner of a session; C{None} in single-user mode."""
 
-    def pane_of(session_id: str) -> IPane | None:
+    def get_pane(session_id: str) -> IPane | None:
         """Return the session's pane, even after its process ended; C{None} without a pane.
 
         A new start makes a new pane, which C{session:interactive} announces.
         """
 
-    async def create(request: CreateRequest, caller: Identity, again: Again = lasting) -> Session:
+    async def create(
+        request: CreateRequest, caller: Identity, reauthorize: Reauthorize = accept_always
+    ) -> Session:
         """Create a session and start it if the request says so (protocol-create).
 
         @param again: called when the location is ready, which may have taken a host's wake-up.
@@ -148,7 +150,7 @@ class ISessions(Interface):
         clear_breaker: bool = False,
         fresh: bool = False,
         resume: str | None = None,
-        again: Again = lasting,
+        reauthorize: Reauthorize = accept_always,
     ) -> Session:
         """Start the session's process, or attach to a detached one.
 
@@ -170,7 +172,7 @@ class ISessions(Interface):
         @return: the processes that outlive the session, as far as they can be seen.
         """
 
-    def judge(session_id: str, sender: Identity | None = None) -> None:
+    def check_sender(session_id: str, sender: Identity | None = None) -> None:
         """Check that C{sender} may drive the running program (protocol-driving).
 
         Typing methods check this themselves; call it for keys that bypass the input queue.
@@ -178,10 +180,10 @@ class ISessions(Interface):
         @param sender: as L{InputRequest.sender}.
         """
 
-    async def input(session_id: str, request: InputRequest) -> Delivery:
+    async def send_input(session_id: str, request: InputRequest) -> InputDelivery:
         """Type an input (protocol-input)."""
 
-    async def prompt(session_id: str, text: str, sender: Identity | None = None) -> None:
+    async def send_prompt(session_id: str, text: str, sender: Identity | None = None) -> None:
         """Type C{text} as one prompt and submit it.
 
         @param sender: as L{InputRequest.sender}.
@@ -193,13 +195,13 @@ class ISessions(Interface):
         @param sender: as L{InputRequest.sender}.
         """
 
-    async def resize(session_id: str, wish: Wish) -> tuple[int, int]:
+    async def resize_pane(session_id: str, wish: SizeRequest) -> tuple[int, int]:
         """Request a size and return the size that is now in effect (protocol-size)."""
 
     def show_colours(session_id: str, viewer: str, colours: TerminalColours) -> None:
         """Record the colours in which a terminal socket shows the session (protocol-colours)."""
 
-    async def leave(session_id: str, viewer: str) -> None:
+    async def remove_viewer(session_id: str, viewer: str) -> None:
         """Remove a closed terminal socket. Size and colours pass to a remaining one
         (protocol-size).
         """
@@ -207,21 +209,21 @@ class ISessions(Interface):
     def report_model(session_id: str, source: ModelSource, text: str | None) -> None:
         """Record the model name that C{source} reports; C{None} removes the report."""
 
-    def rename(session_id: str, name: str, source: NameSource) -> Session:
+    def rename_session(session_id: str, name: str, source: NameSource) -> Session:
         """Set the session's name, checked by L{tservice.sessions.record.names.check_name}."""
 
-    def update(session_id: str, *, durable: bool = True, **fields: Any) -> Session:
+    def update_record(session_id: str, *, durable: bool = True, **fields: Any) -> Session:
         """Change fields of the record, save it and publish the change.
 
         @param durable: false for values that an agent reports many times a minute: no flush is
             made.
         """
 
-    def counts() -> Iterable[tuple[str, Status, int]]:
+    def count_by_status() -> Iterable[tuple[str, SessionStatus, int]]:
         """Return the number of sessions by mode and status."""
 
 
-class Told(Enum):
+class PromptReport(Enum):
     """Evidence from the agent itself, by its hooks and its transcript, that a prompt was
     submitted.
     """
@@ -232,38 +234,38 @@ class Told(Enum):
     NOTHING = "the agent does not report prompts"
 
 
-class Claim(Protocol):
+class PromptClaim(Protocol):
     """Claim of one prompt to the agent's reports. Each report counts for one prompt only."""
 
-    async def told(self) -> Told:
+    async def get_report(self) -> PromptReport:
         """Return the agent's report of this prompt so far."""
 
 
 class IInputGate(Interface):
     """Holds input back while it would land in the wrong place, such as a trust dialog."""
 
-    async def ready(session: Session) -> None:
+    async def wait_until_ready(session: Session) -> None:
         """Return once input may be typed; nothing was accepted yet.
 
         @raise ServiceError: input will never become possible (422).
         """
 
-    def asks(session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def find_dialog(session: Session, capture: PaneCapture, typed: str) -> str | None:
         """Return one line that describes the dialog that the prompt's Enter would answer, if
         any.
 
         @param typed: the prompt that was typed, which may look like a dialog; C{""}: none yet.
         """
 
-    def opened(session: Session, capture: PaneCapture) -> str | None:
+    def find_opened_view(session: Session, capture: PaneCapture) -> str | None:
         """Return the kind of view that the agent's own command opened on its screen:
         C{"picker"}.
         """
 
-    def rests(session: Session, capture: PaneCapture) -> bool:
+    def is_at_rest(session: Session, capture: PaneCapture) -> bool:
         """Return whether the screen shows a composer and the agent is not working."""
 
-    def claim(session: Session, text: str, *, caught_up: bool) -> Claim:
+    def claim_prompt(session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         """Register the claim of a prompt just before its first Enter, or after a restart.
 
         C{session.last_submit_at} says when Enter was pressed by an earlier run of the service.
@@ -275,7 +277,7 @@ class IInputGate(Interface):
 class ILaunchPreparation(Interface):
     """Prepares the files that an agent reads when it starts."""
 
-    async def prepare(session: Session, env: Mapping[str, str]) -> None:
+    async def prepare_launch(session: Session, env: Mapping[str, str]) -> None:
         """Prepare for a process that is about to start with this environment.
 
         @raise FolderHeld: the process must not start before a person has answered.
@@ -304,14 +306,14 @@ class ModelQuestion(Exception):
 class IAgentTokens(Interface):
     """API tokens for agents (protocol-agent-tokens)."""
 
-    def give(session: str, owner: str) -> Path | None:
+    def issue_token(session: str, owner: str) -> Path | None:
         """Return the file with a new token for that session, if it gets one."""
 
 
 class ICustomModels(Interface):
     """Models of custom endpoints, for the agents in the panes."""
 
-    async def choose(mode: str, wish: ModelWish, caller: Identity) -> CustomModel:
+    async def choose_model(mode: str, wish: ModelRequest, caller: Identity) -> EndpointModel:
         """Resolve C{wish} to a custom model for a session of that mode.
 
         @raise ModelQuestion: the caller must answer it first.
@@ -319,7 +321,7 @@ class ICustomModels(Interface):
             model id, or not in that mode.
         """
 
-    async def inject(session: Session, plan: LaunchPlan) -> LaunchPlan:
+    async def inject_model(session: Session, plan: LaunchPlan) -> LaunchPlan:
         """Return C{plan} with the settings that point the agent to the session's custom model.
 
         Settings that point elsewhere are removed. A session without a custom model keeps C{plan}
@@ -332,10 +334,10 @@ class ICustomModels(Interface):
 class IConversations(Interface):
     """Access to the stored conversations of agents."""
 
-    async def last(session: Session) -> str | None:
+    async def find_last_conversation(session: Session) -> str | None:
         """Return the agent's own id of the session's last conversation that can be continued."""
 
-    async def check(session: Session, conversation: str) -> None:
+    async def check_conversation(session: Session, conversation: str) -> None:
         """Check that the session may continue the conversation that a caller named.
 
         @raise ServiceError: 403: it belongs to another account; 422: the owner cannot be
@@ -344,7 +346,7 @@ class IConversations(Interface):
 
 
 @frozen
-class KeptScreen:
+class SavedScreen:
     """Lines of a terminal, separated by CR LF, and when they were saved in Unix milliseconds."""
 
     lines: bytes
@@ -354,13 +356,13 @@ class KeptScreen:
 class IRecollection(Interface):
     """Knowledge about sessions from before the machine went down."""
 
-    def recalled(records: Sequence[Session]) -> None:
+    def accept_records(records: Sequence[Session]) -> None:
         """Accept the records as read from disk, before their panes are queried."""
 
-    async def preface(session: Session) -> bytes:
+    async def get_preface(session: Session) -> bytes:
         """Return the lines above the first line of the next process. Never prevents the start."""
 
-    async def screen(session: Session) -> KeptScreen | None:
+    async def find_saved_screen(session: Session) -> SavedScreen | None:
         """Return the saved screen of a session whose host cannot be queried; C{None} without
         one.
         """
@@ -369,13 +371,13 @@ class IRecollection(Interface):
 class ActivitySink(Protocol):
     """Receiver of a session's activity."""
 
-    def working(self, reason: str) -> None:
+    def report_working(self, reason: str) -> None:
         """Report that the session began to work; C{reason} is one line for C{statusReason}."""
 
-    def idle(self, reason: str) -> None:
+    def report_idle(self, reason: str) -> None:
         """Report that the session finished its work, or just started."""
 
-    def noted(self, reason: str) -> None:
+    def report_evidence(self, reason: str) -> None:
         """Report newer evidence C{reason} of an unchanged status.  No signal is given."""
 
 
@@ -385,7 +387,7 @@ class IActivitySource(Interface):
     def start() -> None:
         """Begin to observe."""
 
-    def submitting(text: str | None) -> bool:
+    def announce_submit(text: str | None) -> bool:
         """Announce that Enter is pressed next.
 
         @param text: the prompt that Enter submits; C{None}: a key press, or typing at a terminal.
@@ -408,7 +410,7 @@ def check_started(session: Session) -> None:
 class IActivitySources(Interface):
     """Chooses the activity source of a session."""
 
-    def source(
+    def make_source(
         session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
         """Return a new activity source for that session's mode, not started yet.

@@ -12,13 +12,13 @@ from typing import Protocol
 from automat import TypeMachineBuilder
 
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
-from tservice.sessions.record.model import Phase
+from tservice.sessions.record.model import ProcessPhase
 
 
-class Lifecycle(Protocol):
+class LifecycleInputs(Protocol):
     """Inputs of the state machine of a session's process."""
 
-    def begin(self) -> None:
+    def begin_start(self) -> None:
         """Request a start.
 
         @raise ServiceError: 409 SESSION_BUSY: it runs or is being started; 409 CONFLICT: the
@@ -28,117 +28,121 @@ class Lifecycle(Protocol):
     def clear_breaker(self) -> None:
         """Reset the exit breaker so that another start is allowed."""
 
-    def began(self) -> None:
+    def mark_running(self) -> None:
         """Record that the process runs, just started or adopted."""
 
-    def begin_failed(self) -> None:
+    def mark_start_failed(self) -> None:
         """Record that the start failed and there is no process."""
 
-    def over(self) -> None:
+    def mark_exited(self) -> None:
         """Record that the process ended, or was found to be gone."""
 
-    def trip(self) -> None:
+    def trip_breaker(self) -> None:
         """Record that it failed too often in too short a time."""
 
-    def let_go(self) -> None:
+    def detach_process(self) -> None:
         """Record that the process continues without the service."""
 
-    def stop(self) -> None:
+    def mark_stopped(self) -> None:
         """Record that the service ended the process and keeps the record."""
 
 
 @dataclass
-class _Core:
-    phase: Phase = Phase.CREATED
+class _LifecycleData:
+    phase: ProcessPhase = ProcessPhase.CREATED
 
 
-_Output = Callable[[Lifecycle, _Core], None]
+_Output = Callable[[LifecycleInputs, _LifecycleData], None]
 
-_builder = TypeMachineBuilder(Lifecycle, _Core)
-_state = {phase: _builder.state(phase.value) for phase in Phase}
+_builder = TypeMachineBuilder(LifecycleInputs, _LifecycleData)
+_state = {phase: _builder.state(phase.value) for phase in ProcessPhase}
 
 
-def _enter(phase: Phase) -> _Output:
-    def output(lifecycle: Lifecycle, core: _Core) -> None:
+def _make_phase_output(phase: ProcessPhase) -> _Output:
+    def set_phase(lifecycle: LifecycleInputs, core: _LifecycleData) -> None:
         core.phase = phase
 
-    return output
+    return set_phase
 
 
-def _refuse(error: Callable[[], ServiceError]) -> _Output:
-    def output(lifecycle: Lifecycle, core: _Core) -> None:
+def _make_refusal_output(error: Callable[[], ServiceError]) -> _Output:
+    def raise_refusal(lifecycle: LifecycleInputs, core: _LifecycleData) -> None:
         raise error()
 
-    return output
+    return raise_refusal
 
 
-def _busy() -> ServiceError:
+def _busy_error() -> ServiceError:
     return ServiceError(ErrorCode.SESSION_BUSY, "the session is already running")
 
 
-def _blocked() -> ServiceError:
+def _breaker_error() -> ServiceError:
     return state_conflict("the session failed too often; start it with clearBreaker: true")
 
 
-def _unknown() -> ServiceError:
+def _unknown_state_error() -> ServiceError:
     return operation_failed("the session's terminal does not answer; whether it runs is not known")
 
 
-_AT_REST = (Phase.CREATED, Phase.EXITED, Phase.DETACHED, Phase.STOPPED)
-_ALIVE = (Phase.STARTING, Phase.RUNNING, Phase.UNKNOWN)
+_AT_REST = (ProcessPhase.CREATED, ProcessPhase.EXITED, ProcessPhase.DETACHED, ProcessPhase.STOPPED)
+_ALIVE = (ProcessPhase.STARTING, ProcessPhase.RUNNING, ProcessPhase.UNKNOWN)
 _Move = Callable[..., None]
 
-_MOVES: list[tuple[tuple[Phase, ...], _Move, Phase]] = [
-    (_AT_REST, Lifecycle.begin, Phase.STARTING),
-    ((Phase.STARTING, Phase.UNKNOWN), Lifecycle.began, Phase.RUNNING),
-    ((Phase.STARTING,), Lifecycle.begin_failed, Phase.EXITED),
-    (_ALIVE, Lifecycle.over, Phase.EXITED),
-    (_ALIVE, Lifecycle.trip, Phase.ERROR),
-    ((Phase.RUNNING,), Lifecycle.let_go, Phase.DETACHED),
-    ((*_AT_REST, *_ALIVE, Phase.ERROR), Lifecycle.stop, Phase.STOPPED),
-    ((Phase.ERROR,), Lifecycle.clear_breaker, Phase.EXITED),
+_MOVES: list[tuple[tuple[ProcessPhase, ...], _Move, ProcessPhase]] = [
+    (_AT_REST, LifecycleInputs.begin_start, ProcessPhase.STARTING),
+    (
+        (ProcessPhase.STARTING, ProcessPhase.UNKNOWN),
+        LifecycleInputs.mark_running,
+        ProcessPhase.RUNNING,
+    ),
+    ((ProcessPhase.STARTING,), LifecycleInputs.mark_start_failed, ProcessPhase.EXITED),
+    (_ALIVE, LifecycleInputs.mark_exited, ProcessPhase.EXITED),
+    (_ALIVE, LifecycleInputs.trip_breaker, ProcessPhase.ERROR),
+    ((ProcessPhase.RUNNING,), LifecycleInputs.detach_process, ProcessPhase.DETACHED),
+    ((*_AT_REST, *_ALIVE, ProcessPhase.ERROR), LifecycleInputs.mark_stopped, ProcessPhase.STOPPED),
+    ((ProcessPhase.ERROR,), LifecycleInputs.clear_breaker, ProcessPhase.EXITED),
 ]
-_REFUSALS: list[tuple[Phase, Callable[[], ServiceError]]] = [
-    (Phase.STARTING, _busy),
-    (Phase.RUNNING, _busy),
-    (Phase.UNKNOWN, _unknown),
-    (Phase.ERROR, _blocked),
+_REFUSALS: list[tuple[ProcessPhase, Callable[[], ServiceError]]] = [
+    (ProcessPhase.STARTING, _busy_error),
+    (ProcessPhase.RUNNING, _busy_error),
+    (ProcessPhase.UNKNOWN, _unknown_state_error),
+    (ProcessPhase.ERROR, _breaker_error),
 ]
 
 
-def _fill() -> None:
+def _add_transitions() -> None:
     for phases, move, target in _MOVES:
         for phase in phases:
-            _state[phase].upon(move).to(_state[target])(_enter(target))
+            _state[phase].upon(move).to(_state[target])(_make_phase_output(target))
     for phase, error in _REFUSALS:
-        _state[phase].upon(Lifecycle.begin).loop()(_refuse(error))
+        _state[phase].upon(LifecycleInputs.begin_start).loop()(_make_refusal_output(error))
     for phase in (*_AT_REST, *_ALIVE):
-        _state[phase].upon(Lifecycle.clear_breaker).loop().returns(None)
+        _state[phase].upon(LifecycleInputs.clear_breaker).loop().returns(None)
 
 
-_fill()
+_add_transitions()
 _machine = _builder.build()
 
 
-class Stage:
+class SessionLifecycle:
     """Lifecycle of one session, which can begin in any phase.
 
     @ivar move: the inputs; an input that the phase does not allow raises C{automat.NoTransition}.
     """
 
-    def __init__(self, phase: Phase = Phase.CREATED) -> None:
-        self._core = _Core(phase)
-        self.move: Lifecycle = _machine(self._core, _state[phase])
+    def __init__(self, phase: ProcessPhase = ProcessPhase.CREATED) -> None:
+        self._core = _LifecycleData(phase)
+        self.move: LifecycleInputs = _machine(self._core, _state[phase])
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> ProcessPhase:
         """The current phase."""
         return self._core.phase
 
 
-def recalled(phase: Phase) -> Phase:
+def initial_phase(phase: ProcessPhase) -> ProcessPhase:
     """Return the initial phase of a record that was just read from disk.
 
     A process that ran may or may not still run until its server was queried.
     """
-    return Phase.UNKNOWN if phase in _ALIVE else phase
+    return ProcessPhase.UNKNOWN if phase in _ALIVE else phase

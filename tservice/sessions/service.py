@@ -17,18 +17,14 @@ from tservice.core.errors import ServiceError, operation_failed
 from tservice.core.identity import Identity
 from tservice.core.places.location import LocationOutage
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
-from tservice.sessions.away import Away
-from tservice.sessions.input.buffer import InputBuffer
-from tservice.sessions.input.composing import composer_of
-from tservice.sessions.input.doubtstore import DoubtStore
-from tservice.sessions.input.driving import Driving
+from tservice.sessions.input.composer import find_composer
+from tservice.sessions.input.driving_permission import DrivingPermission
+from tservice.sessions.input.input_queue import InputQueue
 from tservice.sessions.input.journal import InputJournal
-from tservice.sessions.input.queue import InputQueue
+from tservice.sessions.input.offline_buffer import OfflineInputBuffer
 from tservice.sessions.input.target import InputTarget
+from tservice.sessions.input.unconfirmed_prompt_store import UnconfirmedPromptStore
 from tservice.sessions.interfaces import (
-    Again,
-    Claim,
-    Delivery,
     FolderHeld,
     IActivitySources,
     IAgentTokens,
@@ -36,82 +32,92 @@ from tservice.sessions.interfaces import (
     ICustomModels,
     IInputGate,
     ILaunchPreparation,
+    InputDelivery,
     IRecollection,
     ISessions,
-    Told,
-    lasting,
+    PromptClaim,
+    PromptReport,
+    Reauthorize,
+    accept_always,
 )
-from tservice.sessions.life.adoption import Adoption
-from tservice.sessions.life.capacity import overdue
-from tservice.sessions.life.conversation import check_free
-from tservice.sessions.life.create import Creator
-from tservice.sessions.life.launcher import NoRecollection, NothingToPrepare
-from tservice.sessions.life.processes import Processes
-from tservice.sessions.life.properties import Properties
-from tservice.sessions.life.quickstart import QuickStart, QuickStarter, take_back
-from tservice.sessions.life.windows import Windows
-from tservice.sessions.lifecycle import Stage, recalled
-from tservice.sessions.live import Live
+from tservice.sessions.life.adoption import PaneAdoption
+from tservice.sessions.life.capacity import find_excess_stopped
+from tservice.sessions.life.conversation import check_conversation_free
+from tservice.sessions.life.creator import SessionCreator
+from tservice.sessions.life.launcher import NoLaunchPreparation, NoRecollection
+from tservice.sessions.life.processes import SessionProcesses
+from tservice.sessions.life.properties import SessionProperties
+from tservice.sessions.life.quick_start import QuickStartPreparer, QuickStartRequest, undo_created
+from tservice.sessions.life.viewport_manager import ViewportManager
+from tservice.sessions.lifecycle import SessionLifecycle, initial_phase
+from tservice.sessions.live_session import LiveSession
+from tservice.sessions.offline_input import OfflineInput
 from tservice.sessions.output.reading import (
-    ReadRequest,
     TerminalReading,
-    history_rows,
+    TerminalReadRequest,
+    count_history_rows,
     search_terminal,
 )
-from tservice.sessions.record.model import ModelSource, NameSource, Phase, Session, Status
+from tservice.sessions.record.model import (
+    ModelSource,
+    NameSource,
+    ProcessPhase,
+    Session,
+    SessionStatus,
+)
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import CreateRequest, InputRequest
-from tservice.sessions.record.viewport import Wish
-from tservice.sessions.record.wire import SessionAnswer, session_answer
-from tservice.sessions.roster import Roster, is_own, may_see
-from tservice.sessions.terminalreader import TerminalReader
+from tservice.sessions.record.viewport import SizeRequest
+from tservice.sessions.record.wire import SessionAnswer, make_session_answer
+from tservice.sessions.registry import SessionRegistry, is_own, may_see
+from tservice.sessions.terminal_reader import TerminalReader
 
 
 @implementer(IInputGate)
-class OpenGate:
+class PassThroughGate:
     """Input gate that lets every input through immediately."""
 
-    async def ready(self, session: Session) -> None:
+    async def wait_until_ready(self, session: Session) -> None:
         """Return immediately."""
 
-    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         """Return C{None}: no dialog can be recognized."""
         return None
 
-    def opened(self, session: Session, capture: PaneCapture) -> str | None:
+    def find_opened_view(self, session: Session, capture: PaneCapture) -> str | None:
         """Return C{None}: no opened view can be recognized."""
         return None
 
-    def rests(self, session: Session, capture: PaneCapture) -> bool:
+    def is_at_rest(self, session: Session, capture: PaneCapture) -> bool:
         """Return true: no activity can be recognized."""
         return True
 
-    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+    def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         """Return a claim without reports."""
-        return Untold()
+        return UnreportedClaim()
 
 
-class Untold:
+class UnreportedClaim:
     """Claim of a prompt for an agent that reports nothing."""
 
-    async def told(self) -> Told:
+    async def get_report(self) -> PromptReport:
         """Return that the agent does not report prompts."""
-        return Told.NOTHING
+        return PromptReport.NOTHING
 
 
 @implementer(IConversations)
 class KnownConversations:
     """Assumes that an agent can continue any conversation that it reported."""
 
-    async def last(self, session: Session) -> str | None:
+    async def find_last_conversation(self, session: Session) -> str | None:
         return session.conversation_ids[-1] if session.conversation_ids else None
 
-    async def check(self, session: Session, conversation: str) -> None:
+    async def check_conversation(self, session: Session, conversation: str) -> None:
         """Accept every conversation."""
 
 
 @frozen(kw_only=True)
-class Support:
+class AgentSupport:
     """Agent-specific services for the programs in the panes.
 
     @ivar activity: chooses activity sources; C{None}: the plain sources for any program.
@@ -122,8 +128,8 @@ class Support:
     """
 
     activity: IActivitySources | None = None
-    gate: IInputGate = field(factory=OpenGate)
-    preparation: ILaunchPreparation = field(factory=NothingToPrepare)
+    gate: IInputGate = field(factory=PassThroughGate)
+    preparation: ILaunchPreparation = field(factory=NoLaunchPreparation)
     conversations: IConversations = field(factory=KnownConversations)
     recollection: IRecollection = field(factory=NoRecollection)
 
@@ -135,18 +141,18 @@ class SessionDependencies:
     clock: IReactorTime
     repository: SessionRepository
     journal: InputJournal
-    buffer: InputBuffer
-    doubts: DoubtStore
-    driving: Driving
-    away: Away
-    roster: Roster
+    buffer: OfflineInputBuffer
+    doubts: UnconfirmedPromptStore
+    driving: DrivingPermission
+    away: OfflineInput
+    roster: SessionRegistry
     clis: ICliRegistry
-    processes: Processes
-    creator: Creator
-    quick: QuickStarter
-    properties: Properties
-    windows: Windows
-    adoption: Adoption
+    processes: SessionProcesses
+    creator: SessionCreator
+    quick: QuickStartPreparer
+    properties: SessionProperties
+    windows: ViewportManager
+    adoption: PaneAdoption
     gate: IInputGate
     conversations: IConversations
     recollection: IRecollection
@@ -178,10 +184,10 @@ class SessionService:
         served.
         """
         records = self._deps.repository.load()
-        self._deps.recollection.recalled(records)
+        self._deps.recollection.accept_records(records)
         for record in records:
-            self._roster.recall(self._live(record, recalled(record.phase)))
-        await self._deps.adoption.run()
+            self._roster.restore(self._make_live_session(record, initial_phase(record.phase)))
+        await self._deps.adoption.adopt_all()
 
     def close(self) -> None:
         """Detach: panes continue to run, and the journal keeps unfinished input.
@@ -193,14 +199,14 @@ class SessionService:
         self._roster.save_activity()
         self._deps.journal.close()
         for live in self._roster:
-            live.forget_pane()
+            live.detach_pane()
             live.inputs.close()
 
-    def hand_out(self, tokens: IAgentTokens) -> None:
+    def set_token_issuer(self, tokens: IAgentTokens) -> None:
         """Set the issuer of agents' own tokens; call it before L{open}."""
-        self._processes.hand_out(tokens)
+        self._processes.set_token_issuer(tokens)
 
-    def judge_senders(self, entitled: Callable[[Identity, str], bool]) -> None:
+    def set_sender_check(self, entitled: Callable[[Identity, str], bool]) -> None:
         """Set the check that decides whether the sender of waiting input may still type; call it
         before L{open}.
 
@@ -209,9 +215,9 @@ class SessionService:
         """
         self._entitled = entitled
 
-    def children(self, session_id: str) -> frozenset[str]:
+    def find_children(self, session_id: str) -> frozenset[str]:
         """Return the ids of the sessions that a session created."""
-        return self._roster.children(session_id)
+        return self._roster.find_children(session_id)
 
     # -- reading
 
@@ -219,40 +225,42 @@ class SessionService:
         return self._roster.get(session_id, caller).session
 
     def list(self, caller: Identity | None = None) -> list[Session]:
-        return [live.session for live in self._roster.visible(caller)]
+        return [live.session for live in self._roster.list_visible(caller)]
 
-    def describe(self, session_id: str) -> SessionAnswer:
-        return session_answer(self._roster.get(session_id).session)
+    def describe_session(self, session_id: str) -> SessionAnswer:
+        return make_session_answer(self._roster.get(session_id).session)
 
-    def owner_of(self, session_id: str) -> str | None:
+    def get_owner(self, session_id: str) -> str | None:
         return self._roster.get(session_id).record.owner
 
-    def outage(self, session_id: str) -> LocationOutage | None:
+    def find_outage(self, session_id: str) -> LocationOutage | None:
         """Return the outage that blocks input to the session now; C{None} without an outage."""
-        return self._deps.away.outage(self._roster.get(session_id))
+        return self._deps.away.find_outage(self._roster.get(session_id))
 
-    def pane_of(self, session_id: str) -> IPane | None:
+    def get_pane(self, session_id: str) -> IPane | None:
         return self._roster.get(session_id).held_pane
 
-    def counts(self) -> Iterable[tuple[str, Status, int]]:
-        return self._roster.counts()
+    def count_by_status(self) -> Iterable[tuple[str, SessionStatus, int]]:
+        return self._roster.count_by_status()
 
-    async def read(
+    async def read_screen(
         self, session_id: str, *, full: bool, lines: str | None, tail: int | None
     ) -> TerminalReading:
         """Return the terminal's text (protocol-terminal).
 
-        @param lines: rows of history, as L{history_rows} reads it.
+        @param lines: rows of history, as L{count_history_rows} reads it.
         """
         live = self._roster.get(session_id)
-        history = history_rows(full, lines, self._deps.history_limit())
-        request = ReadRequest(history=history, tail=tail)
+        history = count_history_rows(full, lines, self._deps.history_limit())
+        request = TerminalReadRequest(history=history, tail=tail)
         pane = live.held_pane if live.record.pid is not None else None
-        reader = TerminalReader(clock=self._deps.clock, recall=self._deps.recollection.screen)
-        is_out = self._deps.away.outage(live) is not None
-        return await reader.read(live, pane, request, is_out=is_out)
+        reader = TerminalReader(
+            clock=self._deps.clock, load_saved_screen=self._deps.recollection.find_saved_screen
+        )
+        is_out = self._deps.away.find_outage(live) is not None
+        return await reader.read_screen(live, pane, request, is_out=is_out)
 
-    async def search(
+    async def search_history(
         self, session_id: str, needle: str, limit: int, *, nocase: bool
     ) -> dict[str, Any]:
         """Search the pane's history (protocol-search), even after the process ended."""
@@ -266,47 +274,49 @@ class SessionService:
         """Return C{request} with its wish for a custom model resolved.
 
         @raise ModelQuestion: a question has to be answered first.
-        @raise ServiceError: as L{ICustomModels.choose}.
+        @raise ServiceError: as L{ICustomModels.choose_model}.
         """
         wish = request.model_wish
         if wish is None:
             return request
-        mode = self._deps.creator.mode_of(request)
-        custom = await self._deps.models().choose(mode, wish, caller)
+        mode = self._deps.creator.resolve_mode(request)
+        custom = await self._deps.models().choose_model(mode, wish, caller)
         chosen: CreateRequest = evolve(request, custom_model=custom)
         return chosen
 
     async def create(
-        self, request: CreateRequest, caller: Identity, again: Again = lasting
+        self, request: CreateRequest, caller: Identity, reauthorize: Reauthorize = accept_always
     ) -> Session:
         if request.resume_session_id is not None:
-            check_free(request.resume_session_id, self._roster, lambda one: may_see(one, caller))
-        request, made = await self._deps.creator.in_worktree(request, caller, again)
+            check_conversation_free(
+                request.resume_session_id, self._roster, lambda one: may_see(one, caller)
+            )
+        request, made = await self._deps.creator.create_worktree(request, caller, reauthorize)
         try:
-            record = await self._deps.creator.record(request, caller)
-            again()
-            live = self._add(record, starting=request.start)
+            record = await self._deps.creator.make_record(request, caller)
+            reauthorize()
+            live = self._add_session(record, starting=request.start)
             if request.start:
-                await self._first_start(live, caller, again)
+                await self._start_new_session(live, caller, reauthorize)
         except Exception:
-            await take_back([] if made is None else [made])
+            await undo_created([] if made is None else [made])
             raise
         return live.session
 
     async def quick_start(
-        self, wanted: QuickStart, caller: Identity, again: Again = lasting
+        self, wanted: QuickStartRequest, caller: Identity, reauthorize: Reauthorize = accept_always
     ) -> Session:
         """Create a case and a session in it, and start it (protocol-quickstart).
 
         @param again: as for L{create}.
         """
-        prepared = await self._deps.quick.prepare(wanted, caller, again)
+        prepared = await self._deps.quick.prepare_session(wanted, caller, reauthorize)
         try:
-            again()
-            live = self._add(prepared.session, starting=True)
-            await self._first_start(live, caller, again)
+            reauthorize()
+            live = self._add_session(prepared.session, starting=True)
+            await self._start_new_session(live, caller, reauthorize)
         except Exception:
-            await take_back(prepared.made)
+            await undo_created(prepared.made)
             raise
         return live.session
 
@@ -318,25 +328,31 @@ class SessionService:
         clear_breaker: bool = False,
         fresh: bool = False,
         resume: str | None = None,
-        again: Again = lasting,
+        reauthorize: Reauthorize = accept_always,
     ) -> Session:
         live = self._roster.get(session_id)
         if resume is None and not fresh:
-            resume = await self._conversation(live)
-        return await self._processes.start(
-            live, clear_breaker=clear_breaker, granted=granted, resume=resume, again=again
+            resume = await self._find_conversation(live)
+        return await self._processes.start_process(
+            live,
+            clear_breaker=clear_breaker,
+            granted=granted,
+            resume=resume,
+            reauthorize=reauthorize,
         )
 
     async def stop(self, session_id: str, reason: str) -> Session:
-        session = await self._processes.stop(self._roster.get(session_id), reason)
-        for record in overdue(self._roster.records()):
+        session = await self._processes.stop_process(self._roster.get(session_id), reason)
+        for record in find_excess_stopped(self._roster.list_records()):
             self._roster.remove(self._roster.get(record.id), asked=False)
         return session
 
     async def delete(self, session_id: str, *, kill: bool = True) -> tuple[LeftoverProcess, ...]:
         live = self._roster.get(session_id)
         with report_unsaved_change("ended", "list it again"):
-            return await (self._processes.kill(live) if kill else self._processes.let_go(live))
+            return await (
+                self._processes.kill_session(live) if kill else self._processes.detach_session(live)
+            )
 
     async def delete_own(self, caller: Identity) -> tuple[int, tuple[LeftoverProcess, ...]]:
         """End and remove every session of the caller.
@@ -350,7 +366,7 @@ class SessionService:
         left: list[LeftoverProcess] = []
         for live in own:
             try:
-                left += await self._processes.kill(live)
+                left += await self._processes.kill_session(live)
             except DiskFull as error:
                 owed = error
             except ServiceError as error:
@@ -365,100 +381,104 @@ class SessionService:
 
     # -- input
 
-    def judge(self, session_id: str, sender: Identity | None = None) -> None:
-        self._deps.driving.judge(self._roster.get(session_id).record, sender)
+    def check_sender(self, session_id: str, sender: Identity | None = None) -> None:
+        self._deps.driving.check_sender(self._roster.get(session_id).record, sender)
 
-    async def input(self, session_id: str, request: InputRequest) -> Delivery:
-        return await self._deps.away.input(self._roster.get(session_id), request)
+    async def send_input(self, session_id: str, request: InputRequest) -> InputDelivery:
+        return await self._deps.away.send_input(self._roster.get(session_id), request)
 
-    async def prompt(self, session_id: str, text: str, sender: Identity | None = None) -> None:
-        await self.input(session_id, InputRequest(text=text, use_mux=True, sender=sender))
+    async def send_prompt(self, session_id: str, text: str, sender: Identity | None = None) -> None:
+        await self.send_input(session_id, InputRequest(text=text, use_mux=True, sender=sender))
 
     async def send_key(self, session_id: str, key: str, sender: Identity | None = None) -> None:
         live = self._roster.get(session_id)
         self._deps.away.refuse_key(live)
-        await live.inputs.press(key, sender)
+        await live.inputs.press_key(key, sender)
 
-    async def resize(self, session_id: str, wish: Wish) -> tuple[int, int]:
-        return await self._deps.windows.resize(self._roster.get(session_id), wish)
+    async def resize_pane(self, session_id: str, wish: SizeRequest) -> tuple[int, int]:
+        return await self._deps.windows.resize_pane(self._roster.get(session_id), wish)
 
     def show_colours(self, session_id: str, viewer: str, colours: TerminalColours) -> None:
-        self._deps.windows.show(self._roster.get(session_id), viewer, colours)
+        self._deps.windows.set_viewer_colours(self._roster.get(session_id), viewer, colours)
 
-    async def leave(self, session_id: str, viewer: str) -> None:
+    async def remove_viewer(self, session_id: str, viewer: str) -> None:
         live = self._roster.find(session_id)
         if live is not None:
-            await self._deps.windows.leave(live, viewer)
+            await self._deps.windows.remove_viewer(live, viewer)
 
     # -- changes
 
-    def rename(self, session_id: str, name: str, source: NameSource) -> Session:
-        return self.properties.rename(self._roster.get(session_id), name, source)
+    def rename_session(self, session_id: str, name: str, source: NameSource) -> Session:
+        return self.properties.rename_session(self._roster.get(session_id), name, source)
 
     def report_model(self, session_id: str, source: ModelSource, text: str | None) -> None:
         self.properties.report_model(self._roster.get(session_id), source, text)
 
-    def update(self, session_id: str, *, durable: bool = True, **fields: Any) -> Session:
-        return self._roster.change(self._roster.get(session_id), durable=durable, **fields)
+    def update_record(self, session_id: str, *, durable: bool = True, **fields: Any) -> Session:
+        return self._roster.update_record(self._roster.get(session_id), durable=durable, **fields)
 
-    def live(self, session_id: str, caller: Identity | None = None) -> Live:
+    def get_live_session(self, session_id: str, caller: Identity | None = None) -> LiveSession:
         """Return the session in memory, for L{properties}."""
         return self._roster.get(session_id, caller)
 
     # -- internals
 
-    def _add(self, record: Session, *, starting: bool) -> Live:
-        live = self._live(record, record.phase)
+    def _add_session(self, record: Session, *, starting: bool) -> LiveSession:
+        live = self._make_live_session(record, record.phase)
         # The start writes the record durably before there is a process.
         self._roster.add(live, durable=not starting)
         return live
 
-    async def _first_start(self, live: Live, caller: Identity, again: Again) -> None:
+    async def _start_new_session(
+        self, live: LiveSession, caller: Identity, reauthorize: Reauthorize
+    ) -> None:
         """Start a session that was just created. Remove it if it cannot be started.
 
         A session whose folder is asked about stays and starts with the answer.
         """
         try:
             granted = caller.can_bypass_permissions
-            resume = await self._first_resume(live)
-            await self._processes.start(live, granted=granted, resume=resume, again=again)
+            resume = await self._find_requested_conversation(live)
+            await self._processes.start_process(
+                live, granted=granted, resume=resume, reauthorize=reauthorize
+            )
         except FolderHeld:
             pass
         except Exception:
             self._roster.remove(live, asked=False)
             raise
 
-    async def _conversation(self, live: Live) -> str | None:
+    async def _find_conversation(self, live: LiveSession) -> str | None:
         """Return the conversation to continue, for an agent that can resume."""
         entry = self._deps.clis.get_entry(live.record.mode)
         if entry is None or entry.resume is None:
             return None
-        resume = await self._first_resume(live)
-        return resume or await self._deps.conversations.last(live.record)
+        resume = await self._find_requested_conversation(live)
+        return resume or await self._deps.conversations.find_last_conversation(live.record)
 
-    async def _first_resume(self, live: Live) -> str | None:
+    async def _find_requested_conversation(self, live: LiveSession) -> str | None:
         """Return the conversation that a new session was created to continue (protocol-create).
 
-        @raise ServiceError: 403, 422: see L{IConversations.check}.
+        @raise ServiceError: 403, 422: see L{IConversations.check_conversation}.
         """
         record = live.record
-        if record.phase is not Phase.CREATED or not record.conversation_ids:
+        if record.phase is not ProcessPhase.CREATED or not record.conversation_ids:
             return None
         wanted = record.conversation_ids[-1]
-        await self._deps.conversations.check(record, wanted)
+        await self._deps.conversations.check_conversation(record, wanted)
         return wanted
 
-    def _live(self, record: Session, phase: Phase) -> Live:
+    def _make_live_session(self, record: Session, phase: ProcessPhase) -> LiveSession:
         target = InputTarget(
             session=lambda: live.record,
             pane=lambda: live.held_pane,
-            composer=lambda: composer_of(self._deps.clis, live.record.mode),
-            typed=lambda: self._typed(live),
-            submitting=lambda text: self._submitting(live, text),
-            entitled=lambda sender: self._entitled(sender, live.record.id),
-            drivable=lambda sender: self._deps.driving.judge(live.record, sender),
+            composer=lambda: find_composer(self._deps.clis, live.record.mode),
+            typed=lambda: self._handle_typed(live),
+            submitting=lambda text: self._handle_submit(live, text),
+            may_still_type=lambda sender: self._entitled(sender, live.record.id),
+            check_drivable=lambda sender: self._deps.driving.check_sender(live.record, sender),
             allowed=lambda *asked: self._deps.driving.judge_text(live.record, *asked),
-            lost=lambda chunks, why: self._roster.tell_lost(live, chunks, why),
+            lost=lambda chunks, why: self._roster.publish_lost_input(live, chunks, why),
         )
         inputs = InputQueue(
             clock=self._deps.clock,
@@ -469,16 +489,16 @@ class SessionService:
             new_id=self._deps.new_input_id,
             doubts=self._deps.doubts,
         )
-        live = Live(record=record, stage=Stage(phase), inputs=inputs)
+        live = LiveSession(record=record, lifecycle=SessionLifecycle(phase), inputs=inputs)
         return live
 
-    def _typed(self, live: Live) -> None:
+    def _handle_typed(self, live: LiveSession) -> None:
         live.last_output = max(live.last_output, now_ms(self._deps.clock))
 
-    def _submitting(self, live: Live, text: str | None) -> None:
+    def _handle_submit(self, live: LiveSession, text: str | None) -> None:
         # This time finds the agent's own record of the prompt. The confirmation may follow many
         # seconds later.
         now = now_ms(self._deps.clock)
-        told = live.activity is not None and live.activity.submitting(text)
+        told = live.activity is not None and live.activity.announce_submit(text)
         turn_open = told or live.record.turn_open
-        self._roster.change(live, durable=False, last_submit_at=now, turn_open=turn_open)
+        self._roster.update_record(live, durable=False, last_submit_at=now, turn_open=turn_open)

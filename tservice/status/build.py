@@ -10,7 +10,7 @@ from tservice.ground.feature import Feature, Teller
 from tservice.ground.ground import Ground
 from tservice.http.event_stream import EventStreams
 from tservice.http.metrics import make_gauge
-from tservice.sessions.output.feed import TerminalFeed
+from tservice.sessions.output.terminal_feed import TerminalFeed
 from tservice.sessions.service import SessionService
 from tservice.status.routes import StatusRoutes
 from tservice.status.service import StatusService
@@ -30,8 +30,8 @@ def build_streams(
     feed = TerminalFeed(
         ground.reactor,
         ground.hub,
-        sessions.pane_of,
-        sessions.owner_of,
+        sessions.get_pane,
+        sessions.get_owner,
         streams.wants_terminal,
     )
     return Feature(

@@ -86,7 +86,7 @@ class StatusService:
         now = now_ms(self._clock)
         return StatusAnswer(
             version=self._version,
-            sessions=[sessions.describe(one.id) for one in sessions.list(identity)],
+            sessions=[sessions.describe_session(one.id) for one in sessions.list(identity)],
             user=UserStatus(
                 username=identity.username,
                 role="admin" if identity.admin else "user",

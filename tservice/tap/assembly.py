@@ -51,7 +51,7 @@ from tservice.notify.build import build_webhooks
 from tservice.push.build import build_push
 from tservice.restore.build import build_recollection, build_restore
 from tservice.sessions.build import build_sessions
-from tservice.sessions.routes.build import build_waits
+from tservice.sessions.routes.build_waits import build_waits
 from tservice.sessions.service import SessionService
 from tservice.settings.build import build_settings
 from tservice.status.build import build_streams

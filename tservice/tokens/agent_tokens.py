@@ -88,7 +88,7 @@ class AgentTokens:
         self._unsubscribe = hub.subscribe(self._handle_event)
         self._remove_stale_files()
 
-    def give(self, session: str, owner: str) -> Path | None:
+    def issue_token(self, session: str, owner: str) -> Path | None:
         """Issue a token for a session whose process starts or was found running.
 
         @return: its file; C{None}: the setting is off, or the disk does not accept it.

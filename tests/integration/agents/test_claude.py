@@ -183,7 +183,7 @@ class ClaudeCase(TmuxTestCase):
     async def until_shown(self, session: Session, words: str, *, below: str) -> None:
         """Wait until the screen shows C{words} somewhere behind C{below}."""
         for _ in range(600):
-            pane = self.sessions.pane_of(session.id)
+            pane = self.sessions.get_pane(session.id)
             assert pane is not None
             screen = b"\n".join((await pane.capture_content()).lines).decode()
             _, found, behind = screen.rpartition(below)
@@ -193,7 +193,7 @@ class ClaudeCase(TmuxTestCase):
         self.fail(f"never {words!r} below {below!r}")
 
     def prompt(self, session: Session, text: str) -> Deferred[None]:
-        return Deferred.fromCoroutine(self.sessions.prompt(session.id, text))
+        return Deferred.fromCoroutine(self.sessions.send_prompt(session.id, text))
 
     async def whole_turn(self) -> Session:
         """The dialog is answered, a prompt that came too early is typed, hooks tell of the turn."""
@@ -214,7 +214,7 @@ class ClaudeCase(TmuxTestCase):
 
     def model(self, session: Session) -> str:
         """As it is shown."""
-        return str(wire(self.sessions.describe(session.id))["displayModel"])
+        return str(wire(self.sessions.describe_session(session.id))["displayModel"])
 
     async def refused_dialog(self, session: Session) -> None:
         """No hook tells of Escape: the screen does."""

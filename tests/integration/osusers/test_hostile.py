@@ -37,7 +37,7 @@ from tservice.core.users.os_users import OsUser, can_run
 from tservice.mux.interface import Liveness
 from tservice.mux.local_transport import LocalTransport, OsUserTransport
 from tservice.mux.transport import ServerReachability
-from tservice.sessions.life.priority import confined
+from tservice.sessions.life.priority import confine_to_location
 from tservice.sessions.record.model import NameSource, Session
 
 _T = TypeVar("_T")
@@ -177,7 +177,9 @@ class HostileTests(SynchronousTestCase):
     def test_processes_of_others(self) -> None:
         """A pane's word for its process is not taken: neither signals nor priorities follow it."""
         told: list[tuple[int, int]] = []
-        renice = confined(lambda *given: told.append(given), self.people.place(self.ann).id)
+        renice = confine_to_location(
+            lambda *given: told.append(given), self.people.place(self.ann).id
+        )
         for pid in (os.getpid(), 1, *self._sleepers(self.ben)):
             transport = OsUserTransport("/t", self.people.place(self.ann))
             self.assertIsNone(self.now(transport.acquire_process(pid)), pid)

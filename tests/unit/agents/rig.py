@@ -152,7 +152,7 @@ class AgentCase(SessionCase):
 
     def demote(self, session: Session) -> None:
         """Its owner loses role and grant; it was started with more than is left."""
-        self.sessions.update(session.id, params={"permissionMode": "bypassPermissions"})
+        self.sessions.update_record(session.id, params={"permissionMode": "bypassPermissions"})
         self.machine.os_users.demoted.add(ADMIN.username)
 
     def ready(self, **fields: Any) -> Session:

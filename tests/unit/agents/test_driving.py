@@ -50,7 +50,7 @@ class InboxTests(ApprovalCase):
         limits.start()
         self.addCleanup(limits.stop)
         session = self.ready()
-        self.sessions.update(session.id, auto_resume=AutoResume(enabled=True))
+        self.sessions.update_record(session.id, auto_resume=AutoResume(enabled=True))
         self.spend(5)
         at = datetime.fromtimestamp(self.clock.seconds() + 3600, UTC)
         text = f"You've hit your session limit · resets {at:%H:%M} (UTC)"

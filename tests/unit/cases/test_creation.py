@@ -309,10 +309,10 @@ class UndoTests(CaseCase):
         raise operation_failed("no pane")
 
     def wanted(self) -> Any:
-        from tservice.sessions.life.quickstart import QuickStart
+        from tservice.sessions.life.quick_start import QuickStartRequest
         from tservice.sessions.record.requests import CreateRequest
 
-        return QuickStart(case_name="one", session=CreateRequest(mode="shell"))
+        return QuickStartRequest(case_name="one", session=CreateRequest(mode="shell"))
 
     def test_what_others_put_there_stays(self) -> None:
         making = CreatedFiles()

@@ -22,7 +22,7 @@ from tservice.core.doors.reachability import PROBE_SECONDS
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.events import EventAudience
 from tservice.core.identity import Identity
-from tservice.sessions.interfaces import lasting
+from tservice.sessions.interfaces import accept_always
 
 ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
 ROOT = Identity(username="root", admin=True)
@@ -141,7 +141,7 @@ class ListTests(CaseCase):
         dead = self.outside / "dead"
         for path in (dead, self.outside / "well"):
             path.mkdir()
-            self.run_now(cases.link_folder(path.name, str(path), ADMIN, lasting))
+            self.run_now(cases.link_folder(path.name, str(path), ADMIN, accept_always))
         silence.paths_.add(str(dead))
         found = {case.name: case.unreachable for case in self.run_now(cases.list_cases(ADMIN))}
         self.assertEqual({"dead": True, "one": False, "well": False}, found)
@@ -156,7 +156,7 @@ class ListTests(CaseCase):
         silence.paths_.add(parent)
         text = self.assert_refused(
             ErrorCode.OPERATION_FAILED,
-            cases.create_case("two", None, f"{parent}/x", ADMIN, lasting),
+            cases.create_case("two", None, f"{parent}/x", ADMIN, accept_always),
         )
         self.assertIn(f"{parent} does not answer", text)
         self.assertFalse((self.outside / "x").exists())
@@ -270,7 +270,9 @@ class AccountTests(CaseCase):
         ):
             status, code, _ = self.refused("POST", where, body)
             self.assertEqual((403, "FORBIDDEN"), (status, code), body)
-        self.assert_refused(ErrorCode.FORBIDDEN, self.cases.link_folder("one", path, ANN, lasting))
+        self.assert_refused(
+            ErrorCode.FORBIDDEN, self.cases.link_folder("one", path, ANN, accept_always)
+        )
         self.assertFalse(self.outside.joinpath("x").exists())
         self.as_user(ROOT)
         self.made("one", path=path)
@@ -278,8 +280,10 @@ class AccountTests(CaseCase):
     def test_what_an_admin_had_who_is_none_any_more(self) -> None:
         was = evolve(ANN, admin=True)
         (self.outside / "x").mkdir()
-        self.run_now(self.cases.link_folder("far", str(self.outside / "x"), was, lasting))
-        self.run_now(self.cases.make_worktree("far", CaseWorktreeRequest(branch="b"), was, lasting))
+        self.run_now(self.cases.link_folder("far", str(self.outside / "x"), was, accept_always))
+        self.run_now(
+            self.cases.make_worktree("far", CaseWorktreeRequest(branch="b"), was, accept_always)
+        )
         self.assertEqual(
             ["far", "far-b"], [c.name for c in self.run_now(self.cases.list_cases(was))]
         )
@@ -344,7 +348,7 @@ class AccountTests(CaseCase):
         world.remove("a")
         for work in (
             self.cases.list_cases(caller), self.cases.create_case("one", None, None, caller,
-                                                                  lasting),
+                                                                  accept_always),
             self.cases.browse_folders(None, caller, hidden=False),
             self.cases.resolve_folder("/srv", caller),
         ):  # fmt: skip

@@ -23,7 +23,7 @@ from tservice.cases.worktrees import MAX_MAKING, CaseWorktreeMaker
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.git.interfaces import WorktreeRequest
-from tservice.sessions.interfaces import lasting
+from tservice.sessions.interfaces import accept_always
 from tservice.store.database import Database
 
 HOUR = 3600.0
@@ -266,7 +266,9 @@ class WorktreeTests(CaseCase):
 
         def ask(branch: str) -> Deferred[Any]:
             wish = CaseWorktreeRequest(branch=branch)
-            return Deferred.fromCoroutine(self.cases.make_worktree("one", wish, ADMIN, lasting))
+            return Deferred.fromCoroutine(
+                self.cases.make_worktree("one", wish, ADMIN, accept_always)
+            )
 
         asked = [ask(str(number)) for number in range(MAX_MAKING)]
         error = self.failureResultOf(ask("more"), ServiceError).value
@@ -288,7 +290,9 @@ class WorktreeTests(CaseCase):
         self.patch(self.git, "add_worktree", add_worktree)
         asked = [
             Deferred.fromCoroutine(
-                self.cases.make_worktree("one", CaseWorktreeRequest(branch=branch), ADMIN, lasting)
+                self.cases.make_worktree(
+                    "one", CaseWorktreeRequest(branch=branch), ADMIN, accept_always
+                )
             )
             for branch in ("fix/it", "fix-it")
         ]
@@ -335,7 +339,7 @@ class WorktreeTests(CaseCase):
             catalogue = SimpleNamespace(get=lambda name, caller, case=case: succeed(case))
             worktrees = CaseWorktreeMaker(cast(Any, None), cast(Any, catalogue), self.git)
             over = Deferred.fromCoroutine(
-                worktrees.add_worktree("x", CaseWorktreeRequest(branch="b"), ADMIN, lasting)
+                worktrees.add_worktree("x", CaseWorktreeRequest(branch="b"), ADMIN, accept_always)
             )
             error = self.failureResultOf(over, ServiceError).value
             self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
@@ -363,7 +367,7 @@ class WorktreeTests(CaseCase):
     def test_what_is_taken_back_on_a_full_disk_is_forgotten_once_there_is_room(self) -> None:
         self.on_a_failing_disk()
         place = self.now(
-            self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, lasting)
+            self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, accept_always)
         )
         self.connection.fault = sqlite3.SQLITE_FULL
         self.now(place.undo())
@@ -402,7 +406,7 @@ class WorktreeTests(CaseCase):
         from tservice.cases.interfaces import CaseWorktreeRequest
 
         place = self.run_now(
-            self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, lasting)
+            self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, accept_always)
         )
         self.create(case_name="one-b")
         self.run_now(place.undo())
@@ -410,7 +414,7 @@ class WorktreeTests(CaseCase):
 
     def test_a_session_that_is_refused_leaves_none(self) -> None:
         from tservice.cases.interfaces import CaseWorktreeRequest
-        from tservice.sessions.life.quickstart import QuickStart
+        from tservice.sessions.life.quick_start import QuickStartRequest
         from tservice.sessions.record.requests import CreateRequest
 
         before = self.state()
@@ -428,7 +432,9 @@ class WorktreeTests(CaseCase):
             work = self.sessions.create(CreateRequest(**given), ADMIN)
             self.assert_refused(code, work)
             self.assertEqual(before, self.state())
-        quick = QuickStart(case_name="one", session=CreateRequest(mode="nope", worktree=wish))
+        quick = QuickStartRequest(
+            case_name="one", session=CreateRequest(mode="nope", worktree=wish)
+        )
         self.assert_refused(ErrorCode.INVALID_INPUT, self.sessions.quick_start(quick, ADMIN))
         self.assertEqual(before, self.state())
         self.assertEqual({"one": "/"}, {k: v for k, v in tree(self.folder).items() if "/" not in k})

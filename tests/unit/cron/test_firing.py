@@ -15,7 +15,7 @@ from tests.unit.sessions.rig import ADMIN
 from tservice.core.clock import now_ms
 from tservice.cron.model import Concurrency, InputMode, Run, RunStatus, ScheduleType, Trigger
 from tservice.cron.store import CronStore
-from tservice.sessions.record.model import Status
+from tservice.sessions.record.model import SessionStatus
 
 MINUTE = 60.0
 HOUR = 3600.0
@@ -213,7 +213,7 @@ class ConcurrencyTests(CronCase):
         first, _ = self.run_by_hand(job)
         second, _ = self.run_by_hand(job)
         closed = self.sessions.get(first.session_id or "")
-        self.assertEqual((Status.STOPPED, None), (closed.status, closed.pid))
+        self.assertEqual((SessionStatus.STOPPED, None), (closed.status, closed.pid))
         self.assertIsNotNone(self.sessions.get(second.session_id or "").pid)
         self.spend(5)
         # The first was closed while it waited: it stays where it was, and says why.

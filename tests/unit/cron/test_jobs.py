@@ -254,7 +254,7 @@ class OwnerTests(JobCase):
         self.assertEqual("ann", job.owner)
         self.assertEqual(([job], [], [job]), tuple(map(self.cron.jobs, (ANN, BOB, ROOT))))
         run, _ = self.run_by_hand(job)
-        self.assertEqual("ann", self.sessions.owner_of(run.session_id or ""))
+        self.assertEqual("ann", self.sessions.get_owner(run.session_id or ""))
         counts = [len(self.cron.runs(caller)) for caller in (ANN, BOB, ROOT)]
         self.assertEqual([1, 0, 1], counts)
         for ask in (

@@ -30,7 +30,7 @@ from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.http.body import read_query
 from tservice.http.operations import AccessRule, OperationCall
-from tservice.sessions.record.model import Location, NameSource, Session
+from tservice.sessions.record.model import NameSource, Session, SessionLocationKind
 
 SESSION = Session(
     id="s",
@@ -48,8 +48,8 @@ class FakeSessions:
 
     sessions = {
         "l": SESSION,
-        "c": evolve(SESSION, location=Location.CONTAINER, working_dir="/c"),
-        "r": evolve(SESSION, location=Location.REMOTE),
+        "c": evolve(SESSION, location=SessionLocationKind.CONTAINER, working_dir="/c"),
+        "r": evolve(SESSION, location=SessionLocationKind.REMOTE),
     }
 
     def get(self, session_id: str) -> Session:

@@ -19,7 +19,7 @@ from tservice.mind.intents import Intents
 from tservice.mind.interfaces import GitState
 from tservice.mind.predict import Mind, Sources
 from tservice.mind.store import IntentStore
-from tservice.sessions.build import session_places
+from tservice.sessions.build import build_session_places
 from tservice.sessions.record.model import Session
 
 GOOD = {"suggestions": [{"prompt": "Go on", "why": "It stopped", "kind": "continue"}]}
@@ -141,7 +141,7 @@ class MindCase(SessionCase):
             sessions=self.sessions,
             clis=machine.clis,
             places=machine.ground().places,
-            starting=session_places(machine.ground()).starting,
+            starting=build_session_places(machine.ground()).locate_start,
             threads=machine.ground().doors.files,
             sources=Sources(
                 intents=self.intents,

@@ -150,7 +150,7 @@ class IntentTests(MindCase):
 
     def test_nothing_is_collected_for_an_account_that_is_gone(self) -> None:
         """Its session may go on, and the next one of its name reads what was collected."""
-        self.sessions.update(self.session.id, owner="bob")
+        self.sessions.update_record(self.session.id, owner="bob")
         self.intents.forget("ann".__eq__)
         self.says("the secret of bob")
         self.assertEqual([], self.prompts())
@@ -194,11 +194,11 @@ class IntentTests(MindCase):
         self.assertIsNone(self.run_now(self.intents.read(self.session.id)))
 
     def test_what_belongs_to_nobody_any_more(self) -> None:
-        self.sessions.update(self.session.id, owner="ann")
+        self.sessions.update_record(self.session.id, owner="ann")
         self.run_now(self.intents.set_goals(self.session.id, "hers"))
         self.store.forget_strangers("ann".__eq__)
         self.assertIsNotNone(self.run_now(self.intents.read(self.session.id)))
-        self.sessions.update(self.session.id, owner="bob")
+        self.sessions.update_record(self.session.id, owner="bob")
         self.run_now(self.intents.set_goals(self.session.id, "his"))
         self.store.forget_strangers("ann".__eq__)
         self.assertIsNone(self.run_now(self.intents.read(self.session.id)))

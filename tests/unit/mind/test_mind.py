@@ -74,7 +74,7 @@ class SuggestTests(MindCase):
         ann = self.machine.os_users.add("ann", 1001)
         hers = self.create(mode="primary", env_overrides={"ANTHROPIC_API_KEY": "sk"})
         self.machine.os_users.accounts |= {"ann": "ann"}
-        self.sessions.update(hers.id, os_user=OsUserId(name="ann", uid=1001), owner="ann")
+        self.sessions.update_record(hers.id, os_user=OsUserId(name="ann", uid=1001), owner="ann")
         asking = self.ask(hers)
         words, env = self.processes.argv[0], self.processes.env[0]
         start = words.index("/bin/sh")
@@ -106,7 +106,9 @@ class SuggestTests(MindCase):
     def test_an_account_with_another_os_user(self) -> None:
         """It has nothing started as the one that it had before."""
         self.machine.os_users.add("ann", 1001)
-        self.sessions.update(self.session.id, os_user=OsUserId(name="ann", uid=1001), owner="ann")
+        self.sessions.update_record(
+            self.session.id, os_user=OsUserId(name="ann", uid=1001), owner="ann"
+        )
         self.machine.os_users.accounts |= {"ann": "eve"}
         refused = self.failureResultOf(self.ask(), ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, refused.code)
@@ -144,7 +146,7 @@ class SuggestTests(MindCase):
     def test_one_account_leaves_room_for_others(self) -> None:
         own = [self.create(mode="primary", start=True) for _ in range(OF_ONE + 1)]
         for session in own:
-            self.sessions.update(session.id, owner="ann")
+            self.sessions.update_record(session.id, owner="ann")
         for session in own[:-1]:
             self.ask(session).addErrback(lambda _: None)
         self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(own[-1].id, granted=True))

@@ -23,7 +23,7 @@ from tservice.core.net.outbound import (
 )
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
-from tservice.sessions.routes.life import LifeRoutes
+from tservice.sessions.routes.lifecycle_routes import LifecycleRoutes
 from tservice.settings.model import read_settings
 
 KEY = "sk-0123456789-0123456789"
@@ -82,7 +82,7 @@ class ModelCase(SessionCase):
         self.feature = self.built()
         self.models = late.bind_value(self.feature.service)
         self.run_now(self.models.start())
-        operations = [*LifeRoutes(self.sessions).operations(), *self.feature.operations]
+        operations = [*LifecycleRoutes(self.sessions).operations(), *self.feature.operations]
         self.gate = OpenGate(ADMIN)
         self.logged: list[str] = []
 

@@ -14,7 +14,7 @@ from tests.unit.sessions.rig import ADMIN
 from tservice.core.identity import Identity
 from tservice.models import homes
 from tservice.models.residences import PAUSES
-from tservice.sessions.interfaces import Location, Status
+from tservice.sessions.interfaces import SessionLocationKind, SessionStatus
 
 
 class SessionsCase(ModelCase):
@@ -147,7 +147,7 @@ class SessionTests(SessionsCase):
         """Live sessions with the loaded model; only those that the caller may see."""
         first, second = self.begun(), self.begun()
         self.begun("untold")
-        self.sessions.update(second["id"], owner="bob")
+        self.sessions.update_record(second["id"], owner="bob")
         self.server.runs("big")
         asked = self.make(endpointId=self.endpoint_id, modelId="untold").data
         self.assertEqual({first["id"], second["id"]}, {e["id"] for e in asked["affectedSessions"]})
@@ -170,11 +170,13 @@ class SessionTests(SessionsCase):
         session = self.begun()
         self.assert_error(400, "endpointId", self.change(session))
         self.assert_error(400, "modelId", self.change(session, endpointId=self.endpoint_id))
-        self.sessions.update(session["id"], status=Status.BUSY)
+        self.sessions.update_record(session["id"], status=SessionStatus.BUSY)
         busy = self.change(session, endpointId=self.endpoint_id, modelId="untold")
         self.assertEqual((409, "SESSION_BUSY"), busy.error[:2])
         self.assertEqual((409, "SESSION_BUSY"), self.change(session, clear=True).error[:2])
-        self.sessions.update(session["id"], status=Status.IDLE, location=Location.REMOTE)
+        self.sessions.update_record(
+            session["id"], status=SessionStatus.IDLE, location=SessionLocationKind.REMOTE
+        )
         self.assert_error(400, "this machine", self.change(session, clear=True))
 
     def test_another_model_while_it_runs(self) -> None:

@@ -18,7 +18,7 @@ from tservice.restore.recollection import Recollection
 from tservice.restore.service import RestoreService
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session
-from tservice.sessions.service import KnownConversations, Support
+from tservice.sessions.service import AgentSupport, KnownConversations
 from tservice.settings.model import Settings
 
 
@@ -53,7 +53,7 @@ class RestoreMachine(Machine):
             api_url=lambda: "http://127.0.0.1:8770",
             set_priority=self.renice,
             cases=cases,
-            support=Support(
+            support=AgentSupport(
                 gate=self.gate, conversations=conversations, recollection=self.recollection
             ),
         ).service
@@ -131,7 +131,7 @@ class RestoreCase(SessionCase):
     def agent(self, mode: str = "primary", conversation: str = "c-1", **more: Any) -> Session:
         """A running agent in C{self.work} that told of a conversation."""
         session = self.create(mode=mode, working_dir=str(self.work), start=True, **more)
-        return self.sessions.update(session.id, conversation_ids=(conversation,))
+        return self.sessions.update_record(session.id, conversation_ids=(conversation,))
 
     def offered(self, who: Identity | None = None) -> list[str]:
         """The ids of what is offered."""

@@ -14,8 +14,8 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.http.envelope import HttpRefusal, bare_refusal
 from tservice.restore.store import RestoreStore
-from tservice.sessions.life.launcher import Launcher
-from tservice.sessions.record.model import Location, Phase, Session
+from tservice.sessions.life.launcher import PaneLauncher
+from tservice.sessions.record.model import ProcessPhase, Session, SessionLocationKind
 
 DAY = 24 * 3600
 
@@ -30,13 +30,13 @@ class OfferTests(RestoreCase):
         done = self.shell()
         self.pane(done).exit_program(0)
         broken = self.shell()
-        self.sessions.update(broken.id, phase=Phase.ERROR)
+        self.sessions.update_record(broken.id, phase=ProcessPhase.ERROR)
         away = self.shell()
-        self.sessions.update(away.id, location=Location.REMOTE)
+        self.sessions.update_record(away.id, location=SessionLocationKind.REMOTE)
         self.reboot()
         self.assertEqual([shell.id, agent.id], self.offered())
         found = self.sessions.get(shell.id)
-        self.assertEqual((Phase.EXITED, None), (found.phase, found.pid))
+        self.assertEqual((ProcessPhase.EXITED, None), (found.phase, found.pid))
 
     def test_a_restart_of_the_service_is_no_reboot(self) -> None:
         """Nor is the end of panes alone."""
@@ -215,7 +215,7 @@ class ManyUsersTests(RestoreCase):
     def test_a_folder_that_is_not_hers_any_more(self) -> None:
         one = self.create(self.ann, working_dir=str(self.hers), start=True)
         self.reboot()
-        self.sessions.update(one.id, working_dir=str(self.work))
+        self.sessions.update_record(one.id, working_dir=str(self.work))
         self.assertEqual({one.id: "workspace-forbidden"}, self.outcomes(who=self.ann))
         self.assertEqual([one.id], self.offered(self.ann))
 
@@ -277,14 +277,14 @@ class ManyUsersTests(RestoreCase):
                     raise each
 
             async def slow(
-                launcher: Launcher,
+                launcher: PaneLauncher,
                 session: Session,
                 lost: list[Exception] = lost,
                 error: Exception = error,
             ) -> None:
                 lost.append(error)
 
-            with patch.object(Launcher, "answers", slow):
+            with patch.object(PaneLauncher, "check_responsive", slow):
                 working = begin(self.restore.restore(self.ann, None, again))
                 self.spend(10)
             working.addErrback(lambda why: why.trap(ServiceError, HttpRefusal))

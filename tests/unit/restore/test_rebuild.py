@@ -15,26 +15,26 @@ from tservice.sessions.record.model import (
     AutoClear,
     AutoCompact,
     AutoResume,
-    Colour,
-    CustomModel,
+    EndpointModel,
     NameSource,
-    Nice,
+    ProcessPriority,
     Session,
-    Status,
-    Tokens,
+    SessionColour,
+    SessionStatus,
+    TokenUsage,
 )
 
 SET: dict[str, Any] = {
     "pinned": True,
     "pinned_at": 7,
-    "colour": Colour.PINK,
-    "tokens": Tokens.counted(5, 6),
+    "colour": SessionColour.PINK,
+    "tokens": TokenUsage.from_counts(5, 6),
     "total_cost": 1.5,
     "auto_compact": AutoCompact(enabled=True, threshold=9, prompt="be short"),
     "auto_clear": AutoClear(enabled=True, threshold=8),
-    "nice": Nice(enabled=True, value=11),
+    "nice": ProcessPriority(enabled=True, value=11),
     "flicker_filter": True,
-    "custom_model": CustomModel(endpoint_id="e", model_id="m"),
+    "custom_model": EndpointModel(endpoint_id="e", model_id="m"),
     "context_used_percentage": 12.5,
     "cols": 90,
     "rows": 30,
@@ -72,14 +72,14 @@ class RebuildTests(RestoreCase):
 
     def test_everything_is_as_before(self) -> None:
         agent = self.agent()
-        self.sessions.rename(agent.id, "by hand", NameSource.MANUAL)
-        before = self.sessions.update(agent.id, models={"statusline": "Opus"}, **SET)
+        self.sessions.rename_session(agent.id, "by hand", NameSource.MANUAL)
+        before = self.sessions.update_record(agent.id, models={"statusline": "Opus"}, **SET)
         self.reboot()
         self.assertEqual({agent.id: "restored"}, self.outcomes())
         now = self.sessions.get(agent.id)
         for name in fields_dict(Session).keys() - {"pid", "last_activity_at", "status_reason"}:
             self.assertEqual(getattr(before, name), getattr(now, name), name)
-        self.assertEqual((Status.IDLE, 1), (now.status, len(self.sessions.list())))
+        self.assertEqual((SessionStatus.IDLE, 1), (now.status, len(self.sessions.list())))
         self.assertIn((now.pid, 11), self.machine.renice.set)
         spec = self.pane(agent).spec
         self.assertEqual((90, 30, str(self.work)), (spec.cols, spec.rows, spec.cwd))
@@ -87,7 +87,7 @@ class RebuildTests(RestoreCase):
     def test_agents_resume_and_shells_begin_anew(self) -> None:
         """Each in its own way."""
         agent, other, shell = self.agent(), self.agent(mode="codex"), self.shell()
-        self.sessions.update(other.id, conversation_ids=("c-0", "c-2"))
+        self.sessions.update_record(other.id, conversation_ids=("c-0", "c-2"))
         self.reboot()
         found = self.bring_back()
         self.assertEqual((3, 0), (found["restored"], found["skipped"]))
@@ -98,7 +98,7 @@ class RebuildTests(RestoreCase):
     def test_auto_resume_is_disarmed_and_stays_on(self) -> None:
         agent = self.agent()
         armed = AutoResume(enabled=True, resume_at=int((self.clock.seconds() + 3600) * 1000))
-        self.sessions.update(agent.id, auto_resume=armed, limit_paused=True)
+        self.sessions.update_record(agent.id, auto_resume=armed, limit_paused=True)
         self.reboot()
         self.bring_back()
         now = self.sessions.get(agent.id)

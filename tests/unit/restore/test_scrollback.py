@@ -225,7 +225,7 @@ class SavedTests(RestoreCase):
         pane = self.pane(shell)
         pane.stop_answering()
         saving = begin(self.restore._saver.save(shell.id))
-        self.machine.sessions._roster.remove(self.sessions.live(shell.id))
+        self.machine.sessions._roster.remove(self.sessions.get_live_session(shell.id))
         pane.resume_answering()
         self.successResultOf(saving)
         self.assertIsNone(self.kept(shell))
@@ -241,7 +241,7 @@ class SavedTests(RestoreCase):
 
     def test_a_place_that_does_not_answer_keeps_nobody_else_waiting(self) -> None:
         slow, behind, other = self.shell(), self.shell(), self.shell()
-        self.sessions.update(other.id, os_user=OsUserId(name="ann", uid=1000))
+        self.sessions.update_record(other.id, os_user=OsUserId(name="ann", uid=1000))
         self.pane(slow).stop_answering()
         self.spend(60)
         self.assertEqual([None, None, b"$"], [self.kept(each) for each in (slow, behind, other)])
@@ -255,7 +255,9 @@ class SavedTests(RestoreCase):
         self.reboot()
         found = self.bring_back()
         self.assertEqual([True], [each["scrollbackRestored"] for each in found["entries"]])
-        reading = self.run_now(self.sessions.read(shell.id, full=True, lines=None, tail=None))
+        reading = self.run_now(
+            self.sessions.read_screen(shell.id, full=True, lines=None, tail=None)
+        )
         text = reading.data["terminalBuffer"]
         self.assertRegex(text, r"(?s)^\$ \x1b\[[0-9;]*mgreen.*the machine restarted[^\n]*\n\$\r\n")
 
@@ -265,9 +267,11 @@ class SavedTests(RestoreCase):
         self.spend(60)
         self.reboot()
         self.bring_back()
-        screen = self.run_now(self.sessions.read(agent.id, full=False, lines=None, tail=None))
+        screen = self.run_now(
+            self.sessions.read_screen(agent.id, full=False, lines=None, tail=None)
+        )
         self.assertNotIn("proceed", screen.data["terminalBuffer"])
-        found = self.run_now(self.sessions.search(agent.id, "proceed", 5, nocase=False))
+        found = self.run_now(self.sessions.search_history(agent.id, "proceed", 5, nocase=False))
         self.assertEqual(1, len(found["matches"]))
 
     def test_what_waits_is_not_written_over(self) -> None:

@@ -34,11 +34,11 @@ from tservice.ground.ground import Ground
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakeProgram, HostedPane
 from tservice.sessions.build import build_sessions
-from tservice.sessions.interfaces import Delivery, ICustomModels, IInputGate
-from tservice.sessions.life.launcher import NoModels
+from tservice.sessions.interfaces import ICustomModels, IInputGate, InputDelivery
+from tservice.sessions.life.launcher import NoCustomModels
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.requests import CreateRequest, InputRequest
-from tservice.sessions.service import OpenGate, SessionService, Support
+from tservice.sessions.service import AgentSupport, PassThroughGate, SessionService
 from tservice.store.database import Database
 
 ADMIN = Identity(username="admin", admin=True)
@@ -71,7 +71,7 @@ class Machine:
         program: Callable[[PaneSpec], FakeProgram] | None = None,
         gate: IInputGate | None = None,
         config: Config | None = None,
-        models: Callable[[], ICustomModels] = NoModels,
+        models: Callable[[], ICustomModels] = NoCustomModels,
     ) -> None:
         self._models = models
         self.clock = Clock()
@@ -84,7 +84,7 @@ class Machine:
         self.settings = FixedSettings()
         self.renice = ReniceLog()
         self.config = config or Config(data_dir=folder / "data", cases_dir=folder / "cases")
-        self.gate = gate or OpenGate()
+        self.gate = gate or PassThroughGate()
         self.os_users = OsUserWorld(folder)
         self.random = random.Random(1)
         self.git, self.hooks = FakeGit(), FakeHooks()
@@ -122,7 +122,7 @@ class Machine:
             clis=self.clis,
             api_url=lambda: "http://127.0.0.1:8770",
             set_priority=self.renice,
-            support=Support(gate=self.gate),
+            support=AgentSupport(gate=self.gate),
             models=self._models,
         ).service
 
@@ -234,9 +234,9 @@ class SessionCase(SynchronousTestCase):
         """The machine's side of its pane."""
         return self.host[session.id]
 
-    def type(self, session: Session, text: str, **fields: Any) -> Deferred[Delivery]:
+    def type(self, session: Session, text: str, **fields: Any) -> Deferred[InputDelivery]:
         """Put an input in."""
-        return begin(self.sessions.input(session.id, InputRequest(text=text, **fields)))
+        return begin(self.sessions.send_input(session.id, InputRequest(text=text, **fields)))
 
     def spend(self, seconds: float) -> None:
         """Let time pass, from timer to timer."""

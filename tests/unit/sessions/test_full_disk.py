@@ -17,15 +17,19 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import InputMark, MuxTimeout
 from tservice.mux.tmux.commands import set_mark
 from tservice.mux.typed_input import PIECE
-from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
-from tservice.sessions.interfaces import Delivery
-from tservice.sessions.record.model import NameSource, Nice, Phase, Session
+from tservice.sessions.input.unpersisted_sequence import (
+    UnpersistedSequence,
+    digest_client_id,
+    format_mark_id,
+)
+from tservice.sessions.interfaces import InputDelivery
+from tservice.sessions.record.model import NameSource, ProcessPhase, ProcessPriority, Session
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.store.database import Database
 from tservice.store.deferred_writes import AGAIN_SECONDS
 
-DONE = Delivery(delivered=True)
-AGAIN = Delivery(delivered=False, duplicate=True)
+DONE = InputDelivery(delivered=True)
+AGAIN = InputDelivery(delivered=False, duplicate=True)
 
 
 class FullDiskCase(SessionCase):
@@ -54,12 +58,12 @@ class FullDiskCase(SessionCase):
         self.connection.fault = None
         self.spend(AGAIN_SECONDS)
 
-    def key(self, session: Session, text: str, seq: int, client: str = "me") -> Delivery:
+    def key(self, session: Session, text: str, seq: int, client: str = "me") -> InputDelivery:
         return self.successResultOf(self.typed(session, text, seq, client))
 
     def typed(
         self, session: Session, text: str, seq: int, client: str = "me"
-    ) -> Deferred[Delivery]:
+    ) -> Deferred[InputDelivery]:
         return self.type(session, text, client_id=client, seq=seq)
 
     def full(self, work: Awaitable[Any]) -> ServiceError:
@@ -75,12 +79,12 @@ class KeptInputTests(FullDiskCase):
 
     def test_keys_pass_it_until_there_is_room(self) -> None:
         session = self.shell()
-        inputs = self.sessions.live(session.id).inputs
+        inputs = self.sessions.get_live_session(session.id).inputs
         kept = InputRequest(text="kept", client_id="far", seq=1, use_mux=False)
-        self.assertTrue(inputs.keep(kept).buffered)
+        self.assertTrue(inputs.buffer_input(kept).buffered)
         self.fill()
         self.full(self.refused(session, kept))
-        inputs.catch_up()
+        inputs.type_buffered()
         self.assertEqual(DONE, self.key(session, "a", 1))
         self.spend(3)
         self.assertEqual(DONE, self.key(session, "b", 2))
@@ -90,7 +94,7 @@ class KeptInputTests(FullDiskCase):
         self.assertEqual(b"abkeptc", bytes(self.pane(session).typed))
 
     async def refused(self, session: Session, kept: InputRequest) -> None:
-        self.sessions.live(session.id).inputs.keep(evolve(kept, seq=2))
+        self.sessions.get_live_session(session.id).inputs.buffer_input(evolve(kept, seq=2))
 
 
 class TypingTests(FullDiskCase):
@@ -187,17 +191,17 @@ class TypingTests(FullDiskCase):
 
     def test_marks(self) -> None:
         numbers = {f"somebody {number}": 2**53 for number in range(256)}
-        mark = held_mark("0a" * 12, numbers, "0b" * 12)
+        mark = format_mark_id("0a" * 12, numbers, "0b" * 12)
         set_mark(InputMark(id=mark))
-        found = HeldMark.read(mark)
+        found = UnpersistedSequence.parse_mark(mark)
         assert found is not None
-        told = {digest(client): seq for client, seq in numbers.items()}
+        told = {digest_client_id(client): seq for client, seq in numbers.items()}
         self.assertEqual((told, "0b" * 12), (found.numbers, found.over))
-        self.assertIsNone(HeldMark.read("0a" * 12))
+        self.assertIsNone(UnpersistedSequence.parse_mark("0a" * 12))
 
     def test_a_mark_of_one_client(self) -> None:
         """As earlier versions left it with a pane."""
-        found = HeldMark.read(f"{'0a' * 12}-7-{'0c' * 16}-0")
+        found = UnpersistedSequence.parse_mark(f"{'0a' * 12}-7-{'0c' * 16}-0")
         assert found is not None
         self.assertEqual(({"0c" * 16: 7}, None), (found.numbers, found.over))
 
@@ -210,7 +214,7 @@ class LifeTests(FullDiskCase):
         create = self.sessions.create(CreateRequest(mode="shell"), ADMIN)
         self.full(create)
         error = self.assertRaises(
-            ServiceError, self.sessions.rename, session.id, "x", NameSource.MANUAL
+            ServiceError, self.sessions.rename_session, session.id, "x", NameSource.MANUAL
         )
         self.assertIn(FULL, error.message)
         self.assertEqual(before, self.sessions.get(session.id))
@@ -222,7 +226,7 @@ class LifeTests(FullDiskCase):
         self.pane(session).exit_program(3)
         self.spend(1)
         self.assertIn("session:exit", self.names)
-        self.assertEqual(Phase.EXITED, self.sessions.get(session.id).phase)
+        self.assertEqual(ProcessPhase.EXITED, self.sessions.get(session.id).phase)
         self.make_room()
         self.begin_anew()
         self.assertEqual(3, self.sessions.get(session.id).pane_exit.status)  # type: ignore[union-attr]
@@ -238,7 +242,7 @@ class LifeTests(FullDiskCase):
         self.assertEqual(("session:deleted", []), (self.names[-1], self.sessions.list()))
         self.begin_anew(full=True)
         found = self.sessions.get(session.id)
-        self.assertEqual((Phase.EXITED, None), (found.phase, found.pid))
+        self.assertEqual((ProcessPhase.EXITED, None), (found.phase, found.pid))
         self.full(self.sessions.delete(session.id))
         self.make_room()
         self.begin_anew()
@@ -255,9 +259,9 @@ class LifeTests(FullDiskCase):
     def test_a_priority_that_cannot_be_kept_is_not_set(self) -> None:
         session = self.shell()
         self.fill()
-        nice = Nice(enabled=True, value=5)
-        live = self.sessions.live(session.id)
-        self.assertRaises(DiskFull, self.sessions.properties.nice, live, nice)
+        nice = ProcessPriority(enabled=True, value=5)
+        live = self.sessions.get_live_session(session.id)
+        self.assertRaises(DiskFull, self.sessions.properties.set_priority, live, nice)
         self.assertEqual([], self.machine.renice.set)
 
     def test_a_start_that_cannot_be_kept_leaves_what_the_screen_shows(self) -> None:
@@ -267,7 +271,7 @@ class LifeTests(FullDiskCase):
         self.fill()
         self.full(self.sessions.start(session.id, granted=True))
         self.assertFalse(self.pane(session).is_gone)
-        self.assertIsNotNone(self.sessions.pane_of(session.id))
+        self.assertIsNotNone(self.sessions.get_pane(session.id))
 
 
 class EveryWriteTests(FullDiskCase):
@@ -280,7 +284,7 @@ class EveryWriteTests(FullDiskCase):
         def attempt(name: str, act: Callable[[], Any]) -> None:
             task = begin(_called(act))
             self.spend(2)
-            if isinstance(task.result, Delivery | Session | None):
+            if isinstance(task.result, InputDelivery | Session | None):
                 done[name] = True
                 return
             error: ServiceError = self.failureResultOf(task, ServiceError).value
@@ -296,7 +300,7 @@ class EveryWriteTests(FullDiskCase):
         sessions = self.sessions
         attempt("prompt", lambda: self.typed(session, "echo hi\r", 1))
         attempt("key", lambda: self.typed(session, "k", 2))
-        attempt("name", lambda: sessions.rename(session.id, "new", NameSource.MANUAL))
+        attempt("name", lambda: sessions.rename_session(session.id, "new", NameSource.MANUAL))
         attempt("more", lambda: self.typed(session, "m", 3))
         return done
 

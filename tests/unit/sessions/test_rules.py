@@ -8,35 +8,35 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.sessions.input.classify import classify, looks_like_prompt, prompt_text
+from tservice.sessions.input.classify import classify_input, looks_like_prompt, prompt_text
 from tservice.sessions.input.journal import InputKind
-from tservice.sessions.life.breaker import EXITS, WINDOW_MS, add_failure, tripped
+from tservice.sessions.life.exit_breaker import EXITS, WINDOW_MS, add_failure, has_tripped
 from tservice.sessions.record.display import (
     MODEL_LENGTH,
+    choose_display_model,
     clean_line,
-    display_model,
-    restored_models,
+    models_after_restart,
 )
 from tservice.sessions.record.model import ModelSource
-from tservice.sessions.record.names import NAME_LENGTH, check_name, placeholder
-from tservice.sessions.record.ordering import reorder
+from tservice.sessions.record.names import NAME_LENGTH, check_name, generate_name
+from tservice.sessions.record.ordering import reorder_positions
 from tservice.sessions.record.viewport import (
     DESKTOP_CLAIM_MS,
-    Claims,
-    Viewport,
-    Wish,
-    after_leaving,
-    after_wish,
+    SizeClaims,
+    SizeRequest,
+    ViewportKind,
+    apply_size_request,
     may_resize,
+    remove_viewer,
 )
 
 thorough = settings(max_examples=examples(400), deadline=None, database=None)
 
 
 def wish(
-    viewport: Viewport | None, viewer: str | None = None, *, cols: int = 80, force: bool = False
-) -> Wish:
-    return Wish(cols=cols, rows=24, viewport=viewport, viewer=viewer, force=force)
+    viewport: ViewportKind | None, viewer: str | None = None, *, cols: int = 80, force: bool = False
+) -> SizeRequest:
+    return SizeRequest(cols=cols, rows=24, viewport=viewport, viewer=viewer, force=force)
 
 
 class NameTests(SynchronousTestCase):
@@ -66,65 +66,72 @@ class NameTests(SynchronousTestCase):
     @thorough
     @given(st.text(max_size=300), st.sets(st.text(max_size=4), max_size=5))
     def test_placeholders_are_names_that_nobody_has(self, folder: str, taken: set[str]) -> None:
-        first = placeholder(f"/w/{folder}", "shell", taken)
-        second = placeholder(f"/w/{folder}", "shell", {*taken, first})
+        first = generate_name(f"/w/{folder}", "shell", taken)
+        second = generate_name(f"/w/{folder}", "shell", {*taken, first})
         self.assertEqual(first, check_name(first))
         self.assertEqual(2, len({first, second} - taken))
 
     def test_the_root_is_named_by_its_mode(self) -> None:
-        self.assertEqual("shell", placeholder("/", "shell", set()))
+        self.assertEqual("shell", generate_name("/", "shell", set()))
 
 
 class ViewportTests(SynchronousTestCase):
     """Whose size counts."""
 
     def test_a_phone_waits_for_the_desktop(self) -> None:
-        claims = after_wish(Claims(), wish(Viewport.DESKTOP), 1000)
-        for viewport in (Viewport.MOBILE, Viewport.TABLET):
+        claims = apply_size_request(SizeClaims(), wish(ViewportKind.DESKTOP), 1000)
+        for viewport in (ViewportKind.MOBILE, ViewportKind.TABLET):
             end = 1000 + DESKTOP_CLAIM_MS
             self.assertFalse(may_resize(claims, wish(viewport), end - 1))
             self.assertTrue(may_resize(claims, wish(viewport), end))
             self.assertTrue(may_resize(claims, wish(viewport, force=True), 1001))
-        for free in (None, Viewport.DESKTOP):
+        for free in (None, ViewportKind.DESKTOP):
             self.assertTrue(may_resize(claims, wish(free), 1001))
 
     def test_force_ends_the_claim(self) -> None:
-        claims = after_wish(Claims(desktop_at=1000), wish(Viewport.MOBILE, force=True), 1001)
-        self.assertTrue(may_resize(claims, wish(Viewport.MOBILE), 1002))
+        claims = apply_size_request(
+            SizeClaims(desktop_at=1000), wish(ViewportKind.MOBILE, force=True), 1001
+        )
+        self.assertTrue(may_resize(claims, wish(ViewportKind.MOBILE), 1002))
 
     def test_a_script_leaves_the_claim(self) -> None:
-        self.assertEqual(1000, after_wish(Claims(desktop_at=1000), wish(None), 1001).desktop_at)
+        self.assertEqual(
+            1000, apply_size_request(SizeClaims(desktop_at=1000), wish(None), 1001).desktop_at
+        )
 
     def test_a_desktop_that_leaves_gives_the_size_to_the_phone_it_held_off(self) -> None:
-        desk, phone = wish(Viewport.DESKTOP, "desk"), wish(Viewport.MOBILE, "phone", cols=40)
-        claims = after_wish(after_wish(Claims(), desk, 1000), phone, 1001)
+        desk, phone = (
+            wish(ViewportKind.DESKTOP, "desk"),
+            wish(ViewportKind.MOBILE, "phone", cols=40),
+        )
+        claims = apply_size_request(apply_size_request(SizeClaims(), desk, 1000), phone, 1001)
         self.assertEqual("desk", claims.holder)
-        claims, heir = after_leaving(claims, "desk")
+        claims, heir = remove_viewer(claims, "desk")
         self.assertEqual(phone, heir)
         self.assertTrue(may_resize(claims, phone, 1002))
 
     def test_a_second_window_that_leaves_gives_the_size_back_to_the_first(self) -> None:
-        one, two = wish(Viewport.DESKTOP, "one"), wish(Viewport.DESKTOP, "two", cols=50)
-        phone = wish(Viewport.MOBILE, "phone", cols=40)
-        claims = Claims()
+        one, two = wish(ViewportKind.DESKTOP, "one"), wish(ViewportKind.DESKTOP, "two", cols=50)
+        phone = wish(ViewportKind.MOBILE, "phone", cols=40)
+        claims = SizeClaims()
         for each in (one, phone, two, phone):
-            claims = after_wish(claims, each, 1000)
-        claims, heir = after_leaving(claims, "two")
+            claims = apply_size_request(claims, each, 1000)
+        claims, heir = remove_viewer(claims, "two")
         self.assertEqual(one, heir)
         self.assertEqual(("one", (one, phone)), (claims.holder, claims.wishes))
 
     def test_who_leaves_without_the_size_changes_nothing(self) -> None:
-        desk, phone = wish(Viewport.DESKTOP, "desk"), wish(Viewport.MOBILE, "phone")
-        claims = after_wish(after_wish(Claims(), desk, 1000), phone, 1001)
-        claims, heir = after_leaving(claims, "phone")
-        self.assertEqual((None, after_wish(Claims(), desk, 1000)), (heir, claims))
+        desk, phone = wish(ViewportKind.DESKTOP, "desk"), wish(ViewportKind.MOBILE, "phone")
+        claims = apply_size_request(apply_size_request(SizeClaims(), desk, 1000), phone, 1001)
+        claims, heir = remove_viewer(claims, "phone")
+        self.assertEqual((None, apply_size_request(SizeClaims(), desk, 1000)), (heir, claims))
 
     @thorough
     @given(
         st.lists(
             st.tuples(
                 st.integers(0, 200_000),
-                st.sampled_from([None, *Viewport]),
+                st.sampled_from([None, *ViewportKind]),
                 st.booleans(),
                 st.sampled_from(["a", "b", "c", None]),
                 st.booleans(),
@@ -133,13 +140,13 @@ class ViewportTests(SynchronousTestCase):
         )
     )
     def test_the_size_is_of_who_is_there(
-        self, asked: list[tuple[int, Viewport | None, bool, str | None, bool]]
+        self, asked: list[tuple[int, ViewportKind | None, bool, str | None, bool]]
     ) -> None:
-        claims, desktop = Claims(), None
+        claims, desktop = SizeClaims(), None
         there: set[str | None] = set()
         for now, viewport, force, viewer, leaves in sorted(asked, key=lambda it: it[0]):
             if leaves and viewer is not None:
-                claims, heir = after_leaving(claims, viewer)
+                claims, heir = remove_viewer(claims, viewer)
                 there.discard(viewer)
                 desktop = None if desktop is not None and desktop[1] == viewer else desktop
                 self.assertTrue(heir is None or heir.viewer == claims.holder)
@@ -147,12 +154,12 @@ class ViewportTests(SynchronousTestCase):
                 asks = wish(viewport, viewer, force=force)
                 applied = may_resize(claims, asks, now)
                 held = desktop is not None and now - desktop[0] < DESKTOP_CLAIM_MS
-                self.assertEqual(not (asks.small and held and not force), applied)
-                claims = after_wish(claims, asks, now)
+                self.assertEqual(not (asks.is_small and held and not force), applied)
+                claims = apply_size_request(claims, asks, now)
                 there |= {viewer} - {None}
-                if applied and viewport is Viewport.DESKTOP:
+                if applied and viewport is ViewportKind.DESKTOP:
                     desktop = (now, viewer)
-                elif applied and asks.small and force:
+                elif applied and asks.is_small and force:
                     desktop = None
             self.assertEqual(there, {each.viewer for each in claims.wishes})
             self.assertIn(claims.holder, {None, *there})
@@ -168,7 +175,7 @@ class BreakerTests(SynchronousTestCase):
         for number, at in enumerate(times):
             failures = add_failure(failures, at)
             window = [t for t in times[: number + 1] if at - t <= WINDOW_MS]
-            self.assertEqual(len(window) >= EXITS, tripped(failures))
+            self.assertEqual(len(window) >= EXITS, has_tripped(failures))
             self.assertLessEqual(len(failures), EXITS)
 
 
@@ -178,19 +185,19 @@ class ModelNameTests(SynchronousTestCase):
     def test_rank(self) -> None:
         said = {source.value: source.value for source in ModelSource}
         for source in ModelSource:
-            self.assertEqual((source.value, source), display_model(said))
+            self.assertEqual((source.value, source), choose_display_model(said))
             del said[source.value]
-        self.assertIsNone(display_model(said))
+        self.assertIsNone(choose_display_model(said))
 
     def test_untrusted_text(self) -> None:
-        shown = display_model({"screen": "\x1b[31m\u202e" + "x" * 100})
+        shown = choose_display_model({"screen": "\x1b[31m\u202e" + "x" * 100})
         self.assertEqual("[31m" + "x" * (MODEL_LENGTH - 4), shown and shown[0])
         self.assertEqual(
-            ("b", ModelSource.LAUNCH), display_model({"screen": "\x07", "launch": "b"})
+            ("b", ModelSource.LAUNCH), choose_display_model({"screen": "\x07", "launch": "b"})
         )
 
     def test_config_is_not_restored(self) -> None:
-        self.assertEqual({"screen": "a"}, restored_models({"screen": "a", "config": "b"}))
+        self.assertEqual({"screen": "a"}, models_after_restart({"screen": "a", "config": "b"}))
 
     @thorough
     @given(st.text(), st.integers(0, 80))
@@ -201,14 +208,14 @@ class ModelNameTests(SynchronousTestCase):
 
 
 class OrderTests(SynchronousTestCase):
-    """L{reorder}."""
+    """L{reorder_positions}."""
 
     @thorough
     @given(st.permutations(list("abcdef")), st.data())
     def test_the_others_keep_their_places(self, start: list[str], data: st.DataObject) -> None:
         positions = {name: place * 3 for place, name in enumerate(start)}
         order = data.draw(st.lists(st.sampled_from(start), unique=True))
-        after = positions | reorder(positions, order)
+        after = positions | reorder_positions(positions, order)
         self.assertEqual(sorted(positions.values()), sorted(after.values()))
         self.assertEqual(order, sorted(order, key=lambda name: after[name]))
         for name in set(start) - set(order):
@@ -239,9 +246,9 @@ class ClassifyTests(SynchronousTestCase):
             self.assertEqual(prompt, looks_like_prompt(text), repr(text))
 
     def test_asked_for(self) -> None:
-        self.assertEqual((InputKind.RAW, b"a\r"), classify("a\r", False))
-        self.assertEqual((InputKind.PROMPT, b"a\nb"), classify("a\r\nb\r", True))
-        self.assertEqual((InputKind.PROMPT, b""), classify("\r", True))
+        self.assertEqual((InputKind.RAW, b"a\r"), classify_input("a\r", False))
+        self.assertEqual((InputKind.PROMPT, b"a\nb"), classify_input("a\r\nb\r", True))
+        self.assertEqual((InputKind.PROMPT, b""), classify_input("\r", True))
 
     @thorough
     @given(st.text())

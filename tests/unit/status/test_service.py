@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.told import wire
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import NameSource, Session
-from tservice.sessions.record.wire import SessionAnswer, session_answer
+from tservice.sessions.record.wire import SessionAnswer, make_session_answer
 from tservice.status.service import StatusService
 
 ADMIN = Identity(username="root", admin=True)
@@ -45,7 +45,7 @@ class FewSessions:
             created_at=0,
             last_activity_at=0,
         )
-        return session_answer(record)
+        return make_session_answer(record)
 
 
 class StatusTests(SynchronousTestCase):

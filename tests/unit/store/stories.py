@@ -53,9 +53,9 @@ from tservice.notify.outbox import Outbox
 from tservice.push.model import Subscription
 from tservice.push.store import PushStore
 from tservice.restore.store import RestoreStore
-from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.journal import InputJournal, InputKind
 from tservice.sessions.input.journal import JournalEntry as Typed
+from tservice.sessions.input.offline_buffer import OfflineInputBuffer
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import InputRequest
 from tservice.tokens.model import ApiToken
@@ -162,11 +162,16 @@ def _sessions(world: World) -> Sequence[Step]:
     return [
         Step(name="made", do=lambda: store.save(one)),
         Step(name="another", do=lambda: store.save(two)),
-        Step(name="noted", do=lambda: store.note(evolve(two, pid=7)), owed=True, needs="another"),
-        Step(name="placed", do=lambda: store.place({"1": 5, "2": 4}), needs="noted"),
+        Step(
+            name="noted",
+            do=lambda: store.save_observation(evolve(two, pid=7)),
+            owed=True,
+            needs="another",
+        ),
+        Step(name="placed", do=lambda: store.set_positions({"1": 5, "2": 4}), needs="noted"),
         Step(name="renamed", do=lambda: store.save(evolve(one, name="new")), needs="made"),
         Step(name="removed", do=lambda: store.remove("1"), holds=True),
-        Step(name="dropped", do=lambda: store.drop("2"), owed=True),
+        Step(name="dropped", do=lambda: store.remove_deferred("2"), owed=True),
     ]
 
 
@@ -186,13 +191,16 @@ def _typing(world: World) -> Sequence[Step]:
                 seq=number,
                 previous_seq=journal.last_seq("s", client),
             )
-            begun[name] = journal.accept(entry)
+            begun[name] = journal.accept_entry(entry)
 
         return Step(name=name, do=do, owed=kind is InputKind.RAW)
 
     def finish(name: str) -> Step:
         return Step(
-            name=f"{name}, typed", do=lambda: journal.finish(begun[name]), owed=True, needs=name
+            name=f"{name}, typed",
+            do=lambda: journal.finish_entry(begun[name]),
+            owed=True,
+            needs=name,
         )
 
     return [
@@ -205,7 +213,7 @@ def _typing(world: World) -> Sequence[Step]:
         accept("not typed", 1, InputKind.RAW, "new"),
         Step(
             name="given back",
-            do=lambda: journal.give_back(begun["not typed"]),
+            do=lambda: journal.revoke_entry(begun["not typed"]),
             owed=True,
             needs="not typed",
         ),
@@ -444,7 +452,7 @@ def _containers(world: World) -> Sequence[Step]:
 
 
 def _kept_input(world: World) -> Sequence[Step]:
-    buffer, journal = InputBuffer(world.database), InputJournal(world.database, world.clock)
+    buffer, journal = OfflineInputBuffer(world.database), InputJournal(world.database, world.clock)
 
     def put(text: str) -> Step:
         request = InputRequest(text=text, client_id="me", seq=int(text))
@@ -455,15 +463,15 @@ def _kept_input(world: World) -> Sequence[Step]:
             session_id="s", id="e", kind=InputKind.RAW, data=b"1", client_id="me", seq=1,
             buffered=1,
         )  # fmt: skip
-        journal.accept(entry)
+        journal.accept_entry(entry)
 
     return [
         put("1"),
         Step(name="begun", do=accept, needs="1"),
         put("2"),
         put("3"),
-        Step(name="given up", do=lambda: buffer.strike("s", 2), needs="2"),
-        Step(name="over", do=lambda: buffer.clear("s"), owed=True),
+        Step(name="given up", do=lambda: buffer.delete_chunk("s", 2), needs="2"),
+        Step(name="over", do=lambda: buffer.clear_session("s"), owed=True),
     ]
 
 

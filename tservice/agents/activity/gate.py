@@ -24,7 +24,7 @@ from tservice.core.clock import sleep
 from tservice.core.errors import operation_failed, state_conflict
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import PaneCapture
-from tservice.sessions.interfaces import Claim, IInputGate, Session
+from tservice.sessions.interfaces import IInputGate, PromptClaim, Session
 from tservice.terminal.composer import shows_quoted_dialog
 from tservice.terminal.dialog_kinds import DialogKind, says_trust
 from tservice.terminal.dialogs import AgentDialog
@@ -241,12 +241,12 @@ class AgentGate:
         self._rules = rules
         self._proofs = proofs
 
-    async def ready(self, session: Session) -> None:
+    async def wait_until_ready(self, session: Session) -> None:
         found = self._readiness(session.id)
         if found is not None:
             await found.wait()
 
-    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         if self._readiness(session.id) is None:
             return None
         frame, reading = self._read(session, capture)
@@ -254,15 +254,15 @@ class AgentGate:
             return None
         return reading.evidence
 
-    def opened(self, session: Session, capture: PaneCapture) -> str | None:
+    def find_opened_view(self, session: Session, capture: PaneCapture) -> str | None:
         _, reading = self._read(session, capture)
         return PICKER if reading.dialog is not None and _is_own(reading.dialog) else None
 
-    def rests(self, session: Session, capture: PaneCapture) -> bool:
+    def is_at_rest(self, session: Session, capture: PaneCapture) -> bool:
         _, reading = self._read(session, capture)
         return reading.composer_ready and not reading.working
 
-    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+    def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         return self._proofs.claim(session, text, caught_up=caught_up)
 
     def _read(self, session: Session, capture: PaneCapture) -> tuple[ScreenFrame, ScreenReading]:

@@ -79,7 +79,7 @@ _state = {doing: _builder.state(doing.value) for doing in Doing}
 def _noting(target: Doing) -> _Output:
     def output(activity: Activity, core: _Core, reason: str) -> None:
         core.doing = target
-        core.sink.noted(reason)
+        core.sink.report_evidence(reason)
 
     return output
 
@@ -87,7 +87,7 @@ def _noting(target: Doing) -> _Output:
 def _telling_working(target: Doing) -> _Output:
     def output(activity: Activity, core: _Core, reason: str) -> None:
         core.doing = target
-        core.sink.working(reason)
+        core.sink.report_working(reason)
 
     return output
 
@@ -95,7 +95,7 @@ def _telling_working(target: Doing) -> _Output:
 def _telling_idle(target: Doing) -> _Output:
     def output(activity: Activity, core: _Core, reason: str) -> None:
         core.doing = target
-        core.sink.idle(reason)
+        core.sink.report_idle(reason)
 
     return output
 
@@ -103,8 +103,8 @@ def _telling_idle(target: Doing) -> _Output:
 def _telling_both(target: Doing) -> _Output:
     def output(activity: Activity, core: _Core, reason: str) -> None:
         core.doing = target
-        core.sink.working(reason)
-        core.sink.idle(reason)
+        core.sink.report_working(reason)
+        core.sink.report_idle(reason)
 
     return output
 

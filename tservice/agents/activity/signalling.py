@@ -16,7 +16,7 @@ from tservice.agents.likeness import Likeness, compare
 from tservice.core.clock import now_ms
 from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.sessions.interfaces import ActivitySink, Session, Status
+from tservice.sessions.interfaces import ActivitySink, Session, SessionStatus
 from tservice.terminal.dialogs import AgentDialog
 
 
@@ -51,7 +51,9 @@ class ScreenSignals:
     def wrap(self, sink: ActivitySink) -> ActivitySink:
         """Return a sink that replaces C{sink} and also sends C{stop}."""
         return _Telling(
-            sink, self._session().status is Status.BUSY, lambda: self._tell(EventName.SESSION_STOP)
+            sink,
+            self._session().status is SessionStatus.BUSY,
+            lambda: self._tell(EventName.SESSION_STOP),
         )
 
     def looked(self, look: Look) -> None:
@@ -92,15 +94,15 @@ class _Telling:
         self._in_turn = in_turn
         self._stop = stop
 
-    def working(self, reason: str) -> None:
+    def report_working(self, reason: str) -> None:
         self._in_turn = True
-        self._sink.working(reason)
+        self._sink.report_working(reason)
 
-    def idle(self, reason: str) -> None:
+    def report_idle(self, reason: str) -> None:
         if self._in_turn:
             self._in_turn = False
             self._stop()
-        self._sink.idle(reason)
+        self._sink.report_idle(reason)
 
-    def noted(self, reason: str) -> None:
-        self._sink.noted(reason)
+    def report_evidence(self, reason: str) -> None:
+        self._sink.report_evidence(reason)

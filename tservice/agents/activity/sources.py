@@ -86,12 +86,12 @@ class Agents:
 
     # -- called by the sessions
 
-    def source(
+    def make_source(
         self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
         entry = self._deps.clis.get_entry(session.mode)
         if entry is not None and entry.kind is CliKind.SHELL:
-            return self._deps.shells.source(session, pane, sink, fresh, resumed)
+            return self._deps.shells.make_source(session, pane, sink, fresh, resumed)
         can = None if entry is None else entry.capabilities
         proofs, keeps = self._deps.proofs, self._deps.proofs.keeps(session)
 
@@ -99,7 +99,7 @@ class Agents:
             return self._deps.sessions().get(session.id)
 
         def may_trust() -> None:
-            self._deps.sessions().judge(session.id)
+            self._deps.sessions().check_sender(session.id)
 
         watched = Watched(
             agent=Tracked(
@@ -225,7 +225,7 @@ class Agents:
 
     def _configured_model(self, session: Session) -> Callable[[], str | None]:
         """Return a function that reads the configured model in a thread."""
-        place = self._deps.places.recall_location(session.place)
+        place = self._deps.places.recall_location(session.location_id)
         if place.unreadable_reason is not None:
             return lambda: None  # its settings are on another machine
         env = {**place.build_environment(), **session.env_overrides}

@@ -184,7 +184,7 @@ class Tracker:
         """
         self._heard()
         if self.doing is Doing.WORKING:
-            self._sink.noted(reason)
+            self._sink.report_evidence(reason)
         elif self.doing is Doing.IDLE:
             self.prompted(reason)
 
@@ -267,5 +267,5 @@ class Tracker:
         if not self.at_rest or not told:
             return
         if dialog or self._aside or not self._agent.hooks:
-            self._sink.noted(reading.evidence)
+            self._sink.report_evidence(reading.evidence)
         self._aside = dialog

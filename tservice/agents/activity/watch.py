@@ -24,7 +24,7 @@ from tservice.core.errors import ServiceError, operation_failed, state_conflict
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.mux.interface import IPane, MuxError, PaneCapture, PaneGone
-from tservice.sessions.interfaces import ActivitySink, IActivitySource, Status
+from tservice.sessions.interfaces import ActivitySink, IActivitySource, SessionStatus
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import read_screen
 
@@ -80,7 +80,7 @@ class AgentWatch:
             resumed=watched.resumed,
             settle=SETTLE if self._agent.hooks else SETTLE_UNTOLD,
         )
-        busy = Doing.WORKING if session.status is Status.BUSY else Doing.IDLE
+        busy = Doing.WORKING if session.status is SessionStatus.BUSY else Doing.IDLE
         self._course = Course(watched.sink, Doing.STARTING if watched.fresh else busy)
         self.tracker = Tracker(
             clock,
@@ -113,7 +113,7 @@ class AgentWatch:
             self.tracker.take_up(session.last_submit_at or 0)
         self._pacer.arm()
 
-    def submitting(self, text: str | None) -> bool:
+    def announce_submit(self, text: str | None) -> bool:
         printed, prompt = not self._pacer.current, text is not None
         if self._over or not submits(prompt, self.last, self._agent.rules, printed=printed):
             return False

@@ -9,7 +9,7 @@ from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.agents.foldertrust.service import FolderQuestions, FolderTrust
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, state_conflict
 from tservice.core.identity import Identity
-from tservice.sessions.interfaces import Again, FolderHeld, ISessions, Session
+from tservice.sessions.interfaces import FolderHeld, ISessions, Reauthorize, Session
 
 _CHOICES = {
     (Action.APPROVE, ()): True,
@@ -26,7 +26,9 @@ class FolderAnswers:
         self._inbox, self._sessions, self._trust = inbox, sessions, trust
         self.questions = FolderQuestions(ask=self._ask, withdraw=self._withdraw)
 
-    async def answer(self, item: Item, answer: Answer, caller: Identity, again: Again) -> None:
+    async def answer(
+        self, item: Item, answer: Answer, caller: Identity, again: Reauthorize
+    ) -> None:
         """Start the session, or leave it.
 
         @raise ServiceError: 400: no such answer; 403: an agent answers for itself, or the grant is
@@ -47,11 +49,11 @@ class FolderAnswers:
             self._trust.accept(session, item.folder_digest or "", lasting=item.folder_lasting)
         self._inbox.resolve(item, Resolution.ANSWERED)
         if not trusted:
-            self._sessions.update(session.id, status_reason="its folder is not trusted")
+            self._sessions.update_record(session.id, status_reason="its folder is not trusted")
             return
         try:
             granted = caller.can_bypass_permissions
-            await self._sessions.start(session.id, granted=granted, again=again)
+            await self._sessions.start(session.id, granted=granted, reauthorize=again)
         except FolderHeld as held:
             raise state_conflict("the folder changed: look at the new question") from held
 

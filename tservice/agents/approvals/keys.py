@@ -30,7 +30,7 @@ from tservice.clis.interfaces import AnswerKeys
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, operation_failed, state_conflict
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
-from tservice.sessions.interfaces import Again, lasting
+from tservice.sessions.interfaces import Reauthorize, accept_always
 from tservice.terminal.dialog_kinds import DialogKind
 from tservice.terminal.dialogs import AgentDialog
 
@@ -88,7 +88,7 @@ class Answerer:
         clock: IReactorTime,
         screen: AnswerScreen,
         keys: AnswerKeys | None = None,
-        again: Again = lasting,
+        again: Reauthorize = accept_always,
     ) -> None:
         self._clock = clock
         self._again = again

@@ -33,7 +33,7 @@ from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import IPane
-from tservice.sessions.interfaces import Again, ISessions, lasting
+from tservice.sessions.interfaces import ISessions, Reauthorize, accept_always
 from tservice.settings.interfaces import ISettings
 
 CHECK_LIMIT = 2.0
@@ -115,7 +115,7 @@ class Approvals:
     # -- actions
 
     async def answer(
-        self, item_id: str, answer: Answer, caller: Identity, again: Again = lasting
+        self, item_id: str, answer: Answer, caller: Identity, again: Reauthorize = accept_always
     ) -> Item:
         """Give an answer; the item is resolved once its dialog is gone.
 
@@ -125,7 +125,7 @@ class Approvals:
             could not be typed.
         """
         item = self._pending(item_id, caller)
-        self._sessions.judge(item.session_id, caller)
+        self._sessions.check_sender(item.session_id, caller)
         if item.session_id in self._busy:
             raise state_conflict("another user is answering")
         if answer.expect_frame is not None:
@@ -193,13 +193,15 @@ class Approvals:
         look = await self._agents.look(item.session_id)
         if look.reading.dialog is not None or look.reading.working:
             raise state_conflict("the session is no longer idle")
-        await self._sessions.prompt(item.session_id, answer.text, caller)
+        await self._sessions.send_prompt(item.session_id, answer.text, caller)
         self._inbox.resolve(item, Resolution.ANSWERED)
 
-    async def _press(self, item: Item, answer: Answer, caller: Identity, again: Again) -> None:
+    async def _press(
+        self, item: Item, answer: Answer, caller: Identity, again: Reauthorize
+    ) -> None:
         def judged() -> None:
             again()
-            self._sessions.judge(item.session_id, caller)
+            self._sessions.check_sender(item.session_id, caller)
 
         pane = self._pane(item)
         mode = self._sessions.get(item.session_id).mode
@@ -222,7 +224,7 @@ class Approvals:
         return None if entry is None else entry.capabilities.answers
 
     def _pane(self, item: Item) -> IPane:
-        pane = self._sessions.pane_of(item.session_id)
+        pane = self._sessions.get_pane(item.session_id)
         if pane is None:
             raise state_conflict(f"{GONE}: the session has no process")
         return pane

@@ -32,12 +32,12 @@ from tservice.core.errors import (
 )
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import (
-    Again,
     ISessions,
     ModelSource,
+    Reauthorize,
     Session,
-    Status,
-    lasting,
+    SessionStatus,
+    accept_always,
 )
 from tservice.terminal.screen_rules import ScreenRules
 
@@ -77,7 +77,7 @@ class AgentControls:
         setting: ControlSetting,
         value: str,
         caller: Identity,
-        again: Again = lasting,
+        again: Reauthorize = accept_always,
     ) -> str:
         """Set a value and return the value that the agent's screen shows then.
 
@@ -94,7 +94,7 @@ class AgentControls:
 
         def judged() -> None:
             again()
-            self._sessions.judge(session_id, caller)
+            self._sessions.check_sender(session_id, caller)
 
         judged()
         with self._alone(session_id):
@@ -130,7 +130,7 @@ class AgentControls:
 
     async def _drawn(self, session_id: str) -> None:
         """Wait until recently typed text is on the screen, because it may be a draft."""
-        pane = self._sessions.pane_of(session_id)
+        pane = self._sessions.get_pane(session_id)
         typed = None if pane is None else pane.typed_at
         left = 0.0 if typed is None else typed + DRAWN - self._clock.seconds()
         if left > 0:
@@ -143,7 +143,7 @@ class AgentControls:
         """
         look = await self._agents.look(session_id)
         session = self._sessions.get(session_id)
-        for pause in RESTS if session.status is Status.IDLE else ():
+        for pause in RESTS if session.status is SessionStatus.IDLE else ():
             if not look.reading.working:
                 break
             await sleep(self._clock, pause)
@@ -152,7 +152,7 @@ class AgentControls:
             raise state_conflict(
                 f"the agent shows a dialog, answer it first ({look.reading.evidence})"
             )
-        if session.status is Status.BUSY or look.reading.working:
+        if session.status is SessionStatus.BUSY or look.reading.working:
             raise state_conflict("a turn is running")
         if not look.reading.composer_ready:
             raise state_conflict("the agent's composer is not on the screen")
@@ -180,10 +180,15 @@ class AgentControls:
         raise operation_failed(f"the agent offers only {', '.join(filter(None, passed))} here")
 
     async def _command(
-        self, session_id: str, command: CommandControl, value: str, caller: Identity, again: Again
+        self,
+        session_id: str,
+        command: CommandControl,
+        value: str,
+        caller: Identity,
+        again: Reauthorize,
     ) -> str:
         words = command.format_command(value)
-        await self._sessions.prompt(session_id, words, caller)
+        await self._sessions.send_prompt(session_id, words, caller)
         for pause in LOOKS:
             await sleep(self._clock, pause)
             look = await self._agents.look(session_id)
@@ -200,9 +205,9 @@ class AgentControls:
         await self._until(session_id, partial(_rests, rules))
         raise operation_failed(f"the agent did not take {value}; look at the terminal")
 
-    async def _confirm(self, session_id: str, look: Look, option: int, again: Again) -> None:
+    async def _confirm(self, session_id: str, look: Look, option: int, again: Reauthorize) -> None:
         """Pick C{option} of the captured dialog, if it is still there."""
-        session, pane = self._sessions.get(session_id), self._sessions.pane_of(session_id)
+        session, pane = self._sessions.get(session_id), self._sessions.get_pane(session_id)
         dialog = look.reading.dialog
         if pane is None or dialog is None:
             return

@@ -73,9 +73,9 @@ class FolderTrust:
         self.places = deps.places
         self.forget_strangers = deps.store.forget_strangers
 
-    async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
-        await self._preparation.prepare(session, env)
-        place = self.places.recall_location(session.place)
+    async def prepare_launch(self, session: Session, env: Mapping[str, str]) -> None:
+        await self._preparation.prepare_launch(session, env)
+        place = self.places.recall_location(session.location_id)
         found = await self.find(session.mode, place, session.working_dir, session.owner, env)
         once = self._once.pop(session.id, None)
         if self.admits(session.owner, found) or once == found.digest:

@@ -57,16 +57,16 @@ class HookPreparation:
         self._clis = clis
         self._sessions = sessions
 
-    async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
+    async def prepare_launch(self, session: Session, env: Mapping[str, str]) -> None:
         entry = self._clis.get_entry(session.mode)
         if entry is None or entry.capabilities.hooks is HookSupport.NONE:
             return
-        place = self._places.recall_location(session.place)
+        place = self._places.recall_location(session.location_id)
         if place.unreadable_reason is None and self._settings.get().first_run_seed_enabled:
             await self._seed(session, place, env)
         available = place.hooks is not None and await self._write(session, place, env)
         if session.hooks_available != available:
-            self._sessions().update(session.id, hooks_available=available)
+            self._sessions().update_record(session.id, hooks_available=available)
 
     def get_writer(self, place: Location, owner: str | None) -> Callable[[Path], None]:
         """See L{tservice.cases.interfaces.WorkspaceHookWriter}."""
@@ -106,7 +106,7 @@ class HookPreparation:
         hooks = chosen.workspace_hooks_enabled
         telemetry = chosen.show_plan_usage_limits or session.statusline_telemetry
         config, folder = HookConfig(place.home), Path(session.working_dir)
-        inside = self._inside(session.owner, session.place)
+        inside = self._inside(session.owner, session.location_id)
 
         def write() -> None:
             config.write(folder, hooks=hooks, telemetry=telemetry, environ=env, inside=inside)

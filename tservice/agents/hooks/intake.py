@@ -150,7 +150,7 @@ class HookIntake:
             others = tuple(each for each in known if each != conversation)
             fields["conversation_ids"] = (*others, conversation)[-CONVERSATIONS:]
         if fields:
-            self._sessions().update(session.id, **fields)
+            self._sessions().update_record(session.id, **fields)
         path = notice.data.get("transcript_path")
         if path and path != self._store.transcript(session.id):
             self._store.keep_transcript(session.id, path)
@@ -170,7 +170,7 @@ class HookIntake:
         if notice.event is HookEvent.STOP and notice.background != session.background_tasks:
             fields["background_tasks"] = notice.background
         if fields:
-            self._sessions().update(session.id, durable=False, **fields)
+            self._sessions().update_record(session.id, durable=False, **fields)
 
     def _signal(self, session: Session, notice: HookNotice, dialogs: Dialogs) -> None:
         watch = self._agents.watch_of(session.id)
@@ -225,7 +225,7 @@ class HookIntake:
             return  # the session and its record are gone
         fields: dict[str, Any] = {n: None for n in names if getattr(session, n) is not None}
         if fields:
-            self._sessions().update(session_id, durable=False, **fields)
+            self._sessions().update_record(session_id, durable=False, **fields)
 
 
 def _text(data: Mapping[str, Any] | None, key: str) -> str:

@@ -21,7 +21,7 @@ def told_of(sessions: ISessions, session_id: str, caller: Identity | None) -> Se
     if caller is None or caller.method != "hook":
         return sessions.get(session_id, caller)
     session = sessions.get(session_id)
-    place = session.place
+    place = session.location_id
     container = place.part if place.kind is LocationKind.CONTAINER else None
     if (caller.os_uid, caller.container) != (place.uid, container):
         raise not_found(f"Session {session_id}")

@@ -18,7 +18,7 @@ from tservice.core.event_payloads import TelemetryPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.places.location import OWN_LOCATION
-from tservice.sessions.interfaces import ISessions, ModelSource, Session, Tokens
+from tservice.sessions.interfaces import ISessions, ModelSource, Session, TokenUsage
 
 
 class TelemetryIntake:
@@ -52,7 +52,7 @@ class TelemetryIntake:
         report = read_telemetry(data)
         self._update(session, report)
         usage = report.plan_usage(now_ms(self._clock))
-        if usage is not None and session.place == OWN_LOCATION:
+        if usage is not None and session.location_id == OWN_LOCATION:
             # An agent in another place signs in by itself, and its plan concerns its own user only.
             self._store.keep_plan_usage(usage)
         self._tell(session, report)
@@ -74,7 +74,7 @@ class TelemetryIntake:
             fields["tokens"] = _tokens(session.tokens, report)
         sessions = self._sessions()
         if fields:
-            sessions.update(session.id, durable=False, **fields)
+            sessions.update_record(session.id, durable=False, **fields)
         if report.model is not None and session.models.get(ModelSource.STATUSLINE) != report.model:
             sessions.report_model(session.id, ModelSource.STATUSLINE, report.model)
 
@@ -97,7 +97,7 @@ class TelemetryIntake:
             self._told.pop(event.session_id, None)
 
 
-def _tokens(before: Tokens, report: Telemetry) -> Tokens:
+def _tokens(before: TokenUsage, report: Telemetry) -> TokenUsage:
     taken = before.input if report.input_tokens is None else report.input_tokens
     given = before.output if report.output_tokens is None else report.output_tokens
-    return Tokens.counted(taken, given)
+    return TokenUsage.from_counts(taken, given)

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import evolve
 
 from tservice.agents.todos import CHARS, TODOS, listed, status_of, words
-from tservice.sessions.interfaces import Todo
+from tservice.sessions.interfaces import TodoItem
 
 _REMOVED = "deleted"
 
@@ -21,10 +21,10 @@ class Todos:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, Todo] = {}
+        self._known: dict[str, TodoItem] = {}
 
     @property
-    def all(self) -> tuple[Todo, ...]:
+    def all(self) -> tuple[TodoItem, ...]:
         """Entries in the order of their creation."""
         return tuple(self._known.values())
 
@@ -46,7 +46,7 @@ class Todos:
     def _add(self, name: object, given: Mapping[str, Any]) -> None:
         text = words(given.get("subject"))
         if isinstance(name, str) and text is not None:
-            self._known[name[:CHARS]] = Todo(text=text, doing=words(given.get("activeForm")))
+            self._known[name[:CHARS]] = TodoItem(text=text, doing=words(given.get("activeForm")))
             for old in list(self._known)[:-TODOS]:
                 del self._known[old]
 

@@ -32,7 +32,7 @@ class StoredConversations:
         self._homes = homes
         self._in_thread = in_thread
 
-    async def last(self, session: Session) -> str | None:
+    async def find_last_conversation(self, session: Session) -> str | None:
         if not session.conversation_ids:
             return None
         if session.mode not in MODES:
@@ -43,7 +43,7 @@ class StoredConversations:
             self._log.warn("{id}: its conversations: {error}", id=session.id, error=error)
             return None
 
-    async def check(self, session: Session, conversation: str) -> None:
+    async def check_conversation(self, session: Session, conversation: str) -> None:
         if session.mode not in MODES or not self._homes().are_shared(session):
             return
         try:

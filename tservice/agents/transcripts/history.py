@@ -129,7 +129,7 @@ class History:
         """Run C{look} in a thread, with the rights that the caller's sessions have."""
         await self._homes.places.refresh_location(caller.location_id)
         place = self._homes.places.get_caller_location(caller)
-        sessions = [each for each in self._sessions.list(caller) if each.place == place.id]
+        sessions = [each for each in self._sessions.list(caller) if each.location_id == place.id]
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
         inside = self._homes.inside(caller.username or None, place.id)
         view = _View(files=tuple(self._homes.every(place, sessions)), own=own, inside=inside)

@@ -36,15 +36,15 @@ class Homes:
         """Return the locations of a session's agent, which its own C{envOverrides} may have
         moved.
         """
-        place = self.places.recall_location(session.place)
+        place = self.places.recall_location(session.location_id)
         files = self._below(place).moved(session.mode, session.env_overrides)
-        return evolve(files, inside=self.inside(session.owner, session.place))
+        return evolve(files, inside=self.inside(session.owner, session.location_id))
 
     def are_shared(self, session: Session) -> bool:
         """Return true if the same home contains conversations that the session's account may not
         see.
         """
-        return self.inside(session.owner, session.place) != ANYWHERE
+        return self.inside(session.owner, session.location_id) != ANYWHERE
 
     def every(self, place: Location, sessions: Iterable[Session]) -> list[TranscriptFiles]:
         """Return the default locations of agents in C{place}, and those of its C{sessions}."""
@@ -56,7 +56,7 @@ class Homes:
 
         A session's agent chooses the target of its transcript's name, so root must not follow it.
         """
-        place = self.places.recall_location(session.place)
+        place = self.places.recall_location(session.location_id)
         kept = kept_open(work)
         return lambda: place.run_file_work(kept)
 

@@ -15,7 +15,7 @@ from hashlib import sha256
 from attrs import define, frozen
 
 from tservice.agents.transcripts.claude import unpasted
-from tservice.sessions.interfaces import Told
+from tservice.sessions.interfaces import PromptReport
 
 KEPT = 256
 """Maximum number of a session's prompts that are remembered, and of hook reports; the newest are
@@ -94,11 +94,11 @@ class Ledger:
         if name is None or all(each.name != name for each in self._heard):
             self._heard.append(_Heard(mark_of(text), at, name))
 
-    def told_by_hook(self, entry: Entry) -> Told:
+    def told_by_hook(self, entry: Entry) -> PromptReport:
         """Return the result of the hooks for a prompt; they may report it at any later time."""
         return self.told(entry, [each.at for each in self._heard if each.mark == entry.mark])
 
-    def told(self, entry: Entry, told: Sequence[int], *, at_once: bool = False) -> Told:
+    def told(self, entry: Entry, told: Sequence[int], *, at_once: bool = False) -> PromptReport:
         """Return the result for a prompt, given the reports of prompts with its text.
 
         @param told: times of the reports, from L{beginning} on.
@@ -119,7 +119,7 @@ class Ledger:
         return [each for each in self._entries if each.mark == entry.mark and each is not entry]
 
 
-def judge(span: Span, others: Sequence[Span], told: Sequence[int]) -> Told:
+def judge(span: Span, others: Sequence[Span], told: Sequence[int]) -> PromptReport:
     """Return the result for one prompt.
 
     @param span: the time in which it may be reported; C{others}: the same for those with equal
@@ -127,9 +127,9 @@ def judge(span: Span, others: Sequence[Span], told: Sequence[int]) -> Told:
     @param told: times of reports with that text.
     """
     if not any(map(span.holds, told)):
-        return Told.NOT_YET
+        return PromptReport.NOT_YET
     sure = explained(told, others) < explained(told, [*others, span])
-    return Told.SUBMITTED if sure else Told.UNCLEAR
+    return PromptReport.SUBMITTED if sure else PromptReport.UNCLEAR
 
 
 def explained(told: Iterable[int], spans: Sequence[Span]) -> int:

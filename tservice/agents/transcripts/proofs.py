@@ -28,7 +28,7 @@ from tservice.agents.transcripts.sources import OPENCODE
 from tservice.agents.transcripts.stores import STORES
 from tservice.core.clock import now_ms
 from tservice.core.doors.thread_runners import RunForOwner
-from tservice.sessions.interfaces import Claim, Session, Told
+from tservice.sessions.interfaces import PromptClaim, PromptReport, Session
 
 TAIL = 1024 * 1024
 """Bytes from a transcript's end that are searched for a prompt."""
@@ -81,9 +81,9 @@ class Proofs:
         """Drop the reports of a session that has a new process or is gone."""
         self._ledgers.pop(session_id, None)
 
-    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+    def claim(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         """Record an Enter for C{text} that follows or has just happened; see
-        L{IInputGate.claim}.
+        L{IInputGate.claim_prompt}.
         """
         ledger = self._ledgers.setdefault(session.id, Ledger())
         at = now_ms(self._clock) if session.last_submit_at is None else session.last_submit_at
@@ -118,7 +118,7 @@ class Proofs:
         """Return true if a session's agent stores its conversation in a readable location."""
         return (
             session.mode in STORES
-            and self._homes.places.recall_location(session.place).has_local_files
+            and self._homes.places.recall_location(session.location_id).has_local_files
         )
 
     async def answered(self, session: Session, since: int) -> bool:
@@ -156,20 +156,20 @@ class _ClaimInSession:
     ledger: Ledger
     entry: Entry
 
-    async def told(self) -> Told:
+    async def get_report(self) -> PromptReport:
         """Return the report about the prompt, by hooks and by the transcript."""
         heard = self.ledger.told_by_hook(self.entry)
-        if heard is Told.SUBMITTED:
+        if heard is PromptReport.SUBMITTED:
             return heard
         # A missing hook proves nothing: it may be late, or did not run.
-        unwritten = Told.NOTHING if heard is Told.NOT_YET else heard
+        unwritten = PromptReport.NOTHING if heard is PromptReport.NOT_YET else heard
         at_once = self.session.mode in _AT_ONCE
         since = self.ledger.beginning(self.entry, at_once=at_once)
         kept = await self.proofs.kept(self.session, self.entry.mark, since)
         if kept is None:
             return unwritten
         written = self.ledger.told(self.entry, kept, at_once=at_once)
-        late = written is Told.NOT_YET and self.session.mode not in _TELLING
+        late = written is PromptReport.NOT_YET and self.session.mode not in _TELLING
         return unwritten if late else written
 
 

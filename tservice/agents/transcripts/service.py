@@ -40,8 +40,8 @@ from tservice.sessions.interfaces import (
     ModelSource,
     NameSource,
     Session,
-    Status,
-    Tokens,
+    SessionStatus,
+    TokenUsage,
 )
 
 CONVERSATIONS = 50
@@ -382,10 +382,10 @@ class Transcripts:
         if session.mode in _LISTING:
             fields |= _listed(session, place.tally, self._begun.get(session_id, 0))
         if fields:
-            self._sessions.update(session_id, **fields)
+            self._sessions.update_record(session_id, **fields)
         title = place.tally.title
         if title is not None and session.name_source is NameSource.PLACEHOLDER:
-            self._sessions.rename(session_id, title, NameSource.AUTO)
+            self._sessions.rename_session(session_id, title, NameSource.AUTO)
         for tell in self.observers:
             tell(session_id, place.tally)
 
@@ -423,7 +423,7 @@ def _fields(session: Session, tally: Tally, totals: Totals, prices: Prices) -> d
     incomplete.
     """
     told = session.statusline_telemetry or ModelSource.STATUSLINE in session.models
-    tokens = Tokens.counted(totals.input, totals.output)
+    tokens = TokenUsage.from_counts(totals.input, totals.output)
     fields: dict[str, Any] = {}
     if tokens.total and not told:
         fields["tokens"] = tokens
@@ -445,7 +445,7 @@ def _at_hand(session: Session, place: ReadPosition) -> Path | None:
     This avoids a search through all conversations.
     """
     prompt, submitted = place.tally.prompted_at, session.last_submit_at
-    if session.status is not Status.BUSY or session.mode not in _LISTING:
+    if session.status is not SessionStatus.BUSY or session.mode not in _LISTING:
         return None
     if prompt is None or submitted is None or prompt < submitted - EARLY_MS:
         return None

@@ -14,7 +14,7 @@ from tservice.core.errors import ServiceError
 from tservice.core.event_payloads import CommandSentPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn_logged
-from tservice.sessions.interfaces import SEQ_LIMIT, InputRequest, ISessions, Session, Status
+from tservice.sessions.interfaces import SEQ_LIMIT, InputRequest, ISessions, Session, SessionStatus
 from tservice.terminal.composer_regions import contains_draft
 
 PRIMARY = "primary"
@@ -90,7 +90,11 @@ class Automatic:
             COMPACT: context >= compact.threshold,
         }
         done -= {event for event, crossed in due.items() if not crossed}
-        if session.mode != PRIMARY or session.status is not Status.IDLE or session.pid is None:
+        if (
+            session.mode != PRIMARY
+            or session.status is not SessionStatus.IDLE
+            or session.pid is None
+        ):
             return None
         if clear.enabled and due[CLEAR] and CLEAR not in done:
             return session, CLEAR, "/clear"
@@ -130,7 +134,7 @@ class Automatic:
             client_id=f"{_CLIENT}{event}",
             seq=at if known else None,
         )
-        return not (await self._sessions.input(session_id, request)).duplicate
+        return not (await self._sessions.send_input(session_id, request)).duplicate
 
     def _context(self, session_id: str) -> int:
         tally = self._tallies.get(session_id)

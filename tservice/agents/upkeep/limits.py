@@ -35,7 +35,7 @@ from tservice.core.payload import Payload
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.mux.interface import MuxError
-from tservice.sessions.interfaces import InputRequest, ISessions, Session, Status
+from tservice.sessions.interfaces import InputRequest, ISessions, Session, SessionStatus
 from tservice.terminal.screen_status import parse_limit
 
 ESCAPE_PAUSE = 0.6
@@ -160,7 +160,7 @@ class Limits:
             return
         self._full[session_id] = full
         session = self._session(session_id)
-        at_rest = session is not None and session.status is Status.IDLE
+        at_rest = session is not None and session.status is SessionStatus.IDLE
         if at_rest and session_id not in self._well:
             self._pause(session_id, full)
 
@@ -203,7 +203,7 @@ class Limits:
             return
         self._limits[session_id] = limit
         if not session.limit_paused:
-            self._sessions.update(session_id, limit_paused=True)
+            self._sessions.update_record(session_id, limit_paused=True)
         self._schedule(session_id)
 
     def _schedule(self, session_id: str) -> None:
@@ -216,7 +216,7 @@ class Limits:
         at = max(at, now_ms(self._clock))
         if session.auto_resume.resume_at != at:
             auto = evolve(session.auto_resume, resume_at=at)
-            self._arm(self._sessions.update(session_id, auto_resume=auto))
+            self._arm(self._sessions.update_record(session_id, auto_resume=auto))
             reason = limit.text if limit else ""
             now = now_ms(self._clock)
             told = LimitPausePayload(id=session_id, at=now, resume_at=at, reason=reason)
@@ -244,7 +244,7 @@ class Limits:
             self._disarm(session_id)
             if session.auto_resume.resume_at is not None:
                 auto = evolve(session.auto_resume, resume_at=None)
-                self._sessions.update(session_id, auto_resume=auto)
+                self._sessions.update_record(session_id, auto_resume=auto)
             self._tell(session, EventName.SESSION_LIMIT_RESUME_CANCELLED)
 
     # -- resuming
@@ -285,7 +285,7 @@ class Limits:
 
         @raise ServiceError: it cannot be typed.
         """
-        self._sessions.judge(session.id)
+        self._sessions.check_sender(session.id)
         if not await self._went_on(session):
             await self._escape(session)
             await sleep(self._clock, ESCAPE_PAUSE)
@@ -304,7 +304,7 @@ class Limits:
         )
         self._resuming.add(session.id)
         try:
-            await self._sessions.input(session.id, request)
+            await self._sessions.send_input(session.id, request)
         finally:
             self._resuming.discard(session.id)
 
@@ -324,7 +324,7 @@ class Limits:
 
     async def _escape(self, session: Session) -> None:
         """Close the client's own menu; a dialog of the agent must stay open."""
-        pane = self._sessions.pane_of(session.id)
+        pane = self._sessions.get_pane(session.id)
         if pane is None or session.pid is None:
             raise state_conflict("the session has no process")
         screen = AnswerScreen(self._clock, pane, self._agents.rules_of(session.mode))
@@ -343,7 +343,7 @@ class Limits:
         self._disarm(session.id)
         self._limits.pop(session.id, None)
         auto = evolve(session.auto_resume, resume_at=None)
-        self._sessions.update(session.id, limit_paused=False, auto_resume=auto)
+        self._sessions.update_record(session.id, limit_paused=False, auto_resume=auto)
         if armed:
             self._tell(session, event)
 

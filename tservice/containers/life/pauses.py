@@ -8,12 +8,12 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.events import Event, EventName
 from tservice.core.timers import NamedTimers
-from tservice.sessions.interfaces import ISessions, Session, Status
+from tservice.sessions.interfaces import ISessions, Session, SessionStatus
 
 PAUSED = "its container is paused"
 AGAIN = "its container runs again"
 
-_MEANT = {EventName.SESSION_IDLE: Status.IDLE, EventName.SESSION_WORKING: Status.BUSY}
+_MEANT = {EventName.SESSION_IDLE: SessionStatus.IDLE, EventName.SESSION_WORKING: SessionStatus.BUSY}
 
 
 class Pauses:
@@ -32,7 +32,7 @@ class Pauses:
         self._timers = NamedTimers(clock)
         self._sessions, self._get = sessions, get
         # The status of each session without the pause.
-        self._otherwise: dict[str, Status] = {}
+        self._otherwise: dict[str, SessionStatus] = {}
 
     def begins(self, session: Session) -> None:
         """Report the pause; harmless if it is reported already."""
@@ -64,8 +64,10 @@ class Pauses:
         session = self._get(session_id)
         if session is None or session.pid is None:
             self._otherwise.pop(session_id, None)
-        elif (session.status, session.status_reason) != (Status.IDLE, PAUSED):
-            self._update(session, Status.IDLE, PAUSED)
+        elif (session.status, session.status_reason) != (SessionStatus.IDLE, PAUSED):
+            self._update(session, SessionStatus.IDLE, PAUSED)
 
-    def _update(self, session: Session, status: Status, reason: str) -> None:
-        self._sessions().update(session.id, durable=False, status=status, status_reason=reason)
+    def _update(self, session: Session, status: SessionStatus, reason: str) -> None:
+        self._sessions().update_record(
+            session.id, durable=False, status=status, status_reason=reason
+        )

@@ -29,7 +29,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.places.location import LocationKind
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
-from tservice.sessions.interfaces import Exit, ISessions, Session, Status
+from tservice.sessions.interfaces import ISessions, ProcessExit, Session, SessionStatus
 
 SETTLED_SECONDS = 1.0
 """Seconds after which the reason of an end has been reported."""
@@ -188,14 +188,14 @@ class Watch:
         return engine.tongue.events(self._store.service_id(), since)
 
     def _case(self, session: Session) -> ContainerCase | None:
-        place = session.place
+        place = session.location_id
         if place.kind is not LocationKind.CONTAINER:
             return None
         return self._store.container(place.part)
 
     def _inside(self, case: ContainerCase) -> list[Session]:
         place = place_of(case)
-        return [session for session in self._sessions().list() if session.place == place]
+        return [session for session in self._sessions().list() if session.location_id == place]
 
     # -- why what ran there is over
 
@@ -220,12 +220,12 @@ class Watch:
         killed = ending is None or ending.signal == "SIGKILL" or ending.status == _SIGKILL
         reason = reason_of(seen, end.oom) if killed else None
         # Stopped by its user, or started again.
-        if reason is None or session.pid is not None or session.status is Status.STOPPED:
+        if reason is None or session.pid is not None or session.status is SessionStatus.STOPPED:
             return
         del self._ends[session_id]
-        self._sessions().update(
+        self._sessions().update_record(
             session_id,
-            pane_exit=evolve(ending or Exit(at=end.at), reason=reason),
+            pane_exit=evolve(ending or ProcessExit(at=end.at), reason=reason),
             status_reason=WORDS[reason],
         )
 
@@ -344,7 +344,7 @@ class Watch:
             if session.pid is not None or ending is None:
                 continue
             if ending.reason in (STOPPED, KILLED) and ending.at >= since:
-                self._sessions().update(
+                self._sessions().update_record(
                     session.id,
                     pane_exit=evolve(ending, reason=REMOVED),
                     status_reason=WORDS[REMOVED],

@@ -11,7 +11,9 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters except LF and TAB, which are text."""
 
 
-def classify(text: str, use_mux: bool | None, *, typed: bool = False) -> tuple[InputKind, bytes]:
+def classify_input(
+    text: str, use_mux: bool | None, *, typed: bool = False
+) -> tuple[InputKind, bytes]:
     """Return how to type C{text}, and the bytes: a prompt without its Enter, or the text
     unchanged.
 
@@ -29,8 +31,8 @@ def looks_like_prompt(text: str) -> bool:
 
     LF, TAB and line ends count as printable.
     """
-    body = _body(text)
-    if body is None or not body.strip() or _ends_bare(body):
+    body = _strip_submit(text)
+    if body is None or not body.strip() or _ends_with_enter(body):
         return False
     return _is_text(body)
 
@@ -41,7 +43,7 @@ def prompt_text(text: str) -> str:
 
     An ESC would end the paste early, and the rest would be typed as keys.
     """
-    body = _body(text)
+    body = _strip_submit(text)
     text = (text if body is None else body).replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROLS.sub("", text)
 
@@ -51,14 +53,14 @@ def check_text(text: str, use_mux: bool | None) -> None:
 
     @raise ServiceError: 400 naming C{input}.
     """
-    body = _body(text)
-    if use_mux is False or not body or body.strip() or _ends_bare(body):
+    body = _strip_submit(text)
+    if use_mux is False or not body or body.strip() or _ends_with_enter(body):
         return
     if use_mux or _is_text(body):
         raise invalid_field("input", "a prompt needs more than white space")
 
 
-def _body(text: str) -> str | None:
+def _strip_submit(text: str) -> str | None:
     """Return C{text} without the CR or CRLF that submits it; C{None} if it has none."""
     for end in ("\r\n", "\r"):
         if text.endswith(end):
@@ -66,7 +68,7 @@ def _body(text: str) -> str | None:
     return None
 
 
-def _ends_bare(body: str) -> bool:
+def _ends_with_enter(body: str) -> bool:
     """Return whether another Enter precedes the Enter that submits."""
     return body.endswith("\r")
 

@@ -8,12 +8,13 @@ it is typed. After a crash in between one entry remains, and the pane's own mark
 Keys of a client that is already known do not wait for the disk.  One command types them and sets
 the pane's mark, which names the client and the number. After a crash either both were done or
 neither, and the client, which got no answer, sends again.  At any time the numbers on disk and the
-pane's mark together give every number (L{tservice.sessions.input.unsaved}).
+pane's mark together give every number (L{tservice.sessions.input.unpersisted_sequences}).
 
 Prompts are refused while the disk is full. Raw keys continue, because a user may have to make room
 (protocol-errors). Their numbers are held in memory until the disk takes them. Until then each mark
 names them all, so that the service finds them with the pane after a crash. The marks hold digests
-instead of ids (L{tservice.sessions.input.heldmarks}). If the client's id is not on disk, the number
+instead of ids (L{tservice.sessions.input.unpersisted_sequence}). If the client's id is not on disk,
+the number
 is kept under a placeholder made from the digest.
 """
 
@@ -27,9 +28,15 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.disk_errors import DiskFull
 from tservice.mux.typed_input import PIECE
-from tservice.sessions.input.buffer import STRIKE
-from tservice.sessions.input.heldmarks import CLIENTS, HeldMark, digest, held_mark, stand_in
-from tservice.sessions.input.unsaved import UnsavedNumbers
+from tservice.sessions.input.offline_buffer import STRIKE
+from tservice.sessions.input.unpersisted_sequence import (
+    CLIENTS,
+    UnpersistedSequence,
+    digest_client_id,
+    format_mark_id,
+    placeholder_client_id,
+)
+from tservice.sessions.input.unpersisted_sequences import UnpersistedSequences
 from tservice.store.database import Database
 from tservice.store.deferred_writes import Key
 
@@ -61,7 +68,7 @@ class JournalEntry:
     @ivar previous_seq: the client's number before, which a failed write restores.
     @ivar held: it is only in memory and in the pane's mark, because the disk is full.
     @ivar with_pane: until it is typed, only the pane's mark records it.
-    @ivar buffered: its position in the L{InputBuffer}; accepting it removes it from there.
+    @ivar buffered: its position in the L{OfflineInputBuffer}; accepting it removes it from there.
     """
 
     session_id: str
@@ -85,7 +92,7 @@ class InputJournal:
 
     def __init__(self, database: Database, clock: IReactorTime) -> None:
         self._database = database
-        self._unsaved = UnsavedNumbers(clock, self._save_number)
+        self._unsaved = UnpersistedSequences(clock, self._save_number)
         # By session: the client that typed last and its number in the database.
         self._latest: dict[str, tuple[str, int]] = {}
         # By session: numbers by client that are not on disk yet, and the finished row.
@@ -94,75 +101,75 @@ class InputJournal:
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
         """Return the highest number accepted from that client."""
-        unsaved = self._unsaved.number(session_id, client_id)
+        unsaved = self._unsaved.find_number(session_id, client_id)
         if unsaved is not None:
             return unsaved
-        seq = self._number(session_id, client_id)
+        seq = self._find_number(session_id, client_id)
         if seq is not None:
             return seq
-        return self._number(session_id, stand_in(digest(client_id)))
+        return self._find_number(session_id, placeholder_client_id(digest_client_id(client_id)))
 
-    def pending(self, session_id: str) -> JournalEntry | None:
+    def find_pending(self, session_id: str) -> JournalEntry | None:
         """Return the input that was being typed when the journal was last written."""
         row = self._database.query_one(
             "SELECT * FROM input_journal WHERE session_id = ?", (session_id,)
         )
         if row is None or row["id"] == self._over.get(session_id):
             return None
-        return _entry(row)
+        return _entry_from_row(row)
 
-    def accept(self, entry: JournalEntry) -> JournalEntry:
+    def accept_entry(self, entry: JournalEntry) -> JournalEntry:
         """Reserve the entry's sequence number and begin the entry, both or neither.
 
         @return: the entry to type; its id contains a number that is not on disk.
         @raise DiskFull: the disk refuses a prompt, or too many clients have unsaved numbers.
         """
-        if _fleeting(entry):
-            self._unsaved.settle(entry.session_id, but_of=entry.client_id)
+        if _needs_no_row(entry):
+            self._unsaved.write_number(entry.session_id, but_of=entry.client_id)
             self._check_room(entry.session_id, entry.client_id)
-            return evolve(self._marked(entry), with_pane=True)
-        self._unsaved.settle(entry.session_id)
+            return evolve(self._with_mark_id(entry), with_pane=True)
+        self._unsaved.write_number(entry.session_id)
         raw = entry.kind is InputKind.RAW and entry.buffered is None
         if raw and not self._database.deferred_writes.should_try_now:
-            return self._hold(entry)
+            return self._hold_entry(entry)
         try:
-            self._keep(entry)
+            self._insert_entry(entry)
         except DiskFull:
             if not raw:
                 raise
-            return self._hold(entry)
+            return self._hold_entry(entry)
         # The database writes deferred changes first, so they are on disk now.
         self._held.pop(entry.session_id, None)
         self._over.pop(entry.session_id, None)
-        self._remember(entry)
+        self._remember_latest(entry)
         return entry
 
-    def learn(self, session_id: str, mark_id: str) -> str | None:
+    def import_mark(self, session_id: str, mark_id: str) -> str | None:
         """Save the numbers in the pane's mark that an earlier run of the service left.
 
         @return: the id of the finished row on disk, if there is one.
         @raise DiskFull: not all of it can be deferred.
         """
-        found = HeldMark.read(mark_id)
+        found = UnpersistedSequence.parse_mark(mark_id)
         if found is None:
             return None
-        names = self._clients(session_id)
+        names = self._clients_by_digest(session_id)
         for client, seq in found.numbers.items():
-            name = names.get(client, stand_in(client))
-            known = self._number(session_id, name)
+            name = names.get(client, placeholder_client_id(client))
+            known = self._find_number(session_id, name)
             if known is None or known < seq:
                 # The next mark replaces this one.
                 self._save_number(session_id, name, seq)
         return found.over
 
-    def finish(self, entry: JournalEntry) -> None:
+    def finish_entry(self, entry: JournalEntry) -> None:
         """Delete an entry that was typed whole, or that will not be completed."""
         if entry.with_pane:
             self._unsaved.put(entry.session_id, entry.client_id or "", entry.seq or 0)
-        elif not entry.held and not self._strike_later(entry):
+        elif not entry.held and not self._delete_entry_deferred(entry):
             self._over[entry.session_id] = entry.id
 
-    def give_back(self, entry: JournalEntry) -> None:
+    def revoke_entry(self, entry: JournalEntry) -> None:
         """Delete an entry that was not typed, so that the client may send its number again."""
         if entry.with_pane:
             return
@@ -171,25 +178,27 @@ class InputJournal:
             if entry.held:
                 raise DiskFull(self._database.deferred_writes.reason)
             with self._database.transaction(durable=entry.kind is not InputKind.RAW):
-                self._strike(entry)
+                self._delete_entry(entry)
                 self._set_mark(entry, entry.previous_seq)
         except DiskFull:
-            self.finish(entry)
+            self.finish_entry(entry)
             self._hold_number(entry, entry.previous_seq)
 
-    def forget(self, session_id: str) -> None:
+    def forget_session(self, session_id: str) -> None:
         """Drop the memory of a session that ended, or whose numbers change."""
-        self._unsaved.drop(session_id)
+        self._unsaved.forget_session(session_id)
         for known in (self._latest, self._held, self._over):
             known.pop(session_id, None)
 
     def close(self) -> None:
-        """Write the numbers that only panes and memory have; call it before the last L{forget}."""
+        """Write the numbers that only panes and memory have; call it before the last
+        L{forget_session}.
+        """
         self._unsaved.close()
 
     # -- on the disk
 
-    def _keep(self, entry: JournalEntry) -> None:
+    def _insert_entry(self, entry: JournalEntry) -> None:
         with self._database.transaction(durable=entry.kind is not InputKind.RAW):
             self._database.execute(
                 "INSERT INTO input_journal VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -207,14 +216,14 @@ class InputJournal:
             if entry.buffered is not None:
                 self._database.execute(STRIKE, (entry.session_id, entry.buffered))
 
-    def _strike(self, entry: JournalEntry) -> None:
+    def _delete_entry(self, entry: JournalEntry) -> None:
         self._database.execute(_STRIKE, (entry.session_id, entry.id))
 
-    def _strike_later(self, entry: JournalEntry) -> bool:
+    def _delete_entry_deferred(self, entry: JournalEntry) -> bool:
         row = (entry.session_id, entry.id)
         return self._database.execute_or_defer(("typed", entry.session_id), _STRIKE, row)
 
-    def _kept_seq(self, session_id: str, client_id: str) -> int | None:
+    def _find_stored_seq(self, session_id: str, client_id: str) -> int | None:
         seq = self._latest_seq(session_id, client_id)
         if seq is not None:
             return seq
@@ -224,29 +233,29 @@ class InputJournal:
         )
         return None if row is None else int(row["seq"])
 
-    def _clients(self, session_id: str) -> dict[str, str]:
+    def _clients_by_digest(self, session_id: str) -> dict[str, str]:
         """Return the clients that have numbers, by digest."""
         # A client's own id is used after its placeholder, and takes precedence.
         rows = self._database.query_rows(
             "SELECT client_id FROM input_marks WHERE session_id = ? ORDER BY used", (session_id,)
         )
         names = [*(row["client_id"] for row in rows), *self._held.get(session_id, ())]
-        return {digest(name): name for name in names}
+        return {digest_client_id(name): name for name in names}
 
     # -- held
 
-    def _hold(self, entry: JournalEntry) -> JournalEntry:
+    def _hold_entry(self, entry: JournalEntry) -> JournalEntry:
         self._hold_number(entry, entry.seq)
-        return evolve(self._marked(entry), held=True)
+        return evolve(self._with_mark_id(entry), held=True)
 
-    def _marked(self, entry: JournalEntry) -> JournalEntry:
+    def _with_mark_id(self, entry: JournalEntry) -> JournalEntry:
         """Return the entry with an id that contains its number and all other unsaved numbers."""
-        held = self._unwritten(entry.session_id)
+        held = self._unsaved_numbers(entry.session_id)
         numbers = {client: seq for client, seq in held.items() if seq is not None}
         if entry.client_id is not None and entry.seq is not None:
             numbers[entry.client_id] = entry.seq
         over = self._over.get(entry.session_id)
-        return evolve(entry, id=held_mark(entry.id, numbers, over))
+        return evolve(entry, id=format_mark_id(entry.id, numbers, over))
 
     def _hold_number(self, entry: JournalEntry, seq: int | None) -> None:
         if entry.client_id is not None:
@@ -255,7 +264,7 @@ class InputJournal:
     def _save_number(self, session_id: str, client: str, seq: int | None) -> None:
         """Write a client's number, or hold it in memory and defer the write."""
         self._check_room(session_id, client)
-        key, place = _key(session_id, client), (session_id, client)
+        key, place = _deferred_key(session_id, client), (session_id, client)
         held = self._held.setdefault(session_id, {})
         if seq is None:
             self._database.execute_or_defer(key, _FREE, place)
@@ -268,28 +277,28 @@ class InputJournal:
 
     def _check_room(self, session_id: str, client: str | None) -> None:
         """Refuse the number that does not fit into a mark, before anything is typed."""
-        held = self._unwritten(session_id)
+        held = self._unsaved_numbers(session_id)
         if client not in held and len(held) >= CLIENTS:
             raise DiskFull(self._database.deferred_writes.reason)
 
-    def _unwritten(self, session_id: str) -> dict[str, int | None]:
+    def _unsaved_numbers(self, session_id: str) -> dict[str, int | None]:
         """Return the held numbers without those that are on disk now."""
         held, debts = self._held.get(session_id, {}), self._database.deferred_writes
-        for client in [client for client in held if _key(session_id, client) not in debts]:
+        for client in [client for client in held if _deferred_key(session_id, client) not in debts]:
             del held[client]
         return held
 
     # -- in memory
 
-    def _number(self, session_id: str, name: str) -> int | None:
+    def _find_number(self, session_id: str, name: str) -> int | None:
         held = self._held.get(session_id, {})
-        return held[name] if name in held else self._kept_seq(session_id, name)
+        return held[name] if name in held else self._find_stored_seq(session_id, name)
 
     def _latest_seq(self, session_id: str, client_id: str) -> int | None:
         client, seq = self._latest.get(session_id, (None, None))
         return seq if client == client_id else None
 
-    def _remember(self, entry: JournalEntry) -> None:
+    def _remember_latest(self, entry: JournalEntry) -> None:
         if entry.client_id is not None and entry.seq is not None:
             self._latest[entry.session_id] = (entry.client_id, entry.seq)
 
@@ -319,11 +328,11 @@ class InputJournal:
         )
 
 
-def _key(session_id: str, client: str) -> Key:
+def _deferred_key(session_id: str, client: str) -> Key:
     return ("mark", session_id, client)
 
 
-def _fleeting(entry: JournalEntry) -> bool:
+def _needs_no_row(entry: JournalEntry) -> bool:
     """Return whether one command types the whole entry and its client's number has a row on
     disk.
     """
@@ -333,7 +342,7 @@ def _fleeting(entry: JournalEntry) -> bool:
     return known and entry.kind is InputKind.RAW and len(entry.data) <= PIECE
 
 
-def _entry(row: sqlite3.Row) -> JournalEntry:
+def _entry_from_row(row: sqlite3.Row) -> JournalEntry:
     return JournalEntry(
         session_id=row["session_id"],
         id=row["id"],

@@ -10,8 +10,8 @@ from tservice.core.errors import ErrorCode, ServiceError, operation_failed, stat
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
 from tservice.mux.keys import KEYS
-from tservice.sessions.input.classify import classify
-from tservice.sessions.input.composing import Composer
+from tservice.sessions.input.classify import classify_input
+from tservice.sessions.input.composer import ComposerModel
 from tservice.sessions.input.journal import InputKind, JournalEntry
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.requests import InputRequest
@@ -34,15 +34,15 @@ class InputTarget:
 
     session: Callable[[], Session]
     pane: Callable[[], IPane | None]
-    composer: Callable[[], Composer | None]
+    composer: Callable[[], ComposerModel | None]
     typed: Callable[[], None]
     submitting: Callable[[str | None], None]
-    entitled: Callable[[Identity], bool]
-    drivable: Callable[[Identity | None], None]
+    may_still_type: Callable[[Identity], bool]
+    check_drivable: Callable[[Identity | None], None]
     allowed: Callable[[Identity | None, InputKind, str], None]
     lost: Callable[[int, str], None]
 
-    def living_pane(self) -> IPane:
+    def require_live_pane(self) -> IPane:
         """Return the pane with its process.
 
         @raise ServiceError: 409: there is none; 422: it is not known.
@@ -51,51 +51,52 @@ class InputTarget:
         if pane is None and self.session().pid is not None:
             raise operation_failed("the terminal does not answer; nothing was typed")
         if pane is None or pane.ending is not None:
-            raise no_process()
+            raise no_process_error()
         return pane
 
-    def judge(self, sender: Identity | None) -> None:
+    def check_sender(self, sender: Identity | None) -> None:
         """Check again that the sender of an input that may have waited is permitted to type.
 
-        @raise ServiceError: 403: the permission to type was revoked; 403, 422: as C{drivable}.
+        @raise ServiceError: 403: the permission to type was revoked; 403, 422: as
+            C{check_drivable}.
         """
-        if sender is not None and not self.entitled(sender):
+        if sender is not None and not self.may_still_type(sender):
             raise ServiceError(
                 ErrorCode.FORBIDDEN, "Your permission to type here was revoked; nothing was typed"
             )
-        self.drivable(sender)
+        self.check_drivable(sender)
 
     def classify(self, request: InputRequest) -> tuple[InputKind, bytes]:
         """Return how to type C{request}, and what.
 
         @raise ServiceError: 403: it takes a right that the sender lacks.
         """
-        kind, data = classify(request.text, request.use_mux, typed=request.typed)
+        kind, data = classify_input(request.text, request.use_mux, typed=request.typed)
         self.allowed(request.sender, kind, data.decode("utf-8"))
         return kind, data
 
     def judge_input(self, request: InputRequest) -> None:
         """Look at the sender of C{request} again, and at what it does.
 
-        @raise ServiceError: as L{judge} and L{classify}.
+        @raise ServiceError: as L{check_sender} and L{classify_input}.
         """
-        self.judge(request.sender)
+        self.check_sender(request.sender)
         self.classify(request)
 
     def judge_key(self, key: str, sender: Identity | None) -> None:
         """As L{judge_input}, for a named key."""
-        self.judge(sender)
+        self.check_sender(sender)
         self.allowed(sender, InputKind.RAW, KEYS[key].plain.decode())
 
     def judge_entry(self, entry: JournalEntry) -> None:
         """Look at what was begun before, in the owner's name.
 
-        @raise ServiceError: as L{judge} and L{classify}.
+        @raise ServiceError: as L{check_sender} and L{classify_input}.
         """
-        self.judge(None)
+        self.check_sender(None)
         self.allowed(None, entry.kind, entry.data.decode("utf-8"))
 
 
-def no_process() -> ServiceError:
+def no_process_error() -> ServiceError:
     """Return the 409 of an input without a process (protocol-prompts)."""
     return state_conflict("the session has no process; nothing was typed")

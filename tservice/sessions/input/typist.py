@@ -16,9 +16,9 @@ from twisted.logger import Logger
 from tservice.core.clock import sleep
 from tservice.core.errors import operation_failed
 from tservice.mux.interface import InputMark, IPane, MuxError, MuxTimeout, PaneCapture, PaneGone
-from tservice.sessions.input.composing import Composer
+from tservice.sessions.input.composer import ComposerModel
 from tservice.sessions.input.journal import InputKind, JournalEntry
-from tservice.sessions.interfaces import Claim
+from tservice.sessions.interfaces import PromptClaim
 
 PASTE_GAP = 0.15
 """Seconds between a paste and its Enter. After a shorter gap some agents take the Enter for
@@ -41,14 +41,14 @@ class NotTyped(Exception):
 
 
 @frozen(kw_only=True)
-class Left:
+class TypedRemainder:
     """An earlier prompt whose text may remain in the composer.
 
     @ivar claim: its claim to the agent's reports; C{None}: its Enter was never pressed.
     """
 
     text: str
-    claim: Claim | None
+    claim: PromptClaim | None
 
 
 @frozen(kw_only=True)
@@ -72,19 +72,19 @@ class TypingContext:
 
     clock: IReactorTime
     pane: IPane
-    composer: Composer | None
-    asks: Callable[[PaneCapture, str], str | None]
-    opened: Callable[[PaneCapture], str | None]
-    rests: Callable[[PaneCapture], bool]
-    claim: Callable[[bool], Claim]
+    composer: ComposerModel | None
+    find_dialog: Callable[[PaneCapture, str], str | None]
+    find_opened_view: Callable[[PaneCapture], str | None]
+    is_at_rest: Callable[[PaneCapture], bool]
+    claim: Callable[[bool], PromptClaim]
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
     submitting: Callable[[], None] | None = None
     displacing: Callable[[], None] = lambda: None
-    left: tuple[Left, ...] = ()
+    left: tuple[TypedRemainder, ...] = ()
 
 
-class Typist:
+class EntryTypist:
     """Types one entry."""
 
     _log = Logger()
@@ -94,7 +94,7 @@ class Typist:
         self._context = context
         self._refusals = 0
 
-    async def type(self, *, resumed: bool = False) -> None:
+    async def type_entry(self, *, resumed: bool = False) -> None:
         """Type the entry, or the rest of it.
 
         @param resumed: an earlier run of the service may have begun it.
@@ -102,50 +102,50 @@ class Typist:
         @raise PaneGone: the process ended, and the typed text with it.
         @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
         """
-        mark = await self._mark() if resumed else None
+        mark = await self._query_mark() if resumed else None
         if self._entry.kind is InputKind.RAW:
-            self.submitting()
-            await self.write(mark)
+            self.announce_submit()
+            await self.write_bytes(mark)
         elif self._context.composer is None:
-            await self._line(mark)
+            await self._type_line(mark)
 
-    async def _line(self, mark: InputMark | None) -> None:
+    async def _type_line(self, mark: InputMark | None) -> None:
         """Type a line for a shell: its text, and Enter once."""
-        if self._entry.data and await self.put_in(mark):
+        if self._entry.data and await self.type_text(mark):
             await sleep(self._context.clock, PASTE_GAP)
         if mark is None or mark.step in (PASTED, WRITTEN):
-            self.submitting()
-            await self.enter()
+            self.announce_submit()
+            await self.press_enter()
 
     # -- steps for prompts
 
-    async def mark(self) -> InputMark | None:
+    async def get_progress(self) -> InputMark | None:
         """Return the progress of the entry."""
-        return await self._mark()
+        return await self._query_mark()
 
-    async def put_in(self, mark: InputMark | None) -> bool:
+    async def type_text(self, mark: InputMark | None) -> bool:
         """Type the missing part of the text and return whether anything was missing."""
         if self._entry.kind is InputKind.TYPED:
             if mark is not None and (mark.step != WRITTEN or mark.done >= len(self._entry.data)):
                 return False
-            await self.write(mark)
+            await self.write_bytes(mark)
             return True
         if mark is not None:
             return False
         text = self._entry.data.decode("utf-8")
-        await self._step(PASTED, lambda mark: self._context.pane.paste(text, mark))
+        await self._run_step(PASTED, lambda mark: self._context.pane.paste(text, mark))
         return True
 
-    async def enter(self) -> None:
+    async def press_enter(self) -> None:
         """Press Enter, once."""
-        await self._step(ENTERED, lambda mark: self._context.pane.send_key("Enter", mark))
+        await self._run_step(ENTERED, lambda mark: self._context.pane.send_key("Enter", mark))
 
-    def submitting(self) -> None:
+    def announce_submit(self) -> None:
         """Announce that the key that submits is typed next."""
         if self._context.submitting is not None:
             self._context.submitting()
 
-    async def write(self, mark: InputMark | None) -> None:
+    async def write_bytes(self, mark: InputMark | None) -> None:
         data = self._entry.data
         while mark is None or mark.done < len(data):
             begun = mark or InputMark(id=self._entry.id, step=WRITTEN)
@@ -153,11 +153,11 @@ class Typist:
                 await self._context.pane.write_bytes(data, begun)
                 return
             except MuxError as error:
-                mark = await self._after(error)
+                mark = await self._progress_after_error(error)
 
     # -- steps that are done exactly once
 
-    async def _step(
+    async def _run_step(
         self, step: str, command: Callable[[InputMark], Coroutine[Any, Any, None]]
     ) -> None:
         while True:
@@ -165,22 +165,22 @@ class Typist:
                 await command(InputMark(id=self._entry.id, step=step))
                 return
             except MuxError as error:
-                mark = await self._after(error)
+                mark = await self._progress_after_error(error)
                 if mark is not None and mark.step == step:
                     return
 
-    async def _after(self, error: MuxError) -> InputMark | None:
+    async def _progress_after_error(self, error: MuxError) -> InputMark | None:
         """Return the progress of the entry after a command ended with C{error}."""
         if isinstance(error, PaneGone):
             raise error
-        mark = await self._mark()
+        mark = await self._query_mark()
         if not isinstance(error, MuxTimeout):
-            await self._refused(error, mark)
+            await self._handle_refusal(error, mark)
         if mark is None and not self._context.wanted():
             raise NotTyped("its caller already received an error")
         return mark
 
-    async def _refused(self, error: MuxError, mark: InputMark | None) -> None:
+    async def _handle_refusal(self, error: MuxError, mark: InputMark | None) -> None:
         self._refusals += 1
         if self._refusals >= REFUSALS:
             if mark is None:
@@ -188,7 +188,7 @@ class Typist:
             raise operation_failed(f"only a part of the input was typed: {error}") from error
         await sleep(self._context.clock, PAUSE)
 
-    async def _mark(self) -> InputMark | None:
+    async def _query_mark(self) -> InputMark | None:
         """Return the pane's mark if it belongs to this entry; retry until the pane answers.
 
         Commands are answered in order, so an answer means that every earlier command was either

@@ -33,9 +33,9 @@ class IdleAfterStart:
 
     def start(self) -> None:
         if self._fresh:
-            self._timer = self._clock.callLater(self._seconds, self._sink.idle, self._reason)
+            self._timer = self._clock.callLater(self._seconds, self._sink.report_idle, self._reason)
 
-    def submitting(self, text: str | None) -> bool:
+    def announce_submit(self, text: str | None) -> bool:
         """Return false: the submitted work is not observed."""
         return False
 
@@ -52,7 +52,7 @@ class PlainSources:
         self._clock = clock
         self._clis = clis
 
-    def source(
+    def make_source(
         self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
         entry = self._clis.get_entry(session.mode)

@@ -11,16 +11,16 @@ from twisted.logger import Logger
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import IMultiplexer
-from tservice.sessions.life.processes import Processes
-from tservice.sessions.live import Live
-from tservice.sessions.record.model import Phase
-from tservice.sessions.roster import Roster
+from tservice.sessions.life.processes import SessionProcesses
+from tservice.sessions.live_session import LiveSession
+from tservice.sessions.record.model import ProcessPhase
+from tservice.sessions.registry import SessionRegistry
 
 RETRY = 5.0
 """Seconds until a server that did not answer is queried again."""
 
 
-class Adoption:
+class PaneAdoption:
     """Adopts running panes, marks the ended ones, and keeps querying servers that do not answer.
 
     A server without a record is logged and left running: it may belong to a database that an
@@ -33,8 +33,8 @@ class Adoption:
         self,
         clock: IReactorTime,
         mux: IMultiplexer,
-        roster: Roster,
-        processes: Processes,
+        roster: SessionRegistry,
+        processes: SessionProcesses,
     ) -> None:
         self._clock = clock
         self._mux = mux
@@ -44,12 +44,12 @@ class Adoption:
         self._asking: Deferred[None] | None = None
         self._closed = False
 
-    async def run(self) -> None:
+    async def adopt_all(self) -> None:
         """Reconcile every record once, and schedule a retry for servers that do not answer."""
         known = {live.record.id for live in self._roster}
         for unknown in sorted(await self._mux.find_session_ids() - known):
             self._log.warn("left running: a multiplexer server without a session, {id}", id=unknown)
-        await self._ask()
+        await self._query_unknown()
 
     def close(self) -> None:
         """Stop querying."""
@@ -58,16 +58,18 @@ class Adoption:
         if self._asking is not None:
             self._asking.cancel()
 
-    async def _ask(self) -> None:
-        unknown = [live for live in self._roster if live.stage.phase is Phase.UNKNOWN]
+    async def _query_unknown(self) -> None:
+        unknown = [live for live in self._roster if live.lifecycle.phase is ProcessPhase.UNKNOWN]
         known = await gatherResults(
-            [spawn_logged(self._meet(it), self._log, "adopting") for it in unknown]
+            [spawn_logged(self._reconcile_session(it), self._log, "adopting") for it in unknown]
         )
         if not all(known) and not self._closed:
-            self._timer = self._clock.callLater(RETRY, self._again)
+            self._timer = self._clock.callLater(RETRY, self._retry_query)
 
-    async def _meet(self, live: Live) -> bool:
-        return await self._processes.reconcile(live)
+    async def _reconcile_session(self, live: LiveSession) -> bool:
+        return await self._processes.reconcile_session(live)
 
-    def _again(self) -> None:
-        self._asking = spawn_logged(self._ask(), self._log, "querying running sessions again")
+    def _retry_query(self) -> None:
+        self._asking = spawn_logged(
+            self._query_unknown(), self._log, "querying running sessions again"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tservice.core.errors import operation_failed
-from tservice.sessions.record.model import Session, Status
+from tservice.sessions.record.model import Session, SessionStatus
 
 STOPPED_KEPT = 100
 """Maximum records of sessions that the service ended; beyond it the oldest is removed."""
@@ -20,7 +20,7 @@ def check_capacity(
 
     @raise ServiceError: 422 when a cap is reached.
     """
-    living = [session for session in sessions if session.status is not Status.STOPPED]
+    living = [session for session in sessions if session.status is not SessionStatus.STOPPED]
     if len(living) >= total:
         raise operation_failed(f"capacity reached: {total} sessions")
     if owner is None:
@@ -29,10 +29,10 @@ def check_capacity(
         raise operation_failed(f"capacity reached: {per_user} sessions of {owner}")
 
 
-def overdue(sessions: Iterable[Session]) -> list[Session]:
+def find_excess_stopped(sessions: Iterable[Session]) -> list[Session]:
     """Return the stopped sessions beyond L{STOPPED_KEPT}, oldest first."""
     stopped = sorted(
-        (session for session in sessions if session.status is Status.STOPPED),
+        (session for session in sessions if session.status is SessionStatus.STOPPED),
         key=lambda session: session.last_activity_at,
     )
     return stopped[: max(0, len(stopped) - STOPPED_KEPT)]

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tservice.core.errors import state_conflict
-from tservice.sessions.live import Live
-from tservice.sessions.record.model import Phase, Session
+from tservice.sessions.live_session import LiveSession
+from tservice.sessions.record.model import ProcessPhase, Session
 
-_ALIVE = frozenset({Phase.STARTING, Phase.RUNNING, Phase.DETACHED, Phase.UNKNOWN})
+_ALIVE = frozenset(
+    {ProcessPhase.STARTING, ProcessPhase.RUNNING, ProcessPhase.DETACHED, ProcessPhase.UNKNOWN}
+)
 
 
-def check_free(
-    conversation: str, others: Iterable[Live], may_name: Callable[[Session], bool]
+def check_conversation_free(
+    conversation: str, others: Iterable[LiveSession], may_name: Callable[[Session], bool]
 ) -> None:
     """Check that no session has a conversation that another session is to continue.
 
@@ -28,7 +30,7 @@ def check_free(
     """
     for live in others:
         record = live.record
-        if live.stage.phase not in _ALIVE or record.conversation_ids[-1:] != (conversation,):
+        if live.lifecycle.phase not in _ALIVE or record.conversation_ids[-1:] != (conversation,):
             continue
         if may_name(record):
             raise state_conflict(

@@ -28,16 +28,16 @@ from tservice.mux.interface import (
     TerminalColours,
 )
 from tservice.sessions.interfaces import (
-    Again,
     IAgentTokens,
     ICustomModels,
     ILaunchPreparation,
     IRecollection,
-    KeptScreen,
-    ModelWish,
+    ModelRequest,
+    Reauthorize,
+    SavedScreen,
 )
-from tservice.sessions.life.places import SessionPlaces, put_secret
-from tservice.sessions.record.model import CustomModel, Session
+from tservice.sessions.life.session_locations import SessionLocationRules, write_hook_secret
+from tservice.sessions.record.model import EndpointModel, Session
 
 
 @frozen(kw_only=True)
@@ -55,17 +55,17 @@ class LaunchSettings:
 
     api_url: Callable[[], str]
     history_limit: Callable[[], int]
-    places: SessionPlaces
+    places: SessionLocationRules
     bounds: WorkspaceBounds
     reach: ReachabilityCheck = field(factory=AlwaysReachable)
     files: IThreads = field(factory=SynchronousThreads)
 
 
 @implementer(ILaunchPreparation)
-class NothingToPrepare:
+class NoLaunchPreparation:
     """Launch preparation for agents that read no files of the service."""
 
-    async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
+    async def prepare_launch(self, session: Session, env: Mapping[str, str]) -> None:
         """Do nothing."""
 
 
@@ -73,30 +73,30 @@ class NothingToPrepare:
 class NoRecollection:
     """Recollection that remembers nothing."""
 
-    def recalled(self, records: Sequence[Session]) -> None:
+    def accept_records(self, records: Sequence[Session]) -> None:
         """Ignore the records."""
 
-    async def preface(self, session: Session) -> bytes:
+    async def get_preface(self, session: Session) -> bytes:
         return b""
 
-    async def screen(self, session: Session) -> KeptScreen | None:
+    async def find_saved_screen(self, session: Session) -> SavedScreen | None:
         return None
 
 
 @implementer(ICustomModels)
-class NoModels:
+class NoCustomModels:
     """Custom models of a service without endpoints."""
 
-    async def choose(self, mode: str, wish: ModelWish, caller: Identity) -> CustomModel:
+    async def choose_model(self, mode: str, wish: ModelRequest, caller: Identity) -> EndpointModel:
         """Raise 404: there is no endpoint."""
         raise not_found(f"Model endpoint {wish.endpoint_id}")
 
-    async def inject(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
+    async def inject_model(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
         """Return the plan unchanged."""
         return plan
 
 
-class Launcher:
+class PaneLauncher:
     """Starts and adopts panes of sessions."""
 
     _log = Logger()
@@ -108,7 +108,7 @@ class Launcher:
         settings: LaunchSettings,
         preparation: ILaunchPreparation,
         recollection: IRecollection,
-        models: Callable[[], ICustomModels] = NoModels,
+        models: Callable[[], ICustomModels] = NoCustomModels,
     ) -> None:
         self._models = models
         self._preparation = preparation
@@ -118,11 +118,11 @@ class Launcher:
         self._settings = settings
         self._tokens: IAgentTokens | None = None
 
-    def hand_out(self, tokens: IAgentTokens) -> None:
+    def set_token_issuer(self, tokens: IAgentTokens) -> None:
         """Set the issuer of agents' own tokens."""
         self._tokens = tokens
 
-    def _token(self, session: Session, place: Location) -> Mapping[str, str]:
+    def _token_environment(self, session: Session, place: Location) -> Mapping[str, str]:
         """Return the environment that points an agent to its token.
 
         A child session gets no token, so trees have one level. A session whose user cannot read the
@@ -132,47 +132,51 @@ class Launcher:
             session.parent_session_id is None and place.has_local_files and not place.is_isolated
         )
         path = (
-            self._tokens.give(session.id, session.owner or "") if self._tokens and alone else None
+            self._tokens.issue_token(session.id, session.owner or "")
+            if self._tokens and alone
+            else None
         )
         return {} if path is None else {"SERVICE_AGENT_TOKEN_FILE": str(path)}
 
     @property
-    def places(self) -> SessionPlaces:
+    def places(self) -> SessionLocationRules:
         """The rules about the locations of panes."""
         return self._settings.places
 
-    async def answers(self, session: Session) -> None:
+    async def check_responsive(self, session: Session) -> None:
         """Check that the files needed for a start answer, so that they cannot block the service.
 
         @raise ServiceError: 422: a folder, or the system's user database, does not answer; 429.
         """
-        await self.places.places.prepare_location(session.place)
+        await self.places.places.prepare_location(session.location_id)
         folders = (session.working_dir,)
-        await self._settings.reach.check_paths(session.place, folders, session.owner or "")
+        await self._settings.reach.check_paths(session.location_id, folders, session.owner or "")
 
-    def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> LaunchPlan:
+    def make_plan(
+        self, session: Session, *, granted: bool, resume: str | None = None
+    ) -> LaunchPlan:
         """Return the launch plan of a session.
 
         @param granted: the caller may bypass permissions.
         @param resume: the agent's own conversation to continue.
         @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.plan_launch} says; 422: nothing may
             be
-            started at its location now (L{SessionPlaces.starting}).
+            started at its location now (L{SessionLocationRules.locate_start}).
         """
-        return self._clis.plan_launch(self._request(session, granted, resume))
+        return self._clis.plan_launch(self._launch_request(session, granted, resume))
 
-    def judge(self, session: Session, *, granted: bool) -> None:
+    def check_permission(self, session: Session, *, granted: bool) -> None:
         """Check that the caller may start the program that already runs.
 
-        @raise ServiceError: as L{plan}, except for a CLI that is no longer installed.
+        @raise ServiceError: as L{make_plan}, except for a CLI that is no longer installed.
         """
-        self._clis.check_request(self._request(session, granted, None))
+        self._clis.check_request(self._launch_request(session, granted, None))
 
-    def _request(self, session: Session, granted: bool, resume: str | None) -> LaunchRequest:
-        place = self.places.starting(session)
+    def _launch_request(self, session: Session, granted: bool, resume: str | None) -> LaunchRequest:
+        place = self.places.locate_start(session)
         return LaunchRequest(
             mode=session.mode,
-            pane=self._keys(session, place),
+            pane=self._pane_keys(session, place),
             params=session.params,
             resume=resume,
             overrides=session.env_overrides,
@@ -180,7 +184,7 @@ class Launcher:
             place=place,
         )
 
-    def _keys(self, session: Session, place: Location) -> PaneVariables:
+    def _pane_keys(self, session: Session, place: Location) -> PaneVariables:
         hooks = place.hooks
         url = self._settings.api_url if hooks is None or hooks.url is None else hooks.url
         return PaneVariables(
@@ -189,10 +193,10 @@ class Launcher:
             hook_secret_file="" if hooks is None else str(hooks.secret_file),
         )
 
-    async def launch(
-        self, session: Session, plan: LaunchPlan, again: Again, colours: TerminalColours
+    async def launch_pane(
+        self, session: Session, plan: LaunchPlan, reauthorize: Reauthorize, colours: TerminalColours
     ) -> IPane:
-        """Start C{plan} in a pane of the session's size.
+        """Start C{make_plan} in a pane of the session's size.
 
         @param colours: the terminal colours reported to its program.
         @param again: called when everything else is ready, because the caller may have lost the
@@ -200,9 +204,9 @@ class Launcher:
         @raise ServiceError: 403: the folder leads out of the account's folders; 422: it is gone, or
             the multiplexer could not start it.
         """
-        place = self.places.starting(session)
+        place = self.places.locate_start(session)
         folder = session.working_dir
-        inside = self._settings.bounds.get_folder_limit(session.owner, session.place)
+        inside = self._settings.bounds.get_folder_limit(session.owner, session.location_id)
         look = partial(place.run_file_work, partial(_is_usable, folder, inside))
         if place.has_local_files and not await self._settings.files.run(
             look, at=folder, owner=session.owner
@@ -210,34 +214,34 @@ class Launcher:
             raise operation_failed(
                 f"the folder {folder} was not found, or its user may not enter it"
             )
-        put_secret(place)
+        write_hook_secret(place)
         plan = await self._clis.fit_to_version(session.mode, plan, place)
-        plan = await self._models().inject(session, plan)
-        await self._preparation.prepare(session, plan.env)
+        plan = await self._models().inject_model(session, plan)
+        await self._preparation.prepare_launch(session, plan.env)
         spec = PaneSpec(
             session_id=session.id,
             argv=plan.argv,
-            env={**plan.env, **self._token(session, place)},
+            env={**plan.env, **self._token_environment(session, place)},
             cwd=place.path_inside(folder),
             cols=session.cols,
             rows=session.rows,
             history_limit=self._settings.history_limit(),
             place=place,
-            preface=await self._recollection.preface(session),
+            preface=await self._recollection.get_preface(session),
             colours=colours,
         )
-        again()
+        reauthorize()
         try:
             return await self._mux.create_pane(spec)
         except MuxError as error:
             raise operation_failed(f"the session could not be started: {error}") from error
 
-    async def attach(self, session: Session) -> IPane:
+    async def attach_pane(self, session: Session) -> IPane:
         """Return the pane of a tmux session that the service did not create.
 
         @raise ServiceError: 422: there is none of that name, or it does not answer.
         """
-        place = self.places.starting(session)
+        place = self.places.locate_start(session)
         try:
             pane = await self._mux.adopt_pane(session.id, place)
         except MuxError as error:
@@ -248,16 +252,16 @@ class Launcher:
             )
         return pane
 
-    async def take_up(self, session: Session) -> IPane | None:
+    async def adopt_pane(self, session: Session) -> IPane | None:
         """Adopt the pane that already runs for the session; C{None} if there is none.
 
         @raise ServiceError: 422: a server exists but does not answer, or its location does not;
             leave it running.
         """
-        place = await self.places.running(session)
+        place = await self.places.locate_running(session)
         try:
             # Its hooks continue to work, even if the service has a new secret.
-            put_secret(place)
+            write_hook_secret(place)
         except ServiceError as error:
             self._log.warn("hooks of {id}: {error}", id=session.id, error=error)
         try:
@@ -265,7 +269,7 @@ class Launcher:
         except MuxError as error:
             raise operation_failed(f"the session's terminal does not answer: {error}") from error
         if pane is not None and pane.ending is None:
-            self._token(session, place)
+            self._token_environment(session, place)
         return pane
 
 
@@ -281,7 +285,7 @@ def _is_usable(folder: str, inside: FolderLimit) -> bool:
     return usable
 
 
-async def end(pane: IPane) -> tuple[LeftoverProcess, ...]:
+async def end_pane(pane: IPane) -> tuple[LeftoverProcess, ...]:
     """End a pane and its server.
 
     @return: the processes that outlive it.

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 from tservice.core.errors import ServiceError, operation_failed
 from tservice.core.places.location import OWN_LOCATION, LocationId
 from tservice.core.users.os_users import process_owner
-from tservice.sessions.record.model import Nice
+from tservice.sessions.record.model import ProcessPriority
 
 SetPriority = Callable[[int, int], None]
 """C{(pid, nice)}; raises L{OSError}."""
@@ -24,7 +24,7 @@ def set_process_priority(pid: int, nice: int) -> None:
     os.setpriority(os.PRIO_PROCESS, pid, nice)
 
 
-def confined(set_priority: SetPriority, place: LocationId) -> SetPriority:
+def confine_to_location(set_priority: SetPriority, place: LocationId) -> SetPriority:
     """Limit C{set_priority} to processes of C{place}, because the pane's user controls the
     reported pid.
 
@@ -34,16 +34,16 @@ def confined(set_priority: SetPriority, place: LocationId) -> SetPriority:
     if place == OWN_LOCATION:
         return set_priority
 
-    def renice(pid: int, nice: int) -> None:
+    def renice_checked(pid: int, nice: int) -> None:
         theirs = place.is_on_this_machine and process_owner(pid) == place.uid
         if nice < 0 or not theirs:
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
         set_priority(pid, nice)
 
-    return renice
+    return renice_checked
 
 
-def apply_now(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
+def apply_now(set_priority: SetPriority, pid: int | None, nice: ProcessPriority) -> None:
     """Renice a running process as a caller requested.
 
     @raise ServiceError: 422: the system refused; only root may raise a priority.
@@ -56,7 +56,7 @@ def apply_now(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
         raise operation_failed(f"nice: the system refused: {error.strerror}") from error
 
 
-def apply_at_start(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
+def apply_at_start(set_priority: SetPriority, pid: int | None, nice: ProcessPriority) -> None:
     """Renice a process that was just started; it continues when the system refuses."""
     if not nice.enabled:
         return

@@ -14,27 +14,33 @@ from tservice.core.event_payloads import SessionExited
 from tservice.core.events import EventName
 from tservice.mux.interface import IPane, LeftoverProcess, PaneExit
 from tservice.sessions.interfaces import (
-    Again,
     FolderHeld,
     IActivitySources,
     IAgentTokens,
-    lasting,
+    Reauthorize,
+    accept_always,
 )
-from tservice.sessions.life.breaker import add_failure, tripped
-from tservice.sessions.life.conversation import check_free
-from tservice.sessions.life.launcher import Launcher, end
-from tservice.sessions.life.priority import SetPriority, apply_at_start, confined
-from tservice.sessions.life.watcher import Handlers, Watcher
-from tservice.sessions.life.windows import Windows
-from tservice.sessions.live import Live
-from tservice.sessions.output.lastscreen import LastScreen
-from tservice.sessions.record.model import Exit, Location, Phase, Session, Status
-from tservice.sessions.roster import Roster
+from tservice.sessions.life.conversation import check_conversation_free
+from tservice.sessions.life.exit_breaker import add_failure, has_tripped
+from tservice.sessions.life.launcher import PaneLauncher, end_pane
+from tservice.sessions.life.pane_watcher import PaneEventHandlers, PaneWatcher
+from tservice.sessions.life.priority import SetPriority, apply_at_start, confine_to_location
+from tservice.sessions.life.viewport_manager import ViewportManager
+from tservice.sessions.live_session import LiveSession
+from tservice.sessions.output.last_screen import LastScreen
+from tservice.sessions.record.model import (
+    ProcessExit,
+    ProcessPhase,
+    Session,
+    SessionLocationKind,
+    SessionStatus,
+)
+from tservice.sessions.registry import SessionRegistry
 
 _T = TypeVar("_T")
 
 
-class Processes:
+class SessionProcesses:
     """Operations on the processes of sessions.  Operations on one session never overlap."""
 
     _log = Logger()
@@ -43,11 +49,11 @@ class Processes:
         self,
         *,
         clock: IReactorTime,
-        roster: Roster,
-        launcher: Launcher,
+        roster: SessionRegistry,
+        launcher: PaneLauncher,
         activity: IActivitySources,
         set_priority: SetPriority,
-        windows: Windows,
+        windows: ViewportManager,
     ) -> None:
         self._clock = clock
         self._roster = roster
@@ -55,22 +61,22 @@ class Processes:
         self._activity = activity
         self._set_priority = set_priority
         self._windows = windows
-        self._handlers = Handlers(
-            over=self._over,
-            resized=self._resized,
-            working=self._working,
-            idle=self._idle,
-            noted=self._noted,
+        self._handlers = PaneEventHandlers(
+            over=self._handle_exit,
+            resized=self._handle_resize,
+            working=self._handle_working,
+            idle=self._handle_idle,
+            noted=self._handle_evidence,
         )
 
-    async def start(
+    async def start_process(
         self,
-        live: Live,
+        live: LiveSession,
         *,
         granted: bool,
         clear_breaker: bool = False,
         resume: str | None = None,
-        again: Again = lasting,
+        reauthorize: Reauthorize = accept_always,
     ) -> Session:
         """Start the process, or attach to the detached one.
 
@@ -80,16 +86,18 @@ class Processes:
         @raise ServiceError: 409: it runs, the breaker tripped, or the conversation is alive in
             another session; 400, 403, 422: it cannot be started, as the text says.
         """
-        return await _alone(live, lambda: self._start(live, clear_breaker, granted, resume, again))
+        return await _run_exclusively(
+            live, lambda: self._start_locked(live, clear_breaker, granted, resume, reauthorize)
+        )
 
-    async def stop(self, live: Live, reason: str) -> Session:
+    async def stop_process(self, live: LiveSession, reason: str) -> Session:
         """End the process and keep the record as C{stopped}.
 
         @raise ServiceError: 422: it does not answer; nothing was changed.
         """
-        return await _alone(live, lambda: self._stop(live, reason))
+        return await _run_exclusively(live, lambda: self._stop_locked(live, reason))
 
-    async def kill(self, live: Live) -> tuple[LeftoverProcess, ...]:
+    async def kill_session(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
         """End the process in any phase, and remove the session.
 
         @return: the processes that outlive it.
@@ -97,178 +105,198 @@ class Processes:
             change.
         @raise ServiceError: 422: it does not answer; nothing was changed.
         """
-        return await _alone(live, lambda: self._kill(live))
+        return await _run_exclusively(live, lambda: self._kill_locked(live))
 
-    async def let_go(self, live: Live) -> tuple[LeftoverProcess, ...]:
+    async def detach_session(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
         """Detach from the running process; remove a session without a process.
 
-        @return: as L{kill}.
+        @return: as L{kill_session}.
         """
-        return await _alone(live, lambda: self._let_go(live))
+        return await _run_exclusively(live, lambda: self._detach_locked(live))
 
-    async def reconcile(self, live: Live) -> bool:
+    async def reconcile_session(self, live: LiveSession) -> bool:
         """Adopt the process of a session that ran before this service started.
 
         @return: false: it does not answer, so nothing was changed; try again later.
         """
-        return await _alone(live, lambda: self._reconcile(live))
+        return await _run_exclusively(live, lambda: self._reconcile_locked(live))
 
     # -- operations, one at a time
 
-    async def _start(
+    async def _start_locked(
         self,
-        live: Live,
+        live: LiveSession,
         clear_breaker: bool,
         granted: bool,
         resume: str | None,
-        again: Again,
+        reauthorize: Reauthorize,
     ) -> Session:
-        parked = await self._parked(live, granted) if live.stage.phase is Phase.DETACHED else None
+        parked = (
+            await self._recover_detached(live, granted)
+            if live.lifecycle.phase is ProcessPhase.DETACHED
+            else None
+        )
         if clear_breaker:
-            live.stage.move.clear_breaker()
+            live.lifecycle.move.clear_breaker()
             live.failures = ()
         if parked is None and resume is not None:
-            self._check_free(live, resume)
-        live.stage.move.begin()
+            self._check_conversation(live, resume)
+        live.lifecycle.move.begin_start()
         try:
-            pane = parked or await self._launch(live, granted, resume, again)
+            pane = parked or await self._launch_pane(live, granted, resume, reauthorize)
         except Exception as error:
-            live.stage.move.begin_failed()
+            live.lifecycle.move.mark_start_failed()
             held = {"status_reason": error.message} if isinstance(error, FolderHeld) else {}
-            self._roster.happened(
-                live, phase=live.stage.phase, status=Status.IDLE, pid=None, **held
+            self._roster.record_observation(
+                live, phase=live.lifecycle.phase, status=SessionStatus.IDLE, pid=None, **held
             )
             raise
         resumed = parked is None and resume is not None
-        self._hold(live, pane, fresh=parked is None, resumed=resumed)
+        self._assign_pane(live, pane, fresh=parked is None, resumed=resumed)
         return live.session
 
-    def _check_free(self, live: Live, conversation: str) -> None:
+    def _check_conversation(self, live: LiveSession, conversation: str) -> None:
         """Refuse a second agent on one conversation. There is no wait between this check and the
         start.
         """
         owner = live.record.owner
         others = [other for other in self._roster if other is not live]
-        check_free(conversation, others, lambda record: record.owner in (None, owner))
+        check_conversation_free(conversation, others, lambda record: record.owner in (None, owner))
 
-    async def _launch(self, live: Live, granted: bool, resume: str | None, again: Again) -> IPane:
+    async def _launch_pane(
+        self, live: LiveSession, granted: bool, resume: str | None, reauthorize: Reauthorize
+    ) -> IPane:
         # Waking a host takes up to 40 s, and building an image takes minutes.
-        await self._launcher.answers(live.record)
-        again()
-        if not live.record.owned:
-            self._roster.change(live, phase=Phase.STARTING)
-            live.forget_pane()
-            return await self._launcher.attach(live.record)
-        plan = self._launcher.plan(live.record, granted=granted, resume=resume)
+        await self._launcher.check_responsive(live.record)
+        reauthorize()
+        if not live.record.is_owned:
+            self._roster.update_record(live, phase=ProcessPhase.STARTING)
+            live.detach_pane()
+            return await self._launcher.attach_pane(live.record)
+        plan = self._launcher.make_plan(live.record, granted=granted, resume=resume)
         # The dead pane of the last start still has its server. On a remote host the look-up takes
         # longer than the start.
-        first = live.record.phase is Phase.CREATED
+        first = live.record.phase is ProcessPhase.CREATED
         # The phase is on disk before there is a server, so adoption handles a crash in between.
-        self._roster.change(live, phase=Phase.STARTING, params=dict(plan.params))
-        old = live.forget_pane() or (None if first else await self._launcher.take_up(live.record))
+        self._roster.update_record(live, phase=ProcessPhase.STARTING, params=dict(plan.params))
+        old = live.detach_pane() or (
+            None if first else await self._launcher.adopt_pane(live.record)
+        )
         if old is not None:
-            await end(old)
-        colours = live.told_colours = self._windows.colours_of(live)
-        return await self._launcher.launch(live.record, plan, again, colours)
+            await end_pane(old)
+        colours = live.reported_colours = self._windows.colours_of(live)
+        return await self._launcher.launch_pane(live.record, plan, reauthorize, colours)
 
-    async def _parked(self, live: Live, granted: bool) -> IPane | None:
+    async def _recover_detached(self, live: LiveSession, granted: bool) -> IPane | None:
         """Return the live pane of a detached session; C{None} if it has ended."""
-        if live.record.owned:
-            self._launcher.judge(live.record, granted=granted)
-        pane = live.forget_pane() or await self._launcher.take_up(live.record)
+        if live.record.is_owned:
+            self._launcher.check_permission(live.record, granted=granted)
+        pane = live.detach_pane() or await self._launcher.adopt_pane(live.record)
         if pane is None or pane.ending is None:
             return pane
-        await end(pane)
+        await end_pane(pane)
         return None
 
-    async def _stop(self, live: Live, reason: str) -> Session:
+    async def _stop_locked(self, live: LiveSession, reason: str) -> Session:
         ran = live.record.pid is not None
-        await self._end(live)
-        live.stage.move.stop()
-        self._roster.happened(
+        await self._end_process(live)
+        live.lifecycle.move.mark_stopped()
+        self._roster.record_observation(
             live,
-            phase=Phase.STOPPED,
-            status=Status.STOPPED,
+            phase=ProcessPhase.STOPPED,
+            status=SessionStatus.STOPPED,
             status_reason=reason,
             pid=None,
         )
         if ran:
-            self._roster.publish(live, EventName.SESSION_EXIT, SessionExited(id=live.record.id))
+            self._roster.publish_event(
+                live, EventName.SESSION_EXIT, SessionExited(id=live.record.id)
+            )
         return live.session
 
-    async def _kill(self, live: Live) -> tuple[LeftoverProcess, ...]:
-        left = await self._end(live)
+    async def _kill_locked(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
+        left = await self._end_process(live)
         self._roster.remove(live)
         return left
 
-    async def _end(self, live: Live) -> tuple[LeftoverProcess, ...]:
+    async def _end_process(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
         pane = live.pane
-        if pane is None and live.stage.phase is not Phase.CREATED and live.record.owned:
-            pane = await self._launcher.take_up(live.record)
-        left = () if pane is None else await end(pane)
-        live.forget_pane()
+        if (
+            pane is None
+            and live.lifecycle.phase is not ProcessPhase.CREATED
+            and live.record.is_owned
+        ):
+            pane = await self._launcher.adopt_pane(live.record)
+        left = () if pane is None else await end_pane(pane)
+        live.detach_pane()
         return left
 
-    async def _let_go(self, live: Live) -> tuple[LeftoverProcess, ...]:
-        if live.stage.phase is Phase.UNKNOWN:
+    async def _detach_locked(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
+        if live.lifecycle.phase is ProcessPhase.UNKNOWN:
             raise operation_failed("the session's terminal does not answer")
-        if live.stage.phase is not Phase.RUNNING:
-            return await self._kill(live)
-        live.stage.move.let_go()
+        if live.lifecycle.phase is not ProcessPhase.RUNNING:
+            return await self._kill_locked(live)
+        live.lifecycle.move.detach_process()
         # The multiplexer cannot drop a single client, so the pane is kept for the next start.
-        live.pane = live.forget_pane()
-        self._roster.happened(live, phase=Phase.DETACHED, status=Status.IDLE, pid=None)
+        live.pane = live.detach_pane()
+        self._roster.record_observation(
+            live, phase=ProcessPhase.DETACHED, status=SessionStatus.IDLE, pid=None
+        )
         return ()
 
-    async def _reconcile(self, live: Live) -> bool:
-        if live.stage.phase is not Phase.UNKNOWN:
+    async def _reconcile_locked(self, live: LiveSession) -> bool:
+        if live.lifecycle.phase is not ProcessPhase.UNKNOWN:
             return True
         try:
-            pane = await self._launcher.take_up(live.record)
+            pane = await self._launcher.adopt_pane(live.record)
         except ServiceError as error:
             self._log.warn("session {id}: {error}", id=live.record.id, error=error)
             return False
         if pane is None:
-            self._gone(live, None)
-            live.inputs.abandon()
+            self._record_exit(live, None)
+            live.inputs.abandon_input()
             return True
-        self._hold(live, pane, fresh=False)
+        self._assign_pane(live, pane, fresh=False)
         return True
 
-    def hand_out(self, tokens: IAgentTokens) -> None:
+    def set_token_issuer(self, tokens: IAgentTokens) -> None:
         """Set the issuer of agents' own tokens."""
-        self._launcher.hand_out(tokens)
+        self._launcher.set_token_issuer(tokens)
 
     # -- state changes of processes
 
-    def _hold(self, live: Live, pane: IPane, *, fresh: bool, resumed: bool = False) -> None:
+    def _assign_pane(
+        self, live: LiveSession, pane: IPane, *, fresh: bool, resumed: bool = False
+    ) -> None:
         """Assign a pane with a process, new or adopted, to the session."""
-        live.stage.move.began()
+        live.lifecycle.move.mark_running()
         live.pane = pane
-        watcher = Watcher(live, self._handlers)
-        screen = LastScreen(self._clock, pane, lambda: live.record.location is not Location.LOCAL)
+        watcher = PaneWatcher(live, self._handlers)
+        screen = LastScreen(
+            self._clock, pane, lambda: live.record.location is not SessionLocationKind.LOCAL
+        )
         live.last_screen = screen
-        live.unlisten = _all(
+        live.unlisten = _combine_calls(
             pane.add_listener(watcher),
-            pane.log.subscribe(lambda: self._printed(live, screen)),
+            pane.log.subscribe(lambda: self._handle_output(live, screen)),
             screen.close,
         )
-        screen.printed()
+        screen.schedule_capture()
         if pane.ending is not None:
-            self._over(live, pane.ending)
-            live.inputs.abandon()
+            self._handle_exit(live, pane.ending)
+            live.inputs.abandon_input()
             return
-        self._running(live, pane, watcher, fresh, resumed)
+        self._handle_running(live, pane, watcher, fresh, resumed)
 
-    def _running(
-        self, live: Live, pane: IPane, watcher: Watcher, fresh: bool, resumed: bool
+    def _handle_running(
+        self, live: LiveSession, pane: IPane, watcher: PaneWatcher, fresh: bool, resumed: bool
     ) -> None:
-        status = Status.IDLE if fresh else live.record.status
-        self._roster.change(
+        status = SessionStatus.IDLE if fresh else live.record.status
+        self._roster.update_record(
             live,
             # A power loss ends the process too, and the next start reconciles the record.
             durable=False,
-            phase=Phase.RUNNING,
+            phase=ProcessPhase.RUNNING,
             pid=pane.pid,
             pane_exit=None,
             status=status,
@@ -278,72 +306,76 @@ class Processes:
             rows=pane.rows,
         )
         if not fresh:
-            live.told_colours = None
-        self._windows.recolour(live)
+            live.reported_colours = None
+        self._windows.apply_colours(live)
         if fresh:
-            renice = confined(self._set_priority, live.record.place)
+            renice = confine_to_location(self._set_priority, live.record.location_id)
             apply_at_start(renice, pane.pid, live.record.nice)
-            self._roster.tell(live, EventName.SESSION_INTERACTIVE)
+            self._roster.publish_now(live, EventName.SESSION_INTERACTIVE)
         else:
-            live.inputs.recover()
-        live.activity = self._activity.source(live.record, pane, watcher, fresh, resumed)
+            live.inputs.recover_input()
+        live.activity = self._activity.make_source(live.record, pane, watcher, fresh, resumed)
         live.activity.start()
 
-    def _over(self, live: Live, ending: PaneExit | None) -> None:
+    def _handle_exit(self, live: LiveSession, ending: PaneExit | None) -> None:
         if live.activity is not None:
             live.activity.stop()
         if ending is None:
-            live.forget_pane()
-            self._gone(live, None)
+            live.detach_pane()
+            self._record_exit(live, None)
             return
-        self._gone(live, Exit(status=ending.status, signal=ending.signal, at=ending.at))
+        self._record_exit(
+            live, ProcessExit(status=ending.status, signal=ending.signal, at=ending.at)
+        )
 
-    def _gone(self, live: Live, ending: Exit | None) -> None:
-        if ending is not None and ending.failed:
+    def _record_exit(self, live: LiveSession, ending: ProcessExit | None) -> None:
+        if ending is not None and ending.has_failed:
             live.failures = add_failure(live.failures, ending.at)
-        broke = tripped(live.failures)
+        broke = has_tripped(live.failures)
         if broke:
-            live.stage.move.trip()
+            live.lifecycle.move.trip_breaker()
         else:
-            live.stage.move.over()
-        self._roster.happened(
+            live.lifecycle.move.mark_exited()
+        self._roster.record_observation(
             live,
-            phase=live.stage.phase,
-            status=Status.ERROR if broke else Status.IDLE,
-            status_reason=_reason(ending),
+            phase=live.lifecycle.phase,
+            status=SessionStatus.ERROR if broke else SessionStatus.IDLE,
+            status_reason=_describe_exit(ending),
             turn_open=False,
             pid=None,
             pane_exit=ending if _is_known(ending) else None,
         )
         told = SessionExited(id=live.record.id, status=None if ending is None else ending.status)
-        self._roster.publish(live, EventName.SESSION_EXIT, told)
+        self._roster.publish_event(live, EventName.SESSION_EXIT, told)
         if broke:
-            self._roster.tell(live, EventName.SESSION_BREAKER_TRIPPED)
-            self._roster.tell(live, EventName.SESSION_ERROR)
+            self._roster.publish_now(live, EventName.SESSION_BREAKER_TRIPPED)
+            self._roster.publish_now(live, EventName.SESSION_ERROR)
 
-    def _resized(self, live: Live, cols: int, rows: int) -> None:
-        self._roster.change(live, durable=False, cols=cols, rows=rows)
+    def _handle_resize(self, live: LiveSession, cols: int, rows: int) -> None:
+        self._roster.update_record(live, durable=False, cols=cols, rows=rows)
 
-    def _printed(self, live: Live, screen: LastScreen) -> None:
+    def _handle_output(self, live: LiveSession, screen: LastScreen) -> None:
         live.last_output = now_ms(self._clock)
-        screen.printed()
+        screen.schedule_capture()
 
-    def _working(self, live: Live, reason: str) -> None:
-        self._roster.change(live, durable=False, status=Status.BUSY, status_reason=reason)
-        self._roster.tell(live, EventName.SESSION_WORKING)
-
-    def _idle(self, live: Live, reason: str) -> None:
-        self._roster.change(
-            live, durable=False, status=Status.IDLE, status_reason=reason, turn_open=False
+    def _handle_working(self, live: LiveSession, reason: str) -> None:
+        self._roster.update_record(
+            live, durable=False, status=SessionStatus.BUSY, status_reason=reason
         )
-        self._roster.tell(live, EventName.SESSION_IDLE)
+        self._roster.publish_now(live, EventName.SESSION_WORKING)
 
-    def _noted(self, live: Live, reason: str) -> None:
+    def _handle_idle(self, live: LiveSession, reason: str) -> None:
+        self._roster.update_record(
+            live, durable=False, status=SessionStatus.IDLE, status_reason=reason, turn_open=False
+        )
+        self._roster.publish_now(live, EventName.SESSION_IDLE)
+
+    def _handle_evidence(self, live: LiveSession, reason: str) -> None:
         if reason != live.record.status_reason:
-            self._roster.change(live, durable=False, status_reason=reason)
+            self._roster.update_record(live, durable=False, status_reason=reason)
 
 
-async def _alone(live: Live, move: Callable[[], Awaitable[_T]]) -> _T:
+async def _run_exclusively(live: LiveSession, move: Callable[[], Awaitable[_T]]) -> _T:
     """Run C{move} while no other operation of that session runs."""
     await live.lock.acquire()
     try:
@@ -352,20 +384,20 @@ async def _alone(live: Live, move: Callable[[], Awaitable[_T]]) -> _T:
         live.lock.release()
 
 
-def _all(*calls: Callable[[], None]) -> Callable[[], None]:
-    def do() -> None:
+def _combine_calls(*calls: Callable[[], None]) -> Callable[[], None]:
+    def call_all() -> None:
         for call in calls:
             call()
 
-    return do
+    return call_all
 
 
-def _is_known(ending: Exit | None) -> bool:
+def _is_known(ending: ProcessExit | None) -> bool:
     """Return whether it is known how the process ended; an unknown status is never 0."""
-    return ending is not None and ending != Exit(at=ending.at)
+    return ending is not None and ending != ProcessExit(at=ending.at)
 
 
-def _reason(ending: Exit | None) -> str:
+def _describe_exit(ending: ProcessExit | None) -> str:
     if ending is None or not _is_known(ending):
         return "the process is gone"
     if ending.signal is not None:

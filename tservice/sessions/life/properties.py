@@ -13,16 +13,22 @@ from tservice.core.errors import ServiceError, invalid_field
 from tservice.core.event_payloads import SessionPinnedPayload, SessionRenamedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
-from tservice.sessions.life.priority import SetPriority, apply_now, confined
-from tservice.sessions.live import Live
+from tservice.sessions.life.priority import SetPriority, apply_now, confine_to_location
+from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.display import MODEL_LENGTH, clean_line
-from tservice.sessions.record.model import Colour, ModelSource, NameSource, Nice, Session
+from tservice.sessions.record.model import (
+    ModelSource,
+    NameSource,
+    ProcessPriority,
+    Session,
+    SessionColour,
+)
 from tservice.sessions.record.names import check_name
-from tservice.sessions.record.ordering import reorder
-from tservice.sessions.roster import Roster
+from tservice.sessions.record.ordering import reorder_positions
+from tservice.sessions.registry import SessionRegistry
 
 
-class Properties:
+class SessionProperties:
     """Changes of the record that a caller requested; each is on disk when the method returns.
 
     @ivar fallback_name: generates the name of a session that has none.
@@ -32,7 +38,7 @@ class Properties:
         self,
         *,
         clock: IReactorTime,
-        roster: Roster,
+        roster: SessionRegistry,
         set_priority: SetPriority,
         fallback_name: Callable[[Session], str],
     ) -> None:
@@ -41,7 +47,9 @@ class Properties:
         self._set_priority = set_priority
         self._fallback_name = fallback_name
 
-    def rename(self, live: Live, name: str, source: NameSource = NameSource.MANUAL) -> Session:
+    def rename_session(
+        self, live: LiveSession, name: str, source: NameSource = NameSource.MANUAL
+    ) -> Session:
         """Set the name. An empty name restores a generated one.
 
         A title from a prompt (C{auto}) never replaces a name that a user chose.
@@ -51,8 +59,8 @@ class Properties:
             return live.session
         if not checked:
             checked, source = self._fallback_name(live.record), NameSource.PLACEHOLDER
-        session = self._roster.change(live, name=checked, name_source=source)
-        self._roster.publish(
+        session = self._roster.update_record(live, name=checked, name_source=source)
+        self._roster.publish_event(
             live,
             EventName.SESSION_RENAMED,
             SessionRenamedPayload(
@@ -61,37 +69,37 @@ class Properties:
         )
         return session
 
-    def colour(self, live: Live, colour: Colour) -> Session:
+    def set_colour(self, live: LiveSession, colour: SessionColour) -> Session:
         """Set the colour."""
-        return self._roster.change(live, colour=colour)
+        return self._roster.update_record(live, colour=colour)
 
-    def pin(self, live: Live, pinned: bool) -> Session:
+    def set_pinned(self, live: LiveSession, pinned: bool) -> Session:
         """Pin or unpin the session. Pinning again keeps the first time."""
         at = None
         if pinned:
             at = live.record.pinned_at or now_ms(self._clock)
-        session = self._roster.change(live, pinned=pinned, pinned_at=at)
+        session = self._roster.update_record(live, pinned=pinned, pinned_at=at)
         told = SessionPinnedPayload(id=session.id, pinned=pinned)
-        self._roster.publish(live, EventName.SESSION_PINNED, told)
+        self._roster.publish_event(live, EventName.SESSION_PINNED, told)
         return session
 
-    def nice(self, live: Live, nice: Nice) -> Session:
+    def set_priority(self, live: LiveSession, nice: ProcessPriority) -> Session:
         """Renice its process now, if it runs, and at every later start.
 
         @raise ServiceError: 422: the disk or the system refused; nothing was changed.
         """
         before = live.record.nice
-        session = self._roster.change(live, nice=nice)
+        session = self._roster.update_record(live, nice=nice)
         if (before.enabled or nice.enabled) and before != nice:
-            renice = confined(self._set_priority, live.record.place)
+            renice = confine_to_location(self._set_priority, live.record.location_id)
             try:
                 apply_now(renice, live.record.pid, nice)
             except ServiceError:
-                self._roster.happened(live, nice=before)
+                self._roster.record_observation(live, nice=before)
                 raise
         return session
 
-    def order(self, order: Sequence[str], caller: Identity) -> list[str]:
+    def set_order(self, order: Sequence[str], caller: Identity) -> list[str]:
         """Arrange the caller's sessions in this order. Sessions that are not named keep their
         positions.
 
@@ -102,14 +110,14 @@ class Properties:
             raise invalid_field("order", "names a session twice")
         lives = {session_id: self._roster.get(session_id, caller) for session_id in order}
         positions = {session_id: live.record.position for session_id, live in lives.items()}
-        self._roster.place(reorder(positions, order))
-        result = [live.record.id for live in self._roster.visible(caller)]
-        for owner_live in _one_per_owner(lives.values()):
-            owned = [it.record.id for it in self._roster if _same_owner(it, owner_live)]
+        self._roster.set_positions(reorder_positions(positions, order))
+        result = [live.record.id for live in self._roster.list_visible(caller)]
+        for owner_live in _first_per_owner(lives.values()):
+            owned = [it.record.id for it in self._roster if _have_same_owner(it, owner_live)]
             self._roster.publish_order(owner_live.record.owner, owned)
         return result
 
-    def report_model(self, live: Live, source: ModelSource, text: str | None) -> Session:
+    def report_model(self, live: LiveSession, source: ModelSource, text: str | None) -> Session:
         """Record the model name that C{source} reports. The text is untrusted and is cleaned
         first.
         """
@@ -117,15 +125,15 @@ class Properties:
         cleaned = clean_line(text or "", MODEL_LENGTH)
         if cleaned:
             models[source] = cleaned
-        return self._roster.change(live, models=models)
+        return self._roster.update_record(live, models=models)
 
 
-def _same_owner(one: Live, other: Live) -> bool:
+def _have_same_owner(one: LiveSession, other: LiveSession) -> bool:
     return one.record.owner == other.record.owner
 
 
-def _one_per_owner(lives: Iterable[Live]) -> list[Live]:
-    found: dict[str | None, Live] = {}
+def _first_per_owner(lives: Iterable[LiveSession]) -> list[LiveSession]:
+    found: dict[str | None, LiveSession] = {}
     for live in lives:
         found.setdefault(live.record.owner, live)
     return list(found.values())

@@ -14,8 +14,8 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.mux.interface import IPane, MuxBusy, MuxError, PaneCapture, PaneGone
-from tservice.sessions.interfaces import KeptScreen
-from tservice.sessions.output.lastscreen import LastScreen, SeenScreen
+from tservice.sessions.interfaces import SavedScreen
+from tservice.sessions.output.last_screen import CapturedScreen, LastScreen
 from tservice.sessions.record.model import Session
 from tservice.terminal.line_search import TextOccurrence, search_lines
 from tservice.terminal.plain_text import plain_text
@@ -34,7 +34,7 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 
 
 @frozen(kw_only=True)
-class ReadRequest:
+class TerminalReadRequest:
     """Request to read a terminal.
 
     @ivar history: rows above the screen; C{None}: the screen only.
@@ -59,7 +59,7 @@ class TerminalReading:
     render_ms: float = 0.0
 
 
-def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
+def count_history_rows(full: bool, lines: str | None, limit: int) -> int | None:
     """Return the number of rows above the screen to read (protocol-terminal).
 
     @param lines: the query parameter; anything but an integer of at least 1 means C{limit}.
@@ -74,7 +74,7 @@ async def read_terminal(
     clock: IReactorTime,
     session: Session,
     pane: IPane | None,
-    request: ReadRequest,
+    request: TerminalReadRequest,
     last: LastScreen | None = None,
 ) -> TerminalReading:
     """Return the terminal's text; without a process an empty one (protocol-terminal).
@@ -83,16 +83,16 @@ async def read_terminal(
     @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
     """
     begun = clock.seconds()
-    capture = None if pane is None else await _capture(pane, request.history or 0)
+    capture = None if pane is None else await _capture_pane(pane, request.history or 0)
     captured = clock.seconds()
     if capture is None:
-        return TerminalReading(data=_empty(session, request))
+        return TerminalReading(data=_empty_payload(session, request))
     if last is not None and request.history is None:
-        last.saw(capture)
+        last.record_capture(capture)
     lines: list[bytes] = []
-    async for piece in _in_pieces(clock, contained_lines(capture)):
+    async for piece in _iterate_batches(clock, contained_lines(capture)):
         lines += piece
-    data = _payload(session, capture, lines, request)
+    data = _make_payload(session, capture, lines, request)
     return TerminalReading(
         data=data,
         capture_ms=(captured - begun) * 1000,
@@ -100,25 +100,25 @@ async def read_terminal(
     )
 
 
-def stale_reading(
-    session: Session, seen: SeenScreen | None, kept: KeptScreen | None, tail: int | None
+def make_stale_reading(
+    session: Session, seen: CapturedScreen | None, kept: SavedScreen | None, tail: int | None
 ) -> TerminalReading:
     """Return the last screen of a session whose host is out of reach, marked with its time.
 
     @param seen: the last capture of this service.
     @param kept: the screen that an earlier run of the service saved.
     """
-    request = ReadRequest(tail=tail)
+    request = TerminalReadRequest(tail=tail)
     if seen is not None:
         lines = [*contained_lines(seen.capture)]
-        data = _payload(session, seen.capture, lines, request)
+        data = _make_payload(session, seen.capture, lines, request)
         return TerminalReading(data={**data, "stale": True, "staleAt": seen.at})
-    data = _empty(session, request)
+    data = _empty_payload(session, request)
     if kept is not None:
         # A line takes one row or more, so these lines cover at least the screen.
         lines = kept.lines.split(b"\r\n")[-session.rows :]
         text = b"\r\n".join(lines).decode("utf-8", "replace")
-        shown, reason = _cut(text, tail)
+        shown, reason = _cut_text(text, tail)
         told = {"truncated": reason is not None, "truncationReason": reason}
         data |= {"terminalBuffer": shown, "fullSize": len(text), **told, "staleAt": kept.at}
     return TerminalReading(data={**data, "stale": True})
@@ -131,14 +131,16 @@ async def search_terminal(
 
     @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
     """
-    capture = None if pane is None else await _capture(pane, None)
+    capture = None if pane is None else await _capture_pane(pane, None)
     if capture is None:
         return {"matches": [], "truncated": False}
     cut = capture.history_rows < capture.history_size
     found: list[TextOccurrence] = []
     more = False
     at = 0
-    async for lines in _in_pieces(clock, join_wrapped(capture.lines, find_continued(capture))):
+    async for lines in _iterate_batches(
+        clock, join_wrapped(capture.lines, find_continued(capture))
+    ):
         here, more = search_lines(map(plain_text, lines), needle, limit - len(found), nocase=nocase)
         found += [evolve(each, line=at + each.line) for each in here]
         at += len(lines)
@@ -147,7 +149,7 @@ async def search_terminal(
     return {"matches": [asdict(match) for match in found], "truncated": more or cut}
 
 
-async def _capture(pane: IPane, history: int | None) -> PaneCapture | None:
+async def _capture_pane(pane: IPane, history: int | None) -> PaneCapture | None:
     try:
         return await pane.capture_content(history)
     except PaneGone:
@@ -158,7 +160,9 @@ async def _capture(pane: IPane, history: int | None) -> PaneCapture | None:
         raise operation_failed(f"the terminal does not answer: {error}") from error
 
 
-async def _in_pieces(clock: IReactorTime, lines: Iterator[bytes]) -> AsyncIterator[list[bytes]]:
+async def _iterate_batches(
+    clock: IReactorTime, lines: Iterator[bytes]
+) -> AsyncIterator[list[bytes]]:
     """Yield C{lines} in batches of L{AT_ONCE}, so that a long history does not block the
     reactor.
     """
@@ -174,14 +178,14 @@ async def _in_pieces(clock: IReactorTime, lines: Iterator[bytes]) -> AsyncIterat
     yield piece
 
 
-def _payload(
-    session: Session, capture: PaneCapture, lines: list[bytes], request: ReadRequest
+def _make_payload(
+    session: Session, capture: PaneCapture, lines: list[bytes], request: TerminalReadRequest
 ) -> dict[str, Any]:
     full = request.history is not None
     text = b"\r\n".join(lines).decode("utf-8", "replace")
     if full:
         text += move_to_caret(capture).decode()
-    shown, reason = _cut(text, request.tail)
+    shown, reason = _cut_text(text, request.tail)
     if reason is None and capture.history_rows < min(request.history or 0, capture.history_size):
         # The capture reached its limit.
         reason = "capped"
@@ -201,7 +205,7 @@ def _payload(
     }
 
 
-def _cut(text: str, tail: int | None) -> tuple[str, str | None]:
+def _cut_text(text: str, tail: int | None) -> tuple[str, str | None]:
     if tail is not None and tail < len(text) and tail <= BUFFER_BOUND:
         return keep_tail(text, tail), "tail"
     if len(text) > BUFFER_BOUND:
@@ -209,7 +213,7 @@ def _cut(text: str, tail: int | None) -> tuple[str, str | None]:
     return text, None
 
 
-def _empty(session: Session, request: ReadRequest) -> dict[str, Any]:
+def _empty_payload(session: Session, request: TerminalReadRequest) -> dict[str, Any]:
     return {
         "terminalBuffer": "",
         "status": session.status,

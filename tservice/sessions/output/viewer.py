@@ -26,7 +26,7 @@ EARLY = 8
 
 
 class ViewerSocket(Protocol):
-    """Socket of a viewer; C{writable} bounds the bytes queued there."""
+    """Socket of a viewer; C{is_writable} bounds the bytes queued there."""
 
     def send_text(self, text: str) -> None:
         """Queue a text frame."""
@@ -34,16 +34,16 @@ class ViewerSocket(Protocol):
     def send_binary(self, data: bytes) -> None:
         """Queue a binary frame."""
 
-    def writable(self) -> bool:
+    def is_writable(self) -> bool:
         """Return false while the transport asks for a pause."""
 
 
-def frame(kind: str, **fields: object) -> str:
+def format_frame(kind: str, **fields: object) -> str:
     """Return a text frame of the protocol."""
     return json.dumps({"t": kind, **fields}, ensure_ascii=False, separators=(",", ":"))
 
 
-class Viewer:
+class TerminalViewer:
     """Sends one client the output after its offset, at the client's speed.
 
     A client that is too far behind, or out of the ring, is marked and gets nothing until its socket
@@ -56,7 +56,7 @@ class Viewer:
     """
 
     def __init__(
-        self, wire: ViewerSocket, log: OutputLog, want_snapshot: Callable[[Viewer], None]
+        self, wire: ViewerSocket, log: OutputLog, want_snapshot: Callable[[TerminalViewer], None]
     ) -> None:
         self._wire = wire
         self._log = log
@@ -66,7 +66,7 @@ class Viewer:
         self._greeted = False
         self._later: deque[str] = deque(maxlen=EARLY)
         self.offset = 0
-        self.behind = False
+        self.is_behind = False
         self.glyphs: Sequence[GlyphRun] = ()
 
     @property
@@ -74,12 +74,12 @@ class Viewer:
         """Epoch of the stream that this viewer follows."""
         return self._log.epoch
 
-    def hello(self, offset: int, cols: int, rows: int, *, resumed: bool) -> None:
+    def send_hello(self, offset: int, cols: int, rows: int, *, resumed: bool) -> None:
         """Send the hello: the next binary frame starts at C{offset}."""
         self.offset = offset
         self._greeted = True
         self._wire.send_text(
-            frame(
+            format_frame(
                 "hello",
                 v=1,
                 epoch=self._log.epoch,
@@ -93,7 +93,7 @@ class Viewer:
         while self._later:
             self._wire.send_text(self._later.popleft())
 
-    def tell(self, text: str) -> None:
+    def send_frame(self, text: str) -> None:
         """Send a frame that is not output, after the hello."""
         if self._greeted:
             self._wire.send_text(text)
@@ -102,19 +102,19 @@ class Viewer:
 
     def greet_with_snapshot(self) -> None:
         """Begin with a snapshot: hello and snapshot follow once the pane was captured."""
-        self.behind = True
-        self._ask()
+        self.is_behind = True
+        self._request_snapshot()
 
-    def snapshot(self, capture: PaneCapture) -> None:
+    def send_snapshot(self, capture: PaneCapture) -> None:
         """Replace the client's screen and continue from the capture's offset."""
         if not self._greeted:
-            self.hello(capture.offset, capture.cols, capture.rows, resumed=False)
-        self.behind = self._asked = False
+            self.send_hello(capture.offset, capture.cols, capture.rows, resumed=False)
+        self.is_behind = self._asked = False
         self.offset = capture.offset
         if self._got is not None:
             self._got = capture.offset
         self._wire.send_text(
-            frame(
+            format_frame(
                 "snapshot",
                 offset=capture.offset,
                 cols=capture.cols,
@@ -122,26 +122,26 @@ class Viewer:
                 data=build_snapshot_text(capture),
             )
         )
-        self.pump()
+        self.send_available()
 
-    def snapshot_failed(self) -> None:
-        """Record that the snapshot failed; the next L{pump} requests another."""
+    def handle_snapshot_failure(self) -> None:
+        """Record that the snapshot failed; the next L{send_available} requests another."""
         self._asked = False
 
-    def got(self, offset: int) -> None:
+    def acknowledge_drawn(self, offset: int) -> None:
         """Record that the client has drawn everything before C{offset}; invalid offsets are
         ignored.
         """
         if offset <= self.offset:
             self._got = max(self._got or 0, offset)
-            self.pump()
+            self.send_available()
 
-    def pump(self) -> None:
+    def send_available(self) -> None:
         """Send available output at the client's speed; request a snapshot if it must skip."""
-        if self._too_far():
-            self.behind = True
-        if self.behind:
-            self._ask()
+        if self._is_too_far():
+            self.is_behind = True
+        if self.is_behind:
+            self._request_snapshot()
             return
         while self.offset < self._log.end and self.takes_more():
             data = self._log.read(self.offset, FRAME)
@@ -152,26 +152,26 @@ class Viewer:
         """Return whether the socket is writable and the client has drawn most of the sent
         output.
         """
-        return self._wire.writable() and self._drawing() < DRAWING
+        return self._wire.is_writable() and self._count_undrawn() < DRAWING
 
-    def left_behind(self) -> bool:
+    def is_left_behind(self) -> bool:
         """Return whether the client cannot follow: too far behind, and not ready for the
         snapshot.
 
         A new client is not slow, nor is one that only met a gap in the output.
         """
-        return self.behind and self._greeted and not self.takes_more()
+        return self.is_behind and self._greeted and not self.takes_more()
 
-    def _too_far(self) -> bool:
+    def _is_too_far(self) -> bool:
         if not self._log.has_offset(self.offset):
             return True
         drawn = self.offset if self._got is None else min(self._got, self.offset)
         return self._log.end - drawn > WINDOW
 
-    def _drawing(self) -> int:
+    def _count_undrawn(self) -> int:
         return 0 if self._got is None else self.offset - self._got
 
-    def _ask(self) -> None:
+    def _request_snapshot(self) -> None:
         # A snapshot queued on a full socket would be stale and cost memory.
         if self._asked or not self.takes_more():
             return

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import attrs
 
-from tservice.sessions.record.display import restored_models
+from tservice.sessions.record.display import models_after_restart
 from tservice.sessions.record.model import Session
 
 COLUMNS = tuple(
@@ -21,7 +21,7 @@ COLUMNS = tuple(
 _Decoder = Callable[[Any], Any]
 
 
-def _decoder(hint: Any) -> _Decoder | None:
+def _make_decoder(hint: Any) -> _Decoder | None:
     """Return the function that converts a database value to the type C{hint}; C{None} if none is
     needed.
     """
@@ -36,26 +36,26 @@ def _decoder(hint: Any) -> _Decoder | None:
     return kind if issubclass(kind, Enum | bool) else None
 
 
-def _decoders() -> dict[str, _Decoder]:
-    found = {name: _decoder(hint) for name, hint in get_type_hints(Session).items()}
+def _make_decoders() -> dict[str, _Decoder]:
+    found = {name: _make_decoder(hint) for name, hint in get_type_hints(Session).items()}
     named = {name: decoder for name, decoder in found.items() if decoder is not None}
-    return named | {"models": lambda text: restored_models(json.loads(text))}
+    return named | {"models": lambda text: models_after_restart(json.loads(text))}
 
 
-_DECODERS = _decoders()
+_DECODERS = _make_decoders()
 
 
 def to_row(session: Session) -> tuple[Any, ...]:
     """Return the record's values in the order of L{COLUMNS}."""
-    return tuple(_encode(getattr(session, name)) for name in COLUMNS)
+    return tuple(_encode_value(getattr(session, name)) for name in COLUMNS)
 
 
 def from_row(row: sqlite3.Row) -> Session:
     """Return the record of a row that L{to_row} made."""
-    return Session(**{name: _decode(name, row[name]) for name in COLUMNS})
+    return Session(**{name: _decode_value(name, row[name]) for name in COLUMNS})
 
 
-def _encode(value: Any) -> Any:
+def _encode_value(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, bool):
@@ -67,7 +67,7 @@ def _encode(value: Any) -> Any:
     return value
 
 
-def _decode(name: str, value: Any) -> Any:
+def _decode_value(name: str, value: Any) -> Any:
     if value is None or name not in _DECODERS:
         return value
     return _DECODERS[name](value)

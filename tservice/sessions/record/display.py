@@ -29,7 +29,7 @@ def clean_line(text: str, limit: int) -> str:
     return cut_between(kept.strip(), limit)
 
 
-def display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
+def choose_display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
     """Return the text of the highest-ranking source with a report, and that source."""
     for source in ModelSource:
         text = clean_line(models.get(source, ""), MODEL_LENGTH)
@@ -38,7 +38,7 @@ def display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
     return None
 
 
-def custom_models(model_id: str | None) -> dict[str, str]:
+def initial_models(model_id: str | None) -> dict[str, str]:
     """Return the initial model reports of a new session that uses C{model_id} of a custom
     endpoint.
     """
@@ -47,7 +47,7 @@ def custom_models(model_id: str | None) -> dict[str, str]:
     return {ModelSource.CUSTOM_ENDPOINT: clean_line(model_id, MODEL_LENGTH)}
 
 
-def restored_models(models: Mapping[str, str]) -> dict[str, str]:
+def models_after_restart(models: Mapping[str, str]) -> dict[str, str]:
     """Return the model reports that survive a restart. C{config} is read again
     (protocol-session).
     """

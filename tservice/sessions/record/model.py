@@ -17,7 +17,7 @@ from tservice.core.places.location import (
 )
 from tservice.core.users.os_users import OsUserId
 from tservice.sessions.record.display import ModelSource as ModelSource
-from tservice.sessions.record.display import display_model
+from tservice.sessions.record.display import choose_display_model
 
 _HIDDEN = {"hidden": True}
 """Field metadata: the field is never shown to clients."""
@@ -27,7 +27,7 @@ _NULL = {"null": True}
 """Field metadata: C{None} is shown as C{null} instead of being left out."""
 
 
-class Status(StrEnum):
+class SessionStatus(StrEnum):
     """What a session is doing (protocol-status)."""
 
     IDLE = "idle"
@@ -36,7 +36,7 @@ class Status(StrEnum):
     ERROR = "error"
 
 
-class Phase(StrEnum):
+class ProcessPhase(StrEnum):
     """Phase of a session's process; decides which operations are allowed."""
 
     CREATED = "created"
@@ -59,7 +59,7 @@ class NameSource(StrEnum):
     MANUAL = "manual"
 
 
-class Colour(StrEnum):
+class SessionColour(StrEnum):
     """The colours that a user can give a session."""
 
     DEFAULT = "default"
@@ -72,7 +72,7 @@ class Colour(StrEnum):
     PINK = "pink"
 
 
-class Location(StrEnum):
+class SessionLocationKind(StrEnum):
     """Where the pane lives."""
 
     LOCAL = "local"
@@ -107,7 +107,7 @@ class AutoResume:
 
 
 @frozen(kw_only=True)
-class Nice:
+class ProcessPriority:
     """Scheduling priority of the pane's process, -20 (most) to 19; 0 while disabled."""
 
     enabled: bool = False
@@ -115,7 +115,7 @@ class Nice:
 
 
 @frozen(kw_only=True)
-class Tokens:
+class TokenUsage:
     """Tokens used so far; an agent tells them, and no number is too large to be told."""
 
     input: int = 0
@@ -123,7 +123,7 @@ class Tokens:
     total: int = 0
 
     @classmethod
-    def counted(cls, taken: int, given: int) -> Tokens:
+    def from_counts(cls, taken: int, given: int) -> TokenUsage:
         """Make the totals from the tokens that an agent consumed and produced, each capped at
         L{TOKENS_MAX}.
         """
@@ -132,7 +132,7 @@ class Tokens:
 
 
 @frozen(kw_only=True)
-class CustomModel:
+class EndpointModel:
     """A model of a custom endpoint (protocol-models)."""
 
     endpoint_id: str
@@ -145,7 +145,7 @@ MODEL_PARAMS = frozenset({"model", "provider"})
 
 
 @frozen(kw_only=True)
-class Exit:
+class ProcessExit:
     """How the process ended; all C{None}: nobody knows.
 
     @ivar at: Unix milliseconds when it was noticed.
@@ -159,13 +159,13 @@ class Exit:
     reason: str | None = None
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """True if the process is known to have failed."""
         return self.signal is not None or (self.status is not None and self.status != 0)
 
 
 @frozen(kw_only=True)
-class Remote:
+class RemoteTarget:
     """The remote host's part; C{owned} false: attached to, so never killed (protocol-remote)."""
 
     host_id: str
@@ -174,7 +174,7 @@ class Remote:
 
 
 @frozen(kw_only=True)
-class Container:
+class ContainerTarget:
     """The container's part (protocol-containers)."""
 
     host_id: str
@@ -190,7 +190,7 @@ class TodoStatus(StrEnum):
 
 
 @frozen(kw_only=True)
-class Todo:
+class TodoItem:
     """One line of an agent's to-do list.
 
     @ivar doing: the same as what is being done, for the time in which it is.
@@ -209,7 +209,7 @@ class Session:
     @ivar pid: the process of the session, C{None} without one.
     @ivar position: its position in the list of all sessions; smaller comes first.
     @ivar turn_open: a prompt was submitted to its agent, and no end of the turn was reported yet.
-    @ivar models: the report of each source; L{record.display.display_model} ranks them.
+    @ivar models: the report of each source; L{record.display.choose_display_model} ranks them.
     @ivar params: launch parameters of its mode (protocol-clis), including C{model} and C{effort}.
     @ivar conversation_ids: the agent's own ids, oldest first.
     @ivar current_tool: one line about the tool that runs in the turn, from the agent's hooks; not
@@ -228,8 +228,8 @@ class Session:
     working_dir: str
     created_at: int
     last_activity_at: int
-    phase: Phase = field(default=Phase.CREATED, metadata=_HIDDEN)
-    status: Status = Status.IDLE
+    phase: ProcessPhase = field(default=ProcessPhase.CREATED, metadata=_HIDDEN)
+    status: SessionStatus = SessionStatus.IDLE
     status_reason: str | None = None
     pid: int | None = field(default=None, metadata=_NULL)
     owner: str | None = None
@@ -239,7 +239,7 @@ class Session:
     parent_session_id: str | None = None
     agent_origin: str | None = field(default=None, metadata=_HIDDEN)
     position: int = field(default=0, metadata=_HIDDEN)
-    colour: Colour = field(default=Colour.DEFAULT, metadata={"named": "color"})
+    colour: SessionColour = field(default=SessionColour.DEFAULT, metadata={"named": "color"})
     pinned: bool = False
     pinned_at: int | None = None
     cols: int = 120
@@ -248,32 +248,32 @@ class Session:
     auto_clear: AutoClear = field(factory=AutoClear)
     auto_resume: AutoResume = field(factory=AutoResume)
     limit_paused: bool = False
-    nice: Nice = field(factory=Nice)
+    nice: ProcessPriority = field(factory=ProcessPriority)
     flicker_filter: bool = False
-    tokens: Tokens = field(factory=Tokens)
+    tokens: TokenUsage = field(factory=TokenUsage)
     total_cost: float = 0.0
     context_used_percentage: float | None = None
     models: Mapping[str, str] = field(factory=dict, metadata=_HIDDEN)
     params: Mapping[str, Any] = field(factory=dict)
     env_overrides: Mapping[str, str] = field(factory=dict, repr=False, metadata=_HIDDEN)
-    custom_model: CustomModel | None = None
+    custom_model: EndpointModel | None = None
     conversation_ids: tuple[str, ...] = ()
-    pane_exit: Exit | None = None
-    location: Location = Location.LOCAL
-    remote: Remote | None = None
-    container: Container | None = None
+    pane_exit: ProcessExit | None = None
+    location: SessionLocationKind = SessionLocationKind.LOCAL
+    remote: RemoteTarget | None = None
+    container: ContainerTarget | None = None
     hooks_available: bool = False
     statusline_telemetry: bool = field(default=False, metadata=_HIDDEN)
     os_user: OsUserId | None = field(default=None, metadata=_HIDDEN)
     current_tool: str | None = field(default=None, metadata=_LIVE)
     background_tasks: int | None = field(default=None, metadata=_LIVE)
-    todos: tuple[Todo, ...] | None = field(default=None, metadata=_LIVE)
+    todos: tuple[TodoItem, ...] | None = field(default=None, metadata=_LIVE)
     current_task: str | None = field(default=None, metadata=_LIVE)
 
     @property
-    def place(self) -> LocationId:
-        """The location of the session; L{fields_of_place} is the inverse."""
-        if self.location is Location.LOCAL:
+    def location_id(self) -> LocationId:
+        """The location of the session; L{location_fields} is the inverse."""
+        if self.location is SessionLocationKind.LOCAL:
             known = self.os_user
             return OWN_LOCATION if known is None else location_of_os_user(known.name, known.uid)
         kind = LocationKind(self.location.value)
@@ -283,7 +283,7 @@ class Session:
         return LocationId(kind=kind, name=found.host_id, part=found.name)
 
     @property
-    def owned(self) -> bool:
+    def is_owned(self) -> bool:
         """True if the service created the session. Others are only attached to, and never ended."""
         return self.remote is None or self.remote.owned
 
@@ -292,34 +292,34 @@ class Session:
         """True if the service detached without ending the process; a start attaches again
         (protocol-delete).
         """
-        return self.phase is Phase.DETACHED
+        return self.phase is ProcessPhase.DETACHED
 
     @property
     def respawn_blocked(self) -> bool:
         """True if the exit breaker tripped; only a start with C{clearBreaker} is then allowed."""
-        return self.phase is Phase.ERROR
+        return self.phase is ProcessPhase.ERROR
 
     @property
     def display_model(self) -> str | None:
         """Display name of the model from the most trusted source."""
-        found = display_model(self.models)
+        found = choose_display_model(self.models)
         return None if found is None else found[0]
 
     @property
     def display_model_source(self) -> ModelSource | None:
-        """The source of L{display_model}."""
-        found = display_model(self.models)
+        """The source of L{choose_display_model}."""
+        found = choose_display_model(self.models)
         return None if found is None else found[1]
 
 
-def fields_of_place(place: LocationId) -> dict[str, Any]:
+def location_fields(place: LocationId) -> dict[str, Any]:
     """Return the L{Session} fields for a session in C{place}."""
     if place.is_on_this_machine:
         known = None if place.uid is None else OsUserId(name=place.name, uid=place.uid)
         return {"os_user": known}
     if place.kind is LocationKind.CONTAINER:
-        container = Container(host_id=place.name, name=place.part)
-        return {"location": Location.CONTAINER, "container": container}
+        container = ContainerTarget(host_id=place.name, name=place.part)
+        return {"location": SessionLocationKind.CONTAINER, "container": container}
     owned = place.tmux_session is None
-    remote = Remote(host_id=place.name, name=place.part, owned=owned)
-    return {"location": Location.REMOTE, "remote": remote}
+    remote = RemoteTarget(host_id=place.name, name=place.part, owned=owned)
+    return {"location": SessionLocationKind.REMOTE, "remote": remote}

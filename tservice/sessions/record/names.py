@@ -31,7 +31,7 @@ def check_name(name: str, field: str = "name") -> str:
     return name.strip()
 
 
-def placeholder(working_dir: str, mode: str, taken: Collection[str]) -> str:
+def generate_name(working_dir: str, mode: str, taken: Collection[str]) -> str:
     """Return a generated name that is not C{taken}: the folder's name, numbered from the second
     on.
     """

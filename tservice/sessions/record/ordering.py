@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 
-def reorder(positions: Mapping[str, int], order: Iterable[str]) -> dict[str, int]:
+def reorder_positions(positions: Mapping[str, int], order: Iterable[str]) -> dict[str, int]:
     """Return the new positions of the sessions in C{order}, which names each once.
 
     The sessions exchange the positions that they held, so sessions outside C{order} keep theirs.

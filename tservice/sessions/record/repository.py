@@ -39,7 +39,7 @@ class SessionRepository:
         """
         self._database.execute(_SAVE, to_row(session), durable=durable)
 
-    def note(self, session: Session) -> None:
+    def save_observation(self, session: Session) -> None:
         """Insert or replace a record with an observed change; a full disk gets it later.
 
         No flush is made: a power loss may undo it.
@@ -55,14 +55,14 @@ class SessionRepository:
         try:
             self._database.execute(_REMOVE, (session_id,))
         except DiskFull:
-            self.drop(session_id)
+            self.remove_deferred(session_id)
             raise
 
-    def drop(self, session_id: str) -> None:
+    def remove_deferred(self, session_id: str) -> None:
         """Delete the record without a caller's request. On a full disk the change is deferred."""
         self._database.execute_or_defer(("session", session_id), _REMOVE, (session_id,))
 
-    def place(self, positions: Mapping[str, int]) -> None:
+    def set_positions(self, positions: Mapping[str, int]) -> None:
         """Set the positions of these sessions in one transaction."""
         with self._database.transaction():
             self._database.execute_many(

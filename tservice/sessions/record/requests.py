@@ -10,7 +10,7 @@ from tservice.cases.interfaces import CaseWorktreeRequest as CaseWorktreeRequest
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.identity import Identity
 from tservice.core.places.location import LocationId
-from tservice.sessions.record.model import CustomModel
+from tservice.sessions.record.model import EndpointModel
 
 INPUT_LENGTH = 65_536
 """Maximum characters of one input (protocol-input)."""
@@ -20,7 +20,7 @@ SEQ_LIMIT = 2**53 - 1
 
 
 @frozen(kw_only=True)
-class ModelWish:
+class ModelRequest:
     """Requested model of a custom endpoint, and the questions that were answered with yes
     (protocol-models).
     """
@@ -53,8 +53,8 @@ class CreateRequest:
     env_overrides: Mapping[str, str] = field(factory=dict, repr=False)
     resume_session_id: str | None = None
     statusline_telemetry: bool = False
-    model_wish: ModelWish | None = None
-    custom_model: CustomModel | None = None
+    model_wish: ModelRequest | None = None
+    custom_model: EndpointModel | None = None
     attach: LocationId | None = None
     start: bool = False
     worktree: CaseWorktreeRequest | None = None

@@ -10,7 +10,7 @@ DESKTOP_CLAIM_MS = 90_000
 """Milliseconds for which a desktop's size keeps phones and tablets from changing it."""
 
 
-class Viewport(StrEnum):
+class ViewportKind(StrEnum):
     """What kind of screen asks."""
 
     MOBILE = "mobile"
@@ -19,7 +19,7 @@ class Viewport(StrEnum):
 
 
 @frozen(kw_only=True)
-class Wish:
+class SizeRequest:
     """Request for a size.
 
     @ivar viewer: the client id of a terminal socket, C{None} for a request over HTTP.
@@ -29,18 +29,18 @@ class Wish:
 
     cols: int
     rows: int
-    viewport: Viewport | None = None
+    viewport: ViewportKind | None = None
     viewer: str | None = None
     force: bool = False
 
     @property
-    def small(self) -> bool:
+    def is_small(self) -> bool:
         """True for a phone or a tablet, which a desktop's claim blocks."""
-        return self.viewport in (Viewport.MOBILE, Viewport.TABLET)
+        return self.viewport in (ViewportKind.MOBILE, ViewportKind.TABLET)
 
 
 @frozen(kw_only=True)
-class Claims:
+class SizeClaims:
     """Size requests of the viewers: the last request of each, one entry a socket.
 
     @ivar wishes: requests of the connected viewers, the latest last.
@@ -49,45 +49,45 @@ class Claims:
     @ivar desktop_at: Unix milliseconds of that claim, C{None} without a claim.
     """
 
-    wishes: tuple[Wish, ...] = ()
+    wishes: tuple[SizeRequest, ...] = ()
     holder: str | None = None
     desktop: str | None = None
     desktop_at: int | None = None
 
 
-def may_resize(claims: Claims, wish: Wish, now: int) -> bool:
+def may_resize(claims: SizeClaims, wish: SizeRequest, now: int) -> bool:
     """Return whether a size request is granted.  An unknown kind of screen does not count as a
     phone.
     """
-    if wish.force or not wish.small or claims.desktop_at is None:
+    if wish.force or not wish.is_small or claims.desktop_at is None:
         return True
     return now - claims.desktop_at >= DESKTOP_CLAIM_MS
 
 
-def after_wish(claims: Claims, wish: Wish, now: int) -> Claims:
+def apply_size_request(claims: SizeClaims, wish: SizeRequest, now: int) -> SizeClaims:
     """Return the claims after a size request, granted or not.
 
     A desktop renews its claim. A forced phone ends the claim, or its next resize would be ignored.
     """
     granted = may_resize(claims, wish, now)
     if wish.viewer is not None:
-        claims = evolve(claims, wishes=(*_others(claims, wish.viewer), wish))
+        claims = evolve(claims, wishes=(*_requests_of_others(claims, wish.viewer), wish))
     if not granted:
         return claims
     claims = evolve(claims, holder=wish.viewer)
-    if wish.viewport is Viewport.DESKTOP:
+    if wish.viewport is ViewportKind.DESKTOP:
         return evolve(claims, desktop=wish.viewer, desktop_at=now)
-    return evolve(claims, desktop=None, desktop_at=None) if wish.force and wish.small else claims
+    return evolve(claims, desktop=None, desktop_at=None) if wish.force and wish.is_small else claims
 
 
-def after_leaving(claims: Claims, viewer: str) -> tuple[Claims, Wish | None]:
+def remove_viewer(claims: SizeClaims, viewer: str) -> tuple[SizeClaims, SizeRequest | None]:
     """Return the claims without C{viewer}, and the size request that is in effect from now on.
 
     The viewer's desktop claim ends. If the viewer set the size, the latest remaining desktop takes
     over, or else the latest remaining request. C{None}: nothing changes.
     """
-    left = _others(claims, viewer)
-    heir = next(reversed([*(w for w in left if not w.small)] or [*left]), None)
+    left = _requests_of_others(claims, viewer)
+    heir = next(reversed([*(w for w in left if not w.is_small)] or [*left]), None)
     if claims.desktop == viewer:
         claims = evolve(claims, desktop=None, desktop_at=None)
     if claims.holder != viewer:
@@ -95,5 +95,5 @@ def after_leaving(claims: Claims, viewer: str) -> tuple[Claims, Wish | None]:
     return evolve(claims, wishes=left, holder=heir.viewer if heir else None), heir
 
 
-def _others(claims: Claims, viewer: str) -> tuple[Wish, ...]:
+def _requests_of_others(claims: SizeClaims, viewer: str) -> tuple[SizeRequest, ...]:
     return tuple(wish for wish in claims.wishes if wish.viewer != viewer)

@@ -15,7 +15,9 @@ from tservice.sessions.record.model import ModelSource, Session
 
 
 @cache
-def answer_of(record: type[attrs.AttrsInstance], base: type[Payload] = Payload) -> type[Payload]:
+def make_answer_model(
+    record: type[attrs.AttrsInstance], base: type[Payload] = Payload
+) -> type[Payload]:
     """Return the answer model of C{record}: C{base} and every field that is not hidden.
 
     The model is named after the record. A field that is C{None} is left out, unless the record says
@@ -23,7 +25,7 @@ def answer_of(record: type[attrs.AttrsInstance], base: type[Payload] = Payload) 
     """
     hints = get_type_hints(record)
     fields = {
-        each.name: _field(hints[each.name], each.metadata)
+        each.name: _make_field(hints[each.name], each.metadata)
         for each in attrs.fields(record)
         if "hidden" not in each.metadata and each.name not in base.model_fields
     }
@@ -32,40 +34,40 @@ def answer_of(record: type[attrs.AttrsInstance], base: type[Payload] = Payload) 
     return create_model(name, __base__=base, __doc__=doc, **cast(Any, fields))
 
 
-def shown(record: attrs.AttrsInstance) -> Payload:
+def part_answer(record: attrs.AttrsInstance) -> Payload:
     """Return the answer for a part of a session."""
-    return answer_of(type(record)).model_validate(record, from_attributes=True)
+    return make_answer_model(type(record)).model_validate(record, from_attributes=True)
 
 
-def session_answer(session: Session) -> SessionAnswer:
+def make_session_answer(session: Session) -> SessionAnswer:
     """Return the record for an answer or an event, without the values of C{env_overrides}."""
     return SessionAnswer.model_validate(session, from_attributes=True)
 
 
-def _field(hint: Any, metadata: Any) -> tuple[Any, Any]:
+def _make_field(hint: Any, metadata: Any) -> tuple[Any, Any]:
     alias = {"alias": metadata["named"]} if "named" in metadata else {}
-    kept, empty = _without_none(hint)
-    kind = _shown(kept)
+    kept, empty = _strip_none(hint)
+    kind = _answer_type(kept)
     if not empty:
         return kind, Field(**alias)
     return kind | None, Field(**alias) if "null" in metadata else omit_if_none(**alias)
 
 
-def _shown(hint: Any) -> Any:
+def _answer_type(hint: Any) -> Any:
     """Return the answer type of a record, or of a tuple of records."""
     if get_origin(hint) is tuple and attrs.has(get_args(hint)[0]):
-        return tuple[answer_of(get_args(hint)[0]), ...]  # type: ignore[misc]
-    return answer_of(hint) if attrs.has(hint) else hint
+        return tuple[make_answer_model(get_args(hint)[0]), ...]  # type: ignore[misc]
+    return make_answer_model(hint) if attrs.has(hint) else hint
 
 
-def _without_none(hint: Any) -> tuple[Any, bool]:
+def _strip_none(hint: Any) -> tuple[Any, bool]:
     if get_origin(hint) not in (Union, UnionType):
         return hint, False
     (kept,) = (each for each in get_args(hint) if each is not type(None))
     return kept, True
 
 
-class _Derived(SessionPayload):
+class _SessionAnswerBase(SessionPayload):
     """A session (protocol-session)."""
 
     display_model: str | None
@@ -75,6 +77,6 @@ class _Derived(SessionPayload):
 
 if TYPE_CHECKING:
     # A type checker cannot see the other fields, which come from the record.
-    SessionAnswer = _Derived
+    SessionAnswer = _SessionAnswerBase
 else:
-    SessionAnswer = answer_of(Session, _Derived)
+    SessionAnswer = make_answer_model(Session, _SessionAnswerBase)

@@ -13,26 +13,26 @@ from tservice.core.errors import ServiceError, invalid_field
 from tservice.core.event_payloads import SessionPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.sessions.interfaces import Delivery, ISessions
-from tservice.sessions.record.model import Session, Status
-from tservice.sessions.waits.output import OutputOutcome, OutputWaits, search_buffer
-from tservice.sessions.waits.signals import (
+from tservice.sessions.interfaces import InputDelivery, ISessions
+from tservice.sessions.record.model import Session, SessionStatus
+from tservice.sessions.waits.output_waits import OutputOutcome, ParkedOutputWaits, search_buffer
+from tservice.sessions.waits.signal_waits import (
     DEFAULT_UNTIL,
     TURN_SIGNALS,
+    ParkedSignalWaits,
     ParkedWait,
-    Signal,
+    SessionSignal,
     WaitOutcome,
-    Waits,
     WaitSlots,
     clamp_timeout,
-    first_of,
+    find_first_signal,
 )
 from tservice.terminal.stream_matcher import SearchNeedle
 
 FLEET_MAX = 100
 """Maximum sessions of one fleet wait."""
 
-_EVENTS = {f"session:{signal}": signal for signal in Signal}
+_EVENTS = {f"session:{signal}": signal for signal in SessionSignal}
 
 
 @frozen(kw_only=True)
@@ -43,12 +43,12 @@ class WaitRequest:
     @ivar timeout_ms: positive; clamped here.
     """
 
-    until: tuple[Signal, ...] | None = None
+    until: tuple[SessionSignal, ...] | None = None
     timeout_ms: int
     fresh: bool = False
 
 
-class Waiting:
+class WaitService:
     """Waits for signals and for output on sessions that the caller may see.
 
     @param blocked: returns whether an approval of that session is pending.
@@ -60,38 +60,40 @@ class Waiting:
         clock: IReactorTime,
         sessions: ISessions,
         slots: WaitSlots,
-        outputs: OutputWaits,
+        outputs: ParkedOutputWaits,
         hub: EventHub,
         blocked: Callable[[str], bool],
         gives_signals: Callable[[str], bool],
     ) -> None:
         self._clock = clock
         self._sessions = sessions
-        self._waits = Waits(clock, slots)
+        self._waits = ParkedSignalWaits(clock, slots)
         self._outputs = outputs
         self._blocked = blocked
         self._gives_signals = gives_signals
-        self.stop = hub.subscribe(self._heard)
+        self.stop = hub.subscribe(self._handle_event)
 
-    async def wait(self, session_id: str, request: WaitRequest, caller: Identity) -> dict[str, Any]:
+    async def wait_for_signal(
+        self, session_id: str, request: WaitRequest, caller: Identity
+    ) -> dict[str, Any]:
         """Hold the call until a signal (protocol-waits)."""
         session = self._sessions.get(session_id, caller)
-        until = self._until(session.mode, request.until)
-        held = self._held(session, request)
-        signal = first_of(held, frozenset(until))
+        until = self._resolve_signals(session.mode, request.until)
+        held = self._find_held_signals(session, request)
+        signal = find_first_signal(held, frozenset(until))
         if signal is not None:
-            outcome = _at_once({session_id: signal})
+            outcome = _immediate_outcome({session_id: signal})
         else:
-            parked = self._waits.park(
+            parked = self._waits.park_wait(
                 {session_id: None},
                 frozenset(until),
                 clamp_timeout(request.timeout_ms),
                 caller.username,
             )
-            outcome = await self._settled(parked)
-        return self._answer(session_id, until, request.timeout_ms, outcome)
+            outcome = await self._await_outcome(parked)
+        return self._make_answer(session_id, until, request.timeout_ms, outcome)
 
-    async def fleet(
+    async def wait_for_fleet(
         self, ids: Sequence[str], request: WaitRequest, caller: Identity, *, need_all: bool
     ) -> dict[str, Any]:
         """Hold the call until any or all of several sessions signal (protocol-fleet)."""
@@ -99,26 +101,28 @@ class Waiting:
         sessions = [self._sessions.get(session_id, caller) for session_id in dict.fromkeys(ids)]
         if request.until is not None:
             for session in sessions:
-                self._until(session.mode, request.until)
+                self._resolve_signals(session.mode, request.until)
         held = {
-            session.id: first_of(self._held(session, request), frozenset(until))
+            session.id: find_first_signal(
+                self._find_held_signals(session, request), frozenset(until)
+            )
             for session in sessions
         }
         fired = [signal is not None for signal in held.values()]
         if all(fired) if need_all else any(fired):
-            outcome = _at_once(held)
+            outcome = _immediate_outcome(held)
         else:
-            parked = self._waits.park(
+            parked = self._waits.park_wait(
                 held,
                 frozenset(until),
                 clamp_timeout(request.timeout_ms),
                 caller.username,
                 need_all=need_all,
             )
-            outcome = await self._settled(parked)
+            outcome = await self._await_outcome(parked)
         return {
             "signals": outcome.signals,
-            "wait": _wait(until, request.timeout_ms, outcome.timed_out, ended=outcome.ended),
+            "wait": _wait_fields(until, request.timeout_ms, outcome.timed_out, ended=outcome.ended),
             "waitedMs": outcome.waited_ms,
             "immediate": outcome.immediate,
         }
@@ -128,7 +132,7 @@ class Waiting:
         session_id: str,
         request: WaitRequest,
         caller: Identity,
-        deliver: Callable[[Callable[[], None]], Awaitable[Delivery]],
+        deliver: Callable[[Callable[[], None]], Awaitable[InputDelivery]],
     ) -> dict[str, Any]:
         """Type an input, then hold the call until a signal. The wait is registered before the
         typing.
@@ -137,8 +141,8 @@ class Waiting:
             after that call belongs to the new turn.
         """
         session = self._sessions.get(session_id, caller)
-        until = self._until(session.mode, request.until, "wait")
-        parked = self._waits.park(
+        until = self._resolve_signals(session.mode, request.until, "wait")
+        parked = self._waits.park_wait(
             {session_id: None},
             frozenset(until),
             clamp_timeout(request.timeout_ms),
@@ -146,23 +150,23 @@ class Waiting:
             armed=False,
         )
         try:
-            delivery = await deliver(parked.arm)
+            delivery = await deliver(parked.arm_wait)
         except BaseException:
-            parked.abandon()
+            parked.abandon_wait()
             raise
         if delivery.duplicate:
-            parked.abandon()
-            outcome = self._state_now(session_id, until)
+            parked.abandon_wait()
+            outcome = self._duplicate_outcome(session_id, until)
         else:
-            parked.arm()
-            outcome = await self._settled(parked)
-        answer = self._answer(session_id, until, request.timeout_ms, outcome)
+            parked.arm_wait()
+            outcome = await self._await_outcome(parked)
+        answer = self._make_answer(session_id, until, request.timeout_ms, outcome)
         told = {
             "delivered": delivery.delivered,
             "duplicate": delivery.duplicate,
             "putAside": delivery.put_aside,
         }
-        return answer | told | opened(delivery)
+        return answer | told | opened_field(delivery)
 
     async def wait_output(
         self,
@@ -175,7 +179,7 @@ class Waiting:
     ) -> dict[str, Any]:
         """Hold the call until C{needle} is printed."""
         self._sessions.get(session_id, caller)
-        pane = self._sessions.pane_of(session_id)
+        pane = self._sessions.get_pane(session_id)
         if pane is None:
             outcome = OutputOutcome(match=None, waited_ms=0, immediate=True, ended=True)
         else:
@@ -186,12 +190,12 @@ class Waiting:
                 )
             else:
                 timeout = clamp_timeout(timeout_ms)
-                outcome = await self._outputs.park(
+                outcome = await self._outputs.park_wait(
                     pane, needle, timeout, caller.username, searched=from_buffer
                 ).done
-        return self._output_answer(session_id, timeout_ms, outcome)
+        return self._make_output_answer(session_id, timeout_ms, outcome)
 
-    async def _settled(self, wait: ParkedWait) -> WaitOutcome:
+    async def _await_outcome(self, wait: ParkedWait) -> WaitOutcome:
         """Return the outcome one reactor turn later, when the effects of the signal are
         complete.
         """
@@ -199,13 +203,13 @@ class Waiting:
         await sleep(self._clock, 0)
         return outcome
 
-    def parked(self) -> int:
+    def count_parked(self) -> int:
         """Return the number of parked waits for signals and output."""
-        return self._waits.parked()
+        return self._waits.count_parked()
 
-    def _until(
-        self, mode: str, asked: tuple[Signal, ...] | None, field: str = "until"
-    ) -> tuple[Signal, ...]:
+    def _resolve_signals(
+        self, mode: str, asked: tuple[SessionSignal, ...] | None, field: str = "until"
+    ) -> tuple[SessionSignal, ...]:
         """Return the signals that a wait on a session of C{mode} waits for.
 
         @param field: the request field that named the signals.
@@ -220,18 +224,20 @@ class Waiting:
                 raise invalid_field(field, f"{signal} is not given by sessions of mode {mode}")
         return asked
 
-    def _held(self, session: Session, request: WaitRequest) -> list[Signal]:
+    def _find_held_signals(self, session: Session, request: WaitRequest) -> list[SessionSignal]:
         """Return the signals that hold already; with C{fresh} only the one that never changes
         back.
         """
         if session.pid is None:
-            return [Signal.EXIT]
+            return [SessionSignal.EXIT]
         if request.fresh:
             return []
-        held = [Signal.WORKING if session.status is Status.BUSY else Signal.IDLE]
-        return [Signal.BLOCKED, *held] if self._blocked(session.id) else held
+        held = [
+            SessionSignal.WORKING if session.status is SessionStatus.BUSY else SessionSignal.IDLE
+        ]
+        return [SessionSignal.BLOCKED, *held] if self._blocked(session.id) else held
 
-    def _state_now(self, session_id: str, until: tuple[Signal, ...]) -> WaitOutcome:
+    def _duplicate_outcome(self, session_id: str, until: tuple[SessionSignal, ...]) -> WaitOutcome:
         """Return the outcome of a duplicate input from the current state
         (protocol-exactly-once).
 
@@ -239,33 +245,37 @@ class Waiting:
         unknown turn has given no signal.
         """
         session = self._sessions.get(session_id)
-        held = self._held(session, WaitRequest(timeout_ms=0))
-        rests = Signal.IDLE in held
+        held = self._find_held_signals(session, WaitRequest(timeout_ms=0))
+        rests = SessionSignal.IDLE in held
         if rests and session.turn_open:
-            held.remove(Signal.IDLE)
-        signal = first_of(held, frozenset(until))
-        if signal is None and rests and not session.turn_open and Signal.STOP in until:
-            signal = Signal.STOP
+            held.remove(SessionSignal.IDLE)
+        signal = find_first_signal(held, frozenset(until))
+        if signal is None and rests and not session.turn_open and SessionSignal.STOP in until:
+            signal = SessionSignal.STOP
         if signal is not None:
-            return _at_once({session_id: signal})
+            return _immediate_outcome({session_id: signal})
         return WaitOutcome(signals={session_id: None}, timed_out=True, waited_ms=0)
 
-    def _answer(
-        self, session_id: str, until: tuple[Signal, ...], timeout_ms: int, outcome: WaitOutcome
+    def _make_answer(
+        self,
+        session_id: str,
+        until: tuple[SessionSignal, ...],
+        timeout_ms: int,
+        outcome: WaitOutcome,
     ) -> dict[str, Any]:
-        wait = _wait(until, timeout_ms, outcome.timed_out, ended=outcome.ended)
+        wait = _wait_fields(until, timeout_ms, outcome.timed_out, ended=outcome.ended)
         return {
             "wait": wait | {"signal": outcome.signal},
             "waitedMs": outcome.waited_ms,
             "immediate": outcome.immediate,
-            **self._alongside(session_id),
+            **self._status_fields(session_id),
         }
 
-    def _output_answer(
+    def _make_output_answer(
         self, session_id: str, timeout_ms: int, outcome: OutputOutcome
     ) -> dict[str, Any]:
         match = outcome.match
-        wait = _wait((), timeout_ms, match is None, ended=outcome.ended)
+        wait = _wait_fields((), timeout_ms, match is None, ended=outcome.ended)
         return {
             "wait": wait
             | {
@@ -276,37 +286,39 @@ class Waiting:
             },
             "waitedMs": outcome.waited_ms,
             "immediate": outcome.immediate,
-            **self._alongside(session_id),
+            **self._status_fields(session_id),
         }
 
-    def _alongside(self, session_id: str) -> dict[str, Any]:
+    def _status_fields(self, session_id: str) -> dict[str, Any]:
         """Return the session's status for the answer; a deleted session is stopped."""
         try:
             session = self._sessions.get(session_id)
         except ServiceError:
-            return {"status": Status.STOPPED, "limitPaused": False}
+            return {"status": SessionStatus.STOPPED, "limitPaused": False}
         return {"status": session.status, "limitPaused": session.limit_paused}
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.session_id is None:
             return
         if event.name is EventName.SESSION_DELETED:
-            self._waits.session_deleted(event.session_id)
-            self._outputs.session_gone(event.session_id)
+            self._waits.end_session_waits(event.session_id)
+            self._outputs.end_session_waits(event.session_id)
         elif isinstance(event.payload, SessionPayload) and event.payload.detached:
             # A detached session has no process, but no exit event reports that.
-            self._waits.signal(event.session_id, Signal.EXIT)
-            self._outputs.session_gone(event.session_id)
+            self._waits.give_signal(event.session_id, SessionSignal.EXIT)
+            self._outputs.end_session_waits(event.session_id)
         elif event.name in _EVENTS:
-            self._waits.signal(event.session_id, _EVENTS[event.name])
+            self._waits.give_signal(event.session_id, _EVENTS[event.name])
 
 
-def _at_once(signals: dict[str, Signal | None] | dict[str, Signal]) -> WaitOutcome:
+def _immediate_outcome(
+    signals: dict[str, SessionSignal | None] | dict[str, SessionSignal],
+) -> WaitOutcome:
     return WaitOutcome(signals=dict(signals), timed_out=False, waited_ms=0, immediate=True)
 
 
-def _wait(
-    until: tuple[Signal, ...], timeout_ms: int, timed_out: bool, *, ended: bool
+def _wait_fields(
+    until: tuple[SessionSignal, ...], timeout_ms: int, timed_out: bool, *, ended: bool
 ) -> dict[str, Any]:
     return {
         "timedOut": timed_out,
@@ -316,6 +328,6 @@ def _wait(
     }
 
 
-def opened(delivery: Delivery) -> dict[str, str]:
+def opened_field(delivery: InputDelivery) -> dict[str, str]:
     """Return the answer field for a picker that a prompt opened (protocol-prompts)."""
     return {} if delivery.opened is None else {"opened": delivery.opened}

@@ -39,13 +39,13 @@ class Sink:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def working(self, reason: str) -> None:
+    def report_working(self, reason: str) -> None:
         self.told.append("working")
 
-    def idle(self, reason: str) -> None:
+    def report_idle(self, reason: str) -> None:
         self.told.append("idle")
 
-    def noted(self, reason: str) -> None:
+    def report_evidence(self, reason: str) -> None:
         """Newer evidence of the same status is no signal."""
 
 
@@ -313,16 +313,18 @@ class ModelTests(AgentCase):
         settings_file = self.machine.home / ".claude" / "settings.json"
         settings_file.write_text('{"model": "from-settings"}')
         session = self.agent(params={"model": "opus"})
-        self.assertEqual("config", wire(self.sessions.describe(session.id))["displayModelSource"])
+        self.assertEqual(
+            "config", wire(self.sessions.describe_session(session.id))["displayModelSource"]
+        )
         banner = "│ Opus 4.8 (1M context) · API Usage Billing │"
         self.show(session, f"{banner}\n{COMPOSER}")
         self.spend(1)
-        shown = wire(self.sessions.describe(session.id))
+        shown = wire(self.sessions.describe_session(session.id))
         self.assertEqual("screen", shown["displayModelSource"])
         self.assertIn("Opus 4.8", shown["displayModel"])
         self.show(session, COMPOSER)
         self.spend(1)
-        self.assertIn("Opus", wire(self.sessions.describe(session.id))["displayModel"])
+        self.assertIn("Opus", wire(self.sessions.describe_session(session.id))["displayModel"])
 
 
 class DialogTests(AgentCase):

@@ -15,7 +15,7 @@ from tests.unit.agents.rig import (
 )
 from tservice.agents.activity.pace import ASKING, SILENCE
 from tservice.agents.activity.submits import UNANSWERED
-from tservice.sessions.input.prompting import SIGHTS
+from tservice.sessions.input.prompt_runner import SIGHTS
 from tservice.sessions.record.model import Session
 
 CODEX = "› Ask Codex to do anything\n\n  gpt · /home"

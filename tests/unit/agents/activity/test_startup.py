@@ -9,8 +9,8 @@ from tservice.agents.activity.gate import SETTLE_UNTOLD, SHARE
 from tservice.agents.activity.trust import KEYS
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
-from tservice.sessions.input.prompting import ASKING
-from tservice.sessions.interfaces import Delivery
+from tservice.sessions.input.prompt_runner import ASKING
+from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.model import Session
 
 DOWN, UP, ENTER = b"\x1b[B", b"\x1b[A", b"\r"
@@ -184,7 +184,7 @@ class GateTests(AgentCase):
     def prompted(self, session: Session) -> bool:
         return b"hello" in b"".join(self.screen(session).pressed)
 
-    def prompt(self, session: Session) -> Deferred[Delivery]:
+    def prompt(self, session: Session) -> Deferred[InputDelivery]:
         return self.type(session, "hello\r")
 
     def test_a_prompt_waits_for_the_composer(self) -> None:

@@ -208,7 +208,7 @@ class LostRightTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
         self.lost = False
-        self.sessions.judge_senders(lambda who, session: not self.lost)
+        self.sessions.set_sender_check(lambda who, session: not self.lost)
 
     def again(self) -> None:
         if self.lost:

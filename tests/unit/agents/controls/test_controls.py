@@ -119,7 +119,7 @@ class ControlTests(AgentCase):
             if lost:
                 raise ServiceError(ErrorCode.FORBIDDEN, "Your permission was revoked")
 
-        self.sessions.judge_senders(lambda who, session: not lost)
+        self.sessions.set_sender_check(lambda who, session: not lost)
         for setting, value, screens, last in (
             (ControlSetting.PERMISSION_MODE, "plan", {TAB: EDITS}, TAB),
             (ControlSetting.MODEL, "sonnet", {b"\r": ASKED}, b"\r"),
@@ -201,7 +201,7 @@ class ControlTests(AgentCase):
     def test_a_draft_that_is_not_drawn_yet(self) -> None:
         session = self.ready()
         raw = InputRequest(text="half a thought", use_mux=False)
-        self.successResultOf(begin(self.sessions.input(session.id, raw)))
+        self.successResultOf(begin(self.sessions.send_input(session.id, raw)))
         given = begin(self.controls.tell(session.id, ControlSetting.EFFORT, "low", ADMIN))
         self.show(session, COMPOSER.replace("❯\xa0", "❯\xa0half a thought", 1))
         self.spend(12)

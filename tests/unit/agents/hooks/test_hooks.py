@@ -27,7 +27,7 @@ from tservice.core.errors import ServiceError
 from tservice.core.events import EventAudience
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import Session
-from tservice.sessions.record.wire import session_answer
+from tservice.sessions.record.wire import make_session_answer
 
 KEPT = {
     "hook_event_name",
@@ -244,7 +244,7 @@ class SignalTests(AgentCase):
         self.assertNotIn("\x1b", self.tool(session)[0] or "")
         self.hook(session, "stop", background_tasks=[{"id": "x"}], session_crons=[])
         self.assertEqual((None, 1), self.tool(session))
-        answer = wire(session_answer(self.sessions.get(session.id)))
+        answer = wire(make_session_answer(self.sessions.get(session.id)))
         self.assertEqual(1, answer["backgroundTasks"])
         self.pane(session).exit_program()
         self.spend(1)
@@ -254,7 +254,7 @@ class SignalTests(AgentCase):
         self.hook(session, "tool_ended", tool_name=tool, tool_input=given, tool_response=answered)
 
     def todos(self, session: Session) -> tuple[list[tuple[str, str]], str | None]:
-        told = wire(session_answer(self.sessions.get(session.id)))
+        told = wire(make_session_answer(self.sessions.get(session.id)))
         listed = [(each["text"], each["status"]) for each in told.get("todos", [])]
         return listed, told.get("currentTask")
 

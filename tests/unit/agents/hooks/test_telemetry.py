@@ -122,7 +122,7 @@ class IntakeTests(AgentCase):
     def test_the_session_learns_it(self) -> None:
         session = self.ready()
         self.assertEqual("Sonnet 5  in:6200 out:34  ctx:3%", self.take(session.id, FULL))
-        shown = wire(self.sessions.describe(session.id))
+        shown = wire(self.sessions.describe_session(session.id))
         self.assertEqual({"input": 6200, "output": 34, "total": 6234}, shown["tokens"])
         self.assertEqual((3, 0.5), (shown["contextUsedPercentage"], shown["totalCost"]))
         self.assertEqual(

@@ -22,7 +22,7 @@ from tservice.agents.transcripts.reader import HEAD
 from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.errors import ErrorCode
 from tservice.core.places.workspace_bounds import FolderLimit
-from tservice.sessions.record.model import Location, Session
+from tservice.sessions.record.model import Session, SessionLocationKind
 
 OLD, NEW = "11111111-aaaa", "22222222-bbbb"
 
@@ -81,7 +81,7 @@ class ResumeTests(AgentCase):
         )
 
     def resumed(self, owner: Session) -> str | None:
-        return self.run_now(self.conversations.last(owner))
+        return self.run_now(self.conversations.find_last_conversation(owner))
 
     def test_claude(self) -> None:
         owner = session(mode="primary", conversation_ids=(OLD, NEW))
@@ -130,25 +130,27 @@ class ResumeTests(AgentCase):
             meta = {"type": "session_meta", "payload": {"id": name, "cwd": place}}
             write(self.files.codex / "2026/11/22" / f"rollout-t-{name}.jsonl", meta, words)
             owner = session(conversation_ids=(name,), created_at=0)
-            self.assertEqual(name if own else None, self.run_now(found.last(owner)))
+            self.assertEqual(
+                name if own else None, self.run_now(found.find_last_conversation(owner))
+            )
             located = homes.files_of(owner).locate(owner, None, (), shared=False)
             self.assertEqual(own, located is not None, place)
             if own:
-                self.run_now(found.check(owner, name))
+                self.run_now(found.check_conversation(owner, name))
                 continue
-            refused = self.refusal(found.check(owner, name))
+            refused = self.refusal(found.check_conversation(owner, name))
             self.assertEqual(ErrorCode.FORBIDDEN, refused.code)
         # What is not there the agent itself refuses; of an agent whose files nobody knows any.
-        self.run_now(found.check(session(), OLD))
-        self.run_now(found.check(session(mode="antigravity"), OLD))
+        self.run_now(found.check_conversation(session(), OLD))
+        self.run_now(found.check_conversation(session(mode="antigravity"), OLD))
 
     def test_what_cannot_be_read_is_begun_anew(self) -> None:
         homes = Homes(own=self.files, places=places_of(here()), inside=anywhere)
-        nowhere = session(location=Location.REMOTE, conversation_ids=(OLD,))
+        nowhere = session(location=SessionLocationKind.REMOTE, conversation_ids=(OLD,))
         found = StoredConversations(lambda: homes, at_once)
-        self.assertIsNone(self.run_now(found.last(nowhere)))
+        self.assertIsNone(self.run_now(found.find_last_conversation(nowhere)))
         # Where nobody shares a home, nothing is looked at: the other machine may be away.
-        self.run_now(found.check(nowhere, OLD))
+        self.run_now(found.check_conversation(nowhere, OLD))
 
 
 class StartTests(AgentCase):
@@ -201,7 +203,7 @@ class StartTests(AgentCase):
 
     def test_a_shell_has_none(self) -> None:
         owner = self.shell()
-        self.sessions.update(owner.id, conversation_ids=(OLD,))
+        self.sessions.update_record(owner.id, conversation_ids=(OLD,))
         self.pane(owner).exit_program(0)
         self.run_now(self.sessions.start(owner.id, granted=True))
         self.assertNotIn(OLD, self.argv(owner))

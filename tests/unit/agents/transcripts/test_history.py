@@ -159,7 +159,7 @@ class HistoryTests(ApprovalCase):
     def test_a_session_s_record_is_no_right_to_its_folder(self) -> None:
         """Its owner was an admin, or had an OS user, when it was made."""
         session = self.create(ADMIN, working_dir=str(self.work))
-        self.sessions.update(session.id, owner=ADMIN.username)
+        self.sessions.update_record(session.id, owner=ADMIN.username)
         self.claude(ID, {**prompt("secret needle"), "cwd": str(self.work)})
         demoted = evolve(ADMIN, admin=False)
         self.assertEqual(["secret needle"], self.found("needle", demoted))
@@ -175,7 +175,7 @@ class HistoryTests(ApprovalCase):
         self.inside = FolderLimit(self.machine.config.cases_dir / "admin")
         assert_unseen()
         self.inside = ANYWHERE
-        self.sessions.update(session.id, os_user=OsUserId(name="ann", uid=1234))
+        self.sessions.update_record(session.id, os_user=OsUserId(name="ann", uid=1234))
         assert_unseen()
 
     def test_a_line_that_is_a_crowd_of_values_is_passed_over(self) -> None:

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tservice.agents.transcripts.claude import unpasted
 from tservice.agents.transcripts.ledger import KEPT, LATE_MS, Entry, Ledger, mark_of
-from tservice.sessions.interfaces import Told
+from tservice.sessions.interfaces import PromptReport
 
 NOW = 1_800_000_000_000
 
@@ -47,41 +47,45 @@ class EqualTests(SynchronousTestCase):
     def heard(self, at: int, name: str | None = None) -> None:
         self.ledger.heard("go on", NOW + at, name)
 
-    def by_hook(self) -> tuple[Told, Told]:
+    def by_hook(self) -> tuple[PromptReport, PromptReport]:
         return self.ledger.told_by_hook(self.first), self.ledger.told_by_hook(self.second)
 
-    def written(self, *at: int, at_once: bool = True) -> tuple[Told, Told]:
+    def written(self, *at: int, at_once: bool = True) -> tuple[PromptReport, PromptReport]:
         told = [NOW + each for each in at]
         first = self.ledger.told(self.first, told, at_once=at_once)
         return first, self.ledger.told(self.second, told, at_once=at_once)
 
     def test_what_was_told_of_the_first_is_not_of_the_second(self) -> None:
         self.heard(10)
-        self.assertEqual((Told.SUBMITTED, Told.NOT_YET), self.by_hook())
-        self.assertEqual((Told.SUBMITTED, Told.NOT_YET), self.written(10))
-        self.assertEqual((Told.SUBMITTED, Told.NOT_YET), self.written(10, at_once=False))
+        self.assertEqual((PromptReport.SUBMITTED, PromptReport.NOT_YET), self.by_hook())
+        self.assertEqual((PromptReport.SUBMITTED, PromptReport.NOT_YET), self.written(10))
+        self.assertEqual(
+            (PromptReport.SUBMITTED, PromptReport.NOT_YET), self.written(10, at_once=False)
+        )
 
     def test_nor_is_a_late_one(self) -> None:
         """Claude Code runs the hook of a prompt that waited when its turn begins."""
         self.heard(1500)
-        self.assertEqual((Told.UNCLEAR, Told.UNCLEAR), self.by_hook())
+        self.assertEqual((PromptReport.UNCLEAR, PromptReport.UNCLEAR), self.by_hook())
         self.heard(1501)
-        self.assertEqual((Told.SUBMITTED, Told.SUBMITTED), self.by_hook())
+        self.assertEqual((PromptReport.SUBMITTED, PromptReport.SUBMITTED), self.by_hook())
 
     def test_the_same_told_again_is_one(self) -> None:
         self.heard(10, "one")
         self.heard(1500, "one")
-        self.assertEqual((Told.SUBMITTED, Told.NOT_YET), self.by_hook())
+        self.assertEqual((PromptReport.SUBMITTED, PromptReport.NOT_YET), self.by_hook())
 
     def test_who_writes_at_once_tells_them_apart_by_the_moment(self) -> None:
-        self.assertEqual((Told.NOT_YET, Told.SUBMITTED), self.written(1500))
-        self.assertEqual((Told.UNCLEAR, Told.UNCLEAR), self.written(1500, at_once=False))
+        self.assertEqual((PromptReport.NOT_YET, PromptReport.SUBMITTED), self.written(1500))
+        self.assertEqual(
+            (PromptReport.UNCLEAR, PromptReport.UNCLEAR), self.written(1500, at_once=False)
+        )
 
     def test_but_not_for_who_may_not_have_read_the_first(self) -> None:
         self.ledger = Ledger()
         self.first = self.enter(0)
         self.second = self.enter(1000, caught_up=False)
-        self.assertEqual((Told.UNCLEAR, Told.UNCLEAR), self.written(1500))
+        self.assertEqual((PromptReport.UNCLEAR, PromptReport.UNCLEAR), self.written(1500))
         self.assertEqual(NOW, self.ledger.beginning(self.second, at_once=True))
 
     def test_what_is_read_for_one_prompt(self) -> None:
@@ -93,22 +97,24 @@ class EqualTests(SynchronousTestCase):
     def test_a_prompt_waits_only_so_long(self) -> None:
         third = self.enter(1000 + LATE_MS)
         self.heard(1000 + LATE_MS)
-        self.assertIs(Told.SUBMITTED, self.ledger.told_by_hook(third))
+        self.assertIs(PromptReport.SUBMITTED, self.ledger.told_by_hook(third))
         self.assertEqual(third.since, self.ledger.beginning(third))
 
     def test_another_text_proves_nothing(self) -> None:
         self.ledger.heard("go", NOW + 1500)
-        self.assertEqual((Told.NOT_YET, Told.NOT_YET), self.by_hook())
+        self.assertEqual((PromptReport.NOT_YET, PromptReport.NOT_YET), self.by_hook())
 
     def test_the_newest_are_remembered(self) -> None:
         for number in range(KEPT):
             self.ledger.enter(f"p{number}", NOW + 2000, caught_up=True)
         self.heard(1500)
         fresh = self.enter(1400)
-        self.assertIs(Told.SUBMITTED, self.ledger.told_by_hook(fresh), "of none that is forgotten")
+        self.assertIs(
+            PromptReport.SUBMITTED, self.ledger.told_by_hook(fresh), "of none that is forgotten"
+        )
         for number in range(KEPT):
             self.ledger.heard(f"p{number}", NOW + 2000)
-        self.assertIs(Told.NOT_YET, self.ledger.told_by_hook(fresh))
+        self.assertIs(PromptReport.NOT_YET, self.ledger.told_by_hook(fresh))
 
 
 @frozen
@@ -168,7 +174,9 @@ class InterleavingTests(SynchronousTestCase):
                     if stream
                     else ledger.told(each.entry, moments, at_once=at_once)
                 )
-                sure += [text] if told is Told.SUBMITTED else []
-                self.assertFalse(told is Told.SUBMITTED and each.read is None, "it was lost")
+                sure += [text] if told is PromptReport.SUBMITTED else []
+                self.assertFalse(
+                    told is PromptReport.SUBMITTED and each.read is None, "it was lost"
+                )
             known = {name for _, _, name in hooks} if stream else wrote
             self.assertLessEqual(len(sure), len(known))

@@ -18,7 +18,7 @@ from tests.unit.agents.transcripts.samples import RECORDED, database
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.proofs import DISORDER_MS, Proofs
-from tservice.sessions.interfaces import Claim, Told
+from tservice.sessions.interfaces import PromptClaim, PromptReport
 from tservice.sessions.record.model import NameSource, Session
 
 NOW = 1_800_000_000_000
@@ -51,13 +51,13 @@ class ProofTests(SynchronousTestCase):
             last_activity_at=NOW,
         )
 
-    def enter(self, text: str) -> Claim:
+    def enter(self, text: str) -> PromptClaim:
         return self.proofs.claim(self.session, text, caught_up=True)
 
-    def told(self, claim: Claim) -> Told:
-        return self.successResultOf(Deferred.fromCoroutine(claim.told()))
+    def told(self, claim: PromptClaim) -> PromptReport:
+        return self.successResultOf(Deferred.fromCoroutine(claim.get_report()))
 
-    def asked(self, text: str) -> Told:
+    def asked(self, text: str) -> PromptReport:
         """Of a prompt whose Enter was pressed at NOW."""
         return self.told(self.enter(text))
 
@@ -67,57 +67,57 @@ class ProofTests(SynchronousTestCase):
     def test_a_hook_tells(self) -> None:
         claim = self.enter("fix the test")
         self.proofs.heard("s", "fix  the\ttest", NOW)
-        self.assertIs(Told.SUBMITTED, self.told(claim))
+        self.assertIs(PromptReport.SUBMITTED, self.told(claim))
         self.proofs.forget("s")
         self.proofs.heard("s", "fix the test", NOW)
-        self.assertIs(Told.NOTHING, self.asked("fix the test"))
+        self.assertIs(PromptReport.NOTHING, self.asked("fix the test"))
 
     def test_so_it_does_of_a_paste_between_tags(self) -> None:
         """As Claude Code 2.1.330 hands a long one on."""
         tagged = '\n\n<pasted_content id="851a">\none\ntwo\n</pasted_content id="851a">\n'
         claim = self.enter("one\ntwo")
         self.proofs.heard("s", tagged, NOW)
-        self.assertIs(Told.SUBMITTED, self.told(claim))
+        self.assertIs(PromptReport.SUBMITTED, self.told(claim))
 
     def test_one_of_before_is_none(self) -> None:
         self.enter("again")
         self.proofs.heard("s", "again", NOW)
         self.clock.advance(0.2)
-        self.assertIs(Told.NOTHING, self.asked("again"))
+        self.assertIs(PromptReport.NOTHING, self.asked("again"))
 
     def test_what_is_no_text_is_passed_over(self) -> None:
         claim = self.enter("x")
         for prompt in (None, 5, ["x"]):
             self.proofs.heard("s", prompt, NOW)
         self.proofs.heard("unknown", "x", NOW)
-        self.assertIs(Told.NOTHING, self.told(claim))
+        self.assertIs(PromptReport.NOTHING, self.told(claim))
 
     def test_the_same_told_twice_is_one(self) -> None:
         first, second = self.enter("x"), self.enter("x")
         for _ in range(2):
             self.proofs.heard("s", "x", NOW, "851a")
-        self.assertEqual([Told.UNCLEAR] * 2, [self.told(first), self.told(second)])
+        self.assertEqual([PromptReport.UNCLEAR] * 2, [self.told(first), self.told(second)])
 
     def test_the_transcript_tells(self) -> None:
         said = {"type": "user", "timestamp": STAMP, "message": {"content": "hello\nthere"}}
         queued = QUEUED | {"content": "later"}
         answer = {"type": "assistant", "timestamp": STAMP, "message": {"content": "echo"}}
         self.write(said, queued, answer)
-        self.assertIs(Told.SUBMITTED, self.asked("hello there"))
-        self.assertIs(Told.SUBMITTED, self.asked("later"))
-        self.assertIs(Told.NOT_YET, self.asked("echo"))
-        self.assertIs(Told.NOT_YET, self.asked("hello"))
+        self.assertIs(PromptReport.SUBMITTED, self.asked("hello there"))
+        self.assertIs(PromptReport.SUBMITTED, self.asked("later"))
+        self.assertIs(PromptReport.NOT_YET, self.asked("echo"))
+        self.assertIs(PromptReport.NOT_YET, self.asked("hello"))
 
     def test_an_entry_of_before_is_none(self) -> None:
         self.write({"type": "user", "timestamp": EARLIER, "message": {"content": "hello"}})
-        self.assertIs(Told.NOT_YET, self.asked("hello"))
+        self.assertIs(PromptReport.NOT_YET, self.asked("hello"))
 
     def test_an_enter_of_before_a_restart(self) -> None:
         self.write(QUEUED | {"content": "hello"})
         self.clock.advance(60)
-        self.assertIs(Told.NOT_YET, self.asked("hello"))
+        self.assertIs(PromptReport.NOT_YET, self.asked("hello"))
         self.session = evolve(self.session, last_submit_at=NOW)
-        self.assertIs(Told.SUBMITTED, self.asked("hello"))
+        self.assertIs(PromptReport.SUBMITTED, self.asked("hello"))
 
     def test_what_is_told_once_more_is_of_the_one_before(self) -> None:
         """It is taken from the queue, or from there back to the composer, or was the last one."""
@@ -129,22 +129,22 @@ class ProofTests(SynchronousTestCase):
             {"type": "user", "isMeta": True, "message": {"content": "q"}},
         ):
             self.write(QUEUED | {"content": "q", "timestamp": EARLIER}, more | {"timestamp": STAMP})
-            self.assertIs(Told.NOT_YET, self.asked("q"), more)
+            self.assertIs(PromptReport.NOT_YET, self.asked("q"), more)
         self.write({"type": "last-prompt", "lastPrompt": "q"})
-        self.assertIs(Told.NOT_YET, self.asked("q"))
+        self.assertIs(PromptReport.NOT_YET, self.asked("q"))
 
     def test_a_line_behind_which_older_ones_stand_is_seen(self) -> None:
         """Claude Code, stopped for a moment, wrote what it said before behind what it was given."""
         first, *others = (QUEUED | {"content": text} for text in ("one", "two"))
         older = {"type": "user", "timestamp": EARLIER, "message": {"content": "before"}}
         self.write(first, *[older] * 3, *others)
-        self.assertIs(Told.SUBMITTED, self.asked("one"))
+        self.assertIs(PromptReport.SUBMITTED, self.asked("one"))
         self.assertGreater(DISORDER_MS, 6200)
 
     def test_nothing_is_looked_for_behind_what_is_too_old(self) -> None:
         old = {"type": "user", "timestamp": "2027-01-15T07:58:00.000Z", "message": {"content": "o"}}
         self.write(QUEUED | {"content": "one"}, old)
-        self.assertIs(Told.NOT_YET, self.asked("one"))
+        self.assertIs(PromptReport.NOT_YET, self.asked("one"))
 
     def answered(self, since: int = NOW) -> bool:
         found = self.proofs.answered(self.session, since)
@@ -164,19 +164,21 @@ class ProofTests(SynchronousTestCase):
 
     def test_broken_lines_are_passed_over(self) -> None:
         self.path.write_bytes(b'{"type": \xff\n[]\n{"timestamp": 5}\n')
-        self.assertIs(Told.NOT_YET, self.asked("hello"))
+        self.assertIs(PromptReport.NOT_YET, self.asked("hello"))
 
     def test_nothing_is_known_without_a_transcript(self) -> None:
-        self.assertIs(Told.NOTHING, self.asked("hello"))
+        self.assertIs(PromptReport.NOTHING, self.asked("hello"))
         self.session = evolve(self.session, mode="gemini")
         self.write({"type": "user", "timestamp": STAMP, "message": {"content": "hello"}})
-        self.assertIs(Told.NOTHING, self.asked("hello"))
+        self.assertIs(PromptReport.NOTHING, self.asked("hello"))
 
 
 class KeptTests(SynchronousTestCase):
     """Gemini CLI, opencode, pi: what they kept was submitted, what they did not may have been."""
 
-    def proofs(self, mode: str, kept: Path, conversation: str) -> Callable[[str, int], Told]:
+    def proofs(
+        self, mode: str, kept: Path, conversation: str
+    ) -> Callable[[str, int], PromptReport]:
         """What is known of a text since a moment, of a session whose conversation is on disk."""
         homes = Homes(own=TranscriptFiles.of_home(kept), places=places_of(here()), inside=anywhere)
         self.session = Session(
@@ -192,11 +194,11 @@ class KeptTests(SynchronousTestCase):
         clock = Clock()
         self.known = Proofs(clock, homes, lambda session_id: None, at_once)
 
-        def asked(text: str, since: int) -> Told:
+        def asked(text: str, since: int) -> PromptReport:
             clock.rightNow = since / 1000
             self.known.forget("s")
             claim = self.known.claim(self.session, text, caught_up=True)
-            return self.successResultOf(Deferred.fromCoroutine(claim.told()))
+            return self.successResultOf(Deferred.fromCoroutine(claim.get_report()))
 
         return asked
 
@@ -214,13 +216,15 @@ class KeptTests(SynchronousTestCase):
         self.assertFalse(self.answered(0), "nobody knows")
         self.assertFalse(self.known.keeps(evolve(self.session, mode="antigravity")))
 
-    def judge(self, asked: Callable[[str, int], Told], given: int, text: str, answer: str) -> None:
+    def judge(
+        self, asked: Callable[[str, int], PromptReport], given: int, text: str, answer: str
+    ) -> None:
         """C{given}: when C{text} was given."""
-        self.assertIs(Told.SUBMITTED, asked(f" {text}\n", given))
-        self.assertIs(Told.NOTHING, asked(text, given + 1), "one of before")
-        self.assertIs(Told.NOTHING, asked(text[:-1], given), "a part of one")
-        self.assertIs(Told.NOTHING, asked(answer, given), "the agent's own words")
-        self.assertIs(Told.NOTHING, asked("never said", given))
+        self.assertIs(PromptReport.SUBMITTED, asked(f" {text}\n", given))
+        self.assertIs(PromptReport.NOTHING, asked(text, given + 1), "one of before")
+        self.assertIs(PromptReport.NOTHING, asked(text[:-1], given), "a part of one")
+        self.assertIs(PromptReport.NOTHING, asked(answer, given), "the agent's own words")
+        self.assertIs(PromptReport.NOTHING, asked("never said", given))
 
     def test_gemini(self) -> None:
         home = Path(self.mktemp()).absolute()

@@ -34,8 +34,8 @@ from tservice.agents.transcripts.usage.positions import TranscriptStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.core.event_payloads import OccurrencePayload, SessionExited
 from tservice.core.events import Event, EventName
-from tservice.sessions.record.model import Status
-from tservice.sessions.record.wire import session_answer
+from tservice.sessions.record.model import SessionStatus
+from tservice.sessions.record.wire import make_session_answer
 
 LOOKED = ("Look at the door", "completed")
 PAINT = ("Paint the door", "in_progress")
@@ -262,7 +262,7 @@ class ServiceTests(AgentCase):
         self.clock.advance(MOMENT)
 
     def todos(self) -> tuple[list[tuple[str, str]], str | None]:
-        told = wire(session_answer(self.sessions.get(self.session.id)))
+        told = wire(make_session_answer(self.sessions.get(self.session.id)))
         listed = [(each["text"], each["status"]) for each in told.get("todos", [])]
         return listed, told.get("currentTask")
 
@@ -301,7 +301,9 @@ class ServiceTests(AgentCase):
 
         self.patch(transcript_files, "scan", counted)
         submitted = int(self.clock.seconds() * 1000)
-        self.sessions.update(self.session.id, status=Status.BUSY, last_submit_at=submitted)
+        self.sessions.update_record(
+            self.session.id, status=SessionStatus.BUSY, last_submit_at=submitted
+        )
         self.tell(EventName.SESSION_WORKING)
         for looks, found in ((1, 1), (2, 2), (3, 2), (4, 2)):
             if looks == 2:
@@ -360,7 +362,9 @@ class ServiceTests(AgentCase):
         self.assertEqual([PAINT], self.todos()[0])
         self.spend(60)
         self.path = self.path.with_name("rollout-2-b.jsonl")
-        self.sessions.update(self.session.id, last_submit_at=int(self.clock.seconds() * 1000))
+        self.sessions.update_record(
+            self.session.id, last_submit_at=int(self.clock.seconds() * 1000)
+        )
         self.prompted("7c1f6a52-0000-4000-8000-000000000002")
         self.rested()
         self.assertEqual(([], None), self.todos())

@@ -128,7 +128,7 @@ class RecordedTests(TokenCase):
     def known(self, mode: str, *conversations: str) -> Session:
         self.machine.install(mode)
         session = self.agent("x", mode=mode)
-        self.sessions.update(session.id, conversation_ids=conversations, created_at=0)
+        self.sessions.update_record(session.id, conversation_ids=conversations, created_at=0)
         return self.sessions.get(session.id)
 
     def test_codex(self) -> None:
@@ -173,7 +173,7 @@ class RecordedTests(TokenCase):
         self.put("codex-0.169.0", self.files.codex)
         session = self.known("codex")
         at = 1_795_820_653_000  # when Codex began the first subagent
-        self.sessions.update(session.id, last_submit_at=at)
+        self.sessions.update_record(session.id, last_submit_at=at)
         self.told(session)
         (known,) = self.sessions.get(session.id).conversation_ids
         self.assertIn(known, CODEX)

@@ -117,7 +117,7 @@ class PauseTests(ApprovalCase):
         """A session that reached a limit which ends in an hour."""
         session = self.ready()
         auto = {"enabled": True, **auto}
-        self.sessions.update(session.id, auto_resume=AutoResume(**auto))
+        self.sessions.update_record(session.id, auto_resume=AutoResume(**auto))
         self.spend(5)
         at = datetime.fromtimestamp(self.clock.seconds() + 3600, UTC)
         self.reset_at = at.replace(second=0, microsecond=0)
@@ -149,13 +149,17 @@ class PauseTests(ApprovalCase):
     def test_without_auto_resume_it_only_pauses(self) -> None:
         session = self.limited(enabled=False)
         self.assertEqual((True, None), (session.limit_paused, session.auto_resume.resume_at))
-        self.sessions.update(session.id, auto_resume=evolve(session.auto_resume, enabled=True))
+        self.sessions.update_record(
+            session.id, auto_resume=evolve(session.auto_resume, enabled=True)
+        )
         self.assertIsNotNone(self.sessions.get(session.id).auto_resume.resume_at)
         self.assertEqual(["limitPauseScheduled"], self.names())
 
     def test_switching_it_off_disarms(self) -> None:
         session = self.limited()
-        self.sessions.update(session.id, auto_resume=evolve(session.auto_resume, enabled=False))
+        self.sessions.update_record(
+            session.id, auto_resume=evolve(session.auto_resume, enabled=False)
+        )
         self.assertEqual(["limitPauseScheduled", "limitResumeCancelled"], self.names())
         self.spend(4000)
         self.assertEqual([], self.client(session).log)
@@ -173,7 +177,7 @@ class PauseTests(ApprovalCase):
 
     def shown(self, session: Session, *, resume: bool = True) -> Session:
         """The session after its screen showed what looks like a limit."""
-        self.sessions.update(session.id, auto_resume=AutoResume(enabled=resume))
+        self.sessions.update_record(session.id, auto_resume=AutoResume(enabled=resume))
         text = "❯ go\n\n● You've hit your weekly limit · resets Jan 20, 3pm (UTC)\n\n"
         self.show(session, text + COMPOSER)
         self.spend(5)
@@ -230,7 +234,7 @@ class PauseTests(ApprovalCase):
 
     def test_the_status_line_tells_it(self) -> None:
         session = self.ready()
-        self.sessions.update(session.id, auto_resume=AutoResume(enabled=True))
+        self.sessions.update_record(session.id, auto_resume=AutoResume(enabled=True))
         self.used(session, 99.5)
         self.assertFalse(self.sessions.get(session.id).limit_paused)
         ends = self.used(session, 100)
@@ -255,7 +259,7 @@ class PauseTests(ApprovalCase):
         session = self.limited()
         self.client(session).queue.append([permission()])
         self.client(session).draw()
-        self.sessions.update(session.id, limit_paused=True)
+        self.sessions.update_record(session.id, limit_paused=True)
         self.spend(4000)
         self.assertEqual([], self.client(session).log)
         self.assertEqual("limitResumeCancelled", self.names()[-1])
@@ -318,7 +322,7 @@ class PauseTests(ApprovalCase):
     def test_a_limit_that_is_read_late_ends_when_it_said(self) -> None:
         """It was written while the service was away; its time of day is past by now."""
         session = self.ready()
-        self.sessions.update(session.id, auto_resume=AutoResume(enabled=True))
+        self.sessions.update_record(session.id, auto_resume=AutoResume(enabled=True))
         at = datetime.fromtimestamp(self.clock.seconds(), UTC)
         resets = at.replace(second=0, microsecond=0) + timedelta(hours=1)
         text = f"You've hit your session limit · resets {resets:%H:%M} (UTC)"
@@ -345,7 +349,7 @@ class AutomaticTests(ApprovalCase):
     def test_compact_once_for_each_crossing(self) -> None:
         session = self.ready()
         compact = AutoCompact(enabled=True, threshold=1000, prompt="keep\nthe plan")
-        self.sessions.update(session.id, auto_compact=compact)
+        self.sessions.update_record(session.id, auto_compact=compact)
         self.count(session, 999)
         self.assertEqual([], self.pane(session).pastes)
         self.count(session, 1000)
@@ -359,7 +363,9 @@ class AutomaticTests(ApprovalCase):
     def test_killed_with_its_command_typed_it_is_not_typed_again(self) -> None:
         """Until the agent has compacted its context is what it was."""
         session = self.ready()
-        self.sessions.update(session.id, auto_compact=AutoCompact(enabled=True, threshold=10))
+        self.sessions.update_record(
+            session.id, auto_compact=AutoCompact(enabled=True, threshold=10)
+        )
         tally = Tally(context=20, response_at=now_ms(self.clock))
         for _ in range(2):
             self.automatic.counted(session.id, tally)
@@ -380,7 +386,7 @@ class AutomaticTests(ApprovalCase):
     def test_clear_comes_before_compact(self) -> None:
         session = self.ready()
         compact = AutoCompact(enabled=True, threshold=10)
-        self.sessions.update(
+        self.sessions.update_record(
             session.id, auto_compact=compact, auto_clear=AutoClear(enabled=True, threshold=20)
         )
         self.count(session, 30)
@@ -389,7 +395,7 @@ class AutomaticTests(ApprovalCase):
 
     def test_not_before_it_is_idle(self) -> None:
         session = self.ready()
-        self.sessions.update(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
+        self.sessions.update_record(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
         self.show(session, BUSY, "⠂ Claude Code")
         self.spend(3)
         self.count(session, 30)
@@ -401,7 +407,7 @@ class AutomaticTests(ApprovalCase):
     def test_not_behind_somebodys_own_words(self) -> None:
         """They would be submitted with it; it goes once they are gone."""
         session = self.ready()
-        self.sessions.update(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
+        self.sessions.update_record(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
         self.show(session, COMPOSER.replace("❯\u00a0", "❯\u00a0fix the"), "✳ Claude Code")
         self.count(session, 30)
         self.assertEqual([], self.pane(session).pastes)
@@ -411,6 +417,6 @@ class AutomaticTests(ApprovalCase):
 
     def test_not_into_a_dialog(self) -> None:
         session = self.asked(permission())
-        self.sessions.update(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
+        self.sessions.update_record(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
         self.count(session, 30)
         self.assertEqual(([], []), (self.pane(session).pastes, self.client(session).log))

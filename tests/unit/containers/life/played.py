@@ -25,8 +25,8 @@ from tservice.containers.place import place_of
 from tservice.core.errors import not_found, operation_failed
 from tservice.core.event_payloads import OccurrencePayload, SessionExited, SessionPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.sessions.interfaces import Exit, Session, Status
-from tservice.sessions.record.model import NameSource, Phase, fields_of_place
+from tservice.sessions.interfaces import ProcessExit, Session, SessionStatus
+from tservice.sessions.record.model import NameSource, ProcessPhase, location_fields
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "docker-events.json"
 BOX = "service-case-boxed"
@@ -65,10 +65,10 @@ class Sessions:
         told = OccurrencePayload(id=session_id, at=1)
         self.hub.publish(Event(name=name, payload=told, session_id=session_id))
 
-    def found(self, session_id: str, status: Status, reason: str) -> None:
+    def found(self, session_id: str, status: SessionStatus, reason: str) -> None:
         """What its terminal shows is told as its own watcher does."""
         self.update(session_id, durable=False, status=status, status_reason=reason)
-        busy = status is Status.BUSY
+        busy = status is SessionStatus.BUSY
         self.tell(session_id, EventName.SESSION_WORKING if busy else EventName.SESSION_IDLE)
 
 
@@ -194,18 +194,18 @@ class WatchCase(SynchronousTestCase):
             working_dir="/srv/web",
             created_at=0,
             last_activity_at=0,
-            phase=Phase.RUNNING,
-            **{"pid": 3, "status": Status.BUSY, **fields, **fields_of_place(place_of(case))},
+            phase=ProcessPhase.RUNNING,
+            **{"pid": 3, "status": SessionStatus.BUSY, **fields, **location_fields(place_of(case))},
         )
 
-    def ends(self, name: str, ending: Exit | None = None) -> None:
+    def ends(self, name: str, ending: ProcessExit | None = None) -> None:
         """Its terminal says that it is over."""
-        self.sessions.update(name, pid=None, status=Status.IDLE, pane_exit=ending)
+        self.sessions.update(name, pid=None, status=SessionStatus.IDLE, pane_exit=ending)
         self.hub.publish(
             Event(name=EventName.SESSION_EXIT, payload=SessionExited(id=name), session_id=name)
         )
 
-    def told(self, name: str) -> tuple[Status, str | None]:
+    def told(self, name: str) -> tuple[SessionStatus, str | None]:
         session = self.sessions.kept[name]
         return session.status, session.status_reason
 

@@ -7,7 +7,7 @@ from attrs import evolve
 from tests.unit.containers.life.played import BOX, STOOD, WatchCase
 from tservice.containers.life.pauses import AGAIN, PAUSED
 from tservice.core.events import EventName
-from tservice.sessions.interfaces import Status
+from tservice.sessions.interfaces import SessionStatus
 
 
 class PauseTests(WatchCase):
@@ -20,29 +20,29 @@ class PauseTests(WatchCase):
         self.streams[0].tells("pause")
 
     def test_it_rests_meanwhile_and_works_on(self) -> None:
-        self.assertEqual((Status.IDLE, PAUSED), self.told("a"))
+        self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
         self.streams[0].tells("unpause")
-        self.assertEqual((Status.BUSY, AGAIN), self.told("a"))
+        self.assertEqual((SessionStatus.BUSY, AGAIN), self.told("a"))
 
     def test_what_is_found_meanwhile(self) -> None:
         """Does not hide the pause, and holds behind it."""
-        for status in (Status.IDLE, Status.BUSY):
+        for status in (SessionStatus.IDLE, SessionStatus.BUSY):
             self.sessions.found("a", status, "it came up")
             self.clock.advance(0)
-            self.assertEqual((Status.IDLE, PAUSED), self.told("a"))
+            self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
             self.sessions.update("a", status_reason="noted by the way")
             self.clock.advance(0)
-            self.assertEqual((Status.IDLE, PAUSED), self.told("a"))
+            self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
             self.streams[0].tells("unpause")
             self.assertEqual((status, AGAIN), self.told("a"))
             self.streams[0].tells("pause")
 
     def test_the_end_comes_first(self) -> None:
         """What was to be corrected is not, any more."""
-        self.sessions.found("a", Status.IDLE, "it came up")
+        self.sessions.found("a", SessionStatus.IDLE, "it came up")
         self.streams[0].tells("unpause")
         self.clock.advance(0)
-        self.assertEqual((Status.IDLE, AGAIN), self.told("a"))
+        self.assertEqual((SessionStatus.IDLE, AGAIN), self.told("a"))
 
     def test_it_ends_while_it_is_paused(self) -> None:
         self.boxes.seen = {BOX: evolve(STOOD, exit_code=137)}
@@ -50,7 +50,7 @@ class PauseTests(WatchCase):
         self.clock.advance(0)
         self.runs("a", status_reason="started anew")
         self.streams[0].tells("unpause")
-        self.assertEqual((Status.BUSY, "started anew"), self.told("a"))
+        self.assertEqual((SessionStatus.BUSY, "started anew"), self.told("a"))
 
     def test_it_is_removed_while_it_is_paused(self) -> None:
         self.sessions.kept.clear()
@@ -61,6 +61,6 @@ class PauseTests(WatchCase):
 
     def test_a_service_that_is_started_meanwhile(self) -> None:
         """Finds what the one before it said."""
-        self.runs("b", status=Status.IDLE, status_reason=PAUSED)
+        self.runs("b", status=SessionStatus.IDLE, status_reason=PAUSED)
         self.streams[0].tells("unpause")
-        self.assertEqual((Status.IDLE, AGAIN), self.told("b"))
+        self.assertEqual((SessionStatus.IDLE, AGAIN), self.told("b"))

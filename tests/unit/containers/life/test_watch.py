@@ -24,7 +24,7 @@ from tservice.containers.life.watch import (
 from tservice.containers.model import ContainerCase
 from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventName
-from tservice.sessions.interfaces import Exit, Status
+from tservice.sessions.interfaces import ProcessExit, SessionStatus
 
 
 class EngineTests(WatchCase):
@@ -48,7 +48,7 @@ class EngineTests(WatchCase):
         words = self.streams[1].argv
         self.assertEqual(f"{1000000 + AGAIN_SECONDS:.3f}", words[words.index("--since") + 1])
         self.streams[1].tells("pause")
-        self.assertEqual((Status.IDLE, PAUSED), self.told("a"))
+        self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
 
     def test_nobody_is_there_any_more(self) -> None:
         self.streams[0].ends()
@@ -65,11 +65,11 @@ class EngineTests(WatchCase):
         self.streams[0].ends()
         self.boxes.seen = {BOX: evolve(SEEN, state=State.PAUSED)}
         self.is_back()
-        self.assertEqual((Status.IDLE, PAUSED), self.told("a"))
+        self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
         self.streams[1].ends()
         self.boxes.seen = {BOX: SEEN}
         self.is_back()
-        self.assertEqual((Status.BUSY, AGAIN), self.told("a"))
+        self.assertEqual((SessionStatus.BUSY, AGAIN), self.told("a"))
 
     def test_what_is_heard_while_it_is_looked_at(self) -> None:
         """Is newer than the answer."""
@@ -78,7 +78,7 @@ class EngineTests(WatchCase):
         self.is_back()
         self.streams[1].tells("pause")
         self.boxes.held.callback(None)
-        self.assertEqual((Status.IDLE, PAUSED), self.told("a"))
+        self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
 
     def test_an_answer_that_the_next_look_overtook(self) -> None:
         """Is not taken for news, though another look began before what was heard since."""
@@ -93,7 +93,7 @@ class EngineTests(WatchCase):
         self.is_back()
         self.streams[2].tells("unpause")
         first.callback(None)
-        self.assertEqual((Status.BUSY, AGAIN), self.told("a"))
+        self.assertEqual((SessionStatus.BUSY, AGAIN), self.told("a"))
 
     def test_a_look_that_fails(self) -> None:
         """Is made again, also while the engine's events are heard."""
@@ -102,7 +102,7 @@ class EngineTests(WatchCase):
         self.is_back()
         self.boxes.seen = {BOX: evolve(SEEN, state=State.PAUSED)}
         self.clock.advance(AGAIN_SECONDS)
-        self.assertEqual((Status.IDLE, PAUSED), self.told("a"))
+        self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
         self.assertEqual(2, len(self.streams))
 
     def test_an_end_meanwhile(self) -> None:
@@ -138,7 +138,7 @@ class EngineTests(WatchCase):
     def test_an_end_by_memory_meanwhile(self) -> None:
         """What the kernel told then is not forgotten until the engine answers."""
         self.boxes.seen, self.kills = None, 1
-        self.ends("a", Exit(at=1, signal="SIGKILL"))
+        self.ends("a", ProcessExit(at=1, signal="SIGKILL"))
         self.streams[0].ends()
         self.kills, self.boxes.seen = None, {BOX: SEEN}
         self.is_back()
@@ -185,22 +185,22 @@ class DeathTests(WatchCase):
         self.assertIsNone(self.reason("a"))
         self.boxes.seen = {BOX: evolve(STOOD, exit_code=137)}
         self.streams[0].tells("die")
-        self.assertEqual((Status.IDLE, "its container was killed"), self.told("a"))
-        self.assertEqual(Status.BUSY, self.told("elsewhere")[0])
+        self.assertEqual((SessionStatus.IDLE, "its container was killed"), self.told("a"))
+        self.assertEqual(SessionStatus.BUSY, self.told("elsewhere")[0])
 
     def test_by_memory(self) -> None:
         """Docker tells of it before what it ended is over, or of something else that it ended."""
         self.kills = 1
         self.streams[0].tells("oom")
-        self.ends("elsewhere", Exit(at=1, signal="SIGKILL"))
+        self.ends("elsewhere", ProcessExit(at=1, signal="SIGKILL"))
         self.assertEqual(OOM, self.reason("elsewhere"))
         self.clock.advance(SETTLED_SECONDS)
-        self.ends("a", Exit(at=1, signal="SIGKILL"))
+        self.ends("a", ProcessExit(at=1, signal="SIGKILL"))
         self.assertIsNone(self.reason("a"))
 
     def test_what_ended_long_before(self) -> None:
         """It was not the container's end that ended it."""
-        self.ends("a", Exit(at=1, signal="SIGKILL"))
+        self.ends("a", ProcessExit(at=1, signal="SIGKILL"))
         self.clock.advance(DEATH_SECONDS + 1)
         self.boxes.seen = {BOX: evolve(STOOD, exit_code=137)}
         self.streams[0].tells("die")
@@ -209,14 +209,14 @@ class DeathTests(WatchCase):
         self.assertIsNone(self.reason("a"))
 
     def test_what_ended_by_itself(self) -> None:
-        self.ends("a", Exit(at=1, status=0))
+        self.ends("a", ProcessExit(at=1, status=0))
         self.boxes.seen = {BOX: STOOD}
         self.streams[0].tells("die")
         self.assertIsNone(self.reason("a"))
 
     def test_one_of_its_own_user(self) -> None:
         self.ends("a")
-        self.sessions.update("a", status=Status.STOPPED)
+        self.sessions.update("a", status=SessionStatus.STOPPED)
         self.boxes.seen = {BOX: STOOD}
         self.streams[0].tells("die")
         self.assertIsNone(self.reason("a"))
@@ -235,8 +235,8 @@ class RemovalTests(WatchCase):
     ) -> None:
         """A session whose process is over since so many seconds."""
         at = int(self.clock.seconds() - ago) * 1000
-        ending = Exit(at=at, reason=reason)
-        self.runs(name, case, pid=None, status=Status.IDLE, pane_exit=ending)
+        ending = ProcessExit(at=at, reason=reason)
+        self.runs(name, case, pid=None, status=SessionStatus.IDLE, pane_exit=ending)
 
     def removed(self) -> None:
         self.streams[0].tells("destroy")

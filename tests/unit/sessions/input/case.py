@@ -10,11 +10,11 @@ from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import PaneCapture, PaneSpec
 from tservice.mux.testing.multiplexer import EchoShell, FakeProgram
-from tservice.sessions.interfaces import Claim, Delivery, IInputGate
+from tservice.sessions.interfaces import IInputGate, InputDelivery, PromptClaim
 from tservice.sessions.record.model import Session
-from tservice.sessions.service import Untold
+from tservice.sessions.service import UnreportedClaim
 
-DONE, AGAIN = Delivery(delivered=True), Delivery(delivered=False, duplicate=True)
+DONE, AGAIN = InputDelivery(delivered=True), InputDelivery(delivered=False, duplicate=True)
 
 
 class InputCase(SessionCase):
@@ -34,7 +34,7 @@ class InputCase(SessionCase):
         self.agents.append(ComposerAgent())
         return self.agents[-1]
 
-    def code(self, answer: Deferred[Delivery]) -> ErrorCode:
+    def code(self, answer: Deferred[InputDelivery]) -> ErrorCode:
         error: ServiceError = self.failureResultOf(answer, ServiceError).value
         return error.code
 
@@ -46,18 +46,18 @@ class HeldGate:
     def __init__(self) -> None:
         self.held: list[Deferred[None]] = []
 
-    async def ready(self, session: Session) -> None:
+    async def wait_until_ready(self, session: Session) -> None:
         self.held.append(Deferred())
         await self.held[-1]
 
-    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         return None
 
-    def opened(self, session: Session, capture: PaneCapture) -> str | None:
+    def find_opened_view(self, session: Session, capture: PaneCapture) -> str | None:
         return None
 
-    def rests(self, session: Session, capture: PaneCapture) -> bool:
+    def is_at_rest(self, session: Session, capture: PaneCapture) -> bool:
         return True
 
-    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
-        return Untold()
+    def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
+        return UnreportedClaim()

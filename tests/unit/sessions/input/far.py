@@ -15,10 +15,10 @@ from tservice.core.events import Event, EventName
 from tservice.core.places.local_locations import OwnLocationProvider
 from tservice.core.places.location import OWN_LOCATION, LocationId, LocationKind, LocationOutage
 from tservice.ground.ground import Ground
-from tservice.sessions.interfaces import Delivery
-from tservice.sessions.record.model import Location, Remote
+from tservice.sessions.interfaces import InputDelivery
+from tservice.sessions.record.model import RemoteTarget, SessionLocationKind
 
-KEPT = Delivery(delivered=False, buffered=True)
+KEPT = InputDelivery(delivered=False, buffered=True)
 
 
 class Far:
@@ -81,11 +81,13 @@ class FarCase(SessionCase):
         self.run_now(self.sessions.open())
         self.far = self.machine.far
         self.session = self.shell()
-        remote = Remote(host_id="h", name="", owned=True)
-        self.sessions.update(self.session.id, location=Location.REMOTE, remote=remote)
+        remote = RemoteTarget(host_id="h", name="", owned=True)
+        self.sessions.update_record(
+            self.session.id, location=SessionLocationKind.REMOTE, remote=remote
+        )
         self.far.there = False
 
-    def send(self, text: str, seq: int | None = None, **more: Any) -> Delivery:
+    def send(self, text: str, seq: int | None = None, **more: Any) -> InputDelivery:
         fields = {"client_id": "c", "seq": seq, "may_wait": True, "use_mux": False, **more}
         return self.successResultOf(self.type(self.session, text, **fields))
 

@@ -10,13 +10,13 @@ from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import PaneCapture, PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
-from tservice.sessions.input.submitting import LEAVING, PATIENCE
-from tservice.sessions.interfaces import Claim, Delivery, IInputGate, Told
+from tservice.sessions.input.submitter import LEAVING, PATIENCE
+from tservice.sessions.interfaces import IInputGate, InputDelivery, PromptClaim, PromptReport
 from tservice.sessions.record.model import Session
-from tservice.sessions.service import OpenGate
+from tservice.sessions.service import PassThroughGate
 
-DONE = Delivery(delivered=True)
-AGAIN = Delivery(delivered=False, duplicate=True)
+DONE = InputDelivery(delivered=True)
+AGAIN = InputDelivery(delivered=False, duplicate=True)
 LONG = 4 * (sum(LEAVING) + sum(PATIENCE)) + 10
 
 
@@ -27,10 +27,10 @@ class AgentClaim:
         self._gate, self._text = gate, text
         self._before = self._count()
 
-    async def told(self) -> Told:
+    async def get_report(self) -> PromptReport:
         if not self._gate.tells or self._gate.agent is None:
-            return Told.NOTHING
-        return Told.SUBMITTED if self._count() > self._before else Told.NOT_YET
+            return PromptReport.NOTHING
+        return PromptReport.SUBMITTED if self._count() > self._before else PromptReport.NOT_YET
 
     def _count(self) -> int:
         agent = self._gate.agent
@@ -38,7 +38,7 @@ class AgentClaim:
 
 
 @implementer(IInputGate)
-class KnowingGate(OpenGate):
+class KnowingGate(PassThroughGate):
     """Asks the agent itself what it was given."""
 
     def __init__(self) -> None:
@@ -46,17 +46,17 @@ class KnowingGate(OpenGate):
         self.tells: bool | None = True
         self.asking: str | None = None
 
-    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         return self.asking
 
-    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+    def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         return AgentClaim(self, text.strip())
 
-    def opened(self, session: Session, capture: PaneCapture) -> str | None:
+    def find_opened_view(self, session: Session, capture: PaneCapture) -> str | None:
         screen = b"".join(capture.lines)
         return "picker" if b"1. Yes" in screen or b"Esc to close" in screen else None
 
-    def rests(self, session: Session, capture: PaneCapture) -> bool:
+    def is_at_rest(self, session: Session, capture: PaneCapture) -> bool:
         screen = b"".join(capture.lines)
         return b"shortcuts" in screen or "╹".encode() in screen
 
@@ -78,10 +78,10 @@ class SubmissionCase(SessionCase):
         self.gate.agent = self.agent
         self.hosted = self.pane(self.session)
 
-    def send(self, text: str, seq: int = 1) -> Deferred[Delivery]:
+    def send(self, text: str, seq: int = 1) -> Deferred[InputDelivery]:
         return self.type(self.session, text, client_id="c", seq=seq)
 
-    def refused(self, answer: Deferred[Delivery]) -> str:
+    def refused(self, answer: Deferred[InputDelivery]) -> str:
         error: ServiceError = self.failureResultOf(answer, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         return error.message

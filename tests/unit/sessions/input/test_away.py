@@ -7,12 +7,12 @@ from twisted.internet.defer import Deferred
 from tests.unit.sessions.input.far import KEPT, FarCase
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.mux.interface import MuxTimeout
-from tservice.sessions.input.buffer import BUFFER_BYTES
-from tservice.sessions.interfaces import Delivery
+from tservice.sessions.input.offline_buffer import BUFFER_BYTES
+from tservice.sessions.interfaces import InputDelivery
 
-DROPPED = Delivery(delivered=False, buffered=True, dropped=True)
-AGAIN = Delivery(delivered=False, duplicate=True)
-DONE = Delivery(delivered=True)
+DROPPED = InputDelivery(delivered=False, buffered=True, dropped=True)
+AGAIN = InputDelivery(delivered=False, duplicate=True)
+DONE = InputDelivery(delivered=True)
 
 
 class AwayTests(FarCase):
@@ -76,7 +76,7 @@ class AwayTests(FarCase):
         """It is typed once the pane is taken up."""
         self.send("one ", 1)
         self.machine.restart()
-        self.assertIsNone(self.sessions.pane_of(self.session.id))
+        self.assertIsNone(self.sessions.get_pane(self.session.id))
         self.assertEqual([AGAIN, KEPT], [self.send("one ", 1), self.send("two", 2)])
         self.back()
         self.assertEqual(b"one two", self.typed)
@@ -97,13 +97,13 @@ class AwayTests(FarCase):
         """Keys, and what the service itself types."""
         error = self.refusal(self.sessions.send_key(self.session.id, "Enter"))
         self.assertIn("Far is out of reach; nothing was pressed", error.message)
-        error = self.refusal(self.sessions.prompt(self.session.id, "go on"))
+        error = self.refusal(self.sessions.send_prompt(self.session.id, "go on"))
         self.assertIn("nothing was typed", error.message)
         self.assertEqual(2, self.far.wishes)
         self.back()
         self.assertEqual(b"", self.typed)
 
-    def waiting(self, seq: int) -> Deferred[Delivery]:
+    def waiting(self, seq: int) -> Deferred[InputDelivery]:
         """An input with a wait for its turn."""
         more = {"use_mux": False, "submitting": lambda: None}
         return self.type(self.session, "w", client_id="c", seq=seq, **more)

@@ -10,22 +10,22 @@ from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxBusy, MuxTimeout, PaneCapture, PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
-from tservice.sessions.input.prompting import ASKING
-from tservice.sessions.input.prompting import DIALOG_LOOKS as LOOKS
+from tservice.sessions.input.prompt_runner import ASKING
+from tservice.sessions.input.prompt_runner import DIALOG_LOOKS as LOOKS
 from tservice.sessions.input.typist import PASTE_GAP
-from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.interfaces import IInputGate, InputDelivery
 from tservice.sessions.record.model import Session
-from tservice.sessions.service import OpenGate
+from tservice.sessions.service import PassThroughGate
 
-DONE = Delivery(delivered=True)
+DONE = InputDelivery(delivered=True)
 ASKED = "permission dialog: Do you want to proceed?"
 
 
 @implementer(IInputGate)
-class SeeingGate(OpenGate):
+class SeeingGate(PassThroughGate):
     """Knows the dialog of L{ComposerAgent}."""
 
-    def asks(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         screen = b"\n".join(capture.lines[capture.history :])
         return ASKED if b"1. Yes" in screen else None
 
@@ -73,7 +73,7 @@ class DialogTests(SessionCase):
         self.assertIn("not submitted", self.not_submitted())
         self.assertEqual([], self.hosted.keys)
 
-    def again(self) -> Deferred[Delivery]:
+    def again(self) -> Deferred[InputDelivery]:
         return self.type(self.session, "hello\r", client_id="c", seq=1)
 
     def test_who_did_not_hear_of_it_is_told_again(self) -> None:

@@ -26,7 +26,7 @@ from tests.unit.sessions.rig import ADMIN, Machine, begin
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout
 from tservice.mux.testing.multiplexer import FakeTty
-from tservice.sessions.interfaces import Delivery
+from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 
 CLIENTS = ("a", "b")
@@ -212,12 +212,12 @@ class Journal(RuleBasedStateMachine):
         """Whether an input is neither answered nor on its way."""
         return any(not it.answered and not it.waiting for it in client.sent)
 
-    def deliver(self, it: Sent) -> Deferred[Delivery | None]:
+    def deliver(self, it: Sent) -> Deferred[InputDelivery | None]:
         request = InputRequest(text=it.text, client_id=it.client, seq=it.seq, typed=it.typed)
         it.waiting = True
         service = self.machine.sessions
 
-        def done(delivery: Delivery) -> Delivery:
+        def done(delivery: InputDelivery) -> InputDelivery:
             if service is self.machine.sessions:
                 it.answered, it.waiting = True, False
             return delivery
@@ -227,10 +227,10 @@ class Journal(RuleBasedStateMachine):
             if service is self.machine.sessions:
                 it.waiting = False
 
-        answer = begin(service.input(self.id, request))
+        answer = begin(service.send_input(self.id, request))
         return answer.addCallbacks(done, refused)
 
-    def is_duplicate(self, delivery: Delivery | None) -> None:
+    def is_duplicate(self, delivery: InputDelivery | None) -> None:
         assert delivery is None or delivery.duplicate
 
     def finish(self, work: Awaitable[_T]) -> _T:

@@ -7,9 +7,9 @@ from twisted.internet.defer import Deferred
 from tests.unit.sessions.input.case import AGAIN, DONE, InputCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
-from tservice.sessions.input.queue import UNSURE
+from tservice.sessions.input.input_queue import UNSURE
 from tservice.sessions.input.typist import PASTE_GAP
-from tservice.sessions.interfaces import Delivery
+from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.model import Session
 
 
@@ -19,7 +19,7 @@ class FailureTests(InputCase):
     def fault(self, operation: str, error: MuxError, **how: object) -> None:
         self.pane(self.shell_session).inject_fault(operation, error, **how)  # type: ignore[arg-type]
 
-    def send(self, text: str = "x", seq: int = 1) -> Deferred[Delivery]:
+    def send(self, text: str = "x", seq: int = 1) -> Deferred[InputDelivery]:
         return self.type(self.shell_session, text, client_id="c", seq=seq)
 
     def test_a_lost_answer_is_looked_up(self) -> None:
@@ -116,11 +116,11 @@ class CrashTests(InputCase):
         self.spend(3)
         self.assertEqual([], self.machine.database.query_rows("SELECT * FROM input_journal"))
 
-    def send(self, session: Session, text: str) -> Deferred[Delivery]:
+    def send(self, session: Session, text: str) -> Deferred[InputDelivery]:
         return self.type(session, text, client_id="c", seq=1)
 
     def test_before_anything_was_typed(self) -> None:
-        self.patch(type(self.sessions.pane_of(self.agent_session.id)), "paste", _never)
+        self.patch(type(self.sessions.get_pane(self.agent_session.id)), "paste", _never)
         self.send(self.agent_session, "hello\r")
         self.machine.crash()
         self.doCleanups()
@@ -155,7 +155,7 @@ class CrashTests(InputCase):
         self.recovered()
         self.assertEqual(text.encode(), bytes(pane.typed))
 
-    def keys(self, *texts: str) -> list[Deferred[Delivery]]:
+    def keys(self, *texts: str) -> list[Deferred[InputDelivery]]:
         """Keys of one client, numbered from 1 on."""
         return [
             self.type(self.shell_session, text, client_id="k", seq=seq)

@@ -15,8 +15,12 @@ from tests.examples import examples
 from tests.unit.store.failing import FailingConnection
 from tservice.core.disk_errors import DiskFull
 from tservice.mux.typed_input import PIECE
-from tservice.sessions.input.heldmarks import CLIENTS, digest, stand_in
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
+from tservice.sessions.input.unpersisted_sequence import (
+    CLIENTS,
+    digest_client_id,
+    placeholder_client_id,
+)
 from tservice.store import deferred_writes
 from tservice.store.database import Database
 from tservice.store.deferred_writes import AGAIN_SECONDS
@@ -70,18 +74,18 @@ class HeldNumbersTests(SynchronousTestCase):
         self.take_up(self.journal)
 
     def take_up(self, journal: InputJournal) -> None:
-        entry, over = journal.pending("s"), journal.learn("s", self.mark)
+        entry, over = journal.find_pending("s"), journal.import_mark("s", self.mark)
         if entry is not None:
             # What was begun is typed to its end.
             self.mark = self.mark if entry.id == over else entry.id
-            journal.finish(entry)
+            journal.finish_entry(entry)
 
     def after_a_crash(self, client: str) -> int | None:
         """What a service would know that writes nothing."""
         fault, self.connection.fault = self.connection.fault, sqlite3.SQLITE_FULL
         try:
             journal = InputJournal(Database(self.connection), Clock())
-            journal.learn("s", self.mark)
+            journal.import_mark("s", self.mark)
             return journal.last_seq("s", client)
         finally:
             self.connection.fault = fault
@@ -115,12 +119,12 @@ class HeldNumbersTests(SynchronousTestCase):
     def type(self, typing: Typing) -> None:
         entry = self.entry(typing)
         try:
-            taken = self.journal.accept(entry)
+            taken = self.journal.accept_entry(entry)
         except DiskFull:
             self.assertEqual(InputKind.PROMPT, typing.kind, "keys are never refused")
             return
         if typing.end == "given back":
-            self.journal.give_back(taken)
+            self.journal.revoke_entry(taken)
             return
         if typing.end != "cut off before":
             self.mark = taken.id
@@ -129,7 +133,7 @@ class HeldNumbersTests(SynchronousTestCase):
         ):
             self.known[typing.client] = self.number
         if typing.end == "finished":
-            self.journal.finish(taken)
+            self.journal.finish_entry(taken)
         else:
             self.crash()
 
@@ -146,9 +150,11 @@ class HeldNumbersTests(SynchronousTestCase):
 
     def key(self, client: str | None) -> str:
         """The mark that a key is typed with."""
-        taken = self.journal.accept(self.entry(Typing(client, KEY, InputKind.RAW, "finished")))
+        taken = self.journal.accept_entry(
+            self.entry(Typing(client, KEY, InputKind.RAW, "finished"))
+        )
         self.mark = taken.id
-        self.journal.finish(taken)
+        self.journal.finish_entry(taken)
         return self.mark
 
     def test_marks_are_short_again_once_there_is_room(self) -> None:
@@ -182,7 +188,7 @@ class HeldNumbersTests(SynchronousTestCase):
         for number in range(CLIENTS):
             self.key(f"c{number}")
         known = [self.journal.last_seq("s", f"c{number}") for number in range(CLIENTS)]
-        self.journal.learn("s", self.mark)
+        self.journal.import_mark("s", self.mark)
         self.assertEqual(
             known, [self.journal.last_seq("s", f"c{number}") for number in range(CLIENTS)]
         )
@@ -196,6 +202,6 @@ class HeldNumbersTests(SynchronousTestCase):
         self.assertEqual(before, self.journal.last_seq("s", "b"))
 
     def test_what_stands_in_for_a_client(self) -> None:
-        name = stand_in(digest("me"))
-        self.assertEqual(digest("me"), digest(name))
-        self.assertNotEqual(digest("me"), digest(name + "0"))
+        name = placeholder_client_id(digest_client_id("me"))
+        self.assertEqual(digest_client_id("me"), digest_client_id(name))
+        self.assertNotEqual(digest_client_id("me"), digest_client_id(name + "0"))

@@ -9,11 +9,11 @@ from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode
-from tservice.sessions.input.heldmarks import CLIENTS
-from tservice.sessions.input.prompting import SETTLING
-from tservice.sessions.input.serial import WAITING
-from tservice.sessions.input.submitting import LEAVING, PATIENCE
+from tservice.sessions.input.prompt_runner import SETTLING
+from tservice.sessions.input.serial_queue import WAITING
+from tservice.sessions.input.submitter import LEAVING, PATIENCE
 from tservice.sessions.input.typist import PASTE_GAP
+from tservice.sessions.input.unpersisted_sequence import CLIENTS
 from tservice.sessions.record.requests import INPUT_LENGTH
 
 

@@ -11,9 +11,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.mux.typed_input import PIECE
-from tservice.sessions.input.heldmarks import CLIENTS
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
-from tservice.sessions.input.unsaved import SETTLE
+from tservice.sessions.input.unpersisted_sequence import CLIENTS
+from tservice.sessions.input.unpersisted_sequences import SETTLE
 from tservice.store.database import Database
 from tservice.store.schemas import packaged_schemas, read_steps
 
@@ -41,7 +41,7 @@ class JournalTests(SynchronousTestCase):
         """The journal of a service after a crash: the disk, and the marks of the panes."""
         journal = InputJournal(self.database, clock or Clock())
         for session, mark in self.marks.items():
-            journal.learn(session, mark)
+            journal.import_mark(session, mark)
         return journal
 
     def accept(self, session: str, client: str | None, seq: int | None) -> JournalEntry:
@@ -56,16 +56,16 @@ class JournalTests(SynchronousTestCase):
             seq=seq,
             previous_seq=previous,
         )
-        kept = self.journal.accept(entry)
+        kept = self.journal.accept_entry(entry)
         if not kept.with_pane:
-            self.assertEqual(entry, self.anew().pending(session))
+            self.assertEqual(entry, self.anew().find_pending(session))
         return kept
 
     def type(self, session: str, client: str | None, seq: int | None) -> None:
         """Accepted, typed and done."""
         entry = self.accept(session, client, seq)
         self.marks[session] = entry.id
-        self.journal.finish(entry)
+        self.journal.finish_entry(entry)
 
     @settings(max_examples=examples(300), deadline=None)
     @given(STEPS)
@@ -78,7 +78,7 @@ class JournalTests(SynchronousTestCase):
         for number, (session, client, end) in enumerate(steps):
             entry = self.accept(session, client, number)
             if end == "given back":
-                self.journal.give_back(entry)
+                self.journal.revoke_entry(entry)
             else:
                 known[session, client] = number
                 self.marks[session] = entry.id
@@ -86,10 +86,10 @@ class JournalTests(SynchronousTestCase):
                 self.clock = Clock()
                 self.journal = self.anew(self.clock)
             if end in ("finished", "settled") or not entry.with_pane:
-                self.journal.finish(entry)
+                self.journal.finish_entry(entry)
             if end == "settled":
                 self.clock.advance(SETTLE)
-            self.assertIsNone(self.journal.pending(session))
+            self.assertIsNone(self.journal.find_pending(session))
             for each in (self.journal, self.anew()):
                 self.assertEqual(known, {key: each.last_seq(*key) for key in known})
 
@@ -98,7 +98,7 @@ class JournalTests(SynchronousTestCase):
         self.type("one", "a", 1)
         for seq in range(2, 6):
             self.type("one", "a", seq)
-            self.assertIsNone(self.journal.pending("one"))
+            self.assertIsNone(self.journal.find_pending("one"))
         self.assertEqual((5, 1), (self.journal.last_seq("one", "a"), self.on_disk("a")))
         self.clock.advance(SETTLE)
         self.assertEqual((5, 5), (self.journal.last_seq("one", "a"), self.on_disk("a")))
@@ -168,13 +168,13 @@ class JournalTests(SynchronousTestCase):
         old.close()
         new = Database.open_file(path, clock=Clock(), schemas=steps)
         self.addCleanup(new.close)
-        self.assertEqual(entry, InputJournal(new, Clock()).pending("one"))
+        self.assertEqual(entry, InputJournal(new, Clock()).find_pending("one"))
 
     def test_a_session_of_the_same_id_begins_anew(self) -> None:
         """As one that is rebuilt does."""
         self.type("one", "a", 4)
         self.database.execute("DELETE FROM input_marks")
-        self.journal.forget("one")
+        self.journal.forget_session("one")
         self.assertIsNone(self.journal.last_seq("one", "a"))
         self.type("one", "a", 0)
         self.assertEqual(0, self.on_disk("a"))

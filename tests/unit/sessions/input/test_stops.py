@@ -24,10 +24,16 @@ from tservice.agents.transcripts.ledger import Entry, Ledger, mark_of
 from tservice.core.clock import now_ms
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
-from tservice.sessions.input.listening import ANSWERING
-from tservice.sessions.input.submitting import LEAVING, NOT_SURE
-from tservice.sessions.interfaces import Claim, Delivery, IInputGate, Session, Told
-from tservice.sessions.service import OpenGate
+from tservice.sessions.input.caret_probe import ANSWERING
+from tservice.sessions.input.submitter import LEAVING, NOT_SURE
+from tservice.sessions.interfaces import (
+    IInputGate,
+    InputDelivery,
+    PromptClaim,
+    PromptReport,
+    Session,
+)
+from tservice.sessions.service import PassThroughGate
 
 LONGEST = 2.0
 """Seconds for which the agent is stopped at most."""
@@ -87,20 +93,20 @@ class WrittenClaim:
     ledger: Ledger
     entry: Entry
 
-    async def told(self) -> Told:
+    async def get_report(self) -> PromptReport:
         wrote = [at for at, text in self.agent.wrote if mark_of(text) == self.entry.mark]
         return self.ledger.told(self.entry, wrote, at_once=True)
 
 
 @implementer(IInputGate)
-class WrittenGate(OpenGate):
+class WrittenGate(PassThroughGate):
     """Reads what the agent wrote."""
 
     def __init__(self, agent: WritingAgent) -> None:
         self._agent = agent
         self._ledger = Ledger()
 
-    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+    def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         assert session.last_submit_at is not None
         entry = self._ledger.enter(text, session.last_submit_at, caught_up=caught_up)
         return WrittenClaim(self._agent, self._ledger, entry)
@@ -125,7 +131,7 @@ class StopCase(SessionCase):
         self.machine.restart()
         self.spend(1)
 
-    def send(self, text: str, seq: int = 1) -> Deferred[Delivery]:
+    def send(self, text: str, seq: int = 1) -> Deferred[InputDelivery]:
         return self.type(self.session, f"{text}\r", client_id="c", seq=seq)
 
     @property

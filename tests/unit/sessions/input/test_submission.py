@@ -7,11 +7,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.input.submitting import DONE, LONG, SubmissionCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.sessions.input.parking import is_retypable
-from tservice.sessions.input.prompting import TAKING, UNSEEN
-from tservice.sessions.input.submitting import AGAIN, LEAVING, NOT_SURE, STANDING
+from tservice.sessions.input.draft_stash import is_retypable
+from tservice.sessions.input.prompt_runner import TAKING, UNSEEN
+from tservice.sessions.input.submitter import AGAIN, LEAVING, NOT_SURE, STANDING
 from tservice.sessions.input.typist import PASTE_GAP
-from tservice.sessions.interfaces import Delivery
+from tservice.sessions.interfaces import InputDelivery
 
 
 class SubmissionTests(SubmissionCase):
@@ -374,7 +374,7 @@ class EndTests(SubmissionCase):
             self.successResultOf(self.sent(text, number))
         self.assertEqual(["C:\\\\dir\\ ", "see @src ", "a @b c"], self.hosted.pastes)
 
-    def sent(self, text: str, number: int) -> Deferred[Delivery]:
+    def sent(self, text: str, number: int) -> Deferred[InputDelivery]:
         answer = self.send(f"{text}\r", number)
         self.spend(5)
         return answer
@@ -411,7 +411,7 @@ class CommandTests(SubmissionCase):
         self.spend(1)
         self.agent.go_on()
         self.spend(LONG)
-        opened = Delivery(delivered=True, opened="picker")
+        opened = InputDelivery(delivered=True, opened="picker")
         self.assertEqual(opened, self.successResultOf(answer))
         self.assertEqual(1, self.enters)
 
@@ -428,7 +428,7 @@ class CommandTests(SubmissionCase):
         self.agent.half_drawn = False
         self.agent.draw()
         self.spend(LONG)
-        opened = Delivery(delivered=True, opened="picker")
+        opened = InputDelivery(delivered=True, opened="picker")
         self.assertEqual(opened, self.successResultOf(answer))
         self.assertEqual(1, self.enters)
 
@@ -441,7 +441,7 @@ class CommandTests(SubmissionCase):
         self.spend(0.5)
         self.gate.asking = "notice dialog: Agents"
         self.spend(3)
-        opened = Delivery(delivered=True, opened="picker")
+        opened = InputDelivery(delivered=True, opened="picker")
         self.assertEqual(opened, self.successResultOf(answer))
         self.assertEqual(1, self.enters)
 

@@ -13,7 +13,13 @@ from tservice.core.identity import Identity
 from tservice.core.places.location import OWN_LOCATION, Location, LocationId, LocationKind
 from tservice.ground.ground import Ground
 from tservice.mux.interface import PaneSpec
-from tservice.sessions.record.model import Location, Phase, Remote, Session, fields_of_place
+from tservice.sessions.record.model import (
+    ProcessPhase,
+    RemoteTarget,
+    Session,
+    SessionLocationKind,
+    location_fields,
+)
 from tservice.sessions.record.requests import CreateRequest
 
 THERE = LocationId(kind=LocationKind.REMOTE, name="h", part="work")
@@ -69,9 +75,11 @@ class AttachingTests(SessionCase):
         self.host.start_pane(spec, lambda hosted: None)
 
     def test_what_is_kept_of_one(self) -> None:
-        remote = Remote(host_id="h", name="work", owned=False)
-        self.assertEqual({"location": Location.REMOTE, "remote": remote}, fields_of_place(THERE))
-        own = fields_of_place(LocationId(kind=LocationKind.REMOTE, name="h"))
+        remote = RemoteTarget(host_id="h", name="work", owned=False)
+        self.assertEqual(
+            {"location": SessionLocationKind.REMOTE, "remote": remote}, location_fields(THERE)
+        )
+        own = location_fields(LocationId(kind=LocationKind.REMOTE, name="h"))
         self.assertTrue(own["remote"].owned)
 
     def test_it_is_for_admins(self) -> None:
@@ -94,7 +102,7 @@ class AttachingTests(SessionCase):
         self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
         )
-        self.assertEqual(Phase.EXITED, self.sessions.get(session.id).phase)
+        self.assertEqual(ProcessPhase.EXITED, self.sessions.get(session.id).phase)
         self.somebody_starts(session)
         self.run_now(self.sessions.start(session.id, granted=True))
         self.assertEqual(self.pane(session).pid, self.sessions.get(session.id).pid)
@@ -109,6 +117,6 @@ class AttachingTests(SessionCase):
         self.machine.boot()
         self.machine.far.away = True
         self.machine.opening = begin(self.sessions.open())
-        self.assertIsNone(self.sessions.pane_of(session.id))
+        self.assertIsNone(self.sessions.get_pane(session.id))
         self.run_now(self.sessions.delete(session.id))
         self.assertFalse(self.pane(session).is_gone)

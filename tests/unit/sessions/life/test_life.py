@@ -17,7 +17,7 @@ from tservice.mux.interface import MuxError, MuxTimeout
 from tservice.sessions.life.activity import AGENT_IDLE, SHELL_IDLE
 from tservice.sessions.life.adoption import RETRY
 from tservice.sessions.life.capacity import STOPPED_KEPT
-from tservice.sessions.record.model import NameSource, Phase, Session, Status
+from tservice.sessions.record.model import NameSource, ProcessPhase, Session, SessionStatus
 from tservice.sessions.record.requests import CreateRequest
 
 
@@ -27,7 +27,7 @@ class CreateTests(SessionCase):
     def test_nothing_runs_unless_asked(self) -> None:
         session = self.create()
         self.assertIsNone(session.pid)
-        self.assertEqual(Status.IDLE, session.status)
+        self.assertEqual(SessionStatus.IDLE, session.status)
         self.assertEqual([], self.host.specs)
         self.assertEqual(["session:created"], self.names)
         self.assertEqual(uuid.UUID(session.id), uuid.UUID(session.id, version=4))
@@ -55,7 +55,7 @@ class CreateTests(SessionCase):
     def test_overrides_are_in_no_answer_and_no_event(self) -> None:
         session = self.shell(env_overrides={"TOKEN": "s3cret"})
         told = repr([wire(e) for e in self.machine.events]) + repr(session)
-        self.assertNotIn("s3cret", told + repr(self.sessions.describe(session.id)))
+        self.assertNotIn("s3cret", told + repr(self.sessions.describe_session(session.id)))
 
     def test_refusals_name_the_field(self) -> None:
         cases: list[tuple[dict[str, Any], ErrorCode, str]] = [
@@ -119,7 +119,7 @@ class ConversationTests(SessionCase):
 
     def test_conversation_that_hooks_told_of_is_alive_too(self) -> None:
         session = self.create(mode="primary", start=True)
-        self.sessions.update(session.id, conversation_ids=("abc-0", "abc-1"))
+        self.sessions.update_record(session.id, conversation_ids=("abc-0", "abc-1"))
         self.refused(self.resume(), session)
         self.run_now(self.resume("abc-0"))
 
@@ -147,7 +147,7 @@ class ConversationTests(SessionCase):
 
     def test_session_of_another_account_is_not_named(self) -> None:
         session = self.create(mode="primary", resume_session_id="abc-1", start=True)
-        self.sessions.update(session.id, owner="bob")
+        self.sessions.update_record(session.id, owner="bob")
         request = CreateRequest(mode="primary", resume_session_id="abc-1")
         eve = Identity(username="eve", admin=False)
         text = self.assert_refused(ErrorCode.CONFLICT, self.sessions.create(request, eve))
@@ -258,7 +258,7 @@ class RunTests(SessionCase):
         self.pane(session).exit_program(3)
         after = self.sessions.get(session.id)
         self.assertIsNone(after.pid)
-        self.assertEqual(Status.IDLE, after.status)
+        self.assertEqual(SessionStatus.IDLE, after.status)
         self.assertEqual(3, after.pane_exit and after.pane_exit.status)
         self.assertEqual({"id": session.id, "status": 3}, self.last("session:exit"))
 
@@ -269,7 +269,7 @@ class RunTests(SessionCase):
         self.assertIsNone(after.pid)
         self.assertIsNone(after.pane_exit)
         self.assertEqual({"id": session.id}, self.last("session:exit"))
-        self.assertNotIn("paneExit", self.sessions.describe(session.id))
+        self.assertNotIn("paneExit", self.sessions.describe_session(session.id))
 
     def test_a_start_after_an_exit_is_a_new_pane(self) -> None:
         session = self.shell()
@@ -287,16 +287,16 @@ class RunTests(SessionCase):
             self.run_now(self.sessions.start(session.id, granted=True))
         self.pane(session).exit_program(1)
         broken = self.sessions.get(session.id)
-        self.assertEqual(Status.ERROR, broken.status)
+        self.assertEqual(SessionStatus.ERROR, broken.status)
         self.assertTrue(broken.respawn_blocked)
         self.assertIn("session:breakerTripped", self.names)
         self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
         self.machine.restart()
         self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
         started = self.run_now(self.sessions.start(session.id, granted=True, clear_breaker=True))
-        self.assertEqual(Status.IDLE, started.status)
+        self.assertEqual(SessionStatus.IDLE, started.status)
         self.pane(session).exit_program(1)
-        self.assertEqual(Status.IDLE, self.sessions.get(session.id).status)
+        self.assertEqual(SessionStatus.IDLE, self.sessions.get(session.id).status)
 
     def test_delete_ends_and_forgets(self) -> None:
         session = self.shell()
@@ -330,10 +330,10 @@ class RunTests(SessionCase):
     def test_stop_keeps_the_record(self) -> None:
         session = self.shell()
         stopped = self.run_now(self.sessions.stop(session.id, "closed by its job"))
-        self.assertEqual((Status.STOPPED, None), (stopped.status, stopped.pid))
+        self.assertEqual((SessionStatus.STOPPED, None), (stopped.status, stopped.pid))
         self.assertEqual("closed by its job", stopped.status_reason)
         self.assertNotIn(session.id, self.host.panes)
-        self.assertEqual(Phase.STOPPED, self.machine.restart().get(session.id).phase)
+        self.assertEqual(ProcessPhase.STOPPED, self.machine.restart().get(session.id).phase)
 
     def test_moves_of_one_session_do_not_overlap(self) -> None:
         session = self.shell()
@@ -342,7 +342,7 @@ class RunTests(SessionCase):
         starting = begin(self.sessions.start(session.id, granted=True))
         self.assertNoResult(starting)
         self.pane(session).resume_answering()
-        self.assertEqual(Status.STOPPED, self.successResultOf(stopping).status)
+        self.assertEqual(SessionStatus.STOPPED, self.successResultOf(stopping).status)
         self.assertIsNotNone(self.successResultOf(starting).pid)
 
 
@@ -355,8 +355,8 @@ class DetachTests(SessionCase):
         away = self.sessions.get(session.id)
         self.assertTrue(away.detached)
         self.assertIsNone(away.pid)
-        self.assertIsNone(self.sessions.pane_of(session.id))
-        self.assertTrue(wire(self.sessions.describe(session.id))["detached"])
+        self.assertIsNone(self.sessions.get_pane(session.id))
+        self.assertTrue(wire(self.sessions.describe_session(session.id))["detached"])
         self.assertTrue(self.last("session:updated")["detached"])
         self.assertNotIn("session:exit", self.names)
         back = self.run_now(self.sessions.start(session.id, granted=True))
@@ -401,7 +401,7 @@ class AdoptionTests(SessionCase):
     def test_what_runs_is_taken_up(self) -> None:
         session = self.shell()
         found = self.machine.restart().get(session.id)
-        self.assertEqual((session.pid, Phase.RUNNING), (found.pid, found.phase))
+        self.assertEqual((session.pid, ProcessPhase.RUNNING), (found.pid, found.phase))
         self.successResultOf(self.type(session, "echo hi\r", use_mux=False))
         self.assertEqual(b"echo hi\r", bytes(self.pane(session).typed))
 
@@ -418,7 +418,7 @@ class AdoptionTests(SessionCase):
         self.machine.crash()
         self.host.lose_server(session.id)
         found = self.machine.restart().get(session.id)
-        self.assertEqual((None, Phase.EXITED), (found.pid, found.phase))
+        self.assertEqual((None, ProcessPhase.EXITED), (found.pid, found.phase))
 
     def test_unknown_changes_nothing_and_is_asked_again(self) -> None:
         session = self.shell()
@@ -427,7 +427,7 @@ class AdoptionTests(SessionCase):
         self.clock.advance(10)
         self.successResultOf(self.machine.opening)
         found = self.sessions.get(session.id)
-        self.assertEqual((session.pid, Phase.RUNNING), (found.pid, found.phase))
+        self.assertEqual((session.pid, ProcessPhase.RUNNING), (found.pid, found.phase))
         self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
         )

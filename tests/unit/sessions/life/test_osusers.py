@@ -12,8 +12,8 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.places.location import OWN_LOCATION
 from tservice.core.users.os_users import OsUserId
-from tservice.sessions.life.priority import confined
-from tservice.sessions.record.model import Nice, Phase
+from tservice.sessions.life.priority import confine_to_location
+from tservice.sessions.record.model import ProcessPhase, ProcessPriority
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 
 
@@ -61,7 +61,7 @@ class StartTests(OsUserCase):
         self.machine.restart()
         self.successResultOf(self.machine.opening)
         again = self.sessions.get(session.id)
-        self.assertEqual((Phase.RUNNING, self.user.id), (again.phase, again.os_user))
+        self.assertEqual((ProcessPhase.RUNNING, self.user.id), (again.phase, again.os_user))
         self.assertEqual(["a"], self.world.secrets)
 
     def test_taken_up_without_a_secret(self) -> None:
@@ -70,7 +70,7 @@ class StartTests(OsUserCase):
         self.world.refuse = PermissionError("full")
         self.machine.restart()
         self.successResultOf(self.machine.opening)
-        self.assertIs(Phase.RUNNING, self.sessions.get(session.id).phase)
+        self.assertIs(ProcessPhase.RUNNING, self.sessions.get(session.id).phase)
         other = self.create(self.ann)
         text = self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(other.id, granted=True)
@@ -83,7 +83,7 @@ class StartTests(OsUserCase):
         own = self.create(ADMIN)
         self.world.add("b", 1002)
         self.world.accounts |= {"ann": "b"}
-        self.assertIs(Phase.RUNNING, self.sessions.get(living.id).phase)
+        self.assertIs(ProcessPhase.RUNNING, self.sessions.get(living.id).phase)
         text = self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(resting.id, granted=True)
         )
@@ -101,7 +101,7 @@ class StartTests(OsUserCase):
         for line, now in (("one", {"ann": "a"}), ("two", {"ann": "b"}), ("three", {"ann": "a"})):
             self.world.accounts.update(now)
             request = InputRequest(text=line, use_mux=False, sender=self.ann)
-            typing = self.sessions.input(session.id, request)
+            typing = self.sessions.send_input(session.id, request)
             if now["ann"] == "a":
                 self.assertTrue(self.run_now(typing).delivered)
                 continue
@@ -110,7 +110,7 @@ class StartTests(OsUserCase):
             key = self.sessions.send_key(session.id, "Enter", self.ann)
             self.assert_refused(ErrorCode.OPERATION_FAILED, key)
             self.successResultOf(self.type(session, " ", use_mux=False, sender=ADMIN))
-            self.run_now(self.sessions.read(session.id, full=False, lines=None, tail=None))
+            self.run_now(self.sessions.read_screen(session.id, full=False, lines=None, tail=None))
         self.assertEqual((b"one three", []), (bytes(pane.typed), pane.keys))
         self.world.accounts["ann"] = "b"
         self.run_now(self.sessions.delete(session.id))
@@ -138,14 +138,14 @@ class StartTests(OsUserCase):
         """Only a process that is the user's is reniced: its number is the pane's word."""
         session = self.create(self.ann, start=True)
         live = self.sessions._deps.roster.get(session.id)
-        nice = Nice(enabled=True, value=5)
-        change = self.sessions._deps.properties.nice
+        nice = ProcessPriority(enabled=True, value=5)
+        change = self.sessions._deps.properties.set_priority
         text = self.assertRaises(ServiceError, change, live, nice).message
         self.assertIn("nice: the system refused", text)
         self.assertEqual([], self.machine.renice.set)
 
     def test_priority_of_the_services_own(self) -> None:
-        self.assertIs(self.machine.renice, confined(self.machine.renice, OWN_LOCATION))
+        self.assertIs(self.machine.renice, confine_to_location(self.machine.renice, OWN_LOCATION))
 
 
 class WorkspaceTests(OsUserCase):

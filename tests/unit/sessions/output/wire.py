@@ -32,7 +32,7 @@ class FakeWire:
         self.data += data
         self.sizes.append(len(data))
 
-    def writable(self) -> bool:
+    def is_writable(self) -> bool:
         return not self.full
 
     def kinds(self) -> list[str]:

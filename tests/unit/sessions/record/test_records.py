@@ -20,23 +20,23 @@ from tservice.sessions.record.model import (
     AutoClear,
     AutoCompact,
     AutoResume,
-    Colour,
-    Container,
-    CustomModel,
-    Exit,
-    Location,
+    ContainerTarget,
+    EndpointModel,
     NameSource,
-    Nice,
-    Phase,
-    Remote,
+    ProcessExit,
+    ProcessPhase,
+    ProcessPriority,
+    RemoteTarget,
     Session,
-    Status,
-    Todo,
-    Tokens,
-    fields_of_place,
+    SessionColour,
+    SessionLocationKind,
+    SessionStatus,
+    TodoItem,
+    TokenUsage,
+    location_fields,
 )
 from tservice.sessions.record.repository import SessionRepository
-from tservice.sessions.record.wire import session_answer
+from tservice.sessions.record.wire import make_session_answer
 from tservice.store.database import Database
 
 BARE = Session(
@@ -50,8 +50,8 @@ BARE = Session(
 )
 FULL = evolve(
     BARE,
-    phase=Phase.ERROR,
-    status=Status.ERROR,
+    phase=ProcessPhase.ERROR,
+    status=SessionStatus.ERROR,
     status_reason="r",
     pid=7,
     owner="ann",
@@ -61,7 +61,7 @@ FULL = evolve(
     parent_session_id="p",
     agent_origin="claude",
     position=4,
-    colour=Colour.BLUE,
+    colour=SessionColour.BLUE,
     pinned=True,
     pinned_at=5,
     cols=80,
@@ -70,20 +70,20 @@ FULL = evolve(
     auto_clear=AutoClear(enabled=True, threshold=7),
     auto_resume=AutoResume(enabled=True, resume_at=8),
     limit_paused=True,
-    nice=Nice(enabled=True, value=-5),
+    nice=ProcessPriority(enabled=True, value=-5),
     flicker_filter=True,
-    tokens=Tokens(input=1, output=2, total=3),
+    tokens=TokenUsage(input=1, output=2, total=3),
     total_cost=1.5,
     context_used_percentage=12.5,
     models={"screen": "Opus"},
     params={"model": "opus", "fast": True, "n": 3},
     env_overrides={"TOKEN": "s3cret"},
-    custom_model=CustomModel(endpoint_id="e", model_id="m", label="l"),
+    custom_model=EndpointModel(endpoint_id="e", model_id="m", label="l"),
     conversation_ids=("a", "b"),
-    pane_exit=Exit(status=1, at=9),
-    location=Location.REMOTE,
-    remote=Remote(host_id="h", name="n", owned=False),
-    container=Container(host_id="h", name="n"),
+    pane_exit=ProcessExit(status=1, at=9),
+    location=SessionLocationKind.REMOTE,
+    remote=RemoteTarget(host_id="h", name="n", owned=False),
+    container=ContainerTarget(host_id="h", name="n"),
     os_user=OsUserId(name="ann", uid=1001),
     hooks_available=True,
     statusline_telemetry=True,
@@ -122,14 +122,14 @@ class DiskTests(SynchronousTestCase):
         one, two = evolve(BARE, id="1", position=0), evolve(BARE, id="2", position=1)
         self.repository.save(one)
         self.repository.save(two)
-        self.repository.place({"1": 1, "2": 0})
+        self.repository.set_positions({"1": 1, "2": 0})
         self.assertEqual(["2", "1"], [session.id for session in self.repository.load()])
         self.repository.remove("2")
         self.assertEqual(["1"], [session.id for session in self.repository.load()])
 
 
 class WireTests(SynchronousTestCase):
-    """L{session_answer}."""
+    """L{make_session_answer}."""
 
     def test_every_field_that_is_not_hidden_is_shown(self) -> None:
         hidden = {"phase", "position", "models", "envOverrides", "statuslineTelemetry", "osUser"}
@@ -137,18 +137,18 @@ class WireTests(SynchronousTestCase):
         derived = {"color", "displayModel", "displayModelSource", "respawnBlocked"}
         fields = {to_camel(each.name) for each in attrs.fields(Session)}
         full = evolve(FULL, current_tool="Bash make", background_tasks=1)
-        full = evolve(full, todos=(Todo(text="Look"),), current_task="Looking")
-        self.assertEqual(fields - hidden | derived, set(wire(session_answer(full))))
+        full = evolve(full, todos=(TodoItem(text="Look"),), current_task="Looking")
+        self.assertEqual(fields - hidden | derived, set(wire(make_session_answer(full))))
 
     def test_parts_are_shown_like_the_whole(self) -> None:
-        shown = wire(session_answer(evolve(FULL, pane_exit=Exit(signal="KILL", at=9))))
+        shown = wire(make_session_answer(evolve(FULL, pane_exit=ProcessExit(signal="KILL", at=9))))
         self.assertEqual({"signal": "KILL", "at": 9}, shown["paneExit"])
         self.assertEqual({"hostId": "h", "name": "n", "owned": False}, shown["remote"])
         self.assertEqual(["a", "b"], shown["conversationIds"])
         self.assertEqual("blue", shown["color"])
 
     def test_null_where_it_is_a_value_absent_where_not(self) -> None:
-        answer = wire(session_answer(BARE))
+        answer = wire(make_session_answer(BARE))
         self.assertIsNone(answer["pid"])
         self.assertIsNone(answer["displayModel"])
         nulls = {name for name, value in answer.items() if value is None}
@@ -156,7 +156,7 @@ class WireTests(SynchronousTestCase):
         self.assertNotIn("respawnBlocked", answer)
 
     def test_secrets_stay(self) -> None:
-        self.assertNotIn("s3cret", repr(session_answer(FULL)))
+        self.assertNotIn("s3cret", repr(make_session_answer(FULL)))
         self.assertNotIn("s3cret", repr(FULL))
 
 
@@ -170,8 +170,8 @@ class PlaceTests(SynchronousTestCase):
             LocationId(kind=LocationKind.CONTAINER, name="default", part="web"),
             LocationId(kind=LocationKind.REMOTE, name="h", part="Build host"),
         ):
-            self.assertEqual(place, evolve(BARE, **fields_of_place(place)).place)
+            self.assertEqual(place, evolve(BARE, **location_fields(place)).location_id)
 
     def test_of_a_host_that_is_not_named(self) -> None:
-        for location in (Location.CONTAINER, Location.REMOTE):
-            self.assertEqual(location.value, evolve(BARE, location=location).place.kind.value)
+        for location in (SessionLocationKind.CONTAINER, SessionLocationKind.REMOTE):
+            self.assertEqual(location.value, evolve(BARE, location=location).location_id.kind.value)

@@ -17,10 +17,10 @@ from tservice.core.identity import Identity
 from tservice.http.operations import AccessRule
 from tservice.mux.interface import LeftoverProcess
 from tservice.sessions.record.requests import INPUT_LENGTH
-from tservice.sessions.routes.table import session_operations
-from tservice.sessions.waits.output import OutputWaits
-from tservice.sessions.waits.service import Waiting
-from tservice.sessions.waits.signals import WaitCaps, WaitSlots
+from tservice.sessions.routes.operations import session_operations
+from tservice.sessions.waits.output_waits import ParkedOutputWaits
+from tservice.sessions.waits.service import WaitService
+from tservice.sessions.waits.signal_waits import WaitCaps, WaitSlots
 
 
 class RouteCase(SessionCase):
@@ -30,8 +30,8 @@ class RouteCase(SessionCase):
         super().setUp()
         self.gate = OpenGate(ADMIN)
         slots = WaitSlots(WaitCaps())
-        outputs = OutputWaits(self.clock, slots)
-        self.waiting = Waiting(
+        outputs = ParkedOutputWaits(self.clock, slots)
+        self.waiting = WaitService(
             self.clock,
             self.sessions,
             slots,
@@ -232,7 +232,7 @@ class PropertyTests(RouteCase):
             self.assertEqual(want, self.put(session, name, body).data, name)
         before = self.api.get("/api/sessions").data
         self.machine.restart()
-        self.assertEqual(before, [wire(self.sessions.describe(session["id"]))])
+        self.assertEqual(before, [wire(self.sessions.describe_session(session["id"]))])
         self.assertEqual("manual", before[0]["nameSource"])
 
     def test_an_empty_name_returns_to_a_generated_one(self) -> None:
@@ -354,7 +354,7 @@ class TerminalTests(RouteCase):
             ("visible", 20, 4), (data["source"], data["captureCols"], data["captureRows"])
         )
         self.assertEqual({"x": 5, "y": 3}, data["cursor"])
-        pane = self.sessions.pane_of(self.session["id"])
+        pane = self.sessions.get_pane(self.session["id"])
         assert pane is not None
         self.assertEqual((pane.log.end, pane.log.epoch), (data["offset"], data["epoch"]))
         self.assertEqual((False, None), (data["truncated"], data["truncationReason"]))

@@ -17,12 +17,12 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
 from tservice.mux.testing.multiplexer import FakeMultiplexer
-from tservice.sessions.interfaces import Delivery, ISessions
-from tservice.sessions.record.model import NameSource, Phase, Session, Status
-from tservice.sessions.record.wire import session_answer
-from tservice.sessions.waits.output import OutputWaits
-from tservice.sessions.waits.service import Waiting, WaitRequest
-from tservice.sessions.waits.signals import Signal, WaitCaps, WaitSlots
+from tservice.sessions.interfaces import InputDelivery, ISessions
+from tservice.sessions.record.model import NameSource, ProcessPhase, Session, SessionStatus
+from tservice.sessions.record.wire import make_session_answer
+from tservice.sessions.waits.output_waits import ParkedOutputWaits
+from tservice.sessions.waits.service import WaitRequest, WaitService
+from tservice.sessions.waits.signal_waits import SessionSignal, WaitCaps, WaitSlots
 from tservice.terminal.stream_matcher import SearchNeedle
 
 ANN = Identity(username="ann", admin=True)
@@ -50,7 +50,7 @@ class FakeSessions:
             raise not_found(f"Session {session_id}")
         return self.records[session_id]
 
-    def pane_of(self, session_id: str) -> IPane | None:
+    def get_pane(self, session_id: str) -> IPane | None:
         return self.pane
 
     def change(self, **fields: Any) -> None:
@@ -58,7 +58,7 @@ class FakeSessions:
 
 
 class WaitingTests(SynchronousTestCase):
-    """L{Waiting}."""
+    """L{WaitService}."""
 
     def setUp(self) -> None:
         self.clock, self.hub = Clock(), EventHub()
@@ -69,11 +69,11 @@ class WaitingTests(SynchronousTestCase):
         self.blocked = False
         self.signalling = {"primary"}
         slots = WaitSlots(WaitCaps())
-        self.waiting = Waiting(
+        self.waiting = WaitService(
             self.clock,
             cast(ISessions, self.sessions),
             slots,
-            OutputWaits(self.clock, slots),
+            ParkedOutputWaits(self.clock, slots),
             self.hub,
             lambda session_id: self.blocked,
             lambda mode: mode in self.signalling,
@@ -83,10 +83,10 @@ class WaitingTests(SynchronousTestCase):
         return Deferred.fromCoroutine(work)
 
     def wait(
-        self, *until: Signal, session: str = "s", fresh: bool = False
+        self, *until: SessionSignal, session: str = "s", fresh: bool = False
     ) -> Deferred[dict[str, Any]]:
         request = WaitRequest(until=until or None, timeout_ms=5000, fresh=fresh)
-        return self.start(self.waiting.wait(session, request, ANN))
+        return self.start(self.waiting.wait_for_signal(session, request, ANN))
 
     def tell(self, name: str, session: str = "s") -> None:
         self.hub.publish(happened(f"session:{name}", session_id=session))
@@ -99,9 +99,11 @@ class WaitingTests(SynchronousTestCase):
     def test_the_state_answers_at_once(self) -> None:
         self.assertEqual(("idle", True), self.signal_of(self.wait()))
         self.blocked = True
-        self.assertEqual(("blocked", True), self.signal_of(self.wait(Signal.BLOCKED, Signal.IDLE)))
-        self.sessions.change(status=Status.BUSY)
-        self.assertEqual(("working", True), self.signal_of(self.wait(Signal.WORKING)))
+        self.assertEqual(
+            ("blocked", True), self.signal_of(self.wait(SessionSignal.BLOCKED, SessionSignal.IDLE))
+        )
+        self.sessions.change(status=SessionStatus.BUSY)
+        self.assertEqual(("working", True), self.signal_of(self.wait(SessionSignal.WORKING)))
         self.sessions.change(pid=None)
         self.assertEqual(("exit", True), self.signal_of(self.wait(fresh=True)))
 
@@ -129,17 +131,19 @@ class WaitingTests(SynchronousTestCase):
         )
 
     def test_the_status_alongside_is_the_one_after_the_signal(self) -> None:
-        self.sessions.change(status=Status.BUSY)
-        wait = self.wait(Signal.STOP)
+        self.sessions.change(status=SessionStatus.BUSY)
+        wait = self.wait(SessionSignal.STOP)
         self.hub.publish(happened("session:stop", session_id="s"))
-        self.sessions.change(status=Status.IDLE)
+        self.sessions.change(status=SessionStatus.IDLE)
         self.clock.advance(0)
         self.assertEqual("idle", self.successResultOf(wait)["status"])
 
     def test_a_shell_has_no_hooks(self) -> None:
         found = self.successResultOf(self.wait(session="t"))
         self.assertEqual(["idle", "exit"], found["wait"]["until"])
-        refused = self.failureResultOf(self.wait(Signal.STOP, session="t"), ServiceError).value
+        refused = self.failureResultOf(
+            self.wait(SessionSignal.STOP, session="t"), ServiceError
+        ).value
         self.assertEqual("until: stop is not given by sessions of mode shell", refused.message)
 
     def test_an_unknown_session_is_not_found(self) -> None:
@@ -154,12 +158,12 @@ class WaitingTests(SynchronousTestCase):
         self.assertEqual("stopped", found["status"])
 
     def test_a_session_that_is_let_go_is_answered(self) -> None:
-        waits = [self.wait(Signal.EXIT), self.wait(Signal.EXIT, session="t")]
+        waits = [self.wait(SessionSignal.EXIT), self.wait(SessionSignal.EXIT, session="t")]
         output = self.wait_output("READY")
 
-        async def deliver(submitting: Any) -> Delivery:
+        async def deliver(submitting: Any) -> InputDelivery:
             submitting()
-            return Delivery(delivered=True)
+            return InputDelivery(delivered=True)
 
         typed = self.input_and_wait(deliver)
         self.let_go("s")
@@ -170,24 +174,24 @@ class WaitingTests(SynchronousTestCase):
                 ("exit", False, False), (found["signal"], found["timedOut"], found["ended"])
             )
         self.assertTrue(self.successResultOf(output)["wait"]["ended"])
-        self.assertEqual(0, self.waiting.parked())
+        self.assertEqual(0, self.waiting.count_parked())
 
     def let_go(self, session: str) -> None:
-        record = evolve(self.sessions.records[session], pid=None, phase=Phase.DETACHED)
+        record = evolve(self.sessions.records[session], pid=None, phase=ProcessPhase.DETACHED)
         self.sessions.records[session] = record
-        told = session_answer(record)
+        told = make_session_answer(record)
         self.hub.publish(Event(name=EventName.SESSION_UPDATED, payload=told, session_id=session))
         self.clock.advance(0)
 
-    def input_and_wait(self, delivery: Any, *until: Signal) -> Deferred[dict[str, Any]]:
+    def input_and_wait(self, delivery: Any, *until: SessionSignal) -> Deferred[dict[str, Any]]:
         request = WaitRequest(timeout_ms=5000, until=until or None)
         return self.start(self.waiting.input_and_wait("s", request, ANN, delivery))
 
     def test_the_turn_before_does_not_answer_for_the_new_one(self) -> None:
-        typed: Deferred[Delivery] = Deferred()
+        typed: Deferred[InputDelivery] = Deferred()
         arms: list[Any] = []
 
-        async def deliver(submitting: Any) -> Delivery:
+        async def deliver(submitting: Any) -> InputDelivery:
             arms.append(submitting)
             return await typed
 
@@ -195,7 +199,7 @@ class WaitingTests(SynchronousTestCase):
         self.tell("stop")
         arms[0]()
         self.assertNoResult(wait)
-        typed.callback(Delivery(delivered=True))
+        typed.callback(InputDelivery(delivered=True))
         self.assertNoResult(wait)
         self.tell("stop")
         found = self.successResultOf(wait)
@@ -205,62 +209,63 @@ class WaitingTests(SynchronousTestCase):
         )
 
     def test_a_turn_that_ends_before_the_delivery_is_told_counts(self) -> None:
-        async def deliver(submitting: Any) -> Delivery:
+        async def deliver(submitting: Any) -> InputDelivery:
             submitting()
             self.tell("stop")
-            return Delivery(delivered=True)
+            return InputDelivery(delivered=True)
 
         wait = self.input_and_wait(deliver)
         self.clock.advance(0)
         self.assertEqual("stop", self.successResultOf(wait)["wait"]["signal"])
 
     def test_a_failed_delivery_frees_the_slot(self) -> None:
-        async def deliver(submitting: Any) -> Delivery:
+        async def deliver(submitting: Any) -> InputDelivery:
             raise state_conflict("no process")
 
         self.failureResultOf(self.input_and_wait(deliver), ServiceError)
-        self.assertEqual(0, self.waiting.parked())
+        self.assertEqual(0, self.waiting.count_parked())
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_a_duplicate_is_answered_from_the_state(self) -> None:
-        async def deliver(submitting: Any) -> Delivery:
-            return Delivery(delivered=False, duplicate=True)
+        async def deliver(submitting: Any) -> InputDelivery:
+            return InputDelivery(delivered=False, duplicate=True)
 
         found = self.successResultOf(self.input_and_wait(deliver))
         self.assertEqual(
             ("idle", True, True), (found["wait"]["signal"], found["immediate"], found["duplicate"])
         )
-        self.sessions.change(status=Status.BUSY)
+        self.sessions.change(status=SessionStatus.BUSY)
         found = self.successResultOf(self.input_and_wait(deliver))
         self.assertEqual((None, True), (found["wait"]["signal"], found["wait"]["timedOut"]))
-        self.assertEqual(0, self.waiting.parked())
+        self.assertEqual(0, self.waiting.count_parked())
 
     def test_a_duplicate_whose_turn_is_over_has_had_its_stop(self) -> None:
         """The hook may have told of it while the service was not there."""
 
-        async def deliver(submitting: Any) -> Delivery:
-            return Delivery(delivered=False, duplicate=True)
+        async def deliver(submitting: Any) -> InputDelivery:
+            return InputDelivery(delivered=False, duplicate=True)
 
-        found = self.successResultOf(self.input_and_wait(deliver, Signal.STOP))
+        found = self.successResultOf(self.input_and_wait(deliver, SessionSignal.STOP))
         self.assertEqual(("stop", True), (found["wait"]["signal"], found["immediate"]))
 
     def test_a_duplicate_of_which_nothing_is_known_yet_has_no_signal(self) -> None:
         """Enter was pressed, and no end was told of that."""
 
-        async def deliver(submitting: Any) -> Delivery:
-            return Delivery(delivered=False, duplicate=True)
+        async def deliver(submitting: Any) -> InputDelivery:
+            return InputDelivery(delivered=False, duplicate=True)
 
         self.sessions.change(turn_open=True)
         found = self.successResultOf(self.input_and_wait(deliver))
         self.assertEqual((None, True), (found["wait"]["signal"], found["wait"]["timedOut"]))
 
     def test_a_fleet(self) -> None:
-        request = WaitRequest(until=(Signal.STOP,), timeout_ms=5000)
+        request = WaitRequest(until=(SessionSignal.STOP,), timeout_ms=5000)
         self.failureResultOf(
-            self.start(self.waiting.fleet(["s", "t"], request, ANN, need_all=False)), ServiceError
+            self.start(self.waiting.wait_for_fleet(["s", "t"], request, ANN, need_all=False)),
+            ServiceError,
         )
         request = WaitRequest(timeout_ms=5000, fresh=True)
-        everyone = self.start(self.waiting.fleet(["s", "t"], request, ANN, need_all=True))
+        everyone = self.start(self.waiting.wait_for_fleet(["s", "t"], request, ANN, need_all=True))
         self.tell("exit", "t")
         self.tell("stop", "s")
         found = self.successResultOf(everyone)

@@ -1,0 +1,125 @@
+"""Terminal output as events: only what is wanted, bounded, exact at its offsets."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tests.told import happened, wire
+from tests.unit.sessions.output.wire import PROMPT, SPEC
+from tservice.core.errors import not_found
+from tservice.core.events import Event, EventHub
+from tservice.mux.interface import IPane
+from tservice.mux.testing.multiplexer import FakeMultiplexer
+from tservice.sessions.output.terminal_feed import (
+    LARGEST,
+    PER_SECOND,
+    TerminalFeed,
+    whole_character_length,
+)
+
+TICK = 1 / PER_SECOND
+
+
+class FeedTests(SynchronousTestCase):
+    """L{TerminalFeed}."""
+
+    def setUp(self) -> None:
+        self.clock, self.hub = Clock(), EventHub()
+        self.mux = FakeMultiplexer(self.clock)
+        self.pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create_pane(SPEC)))
+        self.wanted, self.events = True, list[Event]()
+        self.gone = False
+        self.feed = TerminalFeed(
+            self.clock, self.hub, self.pane_of, lambda _: "ann", lambda _: self.wanted
+        )
+        self.hub.subscribe(self.events.append)
+        self.hub.publish(happened("session:updated", session_id="s"))
+        self.events.clear()
+        self.addCleanup(self.check_closed)
+
+    def pane_of(self, session_id: str) -> IPane:
+        if self.gone:
+            raise not_found(f"Session {session_id}")
+        return self.pane
+
+    def check_closed(self) -> None:
+        self.feed.close()
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.assertEqual(0, len(self.pane.log._listeners))
+
+    def emit(self, data: bytes) -> None:
+        self.pane.log.append(data)
+
+    def test_output_is_told_once_a_tick(self) -> None:
+        self.emit(b"a")
+        self.emit(b"b")
+        self.assertEqual([], self.events)
+        self.clock.advance(TICK)
+        (event,) = self.events
+        self.assertEqual({"id": "s", "offset": len(PROMPT), "data": "ab"}, wire(event))
+        self.assertEqual(("ann", True, "s"), (event.owner, event.name.bulky, event.session_id))
+
+    def test_an_event_behind_the_end_of_its_session(self) -> None:
+        """Nothing is logged, or this test would fail."""
+        self.gone = True
+        self.hub.publish(happened("session:updated", session_id="s"))
+        self.emit(b"unheard")
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_nothing_is_made_that_nobody_wants(self) -> None:
+        self.wanted = False
+        self.emit(b"unseen")
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.wanted = True
+        self.emit(b"seen")
+        self.clock.advance(TICK)
+        self.assertEqual("seen", wire(self.events[0])["data"])
+
+    def test_a_flood_is_cut_to_its_newest_bytes(self) -> None:
+        self.emit(b"x" * 3 * LARGEST)
+        self.clock.advance(TICK)
+        (event,) = self.events
+        self.assertEqual(LARGEST, len(wire(event)["data"]))
+        self.assertEqual(self.pane.log.end - LARGEST, wire(event)["offset"])
+
+    def test_a_character_is_not_torn(self) -> None:
+        self.emit(b"1\xe2\x82")
+        self.clock.advance(TICK)
+        self.emit(b"\xac2")
+        self.clock.advance(TICK)
+        self.assertEqual(["1", "€2"], [wire(event)["data"] for event in self.events])
+        self.assertEqual(len(PROMPT) + 1, wire(self.events[1])["offset"])
+
+    def test_a_gap_is_passed_over(self) -> None:
+        self.emit(b"lost")
+        self.pane.log.add_gap()
+        self.clock.advance(TICK)
+        self.assertEqual([], self.events)
+
+    def test_a_deleted_session_is_let_go(self) -> None:
+        self.emit(b"x")
+        self.hub.publish(happened("session:deleted", session_id="s"))
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.assertEqual(0, len(self.pane.log._listeners))
+
+
+class WholeCharactersTests(SynchronousTestCase):
+    """L{whole_character_length}."""
+
+    @settings(max_examples=examples(100))
+    @given(st.text(max_size=20), st.integers(0, 80))
+    def test_a_cut_text_decodes(self, text: str, cut: int) -> None:
+        data = text.encode("utf-8", "replace")[:cut]
+        kept = data[: whole_character_length(data)]
+        self.assertLessEqual(len(data) - len(kept), 3)
+        self.assertTrue(text.encode("utf-8", "replace").decode().startswith(kept.decode()))
+
+    @settings(max_examples=examples(100))
+    @given(st.binary(max_size=20))
+    def test_any_bytes(self, data: bytes) -> None:
+        self.assertLessEqual(len(data) - 3, whole_character_length(data))

@@ -1,0 +1,280 @@
+"""One client's conversation: frames in, acknowledgements and refusals out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.unit.sessions.output.wire import SPEC
+from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.core.identity import Identity
+from tservice.http.websockets.connection import ISocket
+from tservice.http.websockets.frames import SocketMessage
+from tservice.mux.testing.multiplexer import FakeMultiplexer
+from tservice.sessions.interfaces import InputDelivery, ISessions
+from tservice.sessions.output.terminal_sockets import TerminalSockets
+from tservice.sessions.record.requests import InputRequest
+from tservice.sessions.record.viewport import SizeRequest
+from tservice.sessions.routes.terminal_socket import RESIZE_SECONDS, SharedFrames, TerminalSocket
+
+
+@implementer(ISocket)
+class FakeChannel:
+    """An open WebSocket that keeps what it was sent and how it was closed."""
+
+    buffered = 0
+    writable = True
+
+    def __init__(self) -> None:
+        self.frames: list[dict[str, Any]] = []
+        self.data = b""
+        self.closed: list[tuple[int, str]] = []
+
+    def send(self, message: SocketMessage) -> None:
+        self.data += message.payload
+
+    def send_text(self, text: str) -> None:
+        frame = json.loads(text)
+        self.frames.append(frame)
+        if frame["t"] == "snapshot":
+            self.data = b""
+
+    def send_binary(self, data: bytes) -> None:
+        self.data += data
+
+    def pause_reading(self) -> None:
+        raise AssertionError("terminals read whatever comes")
+
+    resume_reading = pause_reading
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        self.closed.append((code, reason))
+
+    def kinds(self) -> list[str]:
+        return [frame["t"] for frame in self.frames]
+
+
+class FakeSessions:
+    """Session C{s} of ann; inputs are answered as the test says."""
+
+    def __init__(self) -> None:
+        self.inputs: list[InputRequest] = []
+        self.answer: InputDelivery | Exception = InputDelivery(delivered=True)
+        self.size = (80, 24)
+        self.sizes: list[tuple[int, int]] = []
+        self.viewers: list[str | None] = []
+        self.left: list[tuple[str, str]] = []
+        self.busy: Deferred[None] = succeed(None)
+
+    def get(self, session_id: str, caller: Identity | None = None) -> str:
+        if session_id != "s" or (caller is not None and caller.username != "ann"):
+            raise not_found("Session")
+        return session_id
+
+    async def send_input(self, session_id: str, request: InputRequest) -> InputDelivery:
+        self.inputs.append(request)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def resize_pane(self, session_id: str, wish: SizeRequest) -> tuple[int, int]:
+        self.sizes.append((wish.cols, wish.rows))
+        self.viewers.append(wish.viewer)
+        await self.busy
+        return self.size
+
+    async def remove_viewer(self, session_id: str, viewer: str) -> None:
+        self.left.append((session_id, viewer))
+
+
+class SocketTests(SynchronousTestCase):
+    """L{TerminalSocket}."""
+
+    def setUp(self) -> None:
+        clock = self.clock = Clock()
+        self.mux = FakeMultiplexer(clock)
+        pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create_pane(SPEC)))
+        self.sessions = FakeSessions()
+        self.typed: list[int] = []
+        self.sockets = TerminalSockets(clock, lambda session_id: pane)
+
+    def open(self, session_id: str = "s", user: str = "ann") -> tuple[TerminalSocket, FakeChannel]:
+        socket = TerminalSocket(
+            cast(ISessions, self.sessions),
+            self.sockets,
+            SharedFrames(),
+            session_id=session_id,
+            caller=Identity(username=user, admin=False),
+            cid="c",
+            epoch=None,
+            since=None,
+            typed=self.typed.append,
+        )
+        channel = FakeChannel()
+        socket.socket_opened(channel)
+        return socket, channel
+
+    def say(self, socket: TerminalSocket, **message: object) -> None:
+        socket.text_received(json.dumps(message))
+
+    def test_input_is_typed_raw_under_the_client_id(self) -> None:
+        socket, channel = self.open()
+        self.say(socket, t="i", d="ls\r", seq=4)
+        want = InputRequest(
+            text="ls\r",
+            use_mux=False,
+            client_id="c",
+            seq=4,
+            may_wait=True,
+            sender=Identity(username="ann", admin=False),
+        )
+        self.assertEqual([want], self.sessions.inputs)
+        self.assertEqual({"t": "ack", "seq": 4}, channel.frames[-1])
+
+    def test_what_the_terminal_answers_by_itself_is_not_told_as_typed(self) -> None:
+        socket, _ = self.open()
+        self.say(socket, t="i", d="\x1b[?1;2c\x1b[I", seq=1)
+        self.say(socket, t="i", d="ls", seq=2)
+        self.assertEqual(2, len(self.sessions.inputs))
+        self.assertEqual([2], self.typed)
+
+    def test_a_duplicate_says_so_and_what_came_last(self) -> None:
+        self.sessions.answer = InputDelivery(delivered=False, duplicate=True, last=9)
+        socket, channel = self.open()
+        self.say(socket, t="i", d="x", seq=4)
+        self.assertEqual({"t": "ack", "seq": 4, "dup": True, "last": 9}, channel.frames[-1])
+
+    def test_what_waits_for_its_host_says_so(self) -> None:
+        """What did not fit was not accepted: its number is free."""
+        socket, channel = self.open()
+        self.sessions.answer = InputDelivery(delivered=False, buffered=True)
+        self.say(socket, t="i", d="x", seq=4)
+        self.assertEqual({"t": "ack", "seq": 4, "buffered": True}, channel.frames[-1])
+        self.sessions.answer = InputDelivery(delivered=False, buffered=True, dropped=True)
+        self.say(socket, t="i", d="x", seq=5)
+        self.assertEqual({"t": "ack", "seq": 5, "err": "OPERATION_FAILED"}, channel.frames[-1])
+        self.assertEqual([1], self.typed)
+
+    def test_a_refused_input_says_why(self) -> None:
+        self.sessions.answer = ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, "too long")
+        socket, channel = self.open()
+        self.say(socket, t="i", d="x", seq=4)
+        self.assertEqual({"t": "ack", "seq": 4, "err": "PAYLOAD_TOO_LARGE"}, channel.frames[-1])
+        self.say(socket, t="i", d="x")
+        self.assertEqual({"t": "ack", "err": "PAYLOAD_TOO_LARGE"}, channel.frames[-1])
+
+    def test_an_input_without_a_number_is_not_acknowledged(self) -> None:
+        socket, channel = self.open()
+        self.say(socket, t="i", d="x")
+        self.assertIsNone(self.sessions.inputs[0].client_id)
+        self.assertNotIn("ack", channel.kinds())
+
+    def test_an_unexpected_error_is_logged_and_answered(self) -> None:
+        self.sessions.answer = ZeroDivisionError()
+        socket, channel = self.open()
+        self.say(socket, t="i", d="x", seq=1)
+        self.assertEqual({"t": "ack", "seq": 1, "err": "INTERNAL_ERROR"}, channel.frames[-1])
+        self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
+
+    def test_a_size_that_was_not_taken_is_told_to_the_asker(self) -> None:
+        socket, channel = self.open()
+        self.say(socket, t="z", c=80, r=24)
+        self.assertNotIn("size", channel.kinds())
+        self.clock.advance(RESIZE_SECONDS)
+        self.say(socket, t="z", c=40, r=20, v="mobile")
+        self.assertEqual({"t": "size", "c": 80, "r": 24}, channel.frames[-1])
+
+    def test_who_leaves_gives_the_size_back_once(self) -> None:
+        socket, _ = self.open()
+        self.say(socket, t="z", c=80, r=24)
+        self.assertEqual(["c"], self.sessions.viewers)
+        socket.socket_closed(1001)
+        socket.socket_closed(1001)
+        self.assertEqual([("s", "c")], self.sessions.left)
+
+    def test_who_is_replaced_is_still_there(self) -> None:
+        first, _ = self.open()
+        second, _ = self.open()
+        first.socket_closed(1000)
+        self.assertEqual([], self.sessions.left)
+        second.socket_closed(1001)
+        self.assertEqual([("s", "c")], self.sessions.left)
+
+    def test_who_was_refused_has_no_size(self) -> None:
+        self.open(user="bob")[0].socket_closed(1000)
+        self.assertEqual([], self.sessions.left)
+
+    def test_of_many_sizes_the_last_one_wins(self) -> None:
+        socket, _ = self.open()
+        for second in range(4):
+            for number in range(1, 500):
+                self.say(socket, t="z", c=number, r=100 + second)
+            self.clock.advance(RESIZE_SECONDS)
+        self.assertEqual([(1, 100), *((499, 100 + second) for second in range(4))],
+                         self.sessions.sizes)  # fmt: skip
+        self.clock.advance(RESIZE_SECONDS)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_one_size_is_applied_at_a_time(self) -> None:
+        self.sessions.busy = Deferred()
+        socket, _ = self.open()
+        self.say(socket, t="z", c=50, r=20)
+        self.clock.advance(RESIZE_SECONDS)
+        self.say(socket, t="z", c=60, r=20)
+        self.say(socket, t="z", c=70, r=20)
+        self.assertEqual([(50, 20)], self.sessions.sizes)
+        busy, self.sessions.busy = self.sessions.busy, succeed(None)
+        busy.callback(None)
+        self.assertEqual([(50, 20), (70, 20)], self.sessions.sizes)
+
+    def test_sizes_end_with_the_socket(self) -> None:
+        for end in (lambda s: s.closed(1006), lambda s: s.binary(b"x")):
+            self.sessions.sizes.clear()
+            socket, _ = self.open()
+            for cols in (50, 60):
+                self.say(socket, t="z", c=cols, r=20)
+            end(socket)
+            self.clock.advance(1)
+            self.assertEqual([(50, 20)], self.sessions.sizes)
+            self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_malformed_frames_close_1003(self) -> None:
+        for send in (lambda s: s.text("[]"), lambda s: s.binary(b"x")):
+            socket, channel = self.open()
+            send(socket)
+            self.assertEqual([1003], [code for code, _ in channel.closed])
+            self.assertEqual(0, self.sockets.count_sockets())
+
+    def test_unknown_types_are_ignored(self) -> None:
+        socket, channel = self.open()
+        self.say(socket, t="new in version 2")
+        self.assertEqual([], channel.closed)
+
+    def test_session_rules_close_with_their_codes(self) -> None:
+        self.assertEqual(4004, self.open(session_id="t")[1].closed[0][0])
+        self.assertEqual(4003, self.open(user="bob")[1].closed[0][0])
+        self.assertEqual(0, self.sockets.count_sockets())
+
+    def test_nothing_is_sent_after_the_end(self) -> None:
+        socket, channel = self.open()
+        socket.socket_closed(1006)
+        before = len(channel.frames)
+        self.say(socket, t="i", d="x", seq=1)
+        socket.sending_resumed()
+        self.assertEqual(
+            (before, False, 0),
+            (len(channel.frames), socket.is_writable(), self.sockets.count_sockets()),
+        )
+
+    def test_drained_goes_on(self) -> None:
+        socket, channel = self.open()
+        socket.sending_paused()
+        self.mux.host["s"].emit_output(b"more")
+        self.assertEqual(b"", channel.data)
+        socket.sending_resumed()
+        self.assertEqual(b"more", channel.data)

@@ -1,0 +1,104 @@
+"""Bounded queue that runs coroutines one after another."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from attrs import define
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
+
+from tservice.core.errors import ErrorCode, ServiceError
+
+_T = TypeVar("_T")
+Work = Callable[[], Coroutine[Any, Any, _T]]
+
+WAITING = 64
+"""Jobs that may wait; one more is refused with 429 RATE_LIMITED."""
+
+
+@define(eq=False)
+class _SerialJob:
+    work: Work[Any]
+    answer: Deferred[Any]
+
+
+class SerialQueue:
+    """Runs jobs strictly one by one, in order.
+
+    A waiting job whose caller goes away is dropped. A job that has begun is finished, because half
+    of it would do more harm.
+    """
+
+    def __init__(self, waiting: int = WAITING) -> None:
+        self._limit = waiting
+        self._jobs: deque[_SerialJob] = deque()
+        self._running: Deferred[Any] | None = None
+        self._looping = False
+        self._closed = False
+
+    @property
+    def is_idle(self) -> bool:
+        """True while no job runs or waits."""
+        return self._running is None and not self._jobs
+
+    def put(self, work: Work[_T], *, bounded: bool = True) -> Deferred[_T]:
+        """Run C{work} when its turn comes. The Deferred fires with its outcome.
+
+        @param bounded: false for the owner's own jobs, of which there is one at a time.
+        @raise ServiceError: 429 if L{WAITING} jobs wait already.
+        """
+        if self._closed:
+            raise ServiceError(ErrorCode.OPERATION_FAILED, "the service is stopping")
+        if bounded and len(self._jobs) >= self._limit:
+            raise ServiceError(ErrorCode.RATE_LIMITED, "too many inputs wait for this session")
+        job = _SerialJob(work, Deferred(lambda _: self._drop_job(job)))
+        self._jobs.append(job)
+        self._start_next()
+        return job.answer
+
+    def close(self) -> None:
+        """Cancel the running job at its current step and drop the waiting jobs."""
+        self._closed = True
+        for job in tuple(self._jobs):
+            job.answer.cancel()
+        if self._running is not None:
+            self._running.cancel()
+
+    def _drop_job(self, job: _SerialJob) -> None:
+        if job in self._jobs:
+            self._jobs.remove(job)
+
+    def _start_next(self) -> None:
+        # A loop instead of recursion: a long queue of short jobs would exhaust the stack.
+        if self._looping:
+            return
+        self._looping = True
+        try:
+            while self._running is None and self._jobs:
+                self._begin_job(self._jobs.popleft())
+        finally:
+            self._looping = False
+
+    def _begin_job(self, job: _SerialJob) -> None:
+        # The queue is busy from the first step on, also for calls made by the job itself.
+        self._running = Deferred()
+        self._running = Deferred.fromCoroutine(job.work())
+        self._running.addBoth(self._finish_job, job)
+
+    def _finish_job(self, result: Any, job: _SerialJob) -> None:
+        self._running = None
+        if not job.answer.called:
+            _fire_answer(job.answer, result)
+        self._start_next()
+
+
+def _fire_answer(answer: Deferred[Any], result: Any) -> None:
+    if isinstance(result, Failure):
+        if result.check(CancelledError):
+            result = Failure(ServiceError(ErrorCode.OPERATION_FAILED, "the service is stopping"))
+        answer.errback(result)
+    else:
+        answer.callback(result)

@@ -1,0 +1,42 @@
+"""Storage form of the sender of buffered input.
+
+Only the data needed to authorize the sender again is written: the right to type into one session.
+"""
+
+from __future__ import annotations
+
+import json
+
+from attrs import evolve
+
+from tservice.core.identity import Identity
+from tservice.core.scopes import Scope
+
+NOBODY = Identity(username="", admin=False, method="unknown", can_bypass_permissions=False)
+"""Identity without permissions, for input without a stored sender."""
+
+
+def dump_sender(sender: Identity | None) -> str | None:
+    """Return C{sender} as JSON."""
+    if sender is None:
+        return None
+    return json.dumps(
+        {
+            "username": sender.username,
+            "admin": sender.admin,
+            "method": sender.method,
+            "can_bypass_permissions": sender.can_bypass_permissions,
+            "auth_session": sender.auth_session,
+            "token": sender.token,
+            "parent": sender.parent,
+            "os_user": sender.os_user,
+        }
+    )
+
+
+def load_sender(text: str | None, session_id: str) -> Identity:
+    """Return the stored sender, with no permission except to type into the session."""
+    if text is None:
+        return NOBODY
+    typing, here = frozenset({str(Scope.SESSIONS_INPUT)}), frozenset({session_id})
+    return evolve(Identity(**json.loads(text)), scopes=typing, sessions=here)

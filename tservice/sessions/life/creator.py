@@ -1,0 +1,306 @@
+"""Creation of session records: every rule of protocol-create is checked before anything is
+saved.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.cases.interfaces import ICases, ResolvedCase
+from tservice.clis.interfaces import HookSupport, ICliRegistry
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
+from tservice.core.identity import Identity
+from tservice.core.places.location import Location, LocationId, LocationKind
+from tservice.sessions.interfaces import Reauthorize
+from tservice.sessions.life.capacity import check_capacity
+from tservice.sessions.life.launcher import PaneLauncher
+from tservice.sessions.record.display import initial_models
+from tservice.sessions.record.model import (
+    MODEL_PARAMS,
+    NameSource,
+    Session,
+    location_fields,
+)
+from tservice.sessions.record.names import check_name, generate_name
+from tservice.sessions.record.requests import CreateRequest
+from tservice.sessions.registry import SessionRegistry, may_see
+
+CHILDREN = 8
+"""Maximum sessions that an agent may have created with its token at a time."""
+
+
+@frozen(kw_only=True)
+class CreationDefaults:
+    """Values for fields that a request omits (settings C{defaultMode}, C{defaultWorkingDir})."""
+
+    mode: str = "primary"
+    working_dir: str | None = None
+
+
+@frozen(kw_only=True)
+class SessionCaps:
+    """Maximum number of sessions (C{SERVICE_MAX_SESSIONS}, C{_PER_USER})."""
+
+    total: int
+    per_user: int
+
+
+class SessionCreator:
+    """Turns requests into records.
+
+    @ivar random_bytes: random source of the session ids.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        roster: SessionRegistry,
+        clis: ICliRegistry,
+        launcher: PaneLauncher,
+        cases: ICases,
+        defaults: Callable[[], CreationDefaults],
+        caps: SessionCaps,
+        random_bytes: Callable[[int], bytes],
+    ) -> None:
+        self._clock = clock
+        self._roster = roster
+        self._clis = clis
+        self._launcher = launcher
+        self._cases = cases
+        self._defaults = defaults
+        self._caps = caps
+        self._random_bytes = random_bytes
+
+    async def make_record(self, request: CreateRequest, caller: Identity) -> Session:
+        """Return the record of a new session, neither saved nor started.
+
+        There is no wait after the checks of capacity and names, so the caller must save it
+        immediately.
+
+        @raise ServiceError: 400 naming the field; 403: a folder or mode that the caller may not
+            use; 404: no such case or parent; 422: the CLI is missing, capacity is reached, or a
+            folder does not answer.
+        """
+        self._clis.require_enabled(self.resolve_mode(request))
+        self._check_name(request)
+        if request.attach is not None:
+            return self._build_record(
+                request, caller, *await self._locate_attached(request.attach, caller)
+            )
+        name = request.case_name
+        case = None if name is None else await self._cases.resolve_case(name, caller)
+        folder = await self._resolve_folder(request, case, caller)
+        place = await self._find_location(case, caller)
+        if not place.has_local_files:
+            folder = _expand_home(folder, place)
+        if case is None:
+            return self._build_record(request, caller, place, None, folder)
+        self._cases.check_not_removed(case.name, caller)
+        return self._build_record(request, caller, place, case.name, folder)
+
+    def _build_record(
+        self,
+        request: CreateRequest,
+        caller: Identity,
+        place: Location,
+        case_name: str | None,
+        folder: str,
+    ) -> Session:
+        mode = self.resolve_mode(request)
+        entry = self._clis.require_enabled(mode)
+        owner = self._cases.owner_of(caller)
+        name, source = self._check_name(request)
+        custom = request.custom_model
+        session = Session(
+            id=str(uuid.UUID(bytes=self._random_bytes(16), version=4)),
+            mode=mode,
+            name=name,
+            name_source=source,
+            working_dir=folder,
+            case_name=case_name,
+            created_at=now_ms(self._clock),
+            last_activity_at=now_ms(self._clock),
+            owner=owner,
+            parent_session_id=self._resolve_parent(request.parent_session_id, caller, owner),
+            agent_origin=request.agent_origin,
+            position=self._roster.next_position(),
+            params=_launch_params(request),
+            env_overrides=dict(request.env_overrides),
+            custom_model=custom,
+            models=initial_models(None if custom is None else custom.model_id),
+            conversation_ids=(request.resume_session_id,) if request.resume_session_id else (),
+            cols=request.cols,
+            rows=request.rows,
+            hooks_available=entry.capabilities.hooks is not HookSupport.NONE
+            and place.hooks is not None,
+            statusline_telemetry=request.statusline_telemetry,
+            **location_fields(place.id),
+        )
+        return self._complete_record(session, caller)
+
+    async def _locate_attached(
+        self, known: LocationId, caller: Identity
+    ) -> tuple[Location, str | None, str]:
+        """Return the location of a foreign tmux session, no case, and the home folder there.
+
+        The caller will type into an unknown program, usually a shell. This needs the grant, which
+        an agent's token does not have.
+        """
+        places = self._launcher.places.places
+        if not (caller.admin and caller.can_bypass_permissions):
+            raise ServiceError(ErrorCode.FORBIDDEN, "Only admins may use attachRemoteSession")
+        if not places.has_provider(known.kind) or places.find_location(known) is None:
+            raise not_found(f"Remote host {known.name}")
+        await places.prepare_location(known)
+        place = places.check_location(known, None)
+        return place, None, str(place.home)
+
+    async def create_worktree(
+        self, request: CreateRequest, caller: Identity, reauthorize: Reauthorize
+    ) -> tuple[CreateRequest, ResolvedCase | None]:
+        """Create the worktree that the request asks for, and return the request for a session in
+        it.
+
+        @param again: authorizes the caller again before git creates it.
+        @return: the request, and the new worktree.
+        @raise ServiceError: 400 naming C{worktree}; as L{ICases.add_worktree}.
+        """
+        if request.worktree is None:
+            return request, None
+        if request.case_name is None or request.working_dir is not None:
+            raise invalid_field("worktree", "needs a caseName, and excludes workingDir")
+        made = await self._cases.add_worktree(
+            request.case_name, request.worktree, caller, reauthorize
+        )
+        return evolve(request, case_name=made.name, worktree=None), made
+
+    def resolve_mode(self, request: CreateRequest) -> str:
+        """Return the mode of the requested session, even if no such mode exists."""
+        # The program in a foreign tmux session is unknown.
+        usual = "shell" if request.attach is not None else self._defaults().mode
+        return request.mode or usual
+
+    def find_parent(self, text: str | None, caller: Identity) -> str | None:
+        """Return the running session of the same owner that C{text} names, by its id or the
+        first 8 characters.
+
+        An invalid one is ignored instead of refused (protocol-quickstart).
+        """
+        if text is None:
+            return None
+        owner = self._cases.owner_of(caller)
+        ids = [
+            record.id
+            for record in self._roster.list_records()
+            if record.pid is not None and record.owner == owner
+        ]
+        if text in ids:
+            return text
+        found = [session_id for session_id in ids if session_id.startswith(text)]
+        return found[0] if len(text) >= 8 and len(found) == 1 else None
+
+    def generate_name(self, session: Session) -> str:
+        """Return a generated name that no other session of the owner has."""
+        taken = {
+            record.name
+            for record in self._roster.list_records()
+            if record.owner == session.owner and record.id != session.id
+        }
+        return generate_name(session.working_dir, session.mode, taken)
+
+    def _complete_record(self, session: Session, caller: Identity) -> Session:
+        resume = session.conversation_ids[-1] if session.conversation_ids else None
+        plan = self._launcher.make_plan(
+            session, granted=caller.can_bypass_permissions, resume=resume
+        )
+        check_capacity(
+            self._roster.list_records(),
+            session.owner,
+            total=self._caps.total,
+            per_user=self._caps.per_user,
+        )
+        name = session.name or self.generate_name(session)
+        return evolve(session, params=dict(plan.params), name=name)
+
+    def _check_name(self, request: CreateRequest) -> tuple[str, NameSource]:
+        name = check_name(request.name or "")
+        return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
+
+    async def _find_location(self, case: ResolvedCase | None, caller: Identity) -> Location:
+        """Return the location of the new session, ready for use."""
+        places = self._launcher.places
+        if case is None or case.place is None:
+            return places.locate_caller(caller)
+        await places.places.prepare_location(case.place)
+        return places.places.check_location(case.place, None)
+
+    async def _resolve_folder(
+        self, request: CreateRequest, case: ResolvedCase | None, caller: Identity
+    ) -> str:
+        if case is not None and case.place is not None:
+            return await self._resolve_case_folder(case, request.working_dir, caller)
+        if request.working_dir is not None:
+            return await self._cases.resolve_folder(request.working_dir, caller)
+        if case is not None:
+            return case.path
+        return await self._cases.default_folder(caller, self._defaults().working_dir)
+
+    async def _resolve_case_folder(
+        self, case: ResolvedCase, wanted: str | None, caller: Identity
+    ) -> str:
+        """Return the folder of a session at another location, which has only its case's folder."""
+        if wanted is None:
+            return case.path
+        if case.place is not None and case.place.kind is LocationKind.REMOTE:
+            raise invalid_field("workingDir", "a remote case has a fixed folder")
+        folder = await self._cases.resolve_folder(wanted, caller)
+        if not PurePosixPath(folder).is_relative_to(case.path):
+            raise invalid_field(
+                "workingDir", "must be inside the case's folder, the only one in its container"
+            )
+        return folder
+
+    def _resolve_parent(
+        self, parent: str | None, caller: Identity, owner: str | None
+    ) -> str | None:
+        if caller.parent is not None:
+            return self._check_agent_child(caller.parent, parent)
+        if parent is None:
+            return None
+        live = self._roster.find(parent)
+        if live is None or live.record.owner != owner or not may_see(live.record, caller):
+            raise _parent_not_found(parent)
+        return parent
+
+    def _check_agent_child(self, parent: str, named: str | None) -> str:
+        """Return the parent of a session that an agent creates (protocol-agent-tokens)."""
+        if named not in (None, parent):
+            raise _parent_not_found(named or "")
+        if self._roster.find(parent) is None:
+            raise _parent_not_found(parent)
+        if len(self._roster.find_children(parent)) >= CHILDREN:
+            raise operation_failed(f"capacity reached: {CHILDREN} children of a session")
+        return parent
+
+
+def _expand_home(folder: str, place: Location) -> str:
+    """Expand a folder of another machine to an absolute path."""
+    return str(place.home) + folder[1:] if folder.split("/", 1)[0] == "~" else folder
+
+
+def _launch_params(request: CreateRequest) -> dict[str, object]:
+    """Return the launch parameters; a custom model replaces the model parameters."""
+    if request.custom_model is None:
+        return dict(request.params)
+    return {name: value for name, value in request.params.items() if name not in MODEL_PARAMS}
+
+
+def _parent_not_found(parent: str) -> ServiceError:
+    return not_found(f"parentSessionId: Session {parent}")

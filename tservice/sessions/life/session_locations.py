@@ -1,0 +1,65 @@
+"""Location of a session's process (protocol-os-users)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from tservice.core.errors import operation_failed
+from tservice.core.files import FileError
+from tservice.core.identity import Identity
+from tservice.core.places.location import Location
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.sessions.record.model import Session
+
+
+@frozen(kw_only=True)
+class SessionLocationRules:
+    """Rules about session locations.
+
+    A session stays at the location where it was created, because its workspace and the agent's
+    conversation are there.  If its account gets another OS user, or none, running processes
+    continue and new starts are refused.
+
+    @ivar places: the registry of locations.
+    @ivar of_account: returns the OS user of an owner's account.
+    """
+
+    places: LocationRegistry
+    of_account: Callable[[str | None], str | None]
+
+    def locate_caller(self, caller: Identity) -> Location:
+        """Return the location of the sessions that C{caller} creates.
+
+        @raise ServiceError: 422 naming C{osUser}: panes cannot run as that user now.
+        """
+        return self.places.get_caller_location(caller)
+
+    def locate_start(self, session: Session) -> Location:
+        """Return the location where C{session} is to be started.
+
+        @raise ServiceError: 422: nothing may be started there now.
+        """
+        return self.places.check_location(session.location_id, self.of_account(session.owner))
+
+    async def locate_running(self, session: Session) -> Location:
+        """Return the location where C{session} runs, even if it is not usable for new starts.
+
+        @raise ServiceError: 422, 429: it does not answer.
+        """
+        await self.places.refresh_if_reachable(session.location_id)
+        return self.places.recall_location(session.location_id)
+
+
+def write_hook_secret(place: Location) -> None:
+    """Write the hooks' secret to the file where hooks at C{place} read it.
+
+    @raise ServiceError: 422: it cannot be written.
+    """
+    if place.hooks is None:
+        return
+    try:
+        place.hooks.put()
+    except (OSError, FileError) as error:
+        raise operation_failed(f"could not write the hooks' secret: {error}") from error

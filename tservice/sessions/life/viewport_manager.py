@@ -1,0 +1,107 @@
+"""Size and colours of a session, taken from one of its viewers (protocol-size,
+protocol-colours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import operation_failed
+from tservice.core.tasks import spawn_logged
+from tservice.mux.interface import MuxError, PaneGone, TerminalColours
+from tservice.sessions.live_session import LiveSession
+from tservice.sessions.record.viewport import (
+    SizeRequest,
+    apply_size_request,
+    may_resize,
+    remove_viewer,
+)
+from tservice.sessions.registry import SessionRegistry
+
+
+@frozen
+class ViewportManager:
+    """Applies the size and the colours of the viewer whose size is in effect.
+
+    @ivar usual: returns the colours of a terminal without viewers.
+    """
+
+    clock: IReactorTime
+    roster: SessionRegistry
+    usual: Callable[[], TerminalColours]
+
+    _log = Logger()
+
+    async def resize_pane(self, live: LiveSession, wish: SizeRequest) -> tuple[int, int]:
+        """Request a size and return the size that is now in effect.
+
+        @raise ServiceError: 422: the terminal does not answer.
+        """
+        now = now_ms(self.clock)
+        granted = may_resize(live.claims, wish, now)
+        live.claims = apply_size_request(live.claims, wish, now)
+        if granted:
+            self.apply_colours(live)
+            await self._apply_size(live, wish.cols, wish.rows)
+        return live.record.cols, live.record.rows
+
+    async def remove_viewer(self, live: LiveSession, viewer: str) -> None:
+        """Remove a viewer. Size and colours pass to a remaining one."""
+        live.colours.pop(viewer, None)
+        live.claims, heir = remove_viewer(live.claims, viewer)
+        self.apply_colours(live)
+        if heir is not None:
+            await self._apply_size(live, heir.cols, heir.rows)
+
+    def set_viewer_colours(self, live: LiveSession, viewer: str, colours: TerminalColours) -> None:
+        """Record the colours in which a viewer shows its terminal."""
+        live.colours[viewer] = colours
+        self.apply_colours(live)
+
+    def colours_of(self, live: LiveSession) -> TerminalColours:
+        """Return the colours that a session's programs see now."""
+        holder = live.claims.holder
+        shown = None if holder is None else live.colours.get(holder)
+        return shown or self.usual()
+
+    def apply_colours(self, live: LiveSession) -> None:
+        """Make the pane report the colours in effect, if they changed."""
+        colours = self.colours_of(live)
+        if live.pane is None or live.record.pid is None or live.reported_colours == colours:
+            return
+        live.reported_colours = colours
+        spawn_logged(self._send_colours(live, colours), self._log, "colours of a terminal")
+
+    def handle_settings_change(self, before: object, after: object) -> None:
+        """Apply the default colours, which may have changed."""
+        for live in self.roster:
+            self.apply_colours(live)
+
+    async def _send_colours(self, live: LiveSession, colours: TerminalColours) -> None:
+        pane = live.pane
+        try:
+            if pane is not None:
+                await pane.set_colours(colours)
+        except MuxError as error:
+            # The next change, or the next adoption of the pane, sends the colours again.
+            live.reported_colours = None
+            self._log.info("{id}: colours not applied: {error}", id=live.record.id, error=error)
+
+    async def _apply_size(self, live: LiveSession, cols: int, rows: int) -> None:
+        pane = live.held_pane if live.record.pid is not None else None
+        if pane is not None:
+            try:
+                await pane.resize(cols, rows)
+            except PaneGone:
+                # It ended just now; the size holds for the next start.
+                self._log.debug("session {id} ended before its resize", id=live.record.id)
+            except MuxError as error:
+                raise operation_failed(f"the terminal was not resized: {error}") from error
+            else:
+                cols, rows = pane.cols, pane.rows
+        self.roster.update_record(live, durable=False, cols=cols, rows=rows)

@@ -1,0 +1,30 @@
+"""Links of a captured screen, from the output that the log still holds (protocol-websocket)."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from tservice.mux.interface import PaneCapture
+from tservice.mux.outputlog import OutputLog
+from tservice.terminal.link_index import LOOK_BACK, OPENING, LinkIndex
+from tservice.terminal.wrapped_lines import find_continued
+
+PIECE = 32 * 1024
+"""Bytes read at a time: the log caches the last read."""
+
+
+def add_links(capture: PaneCapture, log: OutputLog) -> PaneCapture:
+    """Return C{capture} with the links that its rows were certainly printed with."""
+    # A multiplexer that keeps links is more reliable.
+    kept = any(OPENING in row for row in (*capture.lines, *capture.main))
+    if kept or not log.has_offset(capture.offset):
+        return capture
+    start = max(log.start, capture.offset - LOOK_BACK)
+    printed = b"".join(
+        log.read(at, min(PIECE, capture.offset - at)) for at in range(start, capture.offset, PIECE)
+    )
+    if OPENING not in printed:
+        return capture
+    book = LinkIndex(printed, capture.cols, whole=start == 0)
+    lines = book.add_links(capture.lines, find_continued(capture))
+    return evolve(capture, lines=lines, main=book.add_links(capture.main, capture.main_wrapped))

@@ -1,0 +1,61 @@
+"""Rate-limited work of which only the latest request counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.tasks import spawn_logged
+
+_Demand = TypeVar("_Demand")
+
+
+class RequestCoalescer(Generic[_Demand]):
+    """Runs C{work} immediately for the first request, and for the last of those that come too
+    soon.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        seconds: float,
+        work: Callable[[_Demand], Coroutine[Any, Any, object]],
+    ) -> None:
+        """@param seconds: from one start to the next; a start also waits for the end before it."""
+        self._clock, self._seconds, self._work = clock, seconds, work
+        self._demand: _Demand | None = None
+        self._pause: IDelayedCall | None = None
+        self._busy = self._stopped = False
+
+    def put(self, demand: _Demand) -> None:
+        """Handle C{demand} now or soon, unless a later request replaces it."""
+        self._demand = demand
+        self._run_next()
+
+    def stop(self) -> None:
+        """Begin no more work; running work continues."""
+        self._stopped, self._demand = True, None
+        if self._pause is not None:
+            self._pause.cancel()
+            self._pause = None
+
+    def _run_next(self) -> None:
+        if self._demand is None or self._stopped or self._busy or self._pause is not None:
+            return
+        demand, self._demand = self._demand, None
+        self._busy = True
+        self._pause = self._clock.callLater(self._seconds, self._handle_interval)
+        spawn_logged(self._work(demand), self._log, "coalesced work").addBoth(self._handle_done)
+
+    def _handle_interval(self) -> None:
+        self._pause = None
+        self._run_next()
+
+    def _handle_done(self, _: object) -> None:
+        self._busy = False
+        self._run_next()

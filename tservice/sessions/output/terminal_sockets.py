@@ -1,0 +1,259 @@
+"""Terminal sockets of all sessions: connections and the frames sent to them
+(protocol-websocket).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from attrs import define, field
+from twisted.internet.interfaces import IReactorTime
+from zope.interface import implementer
+
+from tservice.core.places.location import LocationOutage
+from tservice.mux.interface import IPane, IPaneListener, PaneExit
+from tservice.sessions.output.terminal_stream import TerminalStream
+from tservice.sessions.output.viewer import TerminalViewer, ViewerSocket, format_frame
+
+MAX_SOCKETS = 5
+"""Maximum sockets of one session (protocol-websocket)."""
+
+CLOSE_FOREIGN, CLOSE_UNKNOWN, CLOSE_FULL, CLOSE_ENDED, CLOSE_REPLACED = 4003, 4004, 4008, 4009, 4010
+
+NOTHING = "none"
+"""Epoch in the hello of a session that has no pane."""
+
+
+class ViewerConnection(ViewerSocket, Protocol):
+    """Socket of one client."""
+
+    cid: str
+
+    def close(self, code: int, reason: str) -> None:
+        """Close with a code of protocol-websocket."""
+
+
+@define(eq=False)
+class _AttachedSocket:
+    terminal: ViewerConnection
+    viewer: TerminalViewer | None = None
+
+    def send_frame(self, text: str) -> None:
+        """Send a frame that is not output."""
+        if self.viewer is None:
+            self.terminal.send_text(text)
+        else:
+            self.viewer.send_frame(text)
+
+
+@define(eq=False)
+class _SessionSockets:
+    """The sockets of one session, and the stream of its current pane."""
+
+    stream: TerminalStream | None = None
+    unlisten: Callable[[], None] | None = None
+    sockets: dict[str, _AttachedSocket] = field(factory=dict)
+
+
+@implementer(IPaneListener)
+class _PaneAnnouncer:
+    """Sends events of a session's pane to its sockets."""
+
+    def __init__(self, sockets: TerminalSockets, session_id: str) -> None:
+        self._sockets = sockets
+        self._id = session_id
+
+    def pane_exited(self, ending: PaneExit) -> None:
+        self._sockets.handle_exit(self._id, ending.status)
+
+    def pane_lost(self) -> None:
+        self._sockets.handle_exit(self._id, None)
+
+    def pane_resized(self, cols: int, rows: int) -> None:
+        self._sockets.broadcast_frame(self._id, format_frame("size", c=cols, r=rows))
+
+    def pane_titled(self, title: str) -> None:
+        """Ignore titles; terminals read them from the output."""
+
+
+class TerminalSockets:
+    """Connects sockets to panes.
+
+    @param pane_of: returns the current pane of a session, or C{None}.
+    @ivar clock: the clock for rate limits.
+    @param needed: returns whether a wait for a session's output needs every byte.
+    @param outage: returns the outage of a session's host, if any.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        pane_of: Callable[[str], IPane | None],
+        needed: Callable[[str], bool] = lambda session_id: False,
+        outage: Callable[[str], LocationOutage | None] = lambda session_id: None,
+    ) -> None:
+        self.clock = clock
+        self._pane_of = pane_of
+        self._needed = needed
+        self._outage = outage
+        self._rooms: dict[str, _SessionSockets] = {}
+
+    def connect(
+        self, session_id: str, terminal: ViewerConnection, epoch: str | None, since: int | None
+    ) -> None:
+        """Serve C{terminal}. The same client id replaces its old socket; a sixth socket is
+        refused.
+        """
+        room = self._rooms.setdefault(session_id, _SessionSockets())
+        before = room.sockets.get(terminal.cid)
+        if before is not None:
+            self.disconnect(session_id, before.terminal)
+            before.terminal.close(CLOSE_REPLACED, "replaced by a newer socket of this client")
+            room = self._rooms.setdefault(session_id, room)
+        elif len(room.sockets) >= MAX_SOCKETS:
+            terminal.close(CLOSE_FULL, f"more than {MAX_SOCKETS} sockets on this session")
+            return
+        attached = room.sockets[terminal.cid] = _AttachedSocket(terminal)
+        if room.stream is None:
+            self._open_stream(session_id, room)
+        self._serve_socket(session_id, room, attached, epoch, since)
+
+    def disconnect(self, session_id: str, terminal: ViewerConnection) -> None:
+        """Remove C{terminal}. May be called twice, and for a socket that was refused."""
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        attached = room.sockets.get(terminal.cid)
+        if attached is None or attached.terminal is not terminal:
+            return
+        del room.sockets[terminal.cid]
+        if room.stream is not None and attached.viewer is not None:
+            room.stream.detach(attached.viewer)
+        if not room.sockets:
+            self._close_stream(room)
+            del self._rooms[session_id]
+
+    def find_viewer(self, session_id: str, terminal: ViewerConnection) -> TerminalViewer | None:
+        """Return the viewer that handles C{terminal}'s acknowledgements and drained buffers."""
+        room = self._rooms.get(session_id)
+        attached = room.sockets.get(terminal.cid) if room is not None else None
+        if attached is None or attached.terminal is not terminal:
+            return None
+        return attached.viewer
+
+    def find_stream(self, session_id: str) -> TerminalStream | None:
+        """Return the stream of a session that has viewers."""
+        room = self._rooms.get(session_id)
+        return room.stream if room is not None else None
+
+    def handle_pane_change(self, session_id: str) -> None:
+        """Follow the session to another pane, or to none, with a new epoch of its stream."""
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        self._close_stream(room)
+        self._open_stream(session_id, room)
+        for attached in tuple(room.sockets.values()):
+            self._serve_socket(session_id, room, attached, None, None)
+
+    def follow_pane(self, session_id: str) -> None:
+        """Check after an event whether the session has another pane, and follow it."""
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        followed = room.stream.pane if room.stream is not None else None
+        if self._pane_of(session_id) is not followed:
+            self.handle_pane_change(session_id)
+
+    def handle_deleted(self, session_id: str) -> None:
+        """Close the sockets of a deleted session with 4009."""
+        room = self._rooms.pop(session_id, None)
+        if room is None:
+            return
+        self._close_stream(room)
+        for attached in room.sockets.values():
+            attached.terminal.close(CLOSE_ENDED, "the session has ended")
+
+    def handle_exit(self, session_id: str, status: int | None) -> None:
+        """Announce the end of the process, after its last output."""
+        stream = self.find_stream(session_id)
+        if stream is not None:
+            stream.flush()
+        self.broadcast_frame(session_id, make_exit_frame(status))
+
+    def broadcast_frame(self, session_id: str, text: str) -> None:
+        """Send a text frame to every socket of a session."""
+        room = self._rooms.get(session_id)
+        for attached in tuple(room.sockets.values()) if room is not None else ():
+            attached.send_frame(text)
+
+    def count_sockets(self) -> int:
+        """Return the number of open sockets."""
+        return sum(len(room.sockets) for room in self._rooms.values())
+
+    def close(self, code: int, reason: str) -> None:
+        """Close every socket, because the service stops."""
+        for session_id in tuple(self._rooms):
+            room = self._rooms.pop(session_id)
+            self._close_stream(room)
+            for attached in room.sockets.values():
+                attached.terminal.close(code, reason)
+
+    def _open_stream(self, session_id: str, room: _SessionSockets) -> None:
+        pane = self._pane_of(session_id)
+        if pane is None:
+            return
+        room.stream = TerminalStream(pane, self.clock, partial(self._needed, session_id))
+        room.unlisten = pane.add_listener(_PaneAnnouncer(self, session_id))
+
+    def _close_stream(self, room: _SessionSockets) -> None:
+        if room.unlisten is not None:
+            room.unlisten()
+        if room.stream is not None:
+            room.stream.close()
+        room.stream = room.unlisten = None
+
+    def _serve_socket(
+        self,
+        session_id: str,
+        room: _SessionSockets,
+        attached: _AttachedSocket,
+        epoch: str | None,
+        since: int | None,
+    ) -> None:
+        outage = self._outage(session_id)
+        if room.stream is None:
+            attached.viewer = None
+            greet_without_pane(attached.terminal)
+        else:
+            away = outage is not None
+            attached.viewer = room.stream.attach(attached.terminal, epoch, since, away=away)
+        if outage is not None:
+            attached.send_frame(make_link_frame(up=False, next_at=outage.next_at))
+        if room.stream is None:
+            return
+        pane = room.stream.pane
+        if pane.ending is not None:
+            attached.send_frame(make_exit_frame(pane.ending.status))
+
+
+def make_exit_frame(status: int | None) -> str:
+    """Return the frame that announces a process exit; an unknown status is omitted, never
+    reported as 0.
+    """
+    return format_frame("exit") if status is None else format_frame("exit", status=status)
+
+
+def make_link_frame(*, up: bool, next_at: int | None = None) -> str:
+    """Return the frame that announces a lost or restored connection to a remote host."""
+    return format_frame("link", up=up, **({} if next_at is None else {"nextAt": next_at}))
+
+
+def greet_without_pane(wire: ViewerSocket) -> None:
+    """Send an empty screen to a socket of a session without a pane."""
+    wire.send_text(
+        format_frame("hello", v=1, epoch=NOTHING, offset=0, cols=120, rows=40, resumed=False)
+    )
+    wire.send_text(format_frame("snapshot", offset=0, cols=120, rows=40, data=""))

@@ -1,0 +1,147 @@
+"""Input over HTTP, alone or with a wait for the turn that it begins (protocol-input,
+protocol-waits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+from attrs import evolve
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.core.identity import Identity
+from tservice.core.payload import omit_if_false, omit_if_none
+from tservice.http.body_limits import LEAST_BODY_LIMIT, LONGEST_CHARACTER
+from tservice.http.models import RequestBody
+from tservice.http.operations import (
+    AccessRule,
+    AuditMode,
+    Operation,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
+    Scope,
+)
+from tservice.sessions.interfaces import InputDelivery, ISessions
+from tservice.sessions.record.requests import (
+    CLIENT_ID_LENGTH,
+    INPUT_LENGTH,
+    SEQ_LIMIT,
+    InputRequest,
+)
+from tservice.sessions.routes.responses import BufferedInputResponse, DeliveryResponse
+from tservice.sessions.waits.service import WaitRequest, WaitService
+from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT
+from tservice.sessions.waits.wait_routes import BUSY, NO_STORE, WaitResponse, parse_until
+
+BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
+"""Maximum bytes: the longest input with each character escaped, and the other fields."""
+
+_Signals = Annotated[str, StringConstraints(max_length=256)]
+
+
+class InputBody(RequestBody):
+    """Something to be typed, and what to wait for afterwards.
+
+    The length of C{input} is checked apart: it is a 413.  C{wait} is C{true} for the default
+    signals, a comma list or a list of signals; C{null}, C{false} and an empty text mean none.
+    """
+
+    input: str
+    use_mux: bool | None = None
+    client_id: (
+        Annotated[str, StringConstraints(min_length=1, max_length=CLIENT_ID_LENGTH)] | None
+    ) = None
+    seq: Annotated[int, Field(ge=0, le=SEQ_LIMIT)] | None = None
+    wait: bool | _Signals | Annotated[list[_Signals], Field(max_length=32)] | None = None
+    wait_timeout: Annotated[int, Field(gt=0)] | None = None
+
+    def make_request(self, sender: Identity) -> InputRequest:
+        """Return the input request of C{sender}."""
+        return InputRequest(
+            text=self.input,
+            use_mux=self.use_mux,
+            client_id=self.client_id,
+            seq=self.seq,
+            may_wait=not self.wait,
+            sender=sender,
+        )
+
+    def make_wait_request(self) -> WaitRequest | None:
+        """Return the requested wait; C{None} without one.
+
+        @raise ServiceError: 400 naming an unknown signal.
+        """
+        if not self.wait:
+            return None
+        texts = [self.wait] if isinstance(self.wait, str) else self.wait
+        until = None if texts is True else parse_until(texts, "wait")
+        return WaitRequest(until=until, timeout_ms=self.wait_timeout or TIMEOUT_DEFAULT)
+
+
+class InputWaitResponse(WaitResponse):
+    """What became of the input, and how the wait ended."""
+
+    delivered: bool
+    duplicate: bool
+    opened: str | None = omit_if_none()
+    put_aside: bool = omit_if_false()
+
+
+class InputRoutes:
+    """C{/api/sessions/{id}/input}."""
+
+    def __init__(self, sessions: ISessions, waiting: WaitService) -> None:
+        self._sessions = sessions
+        self._waiting = waiting
+
+    async def _send_input(self, call: OperationCall) -> object:
+        body: InputBody = call.body
+        wanted = body.make_wait_request()
+        if wanted is not None:
+            return await self._input_and_wait(call, body.make_request(call.identity), wanted)
+        done = await self._sessions.send_input(call.id, body.make_request(call.identity))
+        if done.buffered:
+            return BufferedInputResponse(dropped=done.dropped)
+        if done.duplicate:
+            return DeliveryResponse(delivered=False, duplicate=True)
+        return DeliveryResponse(
+            delivered=done.delivered, opened=done.opened, put_aside=done.put_aside
+        )
+
+    async def _input_and_wait(
+        self, call: OperationCall, request: InputRequest, wanted: WaitRequest
+    ) -> RawReply:
+        async def deliver_input(submitting: Callable[[], None]) -> InputDelivery:
+            return await self._sessions.send_input(call.id, evolve(request, submitting=submitting))
+
+        found = await self._waiting.input_and_wait(call.id, wanted, call.identity, deliver_input)
+        return RawReply(content=InputWaitResponse.model_validate(found), headers=NO_STORE)
+
+    def operations(self) -> list[Operation]:
+        """Return the operations of this class."""
+        return [
+            Operation(
+                method="POST",
+                path="/api/sessions/{id}/input",
+                access=AccessRule.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                audit=AuditMode.SUMMED,
+                handler=self._send_input,
+                summary="Type something, as a prompt or as raw bytes, and wait if asked to",
+                tag="Terminal",
+                body=InputBody,
+                body_limit=BODY_LIMIT,
+                response_model=DeliveryResponse | BufferedInputResponse | InputWaitResponse,
+                style=ResponseStyle.LONG_POLL,
+                errors=(
+                    ErrorCode.INVALID_INPUT,
+                    ErrorCode.CONFLICT,
+                    ErrorCode.OPERATION_FAILED,
+                    ErrorCode.PAYLOAD_TOO_LARGE,
+                    *BUSY,
+                ),
+            )
+        ]

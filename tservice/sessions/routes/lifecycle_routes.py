@@ -1,0 +1,397 @@
+"""Operations that create, start and end sessions (protocol-create, protocol-quickstart)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from attrs import evolve
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode, invalid_field
+from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.text import CASE_NAME, LINE
+from tservice.http.models import QueryParameters, RequestBody
+from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.sessions.interfaces import LeftoverProcess, ModelQuestion
+from tservice.sessions.life.quick_start import ORIGIN_LENGTH, QuickStartRequest
+from tservice.sessions.record.names import NAME_LENGTH
+from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
+from tservice.sessions.record.requests import CaseWorktreeRequest, CreateRequest, ModelRequest
+from tservice.sessions.record.wire import SessionAnswer, make_session_answer
+from tservice.sessions.routes.responses import (
+    DeletedSessionResponse,
+    DeletedSessionsResponse,
+    LeftoverProcessResponse,
+    QuickStartResponse,
+    SessionEnvelope,
+)
+from tservice.sessions.service import SessionService
+
+Cols = Annotated[int, Field(ge=1, le=500)]
+Rows = Annotated[int, Field(ge=1, le=200)]
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+ModelName = Annotated[str, StringConstraints(min_length=1, max_length=50)]
+FolderText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+TmuxName = Annotated[
+    str,
+    StringConstraints(
+        min_length=1, max_length=128, pattern=r"^[^$:.\x00-\x1f\x7f][^:.\x00-\x1f\x7f]*$"
+    ),
+]
+"""Name of a tmux session, without colons and dots. A leading dollar sign would make it a number."""
+SessionName = Annotated[str, StringConstraints(max_length=NAME_LENGTH)]
+CaseName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=128)]
+RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+Origin = Annotated[str, StringConstraints(max_length=ORIGIN_LENGTH, pattern=f"^{LINE}$")]
+Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]
+EnvOverrides = Annotated[dict[str, str], Field(max_length=64)]
+
+MAKE_BODY_LIMIT = 256 * 1024
+"""Maximum bytes: mostly the environment, of which the system takes 128 KiB in one variable."""
+
+_MAKE_ERRORS = (
+    ErrorCode.INVALID_INPUT,
+    ErrorCode.FORBIDDEN,
+    ErrorCode.NOT_FOUND,
+    ErrorCode.CONFLICT,
+    ErrorCode.OPERATION_FAILED,
+)
+
+
+CONVERSATION = r"^(?:[0-9a-fA-F-]{1,100}|ses_[0-9A-Za-z]{1,96})$"
+"""Pattern of conversation ids (protocol-create): opencode's begin with C{ses_}."""
+_PLACED = ("case_name", "working_dir", "worktree", "resume_session_id", "custom_model")
+"""Fields that select the location or the program of a session."""
+
+
+class RemoteSessionBody(RequestBody):
+    """An existing session of a remote host."""
+
+    host_id: SessionId
+    remote_session_name: TmuxName
+
+
+class CustomModelBody(RequestBody):
+    """A model of a custom endpoint, and the questions already answered."""
+
+    endpoint_id: SessionId
+    model_id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    confirmed: bool | None = None
+    confirmed_context: bool | None = None
+    confirmed_swap: bool | None = None
+
+    def make_model_request(self) -> ModelRequest:
+        """Return the model request; C{confirmed} answers both questions."""
+        return ModelRequest(
+            endpoint_id=self.endpoint_id,
+            model_id=self.model_id,
+            confirmed_context=bool(self.confirmed or self.confirmed_context),
+            confirmed_swap=bool(self.confirmed or self.confirmed_swap),
+        )
+
+
+class NewWorktreeBody(RequestBody):
+    """A new worktree of the case, to work in; C{from} is where a new branch begins."""
+
+    branch: RefText
+    from_: Annotated[RefText | None, Field(alias="from")] = None
+
+
+class LaunchBody(RequestBody):
+    """Fields shared by both ways of creating a session."""
+
+    case_name: CaseName | None = None
+    mode: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
+    parent_session_id: SessionId | None = None
+    env_overrides: EnvOverrides | None = None
+    effort: Effort | None = None
+    model: ModelName | None = None
+    params: Params | None = None
+    worktree: NewWorktreeBody | None = None
+    custom_model: CustomModelBody | None = None
+
+    def launch_params(self) -> dict[str, object]:
+        """Return the launch parameters, including C{model} and C{effort}."""
+        named = {"model": self.model, "effort": self.effort}
+        given: dict[str, object] = dict(self.params or {})
+        return given | {name: value for name, value in named.items() if value is not None}
+
+
+class CreateBody(LaunchBody):
+    """A new session; it runs only with C{start}."""
+
+    working_dir: FolderText | None = None
+    name: SessionName | None = None
+    resume_session_id: Annotated[str, StringConstraints(pattern=CONVERSATION)] | None = None
+    attach_remote_session: RemoteSessionBody | None = None
+    status_line_telemetry: bool | None = None
+    start: bool | None = None
+    cols: Cols | None = None
+    rows: Rows | None = None
+
+
+class QuickStartBody(LaunchBody):
+    """A case and a session in it, which is started."""
+
+    session_name: SessionName | None = None
+    agent_origin: Origin | None = None
+
+
+class StartBody(RequestBody):
+    """C{clearBreaker} gets a session started that the exit breaker stopped; with C{fresh} its agent
+    begins a conversation in place of going on with the last one."""
+
+    clear_breaker: bool | None = None
+    fresh: bool | None = None
+
+
+class DeleteQuery(QueryParameters):
+    """Query parameters of a deletion: C{killMux=false} detaches from the process instead of
+    ending it.
+    """
+
+    kill_mux: bool = True
+
+
+class LifecycleRoutes:
+    """C{/api/sessions}, C{/api/quick-start_session}."""
+
+    def __init__(self, sessions: SessionService) -> None:
+        self._sessions = sessions
+
+    def operations(self) -> list[Operation]:
+        """Return the operations of this class."""
+        return [*self._read_operations(), *self._create_operations(), *self._delete_operations()]
+
+    def _read_operations(self) -> list[Operation]:
+        return [
+            Operation(
+                method="GET",
+                path="/api/sessions",
+                access=AccessRule.USER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.list_sessions,
+                summary="The sessions that the caller may see, in the order of the list",
+                tag="Sessions",
+                response_model=list[SessionAnswer],
+            ),
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}",
+                access=AccessRule.OWNER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.get_session,
+                summary="One session",
+                tag="Sessions",
+                response_model=SessionAnswer,
+            ),
+        ]
+
+    def _create_operations(self) -> list[Operation]:
+        made = [
+            Operation(
+                method="POST",
+                path="/api/sessions",
+                creates_session=True,
+                access=AccessRule.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.create_session,
+                summary="Make a session; nothing runs unless start is true",
+                tag="Sessions",
+                body=CreateBody,
+                body_limit=MAKE_BODY_LIMIT,
+                optional_body=True,
+                response_model=SessionEnvelope | ContextQuestion | SwapQuestion,
+                errors=_MAKE_ERRORS,
+            ),
+            Operation(
+                method="POST",
+                path="/api/quick-start",
+                access=AccessRule.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.quick_start,
+                summary="Make a case where it is missing, and start a session in it",
+                tag="Sessions",
+                body=QuickStartBody,
+                body_limit=MAKE_BODY_LIMIT,
+                optional_body=True,
+                response_model=QuickStartResponse | ContextQuestion | SwapQuestion,
+                errors=_MAKE_ERRORS,
+            ),
+        ]
+        return made + [self._start_operation(name) for name in ("start", "interactive", "shell")]
+
+    def _start_operation(self, name: str) -> Operation:
+        return Operation(
+            method="POST",
+            path=f"/api/sessions/{{id}}/{name}",
+            access=AccessRule.OWNER,
+            scope=Scope.SESSIONS_MANAGE,
+            handler=self.start_session,
+            summary="Start the session's process, or attach to the one that was let go",
+            tag="Sessions",
+            body=StartBody,
+            optional_body=True,
+            response_model=SessionEnvelope,
+            errors=(
+                ErrorCode.SESSION_BUSY,
+                ErrorCode.CONFLICT,
+                ErrorCode.FORBIDDEN,
+                ErrorCode.OPERATION_FAILED,
+            ),
+        )
+
+    def _delete_operations(self) -> list[Operation]:
+        return [
+            Operation(
+                method="DELETE",
+                path="/api/sessions/{id}",
+                access=AccessRule.OWNER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.delete_session,
+                summary="End the session and remove it, or let go of its process",
+                tag="Sessions",
+                query=DeleteQuery,
+                response_model=DeletedSessionResponse,
+                errors=(ErrorCode.OPERATION_FAILED,),
+            ),
+            Operation(
+                method="DELETE",
+                path="/api/sessions",
+                access=AccessRule.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.delete_own_sessions,
+                summary="End and remove every session of the caller",
+                tag="Sessions",
+                response_model=DeletedSessionsResponse,
+                errors=(ErrorCode.OPERATION_FAILED,),
+            ),
+        ]
+
+    async def list_sessions(self, call: OperationCall) -> object:
+        """Return every session that the caller may see."""
+        return [make_session_answer(it) for it in self._sessions.list(call.identity)]
+
+    async def get_session(self, call: OperationCall) -> object:
+        """Return one session."""
+        return make_session_answer(self._sessions.get(call.id))
+
+    async def create_session(self, call: OperationCall) -> object:
+        """Create a session."""
+        body: CreateBody = call.body
+        warnings: list[str] = []
+        request = CreateRequest(
+            **_shared_fields(body, warnings),
+            name=body.name,
+            working_dir=body.working_dir,
+            resume_session_id=body.resume_session_id,
+            attach=_attached_location(body),
+            statusline_telemetry=bool(body.status_line_telemetry),
+            start=bool(body.start),
+            cols=body.cols or 120,
+            rows=body.rows or 40,
+        )
+        try:
+            request = await self._sessions.choose_model(request, call.identity)
+        except ModelQuestion as question:
+            return question.answer
+        call.reauthorize()
+        session = await self._sessions.create(request, call.identity, call.reauthorize)
+        return SessionEnvelope(session=make_session_answer(session), warnings=warnings or None)
+
+    async def quick_start(self, call: OperationCall) -> object:
+        """Create a case and a session, and start it."""
+        body: QuickStartBody = call.body
+        warnings: list[str] = []
+        shared = _shared_fields(body, warnings)
+        wanted = QuickStartRequest(
+            case_name=body.case_name or "testcase",
+            session=CreateRequest(
+                **shared, name=body.session_name, agent_origin=body.agent_origin or None
+            ),
+            parent_hint=call.get_header("x-service-parent-session"),
+            origin_hint=call.get_header("x-service-agent-origin"),
+        )
+        try:
+            chosen = await self._sessions.choose_model(wanted.session, call.identity)
+        except ModelQuestion as question:
+            return question.answer
+        call.reauthorize()
+        wanted = evolve(wanted, session=chosen)
+        session = await self._sessions.quick_start(wanted, call.identity, call.reauthorize)
+        return QuickStartResponse(
+            session_id=session.id,
+            case_name=session.case_name or wanted.case_name,
+            case_path=session.working_dir,
+            warnings=warnings or None,
+        )
+
+    async def start_session(self, call: OperationCall) -> object:
+        """Start the process of a session."""
+        session = await self._sessions.start(
+            call.id,
+            clear_breaker=bool(call.body.clear_breaker),
+            granted=call.identity.can_bypass_permissions,
+            fresh=bool(call.body.fresh),
+            reauthorize=call.reauthorize,
+        )
+        return SessionEnvelope(session=make_session_answer(session))
+
+    async def delete_session(self, call: OperationCall) -> object:
+        """End and remove one session."""
+        kill = call.query.kill_mux
+        return DeletedSessionResponse(
+            left=_leftover_responses(await self._sessions.delete(call.id, kill=kill))
+        )
+
+    async def delete_own_sessions(self, call: OperationCall) -> object:
+        """End and remove the caller's sessions."""
+        killed, left = await self._sessions.delete_own(call.identity)
+        return DeletedSessionsResponse(killed=killed, left=_leftover_responses(left))
+
+
+def _leftover_responses(found: Sequence[LeftoverProcess]) -> list[LeftoverProcessResponse] | None:
+    return [LeftoverProcessResponse(pid=each.pid, command=each.command) for each in found] or None
+
+
+def _shared_fields(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
+    """Return the fields shared by both ways of creating a session.
+
+    @param warnings: receives the warnings about a new worktree.
+    """
+    return {
+        "mode": body.mode,
+        "case_name": body.case_name,
+        "parent_session_id": body.parent_session_id,
+        "params": body.launch_params(),
+        "worktree": _worktree_request(body.worktree, warnings),
+        "env_overrides": body.env_overrides or {},
+        "model_wish": None if body.custom_model is None else body.custom_model.make_model_request(),
+    }
+
+
+def _attached_location(body: CreateBody) -> LocationId | None:
+    """Return the location of the tmux session to attach to; C{None} without one.
+
+    @raise ServiceError: 400: another field selects the location or program too.
+    """
+    wanted = body.attach_remote_session
+    if wanted is None:
+        return None
+    for name in _PLACED:
+        if getattr(body, name) is not None:
+            field = CreateBody.model_fields[name].alias or name
+            raise invalid_field(field, "cannot be combined with attachRemoteSession")
+    return LocationId(
+        kind=LocationKind.REMOTE, name=wanted.host_id, part=wanted.remote_session_name
+    )
+
+
+def _worktree_request(
+    body: NewWorktreeBody | None, warnings: list[str]
+) -> CaseWorktreeRequest | None:
+    if body is None:
+        return None
+    return CaseWorktreeRequest(branch=body.branch, start=body.from_, warn=warnings.append)

@@ -1,0 +1,23 @@
+"""Operations table of the sessions, without the terminal's WebSocket."""
+
+from __future__ import annotations
+
+from tservice.http.operations import Operation
+from tservice.sessions.routes.input_routes import InputRoutes
+from tservice.sessions.routes.lifecycle_routes import LifecycleRoutes
+from tservice.sessions.routes.property_routes import PropertyRoutes
+from tservice.sessions.routes.terminal_routes import TerminalRoutes
+from tservice.sessions.service import SessionService
+from tservice.sessions.waits.service import WaitService
+from tservice.sessions.waits.wait_routes import WaitRoutes
+
+
+def session_operations(sessions: SessionService, waiting: WaitService) -> list[Operation]:
+    """Return the operations of protocol-sessions, protocol-terminal and protocol-waits."""
+    return [
+        *LifecycleRoutes(sessions).operations(),
+        *PropertyRoutes(sessions).operations(),
+        *TerminalRoutes(sessions).operations(),
+        *InputRoutes(sessions, waiting).operations(),
+        *WaitRoutes(waiting).operations(),
+    ]

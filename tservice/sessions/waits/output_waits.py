@@ -1,0 +1,250 @@
+"""Waits for a literal text in a session's output (protocol-wait-output)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.core.clock import now_ms
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
+from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
+from tservice.sessions.waits.signal_waits import WaitSlots
+from tservice.terminal.plain_text import plain_text
+from tservice.terminal.stream_matcher import (
+    TAIL,
+    NeedleMatch,
+    SearchNeedle,
+    StreamMatcher,
+    take_tail,
+)
+from tservice.terminal.wrapped_lines import get_screen_rows, numbered_lines
+
+CHUNK = 64 * 1024
+SETTLED = 0.15
+"""Seconds of silence after which the screen is read too: a TUI writes blanks as cursor moves."""
+
+
+@frozen(kw_only=True)
+class OutputOutcome:
+    """Outcome of a wait for output.
+
+    @ivar match: the match; C{None} if the text was not printed.
+    @ivar ended: the process ended, or the session was deleted, before the text was printed.
+    """
+
+    match: NeedleMatch | None
+    waited_ms: int
+    immediate: bool = False
+    ended: bool = False
+
+
+@implementer(IPaneListener)
+class ParkedOutputWait:
+    """Parked wait for output, with a separate reader of the pane's log."""
+
+    _log = Logger()
+
+    def __init__(
+        self, pane: IPane, needle: SearchNeedle, clock: IReactorTime, over: Callable[[], None]
+    ) -> None:
+        self.done: Deferred[OutputOutcome] = Deferred(lambda _: self._release_slot())
+        self._pane = pane
+        self._needle = needle
+        self._clock = clock
+        self._over = over
+        self._started = now_ms(clock)
+        self._matcher = StreamMatcher(needle)
+        self._offset = pane.log.end
+        self._before: Counter[str] | None = None
+        self._quiet: IDelayedCall | None = None
+        self._timeout: IDelayedCall | None = None
+        self._ends = (pane.log.subscribe(self._read_log), pane.add_listener(self))
+        self._released = False
+
+    def begin_wait(self, timeout_ms: int, *, searched: bool) -> None:
+        """Wait for at most C{timeout_ms}; remember the current text of the screen.
+
+        @param searched: a search just found no match on the screen. Everything on the screen counts
+            then, including text printed since.
+        """
+        self._timeout = self._clock.callLater(timeout_ms / 1000, self._finish_wait, None)
+        if searched:
+            self._before = Counter()
+            self._look_now()
+            return
+        spawn_logged(self._remember_screen(), self._log, "reading the screen")
+
+    def end_wait(self) -> None:
+        """End the wait, because the session was deleted or detached."""
+        self._finish_wait(None, ended=True)
+
+    # -- callbacks of the pane
+
+    def pane_exited(self, ending: PaneExit) -> None:
+        spawn_logged(self._look_last(), self._log, "reading the last screen")
+
+    def pane_lost(self) -> None:
+        self._finish_wait(None, ended=True)
+
+    def pane_resized(self, cols: int, rows: int) -> None:
+        """Do nothing: the program repaints itself."""
+
+    def pane_titled(self, title: str) -> None:
+        """Do nothing: a title is no output."""
+
+    # -- internals
+
+    def _read_log(self) -> None:
+        log = self._pane.log
+        if not log.has_offset(self._offset):
+            self._offset = log.start
+            self._matcher = StreamMatcher(self._needle)
+        while self._offset < log.end:
+            data = log.read(self._offset, CHUNK)
+            self._offset += len(data)
+            match = self._matcher.feed(data)
+            if match is not None:
+                self._finish_wait(match)
+                return
+        self._look_when_quiet()
+
+    def _look_when_quiet(self) -> None:
+        if self._quiet is not None and self._quiet.active():
+            self._quiet.reset(SETTLED)
+        else:
+            self._quiet = self._clock.callLater(SETTLED, self._look_now)
+
+    def _look_now(self) -> None:
+        spawn_logged(self._match_screen(), self._log, "matching the screen")
+
+    async def _remember_screen(self) -> None:
+        texts = await find_screen_texts(self._pane, self._needle)
+        if texts is not None:
+            self._before = Counter(texts)
+
+    async def _look_last(self) -> None:
+        await self._match_screen()
+        self._finish_wait(None, ended=True)
+
+    async def _match_screen(self) -> None:
+        """Match rows and lines with the text that were not on the screen at the start."""
+        texts = await find_screen_texts(self._pane, self._needle)
+        if texts is None or self._before is None:
+            return
+        old = Counter(self._before)
+        for text in texts:
+            if old[text] <= 0:
+                self._finish_wait(self._needle.find_match(text))
+                return
+            old[text] -= 1
+
+    def _finish_wait(self, match: NeedleMatch | None, *, ended: bool = False) -> None:
+        if self._released:
+            return
+        self._release_slot()
+        waited = now_ms(self._clock) - self._started
+        self.done.callback(OutputOutcome(match=match, waited_ms=waited, ended=ended))
+
+    def _release_slot(self) -> None:
+        self._released = True
+        for end in self._ends:
+            end()
+        for timer in (self._quiet, self._timeout):
+            cancel_call(timer)
+        self._over()
+
+
+class ParkedOutputWaits:
+    """Registry of parked waits for output; they share their slots with the waits for signals."""
+
+    def __init__(self, clock: IReactorTime, slots: WaitSlots) -> None:
+        self._clock = clock
+        self._slots = slots
+        self._parked: dict[str, dict[ParkedOutputWait, None]] = {}
+
+    def park_wait(
+        self,
+        pane: IPane,
+        needle: SearchNeedle,
+        timeout_ms: int,
+        owner: str,
+        *,
+        searched: bool = False,
+    ) -> ParkedOutputWait:
+        """Hold a call until C{needle} is printed, C{timeout_ms} passed, or it is cancelled.
+
+        @param searched: L{search_buffer} has just found no match.
+        @raise ServiceError: a cap is reached; nothing is parked.
+        """
+        give_back = self._slots.reserve_slots([pane.session_id], owner)
+
+        def handle_over() -> None:
+            give_back()
+            waits = self._parked[pane.session_id]
+            del waits[wait]
+            if not waits:
+                del self._parked[pane.session_id]
+
+        wait = ParkedOutputWait(pane, needle, self._clock, handle_over)
+        self._parked.setdefault(pane.session_id, {})[wait] = None
+        wait.begin_wait(timeout_ms, searched=searched)
+        return wait
+
+    def has_wait(self, session_id: str) -> bool:
+        """Return whether a wait needs every byte of that session."""
+        return session_id in self._parked
+
+    def end_session_waits(self, session_id: str) -> None:
+        """End the waits on a session that was deleted or detached."""
+        for wait in tuple(self._parked.get(session_id, ())):
+            wait.end_wait()
+
+
+async def search_buffer(pane: IPane, needle: SearchNeedle) -> NeedleMatch | None:
+    """Return the first match in the last 256 KB that the pane printed, or on its screen.
+
+    Only the screen has text whose blanks are cursor moves, and output printed while flood mode read
+    no bytes.
+    """
+    log = pane.log
+    start = max(log.start, log.end - TAIL)
+    match = StreamMatcher(needle).feed(take_tail(log.read(start, TAIL)))
+    if match is not None:
+        return match
+    texts = await find_screen_texts(pane, needle)
+    return needle.find_match(texts[0]) if texts else None
+
+
+async def find_screen_texts(pane: IPane, needle: SearchNeedle) -> list[str] | None:
+    """Return the rows and lines of the screen that contain the text; C{None} if the terminal
+    does not answer.
+
+    A line of several rows is only returned if none of its rows contains the text: the rest of a
+    line may change while the row with the text stays the same.
+    """
+    try:
+        capture = await pane.capture_content(0)
+    except MuxError:
+        return None
+    rows, wrapped = get_screen_rows(capture)
+    found: list[str] = []
+    for first, line in numbered_lines(rows, wrapped):
+        texts = [plain_text(row) for row in _line_rows(rows, wrapped, first)]
+        holding = [text for text in texts if needle.find_match(text)]
+        found += holding or [text for text in (plain_text(line),) if needle.find_match(text)]
+    return found
+
+
+def _line_rows(rows: Sequence[bytes], wrapped: Collection[int], first: int) -> Sequence[bytes]:
+    """Return the rows of the line that begins in row C{first}."""
+    last = first
+    while last in wrapped and last + 1 < len(rows):
+        last += 1
+    return rows[first : last + 1]

@@ -1,0 +1,251 @@
+"""Parked waits: calls that are held until a session gives a signal (protocol-waits)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from attrs import field, frozen
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.python.failure import Failure
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.timers import cancel_call
+
+_T = TypeVar("_T")
+
+TIMEOUT_DEFAULT = 60_000
+TIMEOUT_RANGE = (1_000, 600_000)
+"""Milliseconds; a valid time-out outside is clamped (protocol-waits)."""
+
+
+class SessionSignal(StrEnum):
+    """What a wait can wait for, in the order in which they win when several hold
+    (protocol-signals)."""
+
+    EXIT = "exit"
+    BLOCKED = "blocked"
+    STOP = "stop"
+    IDLE = "idle"
+    WORKING = "working"
+
+
+DEFAULT_UNTIL = (SessionSignal.STOP, SessionSignal.IDLE, SessionSignal.EXIT)
+TURN_SIGNALS = frozenset({SessionSignal.STOP, SessionSignal.BLOCKED})
+"""Signals given only by modes that report their turns reliably (protocol-signals)."""
+
+
+@frozen(kw_only=True)
+class WaitCaps:
+    """Maximum numbers of parked waits, for signals and output together (protocol-waits)."""
+
+    per_session: int = 16
+    total: int = 128
+    per_owner: int = 48
+
+
+@frozen(kw_only=True)
+class WaitOutcome:
+    """Outcome of a wait.
+
+    @ivar signals: each session's signal; C{None} if it gave none.
+    @ivar ended: the session was deleted while the wait was parked.
+    """
+
+    signals: Mapping[str, SessionSignal | None]
+    timed_out: bool
+    waited_ms: int
+    immediate: bool = False
+    ended: bool = False
+
+    @property
+    def signal(self) -> SessionSignal | None:
+        """The signal that fired, for a wait on one session."""
+        return next((signal for signal in self.signals.values() if signal), None)
+
+
+def clamp_timeout(timeout: int) -> int:
+    """Return C{timeout} in milliseconds, brought into L{TIMEOUT_RANGE}."""
+    low, high = TIMEOUT_RANGE
+    return max(low, min(high, timeout))
+
+
+def find_first_signal(
+    held: Iterable[SessionSignal], until: frozenset[SessionSignal]
+) -> SessionSignal | None:
+    """Return the held signal with the highest precedence; C{None} if none is waited for."""
+    wanted = until.intersection(held)
+    return next((signal for signal in SessionSignal if signal in wanted), None)
+
+
+class WaitSlots:
+    """Counts parked waits against their caps; every slot is returned exactly once."""
+
+    def __init__(self, caps: WaitCaps) -> None:
+        self._caps = caps
+        self._sessions: Counter[str] = Counter()
+        self._owners: Counter[str] = Counter()
+        self.taken = 0
+
+    def reserve_slots(self, sessions: Iterable[str], owner: str) -> Callable[[], None]:
+        """Reserve one slot on each session. The returned function releases it, once.
+
+        @raise ServiceError: SESSION_BUSY for a full session, RATE_LIMITED for the other caps.
+        """
+        ids = frozenset(sessions)
+        for session in ids:
+            if self._sessions[session] >= self._caps.per_session:
+                raise ServiceError(
+                    ErrorCode.SESSION_BUSY,
+                    f"Session {session} has {self._caps.per_session} parked waits already",
+                )
+        if self.taken >= self._caps.total or self._owners[owner] >= self._caps.per_owner:
+            raise ServiceError(ErrorCode.RATE_LIMITED, "Too many parked waits")
+        self._count_slots(ids, owner, 1)
+        held = [True]
+
+        def release_slots() -> None:
+            if held:
+                held.clear()
+                self._count_slots(ids, owner, -1)
+
+        return release_slots
+
+    def _count_slots(self, ids: frozenset[str], owner: str, step: int) -> None:
+        self.taken += step
+        self._owners[owner] += step
+        for session in ids:
+            self._sessions[session] += step
+        if step < 0:
+            # An empty Counter entry would stay for every id ever seen.
+            self._owners += Counter()
+            self._sessions += Counter()
+
+
+@frozen(eq=False)
+class ParkedWait:
+    """Held call that waits for signals.
+
+    @ivar done: fires with the L{WaitOutcome}; cancelling it frees the slot.
+    @ivar disarmed: non-empty while only C{exit} counts: a wait that comes with an input must not be
+        answered by the end of the turn before it.
+    """
+
+    until: frozenset[SessionSignal]
+    need_all: bool
+    started_ms: int
+    give_back: Callable[[], None]
+    done: Deferred[WaitOutcome]
+    signals: dict[str, SessionSignal | None]
+    disarmed: list[bool] = field(factory=list)
+
+    def arm_wait(self) -> None:
+        """Count every signal from here on."""
+        self.disarmed.clear()
+
+    def abandon_wait(self) -> None:
+        """Cancel the wait and free its slot immediately."""
+        self.done.addErrback(_trap_cancelled)
+        self.done.cancel()
+
+    def accepts_signal(self, signal: SessionSignal) -> bool:
+        """Return whether C{signal} is waited for now."""
+        return signal in self.until and (signal is SessionSignal.EXIT or not self.disarmed)
+
+    def is_settled(self) -> bool:
+        """Return whether enough sessions have given their signal."""
+        fired = [signal is not None for signal in self.signals.values()]
+        return all(fired) if self.need_all else any(fired)
+
+
+class ParkedSignalWaits:
+    """Registry of parked waits for signals."""
+
+    def __init__(self, clock: IReactorTime, slots: WaitSlots) -> None:
+        self._clock = clock
+        self._slots = slots
+        self._parked: dict[str, dict[ParkedWait, None]] = {}
+
+    def park_wait(
+        self,
+        sessions: Mapping[str, SessionSignal | None],
+        until: frozenset[SessionSignal],
+        timeout_ms: int,
+        owner: str,
+        *,
+        need_all: bool = False,
+        armed: bool = True,
+    ) -> ParkedWait:
+        """Hold a call until its sessions signal, C{timeout_ms} passed, or it is cancelled.
+
+        @param sessions: by id, a signal that holds already (fleet waits), else C{None}.
+        @raise ServiceError: a cap is reached; nothing is parked.
+        """
+        give_back = self._slots.reserve_slots(sessions, owner)
+        done: Deferred[WaitOutcome] = Deferred(lambda _: self._remove_wait(wait))
+        wait = ParkedWait(
+            until=until,
+            need_all=need_all,
+            started_ms=now_ms(self._clock),
+            give_back=give_back,
+            done=done,
+            signals=dict(sessions),
+            disarmed=[] if armed else [True],
+        )
+        for session in sessions:
+            self._parked.setdefault(session, {})[wait] = None
+        call = self._clock.callLater(timeout_ms / 1000, self._finish_wait, wait, timed_out=True)
+        done.addBoth(_stop_timer, call)
+        return wait
+
+    def give_signal(self, session: str, signal: SessionSignal) -> None:
+        """Answer the waits for C{give_signal} of C{session}."""
+        for wait in tuple(self._parked.get(session, ())):
+            if wait.accepts_signal(signal) and wait.signals[session] is None:
+                wait.signals[session] = signal
+                if wait.is_settled():
+                    self._finish_wait(wait)
+
+    def end_session_waits(self, session: str) -> None:
+        """End all waits on a deleted session."""
+        for wait in tuple(self._parked.get(session, ())):
+            if SessionSignal.EXIT in wait.until and wait.signals[session] is None:
+                wait.signals[session] = SessionSignal.EXIT
+            self._finish_wait(wait, ended=True, timed_out=not wait.is_settled())
+
+    def count_parked(self) -> int:
+        """Return the number of taken slots, including waits for output."""
+        return self._slots.taken
+
+    def _finish_wait(
+        self, wait: ParkedWait, *, timed_out: bool = False, ended: bool = False
+    ) -> None:
+        self._remove_wait(wait)
+        outcome = WaitOutcome(
+            signals=wait.signals,
+            timed_out=timed_out,
+            waited_ms=now_ms(self._clock) - wait.started_ms,
+            ended=ended,
+        )
+        wait.done.callback(outcome)
+
+    def _remove_wait(self, wait: ParkedWait) -> None:
+        wait.give_back()
+        for session in wait.signals:
+            waits = self._parked.get(session, {})
+            waits.pop(wait, None)
+            if not waits:
+                self._parked.pop(session, None)
+
+
+def _trap_cancelled(why: Failure) -> None:
+    why.trap(CancelledError)
+
+
+def _stop_timer(result: _T, call: IDelayedCall) -> _T:
+    cancel_call(call)
+    return result

@@ -1,0 +1,212 @@
+"""Long-polling operations (protocol-waits)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from tservice.core.errors import ErrorCode, invalid_field
+from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
+from tservice.http.operations import (
+    AccessRule,
+    Operation,
+    OperationCall,
+    RawReply,
+    ResponseStyle,
+    Scope,
+)
+from tservice.sessions.waits.service import FLEET_MAX, WaitRequest, WaitService
+from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT, SessionSignal
+from tservice.terminal.stream_matcher import NEEDLE_MAX, SearchNeedle
+
+NO_STORE = {"Cache-Control": "no-store"}
+BUSY = (ErrorCode.SESSION_BUSY, ErrorCode.RATE_LIMITED)
+
+
+def split_tokens(texts: list[str]) -> list[str]:
+    """Return the tokens of a list that may be repeated or separated by commas."""
+    return [token.strip() for text in texts for token in text.split(",")]
+
+
+def parse_until(texts: list[str], field: str = "until") -> tuple[SessionSignal, ...] | None:
+    """Return the signals in C{texts}, each once, in the requested order.
+
+    @raise ServiceError: 400 naming an unknown token.
+    """
+    if not texts:
+        return None
+    found: dict[SessionSignal, None] = {}
+    for token in split_tokens(texts):
+        try:
+            found[SessionSignal(token.lower())] = None
+        except ValueError:
+            names = ", ".join(SessionSignal)
+            raise invalid_field(field, f"{token!r} is not one of {names}") from None
+    return tuple(found)
+
+
+def _refuse_regex(value: object) -> None:
+    raise ValueError("is not supported: match is a literal text")
+
+
+Timeout = Annotated[QueryInt, Field(gt=0, description="Milliseconds; clamped to 1000..600000")]
+NoRegex = Annotated[None, BeforeValidator(_refuse_regex)]
+
+
+class WaitQuery(QueryParameters):
+    """Query parameters of a wait."""
+
+    until: list[str] = Field(default_factory=list)
+    timeout: Timeout = TIMEOUT_DEFAULT
+    fresh: QueryBool = False
+    regex: NoRegex = None
+
+    def make_request(self) -> WaitRequest:
+        """Return the requested wait."""
+        return WaitRequest(until=parse_until(self.until), timeout_ms=self.timeout, fresh=self.fresh)
+
+
+class FleetQuery(WaitQuery):
+    """Query parameters of a wait on several sessions, for any or all of them."""
+
+    sessions: list[str] = Field(min_length=1)
+    mode: Literal["any", "all"] = "any"
+
+
+class OutputQuery(QueryParameters):
+    """Query parameters of a wait for output, and whether earlier output counts."""
+
+    match: Annotated[str, Field(min_length=1, max_length=NEEDLE_MAX)]
+    nocase: QueryBool = False
+    from_: Annotated[Literal["now", "buffer"], Field(alias="from")] = "now"
+    timeout: Timeout = TIMEOUT_DEFAULT
+    regex: NoRegex = None
+
+
+class WaitStateResponse(ResponseModel):
+    """How the wait ended."""
+
+    timed_out: bool
+    timeout_ms: int
+    until: list[SessionSignal]
+    ended: bool
+
+
+class SignalWaitState(WaitStateResponse):
+    """How a wait for one session ended; C{signal} is null where none came."""
+
+    signal: SessionSignal | None
+
+
+class OutputWaitState(SignalWaitState):
+    """How a wait for output ended."""
+
+    matched: bool
+    match: str | None
+    snippet: str | None
+
+
+class WaitResponse(ResponseModel):
+    """The wait, and the session's status alongside."""
+
+    wait: SignalWaitState
+    waited_ms: int
+    status: str
+    limit_paused: bool
+    immediate: bool
+
+
+class OutputWaitResponse(WaitResponse):
+    """The wait for output, and the session's status alongside."""
+
+    wait: OutputWaitState
+
+
+class FleetWaitResponse(ResponseModel):
+    """Each session's signal, null where none came."""
+
+    signals: dict[str, SessionSignal | None]
+    wait: WaitStateResponse
+    waited_ms: int
+    immediate: bool
+
+
+class WaitRoutes:
+    """Operations C{wait}, C{wait-output} and the fleet wait."""
+
+    def __init__(self, waiting: WaitService) -> None:
+        self._waiting = waiting
+
+    async def _wait_for_signal(self, call: OperationCall) -> RawReply:
+        found = await self._waiting.wait_for_signal(call.id, call.query.request(), call.identity)
+        return _uncached_reply(WaitResponse, found)
+
+    async def _wait_output(self, call: OperationCall) -> RawReply:
+        query: OutputQuery = call.query
+        found = await self._waiting.wait_output(
+            call.id,
+            SearchNeedle(query.match, query.nocase),
+            call.identity,
+            timeout_ms=query.timeout,
+            from_buffer=query.from_ == "buffer",
+        )
+        return _uncached_reply(OutputWaitResponse, found)
+
+    async def _wait_for_fleet(self, call: OperationCall) -> RawReply:
+        query: FleetQuery = call.query
+        ids = list(dict.fromkeys(split_tokens(query.sessions)))
+        if not all(ids) or len(ids) > FLEET_MAX:
+            raise invalid_field("sessions", f"must name 1 to {FLEET_MAX} sessions")
+        found = await self._waiting.wait_for_fleet(
+            ids, query.make_request(), call.identity, need_all=query.mode == "all"
+        )
+        return _uncached_reply(FleetWaitResponse, found)
+
+    def operations(self) -> list[Operation]:
+        """Return the operations of this class."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/wait",
+                access=AccessRule.OWNER,
+                scope=Scope.WAITS,
+                handler=self._wait_for_signal,
+                summary="Wait until the session gives a signal",
+                tag="Waits",
+                query=WaitQuery,
+                response_model=WaitResponse,
+                style=ResponseStyle.LONG_POLL,
+                errors=BUSY,
+            ),
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/wait-output",
+                access=AccessRule.OWNER,
+                scope=Scope.WAITS,
+                handler=self._wait_output,
+                summary="Wait until the session prints a literal text",
+                tag="Waits",
+                query=OutputQuery,
+                response_model=OutputWaitResponse,
+                style=ResponseStyle.LONG_POLL,
+                errors=BUSY,
+            ),
+            Operation(
+                method="GET",
+                path="/api/waits",
+                access=AccessRule.USER,
+                scope=Scope.WAITS,
+                handler=self._wait_for_fleet,
+                summary="Wait until any or all of several sessions give a signal",
+                tag="Waits",
+                query=FleetQuery,
+                response_model=FleetWaitResponse,
+                style=ResponseStyle.LONG_POLL,
+                errors=(*BUSY, ErrorCode.NOT_FOUND),
+            ),
+        ]
+
+
+def _uncached_reply(answer: type[ResponseModel], found: dict[str, Any]) -> RawReply:
+    return RawReply(content=answer.model_validate(found), headers=NO_STORE)
