@@ -18,9 +18,9 @@ from bench.report import Row
 from tests.ground import lay_ground
 from tests.integration.harness import Daemon
 from tests.integration.mux.test_fake_server import FakeServerTests
-from tservice.agents.transcripts.ledger import mark_of
+from tservice.agents.transcripts.conversation_access import read_further
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.sources import read_on
+from tservice.agents.transcripts.prompt_ledger import hash_prompt
 from tservice.clis.build import build_clis
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.logs.redact import SecretRedactor
@@ -68,7 +68,7 @@ def texts() -> Iterator[Case]:
     redactor = SecretRedactor()
     for blank in (" ", "\n", "\t \n"):
         text = "a" + blank * 300_000 + "b"
-        yield f"mark of {blank!r}", 1, partial(mark_of, text)
+        yield f"mark of {blank!r}", 1, partial(hash_prompt, text)
     for word in ("a", "a.", "a://", "a:", "://a", "@"):
         text = word * 100_000
         yield f"log line of {word!r}", 1, partial(redactor.redact_text, text)
@@ -104,7 +104,7 @@ def files(top: Path) -> Iterator[Case]:
     yield (
         "transcript with a hole",
         5,
-        lambda: read_on(ReadPosition(path="", ended=False), hole, "codex"),
+        lambda: read_further(ReadPosition(path="", ended=False), hole, "codex"),
     )
 
 

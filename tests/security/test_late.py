@@ -20,7 +20,7 @@ from tests.security.world import parse
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
-from tservice.agents.activity.gate import AgentGate
+from tservice.agents.activity.input_gate import AgentGate
 from tservice.core.errors import operation_failed
 from tservice.hosts.keys import HostKey
 from tservice.hosts.service import HostService

@@ -13,7 +13,7 @@ from tests.security.latecase import LateCase
 from tests.security.world import parse
 from tests.unit.clis.fakes import make_program
 from tests.unit.http.driver import Connection
-from tservice.agents.hooks.install import HookPreparation
+from tservice.agents.hooks.launch_preparation import HookPreparation
 from tservice.cases.case_operations import CaseOperations
 from tservice.clis.service import CliService
 from tservice.core.identity import Identity

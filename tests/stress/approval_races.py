@@ -23,9 +23,13 @@ from tests.frames.score import RULES
 from tests.ground import HERE
 from tests.stress.command import report
 from tests.unit.agents.client import Client, Page, permission, question
-from tservice.agents.approvals.answers import Action, Answer
-from tservice.agents.approvals.keys import Answerer, DialogChanged, Untaken
-from tservice.agents.approvals.screen import SETTLE, AnswerScreen, ScreenLook
+from tservice.agents.approvals.answer_delivery import (
+    DialogAnswerer,
+    DialogChangedError,
+    KeyIgnoredError,
+)
+from tservice.agents.approvals.answer_screen import SETTLE, AnswerScreen, GuardedScreen
+from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
@@ -85,14 +89,16 @@ class Race:
         self.client.ask(*pages)
         meant: set[str | None] = {"review", *(page.name for page in pages)}
         screen = AnswerScreen(self.clock, self.pane, RULES["claude"])
-        seen: list[ScreenLook] = []
-        Deferred.fromCoroutine(screen.peek()).addCallback(seen.append)
+        seen: list[GuardedScreen] = []
+        Deferred.fromCoroutine(screen.capture_now()).addCallback(seen.append)
         assert seen[0].dialog is not None
         frame = seen[0].dialog.frame_hash
         self._delay_commands()
         for _ in range(self.random.choice((1, 1, 2))):
             self.clock.callLater(self.random.uniform(0, SPAN), self._change())
-        given = Deferred.fromCoroutine(Answerer(self.clock, screen).give(answer, frame))
+        given = Deferred.fromCoroutine(
+            DialogAnswerer(self.clock, screen).give_answer(answer, frame)
+        )
         ended: list[Any] = []
         given.addBoth(ended.append)
         while not ended:
@@ -101,20 +107,20 @@ class Race:
         self.clock.advance(SPAN + SETTLE)
         return self._named(ended[0]), list(self.client.log), meant
 
-    def _scene(self) -> tuple[tuple[Page, ...], Answer]:
+    def _scene(self) -> tuple[tuple[Page, ...], DialogAnswer]:
         kind = self.random.randrange(5)
         if kind == 0:
-            return (permission("touch one"),), Answer(action=Action.APPROVE)
+            return (permission("touch one"),), DialogAnswer(action=AnswerAction.APPROVE)
         if kind == 1:
-            return (permission("touch one"),), Answer(action=Action.DENY)
+            return (permission("touch one"),), DialogAnswer(action=AnswerAction.DENY)
         if kind == 2:
             page = question("Colour", "Red", "Green")
-            return (page,), Answer(action=Action.OPTION, options=(2,))
+            return (page,), DialogAnswer(action=AnswerAction.OPTION, options=(2,))
         if kind == 3:
             page = question("Colour", "Red", "Green")
-            return (page,), Answer(action=Action.TEXT, text="deep blue")
+            return (page,), DialogAnswer(action=AnswerAction.TEXT, text="deep blue")
         page = question("Checks", "Types", "Style", "Tests", multi=True)
-        return (page,), Answer(action=Action.OPTIONS, options=(1, 3))
+        return (page,), DialogAnswer(action=AnswerAction.OPTIONS, options=(1, 3))
 
     def _change(self) -> Callable[[], None]:
         similar = question("Colour", "Black", "White")
@@ -159,7 +165,7 @@ class Race:
 
     def _named(self, ending: Any) -> str:
         why = getattr(ending, "value", ending)
-        for kind in (DialogChanged, Untaken, ServiceError):
+        for kind in (DialogChangedError, KeyIgnoredError, ServiceError):
             if isinstance(why, kind):
                 return kind.__name__
         if hasattr(ending, "raiseException"):

@@ -19,8 +19,8 @@ import tservice
 from tests.unit.files import writers
 from tests.unit.fillingdisk import FullDisk
 from tservice.access.hook_secret import load_hook_secret
-from tservice.agents.hooks.files import FileRefused, HookConfig
-from tservice.agents.hooks.firstrun import NotSeeded, seed
+from tservice.agents.hooks.first_run import NotSeededError, seed_first_run
+from tservice.agents.hooks.hook_config_writer import FileRefusedError, HookConfigWriter
 from tservice.client.errors import Unusable
 from tservice.client.tls import make_certificate
 from tservice.clis.registry_merge import write_registry_file
@@ -162,13 +162,13 @@ def _trusted(key: str) -> Callable[[Path], object]:
 
 
 def _hooks(telemetry: bool) -> Callable[[Path], object]:
-    return lambda folder: HookConfig(folder).write(
+    return lambda folder: HookConfigWriter(folder).write_config(
         folder, hooks=True, telemetry=telemetry, environ={}, inside=ANYWHERE
     )
 
 
 def _seed(key: str) -> Callable[[Path], object]:
-    return lambda folder: seed(folder, {"ANTHROPIC_API_KEY": key * 30})
+    return lambda folder: seed_first_run(folder, {"ANTHROPIC_API_KEY": key * 30})
 
 
 def _database(folder: Path) -> None:
@@ -248,16 +248,16 @@ FILES = [
         errors=(OSError,),
     ),
     File(
-        sites=("agents/hooks/files.py:_change",),
+        sites=("agents/hooks/hook_config_writer.py:_change",),
         write=_hooks(True),
         before=_hooks(False),
-        errors=(FileRefused,),
+        errors=(FileRefusedError,),
     ),
     File(
-        sites=("agents/hooks/firstrun.py:seed",),
+        sites=("agents/hooks/first_run.py:seed",),
         write=_seed("b"),
         before=_seed("a"),
-        errors=(NotSeeded,),
+        errors=(NotSeededError,),
     ),
     File(
         sites=("mcp/files.py:replace", "mcp/files.py:locked"),

@@ -27,7 +27,7 @@ from tservice.access.account_store import AccountStore
 from tservice.access.accounts import AccountChange, AccountsDependencies, AccountService
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import DatabaseCookieStore
-from tservice.agents.approvals.inbox import Inbox, ItemSession
+from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.audit.model import AuditEntry
 from tservice.audit.service import MOST_WAITING, AuditFilter, AuditLog
@@ -324,15 +324,15 @@ class InboxTests(DiskCase):
         self.assertIn("id", columns)
         hub, told = EventHub(), list[str]()
         hub.subscribe(lambda event: told.append(f"{event.name} {wire(event)['id']}"))
-        inbox = Inbox(self.clock, ApprovalStore(self.database), hub)
+        inbox = ApprovalInbox(self.clock, ApprovalStore(self.database), hub)
         self.addCleanup(inbox.close)
-        inbox.open()
+        inbox.load_items()
         self.fill()
         about = ItemSession(id="s", name="n", owner=None)
-        inbox.idle(about, ["row"], {})
-        item = inbox.of_session("s")
+        inbox.record_idle(about, ["row"], {})
+        item = inbox.get_item("s")
         assert item is not None
-        inbox.acknowledge("s")
+        inbox.acknowledge_idle("s")
         self.assertEqual(2, ApprovalStore.next_number(inbox._store, "s"))
         self.assertEqual(["approval:pending s:1", "approval:updated s:1"], told)
 

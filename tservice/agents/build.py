@@ -6,21 +6,21 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.agents.activity.gate import AgentGate
-from tservice.agents.activity.sources import Agents, AgentsDependencies
+from tservice.agents.activity.agent_registry import AgentRegistry, AgentRegistryDependencies
+from tservice.agents.activity.input_gate import AgentGate
 from tservice.agents.foldertrust.preview import FolderPreview
 from tservice.agents.foldertrust.routes import folder_operations
 from tservice.agents.foldertrust.service import FolderTrust, TrustDependencies
 from tservice.agents.foldertrust.store import TrustStore
-from tservice.agents.hooks.install import HookPreparation
 from tservice.agents.hooks.intake import HookIntake
-from tservice.agents.hooks.routes import agent_operations
+from tservice.agents.hooks.launch_preparation import HookPreparation
+from tservice.agents.hooks.routes import build_agent_operations
+from tservice.agents.hooks.status_line_report import make_usage_payload
 from tservice.agents.hooks.telemetry import TelemetryIntake
-from tservice.agents.hooks.telemetry_model import plan_usage_told
 from tservice.agents.store import AgentStore
-from tservice.agents.transcripts.conversations import StoredConversations
-from tservice.agents.transcripts.homes import Homes, own_files
-from tservice.agents.transcripts.proofs import Proofs
+from tservice.agents.transcripts.prompt_proofs import PromptProofs
+from tservice.agents.transcripts.resume_lookup import StoredConversations
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_own_files
 from tservice.cases.interfaces import ICases, WorkspaceHookWriter
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.doors.thread_runners import make_owner_runner
@@ -43,7 +43,7 @@ class AgentServices:
     @ivar trust: judges folders before agents start in them.
     """
 
-    agents: Agents
+    agents: AgentRegistry
     support: AgentSupport
     hooks: HookIntake
     telemetry: TelemetryIntake
@@ -62,15 +62,15 @@ def build_agents(
     """
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
-    homes = Homes(
-        own=own_files(ground.home, clis),
+    homes = TranscriptHomes(
+        own=find_own_files(ground.home, clis),
         places=ground.places,
         inside=ground.bounds.get_folder_limit,
     )
     look = make_owner_runner(ground.doors.files)
-    proofs = Proofs(clock, homes, store.transcript, look)
-    agents = Agents(
-        AgentsDependencies(
+    proofs = PromptProofs(clock, homes, store.get_transcript_path, look)
+    agents = AgentRegistry(
+        AgentRegistryDependencies(
             clock=clock,
             hub=hub,
             sessions=sessions,
@@ -86,15 +86,17 @@ def build_agents(
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
 
-    def close() -> None:
+    def close_agents() -> None:
         hooks.stop()
         telemetry.stop()
 
-    def plan_usage(caller: Identity) -> object:
+    def make_plan_usage(caller: Identity) -> object:
         """Return the plan usage of the service's own user, for accounts whose agents run as that
         user.
         """
-        return plan_usage_told(agents.plan_usage() if caller.location_id == OWN_LOCATION else None)
+        return make_usage_payload(
+            agents.get_plan_usage() if caller.location_id == OWN_LOCATION else None
+        )
 
     return Feature(
         name="agents",
@@ -102,7 +104,7 @@ def build_agents(
             agents=agents,
             support=AgentSupport(
                 activity=agents,
-                gate=AgentGate(agents.readiness_of, agents.rules_of, proofs),
+                gate=AgentGate(agents.get_readiness, agents.get_screen_rules, proofs),
                 preparation=trust,
                 conversations=StoredConversations(lambda: homes, look),
             ),
@@ -111,10 +113,10 @@ def build_agents(
             workspace_hooks=preparation,
             trust=trust,
         ),
-        operations=agent_operations(hooks, telemetry),
-        tells={"planUsage": plan_usage},
+        operations=build_agent_operations(hooks, telemetry),
+        tells={"planUsage": make_plan_usage},
         forget=trust.forget_strangers,
-        close=close,
+        close=close_agents,
     )
 
 

@@ -11,24 +11,24 @@ from collections.abc import Callable
 from attrs import frozen
 from zope.interface import Interface
 
-from tservice.agents.model import HookEvent, PlanUsage, Window
+from tservice.agents.model import HookEvent, PlanUsage, UsageWindow
 from tservice.terminal.dialogs import AgentDialog
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading
 
 __all__ = [
+    "AgentScreen",
     "HookEvent",
     "IAgents",
-    "Look",
     "LookObserver",
     "PlanUsage",
-    "Window",
+    "UsageWindow",
 ]
 
 
 @frozen(kw_only=True)
-class Look:
+class AgentScreen:
     """Capture of a session's screen.
 
     @ivar at: Unix milliseconds at which the frame was captured.
@@ -41,24 +41,24 @@ class Look:
     reading: ScreenReading
 
 
-LookObserver = Callable[[Look], None]
+LookObserver = Callable[[AgentScreen], None]
 """Called with every successful look of any caller, after the activity was judged."""
 
 
 class IAgents(Interface):
     """Agents of the running sessions. Shells are no agents: their screens are not captured."""
 
-    def dialog_of(session_id: str) -> AgentDialog | None:
+    def get_dialog(session_id: str) -> AgentDialog | None:
         """Return the dialog of the last look; C{None} without one, also for unknown sessions."""
 
-    async def look(session_id: str) -> Look:
+    async def capture_screen(session_id: str) -> AgentScreen:
         """Look at the screen now.
 
         @raise ServiceError: 404: no such session; 409: it has no process, or is a shell; 422: the
             terminal did not answer, so the state is unknown.
         """
 
-    async def ready(session_id: str, patience: float) -> None:
+    async def wait_for_prompt(session_id: str, patience: float) -> None:
         """Wait until the agent is ready for a prompt.
 
         For an agent without a recognizable composer, a quiet screen without a dialog is enough.
@@ -68,25 +68,26 @@ class IAgents(Interface):
             was not ready in time, for the reason in the text.
         """
 
-    def observe(observer: LookObserver) -> Callable[[], None]:
+    def add_observer(observer: LookObserver) -> Callable[[], None]:
         """Call C{observer} with the looks at every session; the returned function unsubscribes.
 
-        A look is taken after output becomes quiet, periodically while it flows, and when L{look} is
+        A look is taken after output becomes quiet, periodically while it flows, and when
+        L{capture_screen} is
         called. An exception of an observer is logged, and the other observers are still called.
         """
 
-    def rules_of(mode: str) -> ScreenRules:
+    def get_screen_rules(mode: str) -> ScreenRules:
         """Return the rules for the screens of C{mode}; those of an unknown CLI if there are
         none.
         """
 
-    def transcript_of(session_id: str) -> str | None:
+    def get_transcript_path(session_id: str) -> str | None:
         """Return the transcript file that the agent's hooks named last; it is kept over a restart.
 
         The path is untrusted: check its target before opening it.
         """
 
-    def plan_usage() -> PlanUsage | None:
+    def get_plan_usage() -> PlanUsage | None:
         """Return the usage of the plan's limits (C{planUsage} of protocol-state); it is kept
         over a restart.
         """

@@ -112,27 +112,27 @@ def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
 
     Values of an unexpected type are left out. For a failed turn (C{StopFailure}), the C{message} is
     the agent's last message, else the name of its error. C{tool_digest} and the other keys of
-    L{_missing} describe the inputs of a tool beyond the kept ones.
+    L{_describe_missing} describe the inputs of a tool beyond the kept ones.
     """
     given = dict(data or {})
     if given.get("hook_event_name") == "StopFailure":
         given["message"] = given.get("last_assistant_message") or given.get("error")
-    kept: dict[str, Any] = _cut(given, _TEXTS)
+    kept: dict[str, Any] = _truncate_values(given, _TEXTS)
     if isinstance(given.get("stop_hook_active"), bool):
         kept["stop_hook_active"] = given["stop_hook_active"]
     if isinstance(given.get("tool_input"), dict):
-        kept["tool_input"] = _cut(given["tool_input"], _INPUTS)
-        kept |= _missing(given["tool_input"])
+        kept["tool_input"] = _truncate_values(given["tool_input"], _INPUTS)
+        kept |= _describe_missing(given["tool_input"])
     return kept
 
 
-def summary_key(tool_input: Mapping[str, Any]) -> str | None:
+def find_summary_key(tool_input: Mapping[str, Any]) -> str | None:
     """Return the name of the input that best describes the tool's action."""
     given = (key for key in SUMMARIES if isinstance(tool_input.get(key), str) and tool_input[key])
     return next(given, None)
 
 
-def _missing(given: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_missing(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the digest of all inputs of a tool, and the part of them that its summary does not
     show.
 
@@ -140,7 +140,7 @@ def _missing(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     whole = json.dumps(given, sort_keys=True, separators=(",", ":"))
     told: dict[str, Any] = {"tool_digest": hashlib.sha256(whole.encode()).hexdigest()}
-    key = summary_key(given)
+    key = find_summary_key(given)
     missing = 0 if key is None else len(given[key]) - len(get_kept_part(given[key], _INPUTS[key]))
     if missing:
         told["tool_missing"] = missing
@@ -152,7 +152,7 @@ def _missing(given: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _cut(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]:
+def _truncate_values(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]:
     return {
         key: cut_marked(replace_harmful_characters(given[key]), length)
         for key, length in lengths.items()
@@ -161,7 +161,7 @@ def _cut(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]
 
 
 @frozen(kw_only=True)
-class Window:
+class UsageWindow:
     """Usage of one rate-limit window.
 
     @ivar used_percentage: 0 to 100.
@@ -179,6 +179,6 @@ class PlanUsage:
     @ivar at: Unix milliseconds of the report.
     """
 
-    five_hour: Window | None = None
-    seven_day: Window | None = None
+    five_hour: UsageWindow | None = None
+    seven_day: UsageWindow | None = None
     at: int

@@ -13,9 +13,9 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from tservice.agents.transcripts.conversation_access import GEMINI, PROJECT, read_head
+from tservice.agents.transcripts.conversation_stores import PI, PRIMARY, scan_folders
 from tservice.agents.transcripts.files import CANDIDATES, TranscriptFiles
-from tservice.agents.transcripts.sources import GEMINI, PROJECT, head
-from tservice.agents.transcripts.stores import PI, PRIMARY, in_folders
 from tservice.core.files import rewrite_text
 from tservice.core.places.move import FolderMove
 
@@ -26,7 +26,7 @@ def relocate(files: TranscriptFiles, move: FolderMove) -> None:
     @raise OSError: a link or file cannot be written.
     """
     names: Mapping[str, Callable[[str], str]] = {
-        PRIMARY: lambda folder: files.folder_of(folder).name,
+        PRIMARY: lambda folder: files.get_claude_folder(folder).name,
         PI: _name_of_pi,
     }
     for mode, name in names.items():
@@ -58,8 +58,8 @@ def _folders(root: Path, prefix: str) -> Iterator[Path]:
 
 def _begun_in(folder: Path, mode: str, name: Callable[[str], str]) -> str | None:
     """The working directory that C{folder} is named after: several may be written alike."""
-    for each in islice(in_folders(folder, mode, 1), CANDIDATES):
-        begun = head(each.path, mode).cwd
+    for each in islice(scan_folders(folder, mode, 1), CANDIDATES):
+        begun = read_head(each.path, mode).cwd
         if begun is not None and name(begun) == folder.name:
             return begun
     return None

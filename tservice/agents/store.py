@@ -6,12 +6,12 @@ import json
 
 import attrs
 
-from tservice.agents.model import PlanUsage, Window
+from tservice.agents.model import PlanUsage, UsageWindow
 from tservice.store.database import Database
 
 
 class AgentStore:
-    """Tables C{agent_sessions} and C{plan_usage}.
+    """Tables C{agent_sessions} and C{get_plan_usage}.
 
     The agents repeat these reports within minutes. So no write is flushed, and writes are deferred
     if the disk is full.
@@ -20,14 +20,14 @@ class AgentStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def transcript(self, session_id: str) -> str | None:
+    def get_transcript_path(self, session_id: str) -> str | None:
         """Return the transcript file that was named last."""
         row = self._database.query_one(
             "SELECT transcript_path FROM agent_sessions WHERE session_id = ?", (session_id,)
         )
         return None if row is None else str(row["transcript_path"])
 
-    def keep_transcript(self, session_id: str, path: str) -> None:
+    def save_transcript_path(self, session_id: str, path: str) -> None:
         """Store the file; it is removed with the session."""
         self._database.execute_or_defer(
             ("transcript", session_id),
@@ -38,19 +38,19 @@ class AgentStore:
             (session_id, path),
         )
 
-    def plan_usage(self) -> PlanUsage | None:
+    def get_plan_usage(self) -> PlanUsage | None:
         """Return the last report."""
         row = self._database.query_one("SELECT usage FROM plan_usage")
         if row is None:
             return None
         found = json.loads(row["usage"])
         return PlanUsage(
-            five_hour=_window(found["five_hour"]),
-            seven_day=_window(found["seven_day"]),
+            five_hour=_decode_window(found["five_hour"]),
+            seven_day=_decode_window(found["seven_day"]),
             at=found["at"],
         )
 
-    def keep_plan_usage(self, usage: PlanUsage) -> None:
+    def save_plan_usage(self, usage: PlanUsage) -> None:
         """Replace the stored report."""
         self._database.execute_or_defer(
             ("plan usage",),
@@ -62,10 +62,10 @@ class AgentStore:
         )
 
 
-def _window(found: dict[str, float] | None) -> Window | None:
+def _decode_window(found: dict[str, float] | None) -> UsageWindow | None:
     if found is None:
         return None
     reset = found["reset_at"]
-    return Window(
+    return UsageWindow(
         used_percentage=found["used_percentage"], reset_at=None if reset is None else int(reset)
     )

@@ -21,7 +21,7 @@ _DROPPED = "cancelled"
 """Status of an entry that the agent itself cancelled; Claude Code removes such entries."""
 
 
-def listed(given: object, named: str) -> tuple[TodoItem, ...] | None:
+def parse_todos(given: object, named: str) -> tuple[TodoItem, ...] | None:
     """Parse the list that an agent was given; return C{None} if it is not a list.
 
     @param given: untrusted; invalid and cancelled entries are skipped.
@@ -29,43 +29,43 @@ def listed(given: object, named: str) -> tuple[TodoItem, ...] | None:
     """
     if not isinstance(given, list):
         return None
-    found = (_todo(each, named) for each in given[-TODOS:])
+    found = (_parse_todo(each, named) for each in given[-TODOS:])
     return tuple(todo for todo in found if todo is not None)
 
 
-def kept(todos: Iterable[TodoItem]) -> tuple[tuple[str, str], ...]:
+def encode_todos(todos: Iterable[TodoItem]) -> tuple[tuple[str, str], ...]:
     """Return a list in the form that a transcript's tally stores: text and status of each entry."""
     return tuple((todo.text, str(todo.status)) for todo in todos)
 
 
-def told(found: Iterable[tuple[str, str]]) -> tuple[TodoItem, ...]:
-    """Return a list from its stored form, as the inverse of L{kept}."""
+def decode_todos(found: Iterable[tuple[str, str]]) -> tuple[TodoItem, ...]:
+    """Return a list from its stored form, as the inverse of L{encode_todos}."""
     return tuple(
-        TodoItem(text=text, status=status_of(status) or TodoStatus.PENDING)
+        TodoItem(text=text, status=parse_status(status) or TodoStatus.PENDING)
         for text, status in found
     )
 
 
-def current_of(todos: tuple[TodoItem, ...]) -> str | None:
+def find_current_todo(todos: tuple[TodoItem, ...]) -> str | None:
     """Return the text of the entry in progress, the last if there are several."""
     doing = [todo for todo in todos if todo.status is TodoStatus.IN_PROGRESS]
     return (doing[-1].doing or doing[-1].text) if doing else None
 
 
-def words(value: object) -> str | None:
+def clean_text(value: object) -> str | None:
     """Return the text as one line; C{None} if it is empty."""
     return sanitize_text(value[:_READ], CHARS) if isinstance(value, str) else None
 
 
-def status_of(value: object) -> TodoStatus | None:
+def parse_status(value: object) -> TodoStatus | None:
     """Return the status of an entry; C{None} if it is unknown."""
     return next((status for status in TodoStatus if status == value), None)
 
 
-def _todo(entry: object, named: str) -> TodoItem | None:
+def _parse_todo(entry: object, named: str) -> TodoItem | None:
     found: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
-    text, far = words(found.get(named)), found.get("status")
+    text, far = clean_text(found.get(named)), found.get("status")
     if text is None or far == _DROPPED:
         return None
-    status = status_of(far) or TodoStatus.PENDING
-    return TodoItem(text=text, doing=words(found.get("activeForm")), status=status)
+    status = parse_status(far) or TodoStatus.PENDING
+    return TodoItem(text=text, doing=clean_text(found.get("activeForm")), status=status)

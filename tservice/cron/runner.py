@@ -325,7 +325,7 @@ class Runner:
     async def _until_ready(self, job: Job, run: Run, delivery: RunDelivery) -> None:
         session = self._sessions.get(run.session_id or "")
         if not self._tools.rules.is_shell(session.mode):
-            await self._tools.agents.ready(session.id, READY_SECONDS)
+            await self._tools.agents.wait_for_prompt(session.id, READY_SECONDS)
             return
         await sleep(self._tools.clock, SHELL_SECONDS)
         if delivery.command is not None:

@@ -214,7 +214,7 @@ class Driver:
             raise ServiceError(ErrorCode.CONFLICT, "the session has no process")
         if session.limit_paused or session.status is SessionStatus.BUSY:
             return False
-        await self._agents.ready(session.id, READY_SECONDS)
+        await self._agents.wait_for_prompt(session.id, READY_SECONDS)
         self._check_owner(run)
         request = InputRequest(
             text=next_line(run, now_ms(self._clock)),

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from tservice.agents.approvals.model import ItemKind
-from tservice.agents.approvals.service import Approvals
-from tservice.agents.approvals.shown import item_answer
-from tservice.agents.transcripts.service import Transcripts
+from tservice.agents.approvals.responses import make_item_response
+from tservice.agents.approvals.service import ApprovalService
+from tservice.agents.transcripts.service import TranscriptService
 from tservice.clis.interfaces import ICliRegistry
 from tservice.git.model import GitOptions
 from tservice.git.readers import GitReaderRegistry
@@ -29,8 +29,8 @@ def build_mind(
     *,
     sessions: ISessions,
     clis: ICliRegistry,
-    transcripts: Transcripts,
-    approvals: Approvals,
+    transcripts: TranscriptService,
+    approvals: ApprovalService,
     git: GitReaderRegistry,
 ) -> Feature[Mind]:
     """Build the suggestion feature; a stop ends every CLI run."""
@@ -43,7 +43,7 @@ def build_mind(
         sessions=sessions,
         threads=ground.doors.files,
         places=ground.places,
-        prompts=transcripts.prompts,
+        prompts=transcripts.list_prompts,
     )
     mind = Mind(
         clock=ground.reactor,
@@ -83,11 +83,11 @@ def build_mind(
     )
 
 
-def conversation_of(transcripts: Transcripts) -> Conversation:
+def conversation_of(transcripts: TranscriptService) -> Conversation:
     """Return a reader of the agents' own transcripts."""
 
     def conversation(session_id: str) -> Awaitable[Mapping[str, Any]]:
-        return transcripts.last_response(session_id, whole=True)
+        return transcripts.get_last_response(session_id, whole=True)
 
     return conversation
 
@@ -103,13 +103,13 @@ def git_of(git: GitReaderRegistry, workspaces: SessionWorkspaces) -> GitState:
     return state
 
 
-def pending_of(approvals: Approvals) -> Pending:
+def pending_of(approvals: ApprovalService) -> Pending:
     """Return a reader of agents' open questions, without items of agents that are only idle."""
 
     def pending(session_id: str) -> Mapping[str, Any] | None:
-        item = approvals.pending_of(session_id)
+        item = approvals.get_pending_item(session_id)
         if item is None or item.kind is ItemKind.IDLE:
             return None
-        return item_answer(item).model_dump(mode="json", by_alias=True)
+        return make_item_response(item).model_dump(mode="json", by_alias=True)
 
     return pending

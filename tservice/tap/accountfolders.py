@@ -149,10 +149,10 @@ class _Move:
 
     def _conversations(self) -> Sequence[TranscriptFiles]:
         """Of the service's own user: where its environment and its sessions have them."""
-        files = TranscriptFiles.of_home(self._program.home)
-        found = [files, *(files.moved(mode, self._program.environ) for mode in MODES)]
+        files = TranscriptFiles.from_home(self._program.home)
+        found = [files, *(files.with_environment(mode, self._program.environ) for mode in MODES)]
         for row in self._database.query_rows("SELECT * FROM sessions WHERE os_user IS NULL"):
-            moved = files.moved(row["mode"], json.loads(row["env_overrides"]))
+            moved = files.with_environment(row["mode"], json.loads(row["env_overrides"]))
             if moved not in found:
                 found.append(moved)
         return found

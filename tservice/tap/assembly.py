@@ -17,7 +17,7 @@ from tservice.agents.approvals.build import build_approvals
 from tservice.agents.build import build_agents, build_folder_preview
 from tservice.agents.controls.build import build_controls
 from tservice.agents.transcripts.build import build_transcripts
-from tservice.agents.upkeep.build import build_upkeep
+from tservice.agents.upkeep.build import build_agent_limits
 from tservice.audit.build import build_audit
 from tservice.cases.build import build_cases
 from tservice.clis.build import build_clis
@@ -107,9 +107,10 @@ class Trunk:
         ))  # fmt: skip
         add(build_controls(ground, sessions=sessions, agents=agents, clis=clis))
         said = add(build_transcripts(ground, sessions=sessions, agents=agents, clis=clis))
-        add(build_upkeep(ground, sessions=sessions, agents=agents, transcripts=said))
+        add(build_agent_limits(ground, sessions=sessions, agents=agents, transcripts=said))
         add(build_waits(
-            ground, sessions=sessions, clis=clis, blocked=inbox.blocked, typed=audit.record_typing
+            ground, sessions=sessions, clis=clis, blocked=inbox.is_blocked,
+            typed=audit.record_typing
         ))  # fmt: skip
         tunnel = add(build_tunnel(ground, local_url=lambda: listener().get_local_url("")))
         sockets = add(build_sockets(ground))

@@ -27,8 +27,8 @@ from tests.unit.sessions.rig import ADMIN
 from tservice.access.authenticators import HookAuthenticator
 from tservice.access.hook_secret import load_hook_secret
 from tservice.agents.build import build_agents
-from tservice.agents.hooks.files import FILE, FOLDER
-from tservice.agents.hooks.routes import agent_operations
+from tservice.agents.hooks.hook_config_writer import FILE, FOLDER
+from tservice.agents.hooks.routes import build_agent_operations
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
@@ -132,7 +132,7 @@ class ClaudeCase(TmuxTestCase):
         self.sessions = self.build_sessions()
 
     def listen(self) -> None:
-        operations = agent_operations(self.agents.hooks, self.agents.telemetry)
+        operations = build_agent_operations(self.agents.hooks, self.agents.telemetry)
         self.gate = SecretGate(self.secret)
         kernel = HttpKernel(operations, self.gate, NoPages(), NoSockets())
         site: Any = HttpSite(kernel, reactor)
@@ -205,7 +205,7 @@ class ClaudeCase(TmuxTestCase):
         self.assertTrue(known.hooks_available)
         self.assertEqual(1, len(known.conversation_ids))
         self.assertEqual("stop hook", known.status_reason)
-        transcript = self.agents.agents.transcript_of(session.id)
+        transcript = self.agents.agents.get_transcript_path(session.id)
         assert transcript is not None
         # An agent writes it behind its answer, and its model is read from the screen.
         await self.until(lambda: os.path.isfile(transcript), "the transcript")
@@ -220,7 +220,9 @@ class ClaudeCase(TmuxTestCase):
         """No hook tells of Escape: the screen does."""
         await self.prompt(session, "RUN: touch made")
         await self.until_signals("working", "blocked")
-        await self.until(lambda: self.agents.agents.dialog_of(session.id) is not None, "the dialog")
+        await self.until(
+            lambda: self.agents.agents.get_dialog(session.id) is not None, "the dialog"
+        )
         self.assertEqual("busy", self.sessions.get(session.id).status)
         await self.sessions.send_key(session.id, "Escape")
         await self.until_signals("idle")

@@ -26,11 +26,11 @@ from tests.integration.osusers.people import (
     run_as,
     until,
 )
-from tservice.agents.hooks.files import FileRefused, HookConfig
+from tservice.agents.hooks.hook_config_writer import FileRefusedError, HookConfigWriter
 from tservice.agents.transcripts.files import TranscriptFiles
-from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.reader import read_on
+from tservice.agents.transcripts.reader import read_further
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.core.users.file_identity import IdentityChangeError, act_as
 from tservice.core.users.os_users import OsUser, can_run
@@ -118,7 +118,7 @@ class HostileTests(SynchronousTestCase):
             f"mkdir .claude; ln {self.ann.home}/x .claude/y; chmod 0 .claude",
         ):
             self.as_ann(f"rm -rf .claude x; echo >x; {script}")
-            with self.assertRaises(FileRefused):
+            with self.assertRaises(FileRefusedError):
                 act_as(self.ann, self._configure)
             self.assertEqual([], os.listdir(target))
             self.assertEqual(["settings.json"], os.listdir(self.ben.home / ".claude"))
@@ -131,7 +131,7 @@ class HostileTests(SynchronousTestCase):
         self.assertNotIn("'b'", json.loads(made.read_text())["statusLine"]["command"])
 
     def _configure(self) -> None:
-        HookConfig(self.ann.home).write(
+        HookConfigWriter(self.ann.home).write_config(
             self.ann.home, hooks=True, telemetry=True, environ={}, inside=ANYWHERE
         )
 
@@ -157,21 +157,23 @@ class HostileTests(SynchronousTestCase):
         """A transcript that is somebody else's file is not read."""
         line = json.dumps({"type": "user", "sessionId": CONVERSATION, "cwd": "/"})
         self.as_ben(f"umask 0; echo '{line}' >{CONVERSATION}.jsonl")
-        homes = Homes(
-            own=TranscriptFiles.of_home(Path("/root")), places=self.people.places(), inside=anywhere
+        homes = TranscriptHomes(
+            own=TranscriptFiles.from_home(Path("/root")),
+            places=self.people.places(),
+            inside=anywhere,
         )
         session = self.session_of(self.ann)
-        folder = TranscriptFiles.of_home(self.ann.home).folder_of("/w")
+        folder = TranscriptFiles.from_home(self.ann.home).get_claude_folder("/w")
         for script in (
             f"mkdir -p {folder}; ln -s {self.ben.home}/{CONVERSATION}.jsonl {folder}/",
             f"mkdir -p {folder.parent}; ln -s {self.ben.home} {folder}",
         ):
             self.as_ann(f"rm -rf .claude; {script}")
             path = folder / f"{CONVERSATION}.jsonl"
-            turn = partial(read_on, ReadPosition(path=""), path, "primary")
-            read = homes.as_owner(session, turn)
+            turn = partial(read_further, ReadPosition(path=""), path, "primary")
+            read = homes.bind_to_owner(session, turn)
             self.assertRaises(OSError, read)
-            found = homes.as_owner(session, homes.files_of(session).all)
+            found = homes.bind_to_owner(session, homes.get_files(session).list_all)
             self.assertEqual([], found())
 
     def test_processes_of_others(self) -> None:

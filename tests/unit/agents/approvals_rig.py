@@ -10,11 +10,11 @@ from tests.told import wire
 from tests.unit.agents.client import Client
 from tests.unit.agents.rig import COMPOSER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.agents.approvals.answers import Action, check_form
+from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
 from tservice.agents.approvals.folders import FolderAnswers
-from tservice.agents.approvals.inbox import Inbox
-from tservice.agents.approvals.model import Item
-from tservice.agents.approvals.service import Approvals
+from tservice.agents.approvals.inbox import ApprovalInbox
+from tservice.agents.approvals.model import ApprovalItem
+from tservice.agents.approvals.service import ApprovalService
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -30,10 +30,12 @@ class ApprovalCase(AgentCase):
         self.open_inbox()
 
     def open_inbox(self) -> None:
-        self.inbox = Inbox(self.clock, ApprovalStore(self.machine.database), self.machine.hub)
+        self.inbox = ApprovalInbox(
+            self.clock, ApprovalStore(self.machine.database), self.machine.hub
+        )
         folders = FolderAnswers(self.inbox, self.sessions, self.agents.trust)
         self.agents.trust.questions = folders.questions
-        self.approvals = Approvals(
+        self.approvals = ApprovalService(
             self.clock,
             self.inbox,
             self.sessions,
@@ -62,22 +64,26 @@ class ApprovalCase(AgentCase):
         self.spend(3)
         return session
 
-    def item(self, session: Session) -> Item:
-        found = self.inbox.of_session(session.id)
+    def item(self, session: Session) -> ApprovalItem:
+        found = self.inbox.get_item(session.id)
         assert found is not None
         return found
 
-    def start_answer(self, item: Item, action: str, caller: Identity = ADMIN, **fields: Any) -> Any:
-        answer = check_form(Action(action), **fields)
-        return begin(self.approvals.answer(item.id, answer, caller))
+    def start_answer(
+        self, item: ApprovalItem, action: str, caller: Identity = ADMIN, **fields: Any
+    ) -> Any:
+        answer = parse_answer(AnswerAction(action), **fields)
+        return begin(self.approvals.answer_item(item.id, answer, caller))
 
-    def give(self, item: Item, action: str, **fields: Any) -> Item:
+    def give(self, item: ApprovalItem, action: str, **fields: Any) -> ApprovalItem:
         """Answer, and let it take its time."""
-        given: Deferred[Item] = self.start_answer(item, action, **fields)
+        given: Deferred[ApprovalItem] = self.start_answer(item, action, **fields)
         self.spend(20)
         return self.successResultOf(given)
 
-    def refused_answer(self, item: Item, action: str, **fields: Any) -> tuple[ErrorCode, str]:
+    def refused_answer(
+        self, item: ApprovalItem, action: str, **fields: Any
+    ) -> tuple[ErrorCode, str]:
         given = self.start_answer(item, action, **fields)
         self.spend(20)
         error: ServiceError = self.failureResultOf(given, ServiceError).value

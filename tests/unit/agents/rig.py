@@ -176,7 +176,7 @@ class AgentCase(SessionCase):
         """A hook of the session's agent fires."""
         from tservice.agents.model import HookEvent
 
-        self.agents.hooks.take(HookEvent(event), session.id, data or None)
+        self.agents.hooks.take_event(HookEvent(event), session.id, data or None)
 
     def signals(self) -> list[str]:
         """The signals since this was asked last."""

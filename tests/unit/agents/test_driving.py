@@ -10,7 +10,7 @@ from tests.unit.agents.client import permission, question
 from tests.unit.agents.rig import TRUST, AgentCase
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents.controls.service import AgentControls, ControlSetting
-from tservice.agents.upkeep.limits import Limits
+from tservice.agents.upkeep.usage_limits import UsageLimitService
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import AutoResume
@@ -46,7 +46,9 @@ class InboxTests(ApprovalCase):
         self.assertEqual((ErrorCode.FORBIDDEN, 1), (error.code, len(page.ticked)))
 
     def test_a_limit_is_not_passed(self) -> None:
-        limits = Limits(self.clock, self.sessions, self.agents.agents, self.machine.hub, UTC)
+        limits = UsageLimitService(
+            self.clock, self.sessions, self.agents.agents, self.machine.hub, UTC
+        )
         limits.start()
         self.addCleanup(limits.stop)
         session = self.ready()
@@ -72,7 +74,7 @@ class ScreenTests(AgentCase):
             (ControlSetting.PERMISSION_MODE, "plan"),
             (ControlSetting.MODEL, "sonnet"),
         ):
-            told = controls.tell(session.id, setting, value, ADMIN)
+            told = controls.change_setting(session.id, setting, value, ADMIN)
             self.assert_refused(ErrorCode.FORBIDDEN, told)
         self.assertEqual([], self.screen(session).pressed)
 

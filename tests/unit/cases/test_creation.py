@@ -131,7 +131,7 @@ class CreateTests(CaseCase):
 
     def test_without_hooks_where_they_are_off(self) -> None:
         """The real writer; that of other tests is played."""
-        from tservice.agents.hooks.install import HookPreparation
+        from tservice.agents.hooks.launch_preparation import HookPreparation
         from tservice.core.doors.worker_pool import SynchronousThreads
         from tservice.core.places.workspace_bounds import FolderLimit
 

@@ -11,7 +11,7 @@ from twisted.logger import LogEvent, capturedLogs
 from tests.told import happened
 from tests.unit.push.browsers import Browser, PushCase, text
 from tservice.agents.approvals.model import ItemKind
-from tservice.agents.approvals.shown import ItemAnswer
+from tservice.agents.approvals.responses import ApprovalItemResponse
 from tservice.core.events import Event, EventName
 from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundResponse
 from tservice.push.model import MAX_PER_OWNER
@@ -41,7 +41,7 @@ class AudienceTests(PushCase):
         self.assertEqual([], self.sent)
 
     def test_an_approval(self) -> None:
-        item = ItemAnswer(
+        item = ApprovalItemResponse(
             id="s1:1",
             session_id="s1",
             session_name="old",

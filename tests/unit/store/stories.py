@@ -15,13 +15,13 @@ from tservice.access.account import AccountRole, UserAccount
 from tservice.access.account_store import AccountStore
 from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.access.model import CookieSession
-from tservice.agents.approvals.model import Item, ItemKind
+from tservice.agents.approvals.model import ApprovalItem, ItemKind
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.usage.positions import TranscriptStore
-from tservice.agents.transcripts.usage.record import MessageUsage, Usage
+from tservice.agents.transcripts.usage.position_store import ReadPositionStore
+from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.audit.model import BOUNDS, ORDINARY, AuditEntry
 from tservice.audit.service import AuditLog
@@ -223,30 +223,34 @@ def _typing(world: World) -> Sequence[Step]:
 
 
 def _agents(world: World) -> Sequence[Step]:
-    store, places = AgentStore(world.database), TranscriptStore(world.database)
+    store, places = AgentStore(world.database), ReadPositionStore(world.database)
     usage, used = PlanUsage(at=1), UsageStore(world.database, most=KEPT)
-    message = MessageUsage(name="m", used=Usage(model="opus", output=1))
+    message = MessageUsage(name="m", used=ModelUsage(model="opus", output=1))
     beside = ReadPosition(path="/b", position=5)
     return [
-        Step(name="file", do=lambda: store.keep_transcript("s", "/a"), owed=True),
-        Step(name="usage", do=lambda: store.keep_plan_usage(usage), owed=True),
-        Step(name="place", do=lambda: places.save("s", ReadPosition(path="/a", position=3))),
-        Step(name="more", do=lambda: places.save("s", ReadPosition(path="/a", position=9))),
+        Step(name="file", do=lambda: store.save_transcript_path("s", "/a"), owed=True),
+        Step(name="usage", do=lambda: store.save_plan_usage(usage), owed=True),
+        Step(
+            name="place", do=lambda: places.save_position("s", ReadPosition(path="/a", position=3))
+        ),
+        Step(
+            name="more", do=lambda: places.save_position("s", ReadPosition(path="/a", position=9))
+        ),
         *(
-            Step(name=f"used {name}", do=partial(used.merge, "s", {name: message}))
+            Step(name=f"used {name}", do=partial(used.merge_usage, "s", {name: message}))
             for name in ("m", "n", "o", "p")
         ),
-        Step(name="beside", do=lambda: places.save_beside("s", beside)),
-        Step(name="gone", do=lambda: places.drop_beside("s", "/b"), needs="beside"),
-        Step(name="later", do=lambda: store.keep_plan_usage(evolve(usage, at=2)), owed=True),
+        Step(name="beside", do=lambda: places.save_related("s", beside)),
+        Step(name="gone", do=lambda: places.drop_related("s", "/b"), needs="beside"),
+        Step(name="later", do=lambda: store.save_plan_usage(evolve(usage, at=2)), owed=True),
     ]
 
 
 def _approvals(world: World) -> Sequence[Step]:
     store = ApprovalStore(world.database)
 
-    def item(number: int) -> Item:
-        return Item(
+    def item(number: int) -> ApprovalItem:
+        return ApprovalItem(
             id=f"s:{number}",
             session_id="s",
             session_name="s",
@@ -257,9 +261,9 @@ def _approvals(world: World) -> Sequence[Step]:
         )
 
     return [
-        Step(name="one", do=lambda: store.save(item(1)), owed=True),
-        Step(name="two", do=lambda: store.save(item(2)), owed=True),
-        Step(name="answered", do=lambda: store.clear("s"), owed=True),
+        Step(name="one", do=lambda: store.save_item(item(1)), owed=True),
+        Step(name="two", do=lambda: store.save_item(item(2)), owed=True),
+        Step(name="answered", do=lambda: store.clear_item("s"), owed=True),
     ]
 
 

@@ -132,11 +132,11 @@ class UpgradeTests(MoveCase):
     def test_agents_find_conversations_by_the_new_path(self) -> None:
         self.old.fill()
         bob = self.own(self.start(), "bob")
-        files = TranscriptFiles.of_home(self.old.home)
-        kept = files.folder_of(f"{bob}/shop") / f"{SESSION}.jsonl"
+        files = TranscriptFiles.from_home(self.old.home)
+        kept = files.get_claude_folder(f"{bob}/shop") / f"{SESSION}.jsonl"
         self.assertIn(f"{self.cases}/bob/shop", kept.read_text())
         self.assertTrue(
-            files.folder_of(f"{self.cases}/bob/shop").joinpath(kept.name).samefile(kept)
+            files.get_claude_folder(f"{self.cases}/bob/shop").joinpath(kept.name).samefile(kept)
         )
         pi = self.old.home / ".pi/agent/sessions" / f"-{str(bob).replace('/', '-')}-shop--"
         self.assertEqual(["1_a.jsonl"], os.listdir(pi))
@@ -152,10 +152,10 @@ class UpgradeTests(MoveCase):
         self.old.talk(shop)
         (self.old.home / ".claude").rename(elsewhere)
         bob = self.own(self.start(), "bob")
-        files = TranscriptFiles.of_home(self.old.home).moved(
+        files = TranscriptFiles.from_home(self.old.home).with_environment(
             "primary", {"CLAUDE_CONFIG_DIR": str(elsewhere)}
         )
-        self.assertEqual([f"{SESSION}.jsonl"], os.listdir(files.folder_of(f"{bob}/shop")))
+        self.assertEqual([f"{SESSION}.jsonl"], os.listdir(files.get_claude_folder(f"{bob}/shop")))
 
     def test_second_start_changes_nothing(self) -> None:
         self.old.fill()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tservice.agents.approvals.folders import FolderAnswers
-from tservice.agents.approvals.inbox import Inbox
+from tservice.agents.approvals.inbox import ApprovalInbox
 from tservice.agents.approvals.routes import ApprovalRoutes
-from tservice.agents.approvals.service import Approvals
+from tservice.agents.approvals.service import ApprovalService
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.service import FolderTrust
 from tservice.agents.interfaces import IAgents
@@ -22,21 +22,23 @@ def build_approvals(
     agents: IAgents,
     clis: ICliRegistry,
     trust: FolderTrust,
-) -> Feature[Approvals]:
+) -> Feature[ApprovalService]:
     """Return the feature of the approval inbox. It loads stored items at start, and they stay on
     disk at a stop.
 
     @param trust: asks its questions in this inbox from now on.
     """
-    inbox = Inbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
+    inbox = ApprovalInbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
     folders = FolderAnswers(inbox, sessions, trust)
     trust.questions = folders.questions
-    approvals = Approvals(ground.reactor, inbox, sessions, agents, clis, ground.settings, folders)
+    approvals = ApprovalService(
+        ground.reactor, inbox, sessions, agents, clis, ground.settings, folders
+    )
     return Feature(
         name="approvals",
         service=approvals,
-        operations=ApprovalRoutes(approvals).operations(),
-        tells={"approvals": approvals.known},
+        operations=ApprovalRoutes(approvals).build_operations(),
+        tells={"approvals": approvals.list_known},
         start=lambda: approvals.start(ground.hub),
         close=approvals.stop,
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tservice.agents.approvals.answers import Action, Answer
-from tservice.agents.approvals.inbox import Inbox, ItemSession
-from tservice.agents.approvals.model import Item, Resolution
+from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
+from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
+from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution
 from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.agents.foldertrust.service import FolderQuestions, FolderTrust
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, state_conflict
@@ -12,22 +12,22 @@ from tservice.core.identity import Identity
 from tservice.sessions.interfaces import FolderHeld, ISessions, Reauthorize, Session
 
 _CHOICES = {
-    (Action.APPROVE, ()): True,
-    (Action.OPTION, (1,)): True,
-    (Action.DENY, ()): False,
-    (Action.OPTION, (2,)): False,
+    (AnswerAction.APPROVE, ()): True,
+    (AnswerAction.OPTION, (1,)): True,
+    (AnswerAction.DENY, ()): False,
+    (AnswerAction.OPTION, (2,)): False,
 }
 
 
 class FolderAnswers:
     """Asks people about the folders of sessions, and starts those whose folders are trusted."""
 
-    def __init__(self, inbox: Inbox, sessions: ISessions, trust: FolderTrust) -> None:
+    def __init__(self, inbox: ApprovalInbox, sessions: ISessions, trust: FolderTrust) -> None:
         self._inbox, self._sessions, self._trust = inbox, sessions, trust
         self.questions = FolderQuestions(ask=self._ask, withdraw=self._withdraw)
 
     async def answer(
-        self, item: Item, answer: Answer, caller: Identity, again: Reauthorize
+        self, item: ApprovalItem, answer: DialogAnswer, caller: Identity, again: Reauthorize
     ) -> None:
         """Start the session, or leave it.
 
@@ -47,7 +47,7 @@ class FolderAnswers:
         again()
         if trusted:
             self._trust.accept(session, item.folder_digest or "", lasting=item.folder_lasting)
-        self._inbox.resolve(item, Resolution.ANSWERED)
+        self._inbox.resolve_item(item, ApprovalResolution.ANSWERED)
         if not trusted:
             self._sessions.update_record(session.id, status_reason="its folder is not trusted")
             return
@@ -58,12 +58,12 @@ class FolderAnswers:
             raise state_conflict("the folder changed: look at the new question") from held
 
     def _ask(self, session: Session, found: FolderFinding) -> None:
-        before = self._inbox.of_session(session.id)
+        before = self._inbox.get_item(session.id)
         if before is None or before.folder_digest != found.digest:
             about = ItemSession(id=session.id, name=session.name, owner=session.owner)
             self._inbox.ask_folder(about, session.working_dir, found)
 
     def _withdraw(self, session_id: str) -> None:
-        item = self._inbox.of_session(session_id)
+        item = self._inbox.get_item(session_id)
         if item is not None and item.folder_digest is not None:
-            self._inbox.resolve(item, Resolution.DISMISSED)
+            self._inbox.resolve_item(item, ApprovalResolution.DISMISSED)

@@ -8,21 +8,26 @@ from typing import Any
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
+from tservice.agents.approvals.dialog_comparison import (
+    get_tool_identity,
+    is_item_dialog,
+    is_item_view,
+    merge_view,
+)
 from tservice.agents.approvals.model import (
     IDLE_FRAME,
     LIFETIME_MS,
     MEMORY_MS,
-    Item,
+    ApprovalItem,
+    ApprovalResolution,
     ItemKind,
-    Resolution,
-    clipped,
-    item_kind,
-    with_dialog,
+    choose_item_kind,
+    clip_rows,
+    update_from_dialog,
+    update_from_hook,
     with_folder,
-    with_hook,
 )
-from tservice.agents.approvals.same import as_seen, is_about, is_view, named
-from tservice.agents.approvals.shown import item_answer
+from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.core.clock import now_ms
@@ -38,11 +43,11 @@ REMEMBERED = 1000
 """Maximum number of remembered resolutions; beyond that the oldest are dropped early."""
 
 _SAID = {
-    Resolution.IN_TERMINAL: "the dialog was answered in the terminal",
-    Resolution.SUPERSEDED: "a newer dialog replaced it",
-    Resolution.SESSION_ENDED: "the session ended",
-    Resolution.DISMISSED: "it was dismissed",
-    Resolution.EXPIRED: "it expired",
+    ApprovalResolution.IN_TERMINAL: "the dialog was answered in the terminal",
+    ApprovalResolution.SUPERSEDED: "a newer dialog replaced it",
+    ApprovalResolution.SESSION_ENDED: "the session ended",
+    ApprovalResolution.DISMISSED: "it was dismissed",
+    ApprovalResolution.EXPIRED: "it expired",
 }
 
 
@@ -56,13 +61,13 @@ class ItemSession:
 
 
 @frozen(kw_only=True)
-class _Past:
-    item: Item
-    resolution: Resolution
+class _ResolvedItem:
+    item: ApprovalItem
+    resolution: ApprovalResolution
     at: int
 
 
-class Inbox:
+class ApprovalInbox:
     """Pending items, one for each session.
 
     A change is on disk before it is announced.
@@ -72,14 +77,14 @@ class Inbox:
         self._clock = clock
         self._store = store
         self._hub = hub
-        self._items: dict[str, Item] = {}
-        self._past: dict[str, _Past] = {}
+        self._items: dict[str, ApprovalItem] = {}
+        self._past: dict[str, _ResolvedItem] = {}
         self._timer: IDelayedCall | None = None
 
-    def open(self) -> None:
+    def load_items(self) -> None:
         """Load the stored items; call this once."""
-        self._items = {item.session_id: item for item in self._store.load()}
-        self._expire()
+        self._items = {item.session_id: item for item in self._store.load_items()}
+        self._expire_items()
 
     def close(self) -> None:
         """Stop the timer; items stay on disk."""
@@ -88,18 +93,18 @@ class Inbox:
 
     # -- queries
 
-    def of_session(self, session_id: str) -> Item | None:
+    def get_item(self, session_id: str) -> ApprovalItem | None:
         """Return the item of a session."""
         return self._items.get(session_id)
 
-    def visible(self, caller: Identity) -> list[Item]:
+    def list_visible(self, caller: Identity) -> list[ApprovalItem]:
         """Return the items that the caller may see, oldest first."""
         found = [
             item for item in self._items.values() if caller.can_access(item.owner, item.session_id)
         ]
         return sorted(found, key=lambda item: (item.created_at, item.id))
 
-    def pending(self, item_id: str, caller: Identity) -> Item:
+    def get_pending(self, item_id: str, caller: Identity) -> ApprovalItem:
         """Return a pending item.
 
         @raise ServiceError: 404: it is not pending, or not visible to C{caller}; 409: it ended
@@ -115,13 +120,13 @@ class Inbox:
         past = self._past.get(item_id)
         if past is not None and caller.can_access(past.item.owner, past.item.session_id):
             fresh = now_ms(self._clock) - past.at < MEMORY_MS
-            if fresh and past.resolution is not Resolution.ANSWERED:
+            if fresh and past.resolution is not ApprovalResolution.ANSWERED:
                 raise state_conflict(f"{past.resolution}: {_SAID[past.resolution]}")
         raise not_found(f"Approval {item_id}")
 
     # -- changes from screens and hooks
 
-    def asked(
+    def record_dialog(
         self,
         about: ItemSession,
         dialog: AgentDialog,
@@ -132,82 +137,88 @@ class Inbox:
         """Add or update the item for a waiting C{dialog}; C{data} comes from its hook, if there was
         one.
 
-        @param at_rest: see L{as_seen}.
+        @param at_rest: see L{merge_view}.
         """
         before = self._items.get(about.id)
-        if before is not None and self._is_about(before, dialog, data):
-            shown = with_hook(as_seen(before, dialog, at_rest=at_rest), data)
+        if before is not None and self._matches_dialog(before, dialog, data):
+            shown = update_from_hook(merge_view(before, dialog, at_rest=at_rest), data)
             if before.tool_name is None and shown.tool_name is not None:
-                shown = evolve(shown, kind=item_kind(dialog, shown.tool_name))
-            self._change(before, shown)
+                shown = evolve(shown, kind=choose_item_kind(dialog, shown.tool_name))
+            self._update_item(before, shown)
             return
-        self.replace(about, dialog, data)
+        self.replace_item(about, dialog, data)
 
-    def replace(self, about: ItemSession, dialog: AgentDialog, data: Mapping[str, Any]) -> None:
+    def replace_item(
+        self, about: ItemSession, dialog: AgentDialog, data: Mapping[str, Any]
+    ) -> None:
         """Replace the session's item by one for another C{dialog}."""
-        fresh = self._fresh(about, item_kind(dialog, data.get("tool_name")), dialog.frame_hash)
+        fresh = self._make_item(
+            about, choose_item_kind(dialog, data.get("tool_name")), dialog.frame_hash
+        )
         # The tool determines the kind, so it is applied first.
-        self._put(with_dialog(with_hook(fresh, data), dialog))
+        self._add_item(update_from_dialog(update_from_hook(fresh, data), dialog))
 
-    def idle(self, about: ItemSession, rows: list[str], data: Mapping[str, Any]) -> None:
+    def record_idle(self, about: ItemSession, rows: list[str], data: Mapping[str, Any]) -> None:
         """Add or update the idle item of an agent that waits for a prompt."""
         before = self._items.get(about.id)
         item = before if before is not None and before.kind is ItemKind.IDLE else None
-        fresh = item or self._fresh(about, ItemKind.IDLE, IDLE_FRAME)
-        shown = with_hook(evolve(fresh, context=clipped(rows)), data)
+        fresh = item or self._make_item(about, ItemKind.IDLE, IDLE_FRAME)
+        shown = update_from_hook(evolve(fresh, context=clip_rows(rows)), data)
         if item is None:
-            self._put(shown)
+            self._add_item(shown)
         else:
-            self._change(item, shown)
+            self._update_item(item, shown)
 
     def ask_folder(self, about: ItemSession, working_dir: str, found: FolderFinding) -> None:
         """The session does not start before somebody has answered for its folder."""
-        fresh = self._fresh(about, ItemKind.PERMISSION, found.digest[:32])
-        self._put(with_folder(fresh, working_dir, found))
+        fresh = self._make_item(about, ItemKind.PERMISSION, found.digest[:32])
+        self._add_item(with_folder(fresh, working_dir, found))
 
-    def refresh(self, item: Item, dialog: AgentDialog) -> None:
+    def refresh_item(self, item: ApprovalItem, dialog: AgentDialog) -> None:
         """Update the item to the current appearance of its dialog."""
         if self._items.get(item.session_id) is item:
-            self._change(item, with_dialog(item, dialog))
+            self._update_item(item, update_from_dialog(item, dialog))
 
-    def acknowledge(self, session_id: str) -> Item | None:
+    def acknowledge_idle(self, session_id: str) -> ApprovalItem | None:
         """Mark the session's idle item as viewed and return it, if there is one."""
         item = self._items.get(session_id)
         if item is None or item.kind is not ItemKind.IDLE:
             return None
         if item.acknowledged_at is None:
-            self._change(item, evolve(item, acknowledged_at=now_ms(self._clock)))
+            self._update_item(item, evolve(item, acknowledged_at=now_ms(self._clock)))
         return self._items[session_id]
 
-    def resolve(self, item: Item, resolution: Resolution) -> None:
+    def resolve_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
         """End the item; do nothing if it has already ended."""
         now = self._items.get(item.session_id)
         if now is None or now.id != item.id:
             return
-        self._end(now, resolution)
-        self._store.clear(now.session_id)
-        self._arm()
-        self._tell_resolved(now, resolution)
+        self._remove_item(now, resolution)
+        self._store.clear_item(now.session_id)
+        self._arm_timer()
+        self._publish_resolved(now, resolution)
 
-    def check_kept(self, session_id: str) -> None:
+    def check_saved(self, session_id: str) -> None:
         """@raise DiskFull: the last change of the session's item is not on disk."""
-        self._store.check_kept(session_id)
+        self._store.check_saved(session_id)
 
     # -- internal
 
-    def _is_about(self, before: Item, dialog: AgentDialog, data: Mapping[str, Any]) -> bool:
+    def _matches_dialog(
+        self, before: ApprovalItem, dialog: AgentDialog, data: Mapping[str, Any]
+    ) -> bool:
         if before.kind is ItemKind.IDLE:
             return False
-        tool = named(data)
+        tool = get_tool_identity(data)
         if tool[0] is None:
-            return is_about(before, dialog)
+            return is_item_dialog(before, dialog)
         # A tool that is named again asks again.
-        known = before.tool
-        same = before.frame == dialog.frame_hash or is_view(before, dialog)
+        known = before.tool_identity
+        same = before.frame == dialog.frame_hash or is_item_view(before, dialog)
         return same and (before.tool_name is None or known == tool)
 
-    def _fresh(self, about: ItemSession, kind: ItemKind, frame: str) -> Item:
-        return Item(
+    def _make_item(self, about: ItemSession, kind: ItemKind, frame: str) -> ApprovalItem:
+        return ApprovalItem(
             id=f"{about.id}:{self._store.next_number(about.id)}",
             session_id=about.id,
             session_name=about.name,
@@ -217,51 +228,51 @@ class Inbox:
             frame=frame,
         )
 
-    def _put(self, item: Item) -> None:
+    def _add_item(self, item: ApprovalItem) -> None:
         before = self._items.get(item.session_id)
-        self._store.save(item)
+        self._store.save_item(item)
         if before is not None:
-            self._end(before, Resolution.SUPERSEDED)
-            self._tell_resolved(before, Resolution.SUPERSEDED)
+            self._remove_item(before, ApprovalResolution.SUPERSEDED)
+            self._publish_resolved(before, ApprovalResolution.SUPERSEDED)
         self._items[item.session_id] = item
-        self._arm()
-        self._tell(item, EventName.APPROVAL_PENDING, item_answer(item))
+        self._arm_timer()
+        self._publish_event(item, EventName.APPROVAL_PENDING, make_item_response(item))
 
-    def _change(self, before: Item, item: Item) -> None:
+    def _update_item(self, before: ApprovalItem, item: ApprovalItem) -> None:
         if item != before:
-            self._store.save(item)
+            self._store.save_item(item)
             self._items[item.session_id] = item
-            self._tell(item, EventName.APPROVAL_UPDATED, item_answer(item))
+            self._publish_event(item, EventName.APPROVAL_UPDATED, make_item_response(item))
 
-    def _end(self, item: Item, resolution: Resolution) -> None:
+    def _remove_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
         del self._items[item.session_id]
         now = now_ms(self._clock)
         self._past = {name: past for name, past in self._past.items() if now - past.at < MEMORY_MS}
         while len(self._past) >= REMEMBERED:
             del self._past[next(iter(self._past))]
-        self._past[item.id] = _Past(item=item, resolution=resolution, at=now)
+        self._past[item.id] = _ResolvedItem(item=item, resolution=resolution, at=now)
 
-    def _arm(self) -> None:
+    def _arm_timer(self) -> None:
         self.close()
         if self._items:
             first = min(item.expires_at for item in self._items.values())
             delay = max(0.0, (first - now_ms(self._clock)) / 1000)
             # After the clock was set back, no item may wait longer than its lifetime.
-            self._timer = self._clock.callLater(min(delay, LIFETIME_MS / 1000), self._expire)
+            self._timer = self._clock.callLater(min(delay, LIFETIME_MS / 1000), self._expire_items)
 
-    def _expire(self) -> None:
+    def _expire_items(self) -> None:
         now = now_ms(self._clock)
         for item in [item for item in self._items.values() if item.expires_at <= now]:
-            self.resolve(item, Resolution.EXPIRED)
-        self._arm()
+            self.resolve_item(item, ApprovalResolution.EXPIRED)
+        self._arm_timer()
 
-    def _tell_resolved(self, item: Item, resolution: Resolution) -> None:
+    def _publish_resolved(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
         told = ApprovalResolvedPayload(
             id=item.id, session_id=item.session_id, kind=item.kind, resolution=resolution
         )
-        self._tell(item, EventName.APPROVAL_RESOLVED, told)
+        self._publish_event(item, EventName.APPROVAL_RESOLVED, told)
 
-    def _tell(self, item: Item, name: EventName, payload: Payload) -> None:
+    def _publish_event(self, item: ApprovalItem, name: EventName, payload: Payload) -> None:
         self._hub.publish(
             Event(
                 name=name,

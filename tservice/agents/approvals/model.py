@@ -10,9 +10,9 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from tservice.agents.approvals.risk import risk_of, risk_of_screen
+from tservice.agents.approvals.risk import find_risk, find_screen_risk
 from tservice.agents.foldertrust.counted import SHOWN_CHARS, FolderFinding
-from tservice.agents.model import MESSAGE_CHARS, summary_key
+from tservice.agents.model import MESSAGE_CHARS, find_summary_key
 from tservice.core.text import cut_between, cut_marked
 from tservice.terminal.dialog_kinds import DialogKind as DialogKind
 from tservice.terminal.dialog_kinds import says_trust
@@ -59,7 +59,7 @@ class ItemKind(StrEnum):
     IDLE = "idle"
 
 
-class Resolution(StrEnum):
+class ApprovalResolution(StrEnum):
     """How an item ended."""
 
     ANSWERED = "answered"
@@ -87,7 +87,7 @@ class ItemOption:
 
 
 @frozen(kw_only=True)
-class Item:
+class ApprovalItem:
     """Pending item of the inbox.
 
     @ivar owner: the owner of its session; not shown, because the session's record contains it.
@@ -128,7 +128,7 @@ class Item:
     folder_lasting: bool = False
 
     @property
-    def tool(self) -> tuple[str | None, str | None, str | None]:
+    def tool_identity(self) -> tuple[str | None, str | None, str | None]:
         """Tool, summary and digest."""
         return self.tool_name, self.tool_summary, self.tool_digest
 
@@ -175,7 +175,7 @@ def is_picker(dialog: AgentDialog) -> bool:
     return any(_ESCAPE.search(row) for row in dialog.context)
 
 
-def item_kind(dialog: AgentDialog, tool_name: str | None) -> ItemKind:
+def choose_item_kind(dialog: AgentDialog, tool_name: str | None) -> ItemKind:
     """Return question or permission (protocol-approvals): by the tool, else by the screen.
 
     A dialog whose upper rows are cut off looks like a menu; a named tool shows that it is none.
@@ -186,33 +186,33 @@ def item_kind(dialog: AgentDialog, tool_name: str | None) -> ItemKind:
     return ItemKind.QUESTION if asks or tool_name == QUESTION_TOOL else ItemKind.PERMISSION
 
 
-def with_dialog(item: Item, dialog: AgentDialog) -> Item:
+def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
     """Return the item updated to the current dialog.
 
     The message of a question is the question itself. The same applies to a dialog without a hook.
     """
-    kind = item_kind(dialog, item.tool_name)
-    said = dialog.question or (dialog.title if _says_itself(dialog) else "")
-    own = kind is ItemKind.QUESTION or _says_itself(dialog) or item.message is None
+    kind = choose_item_kind(dialog, item.tool_name)
+    said = dialog.question or (dialog.title if _describes_itself(dialog) else "")
+    own = kind is ItemKind.QUESTION or _describes_itself(dialog) or item.message is None
     asked = cut_marked(said, MESSAGE_CHARS) if own else ""
     command = dialog.command
     text = None if command is None else command.text
-    hint = risk_of_screen(dialog.context) if text is None else risk_of(text, wrapped=True)
+    hint = find_screen_risk(dialog.context) if text is None else find_risk(text, wrapped=True)
     return evolve(
         item,
         kind=kind,
         message=asked or item.message,
         frame=dialog.frame_hash,
-        context=clipped(dialog.context),
+        context=clip_rows(dialog.context),
         context_above=dialog.above,
-        options=options_of(dialog),
+        options=make_item_options(dialog),
         seen_command=text,
         seen_whole=command is not None and command.whole,
         risk_hint=hint if item.tool_digest is None else item.risk_hint,
     )
 
 
-def with_folder(item: Item, working_dir: str, found: FolderFinding) -> Item:
+def with_folder(item: ApprovalItem, working_dir: str, found: FolderFinding) -> ApprovalItem:
     """The item as a question about what the session's folder brings."""
     summary = found.summary()
     kept = cut_between(summary, SHOWN_CHARS)
@@ -234,7 +234,7 @@ def with_folder(item: Item, working_dir: str, found: FolderFinding) -> Item:
     )
 
 
-def options_of(dialog: AgentDialog) -> tuple[ItemOption, ...]:
+def make_item_options(dialog: AgentDialog) -> tuple[ItemOption, ...]:
     """Return the dialog's options, as clients see them."""
     return tuple(
         ItemOption(
@@ -248,12 +248,12 @@ def options_of(dialog: AgentDialog) -> tuple[ItemOption, ...]:
     )
 
 
-def _says_itself(dialog: AgentDialog) -> bool:
+def _describes_itself(dialog: AgentDialog) -> bool:
     """Return true if no hook describes the dialog, so that its own text must."""
     return is_picker(dialog) or dialog.kind is DialogKind.PLAN
 
 
-def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
+def update_from_hook(item: ApprovalItem, data: Mapping[str, Any]) -> ApprovalItem:
     """Return the item updated by a hook's data; missing fields keep their values.
 
     A question's own text is kept too, because the hook only reports that the agent waits.
@@ -263,11 +263,11 @@ def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
         command = data["tool_input"].get("command")
         item = evolve(
             item,
-            tool_summary=tool_summary(data["tool_input"]),
+            tool_summary=summarize_tool(data["tool_input"]),
             tool_digest=data["tool_digest"],
             tool_missing=data.get("tool_missing"),
             tool_other=tuple(data.get("tool_other", ())) or None,
-            risk_hint=_risk(command, data.get("tool_missing")),
+            risk_hint=_find_risk(command, data.get("tool_missing")),
         )
     return evolve(
         item,
@@ -277,31 +277,31 @@ def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
     )
 
 
-def _risk(command: str | None, missing: int | None) -> str | None:
+def _find_risk(command: str | None, missing: int | None) -> str | None:
     """Return the possible risk of a tool; a command that is too long to show is never harmless."""
     if command is None:
         return None
     if missing:
-        return risk_of(command.rpartition("…")[0]) or TOO_LONG
-    return risk_of(command)
+        return find_risk(command.rpartition("…")[0]) or TOO_LONG
+    return find_risk(command)
 
 
-def tool_summary(tool_input: Any) -> str | None:
+def summarize_tool(tool_input: Any) -> str | None:
     """Return the tool's command, else file, else address, query or description
     (protocol-approvals).
     """
     if not isinstance(tool_input, Mapping):
         return None
-    key = summary_key(tool_input)
+    key = find_summary_key(tool_input)
     return None if key is None else str(tool_input[key])
 
 
-def clipped(rows: Sequence[str]) -> str | None:
+def clip_rows(rows: Sequence[str]) -> str | None:
     """Return the last rows, within the limits of protocol-approvals."""
     text = "\n".join(row.rstrip() for row in rows[-CONTEXT_LINES:]).strip("\n")
     return text[-CONTEXT_CHARS:] or None
 
 
-def is_same_question(before: Item, dialog: AgentDialog) -> bool:
+def is_same_question(before: ApprovalItem, dialog: AgentDialog) -> bool:
     """Return true if the dialog is another page of the question of C{before}."""
     return before.kind is ItemKind.QUESTION and bool(dialog.tabs)

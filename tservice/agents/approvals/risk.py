@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Point
 
-from tservice.agents.approvals import riskrules as rules
+from tservice.agents.approvals import risk_rules as rules
 
 STEPS = 300
 """Maximum steps of the parser: a plain command of 16 KB takes 260; some others would take
@@ -28,52 +28,54 @@ _GIVEN = re.compile(r"\$\(|`|<\(")
 _LINE_END = re.compile(r"\\\r?\n")
 
 
-def risk_of(command: str, *, wrapped: bool = False) -> str | None:
+def find_risk(command: str, *, wrapped: bool = False) -> str | None:
     """Return the risk that makes a command worth a second look.
 
     @param wrapped: it was read from a screen, where a line may be only a row.
     """
     texts = (command, command.replace("\n", ""), command.replace("\n", " "))
-    return _first(_script(text, DEPTH) for text in (texts if wrapped else texts[:1]))
+    return _find_first_hint(
+        _check_script(text, DEPTH) for text in (texts if wrapped else texts[:1])
+    )
 
 
-def risk_of_screen(rows: Sequence[str]) -> str | None:
+def find_screen_risk(rows: Sequence[str]) -> str | None:
     """Return the risk of a dialog whose command is unknown."""
-    return _first(_script(row.strip(" $│┃"), DEPTH, strict=False) for row in rows)
+    return _find_first_hint(_check_script(row.strip(" $│┃"), DEPTH, strict=False) for row in rows)
 
 
-def _first(hints: Iterable[str | None]) -> str | None:
+def _find_first_hint(hints: Iterable[str | None]) -> str | None:
     return next((hint for hint in hints if hint is not None), None)
 
 
-def _script(text: str, depth: int, *, strict: bool = True) -> str | None:
+def _check_script(text: str, depth: int, *, strict: bool = True) -> str | None:
     """Return the first hint of a script; a script that cannot be parsed gets a hint too."""
     # A continued line is one line, even within a word.
     source = _LINE_END.sub("", text).encode("utf-8", "replace")
-    root = _parsed(source)
+    root = _parse_script(source)
     if root is None or depth == 0:
         return rules.UNREADABLE
-    found = _first(_node(node, depth) for node in _nodes(root))
+    found = _find_first_hint(_check_node(node, depth) for node in _iterate_nodes(root))
     return found or (rules.UNREADABLE if strict and root.has_error else None)
 
 
-def _parsed(source: bytes) -> Node | None:
+def _parse_script(source: bytes) -> Node | None:
     steps = iter(range(STEPS))
 
-    def read(at: int, _: Point) -> bytes:
+    def read_source(at: int, _: Point) -> bytes:
         return source[at : at + 4096]
 
     def is_too_long(*_: object) -> bool:
         return next(steps, None) is None
 
     try:
-        return Parser(_BASH).parse(read, progress_callback=is_too_long).root_node
+        return Parser(_BASH).parse(read_source, progress_callback=is_too_long).root_node
     except ValueError:
         # The parser reports that it was stopped.
         return None
 
 
-def _nodes(root: Node) -> Iterator[Node]:
+def _iterate_nodes(root: Node) -> Iterator[Node]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -81,50 +83,52 @@ def _nodes(root: Node) -> Iterator[Node]:
         waiting.extend(reversed(node.named_children))
 
 
-def _node(node: Node, depth: int) -> str | None:
+def _check_node(node: Node, depth: int) -> str | None:
     match node.type:
         case "command":
-            return _command([*_words(node), *_bodies(node)], depth)
+            return _check_command([*_split_command(node), *_find_bodies(node)], depth)
         case "pipeline":
-            return _pipeline(node)
+            return _check_pipeline(node)
         case "file_redirect":
-            return _first(map(_target, map(_word, node.named_children)))
+            return _find_first_hint(map(_check_target, map(_unquote_word, node.named_children)))
         case "function_definition":
             name = node.named_children[0].text
-            calls = (each for each in _nodes(node) if each.type == "command_name")
+            calls = (each for each in _iterate_nodes(node) if each.type == "command_name")
             return rules.ENDLESS if any(each.text == name for each in calls) else None
     return None
 
 
-def _target(path: str) -> str | None:
-    return rules.NETWORK if path.startswith("/dev/tcp/") else rules.place_hint(path)
+def _check_target(path: str) -> str | None:
+    return rules.NETWORK if path.startswith("/dev/tcp/") else rules.find_path_hint(path)
 
 
-def _words(command: Node) -> list[str]:
+def _split_command(command: Node) -> list[str]:
     """Return a command's name and arguments, without quotes and assignments."""
     parts = (each for each in command.named_children if not each.type.endswith("redirect"))
-    return [_word(each) for each in parts if each.type != "variable_assignment"]
+    return [_unquote_word(each) for each in parts if each.type != "variable_assignment"]
 
 
-def _bodies(command: Node) -> list[str]:
+def _find_bodies(command: Node) -> list[str]:
     """Return the standard input of a command that the script itself contains."""
     outer = command.parent
     nodes = [] if outer is None or outer.type != "redirected_statement" else outer.named_children
-    given = (inner for each in nodes if each.type == "heredoc_redirect" for inner in _nodes(each))
+    given = (
+        inner for each in nodes if each.type == "heredoc_redirect" for inner in _iterate_nodes(each)
+    )
     here = (each for each in command.named_children if each.type == "herestring_redirect")
-    bodies = [_text(each) for each in given if each.type == "heredoc_body"]
-    return bodies + [_word(each.named_children[0]) for each in here if each.named_children]
+    bodies = [_decode_node(each) for each in given if each.type == "heredoc_body"]
+    return bodies + [_unquote_word(each.named_children[0]) for each in here if each.named_children]
 
 
-def _text(node: Node) -> str:
+def _decode_node(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def _word(node: Node) -> str:
-    text = _text(node)
+def _unquote_word(node: Node) -> str:
+    text = _decode_node(node)
     match node.type:
         case "command_name" | "concatenation":
-            return "".join(map(_word, node.named_children)) or text
+            return "".join(map(_unquote_word, node.named_children)) or text
         case "raw_string":
             return text[1:-1]
         case "string":
@@ -136,55 +140,63 @@ def _word(node: Node) -> str:
     return text
 
 
-def _name(word: str) -> str:
+def _strip_folder(word: str) -> str:
     return word.rpartition("/")[2]
 
 
-def _command(words: Sequence[str], depth: int) -> str | None:
-    found = _program(words)
-    name, rest = (_name(words[0]), words[1:]) if words else ("", ())
+def _check_command(words: Sequence[str], depth: int) -> str | None:
+    found = _check_program(words)
+    name, rest = (_strip_folder(words[0]), words[1:]) if words else ("", ())
     if found is None and (rules.SHELLS.fullmatch(name) or rules.WRAPPERS.fullmatch(name)):
-        return _wrapped(name, rest, depth)
+        return _check_nested(name, rest, depth)
     return found
 
 
-def _program(words: Sequence[str]) -> str | None:
+def _check_program(words: Sequence[str]) -> str | None:
     """Return the hint of a program with its arguments, without that of a program it starts."""
     if not words:
         return None
-    name, rest = _name(words[0]), words[1:]
+    name, rest = _strip_folder(words[0]), words[1:]
     if _DYNAMIC.search(name):
         return rules.UNKNOWN
     shell = rules.SHELLS.fullmatch(name) is not None
     if (shell or name in rules.EVALUATORS) and any(_GIVEN.search(word) for word in rest):
-        return rules.fetched(" ".join(rest))
+        return rules.choose_script_hint(" ".join(rest))
     evaluates = name == "eval" or (shell and any(re.fullmatch(r"-\w*c", each) for each in rest))
     if evaluates and any(word.startswith("$") for word in rest):
         return rules.UNKNOWN
-    return rules.command_hint(name, rest)
+    return rules.find_command_hint(name, rest)
 
 
-def _wrapped(name: str, rest: Sequence[str], depth: int) -> str | None:
+def _check_nested(name: str, rest: Sequence[str], depth: int) -> str | None:
     """Return the hint of a nested command, at any word where it may begin."""
     if name == "eval":
-        return _script(" ".join(rest), depth - 1)
+        return _check_script(" ".join(rest), depth - 1)
     scripts = [word for word in rest if re.search(r"[\s;|&]", word)]
     if len(scripts) > BEGINS:
         return rules.UNREADABLE
-    inner = _first(_script(word, depth - 1, strict=False) for word in scripts)
+    inner = _find_first_hint(_check_script(word, depth - 1, strict=False) for word in scripts)
     begins = [at for at, word in enumerate(rest) if word[:1] != "-"][:BEGINS]
-    return inner or _first(_program(rest[at:]) for at in begins)
+    return inner or _find_first_hint(_check_program(rest[at:]) for at in begins)
 
 
-def _pipeline(node: Node) -> str | None:
+def _check_pipeline(node: Node) -> str | None:
     """Return the hint of a pipeline in which one program runs the output of another."""
-    words = [found for each in _nodes(node) if each.type == "command" and (found := _words(each))]
+    words = [
+        found
+        for each in _iterate_nodes(node)
+        if each.type == "command" and (found := _split_command(each))
+    ]
     # Words after the here-document mark on its line are parsed separately from those before it.
     given = node.parent is not None and node.parent.type == "heredoc_redirect"
     for each in words if given else words[1:]:
-        begins = range(min(len(each), BEGINS)) if rules.WRAPPERS.fullmatch(_name(each[0])) else (0,)
+        begins = (
+            range(min(len(each), BEGINS))
+            if rules.WRAPPERS.fullmatch(_strip_folder(each[0]))
+            else (0,)
+        )
         if any(_takes_script(each[at:]) for at in begins):
-            return rules.fetched(" ".join(_name(before[0]) for before in words))
+            return rules.choose_script_hint(" ".join(_strip_folder(before[0]) for before in words))
     return None
 
 
@@ -192,7 +204,7 @@ def _takes_script(words: Sequence[str]) -> bool:
     """Return true if the command is a shell or an interpreter that reads its script from its
     input.
     """
-    name, script = _name(words[0]), words[1] if len(words) > 1 else "-"
+    name, script = _strip_folder(words[0]), words[1] if len(words) > 1 else "-"
     if rules.SHELLS.fullmatch(name):
         return script.startswith("-") and not re.fullmatch(r"-\w*c", script)
     return rules.INTERPRETERS.fullmatch(name) is not None and script == "-"

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tservice.agents.approvals.answers import MOST, TEXT_LENGTH, Action, check_form
-from tservice.agents.approvals.service import Approvals
-from tservice.agents.approvals.shown import ItemAnswer
+from tservice.agents.approvals.answer_steps import MOST, TEXT_LENGTH, AnswerAction, parse_answer
+from tservice.agents.approvals.responses import ApprovalItemResponse
+from tservice.agents.approvals.service import ApprovalService
 from tservice.core.errors import ErrorCode
 from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
@@ -20,34 +20,34 @@ Number = Annotated[int, Field(ge=1, le=MOST)]
 class AnswerBody(RequestBody):
     """What a person chose."""
 
-    action: Annotated[Action, Field(strict=False)]
+    action: Annotated[AnswerAction, Field(strict=False)]
     option: Number | None = None
     options: Annotated[tuple[Number, ...], Field(strict=False, max_length=MOST)] | None = None
     text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)] | None = None
     expect_frame: Annotated[str, Field(max_length=128)] | None = None
 
 
-class ItemsAnswer(ResponseModel):
+class ApprovalListResponse(ResponseModel):
     """The pending items, oldest first."""
 
-    approvals: list[ItemAnswer]
+    approvals: list[ApprovalItemResponse]
 
 
-class AnsweredAnswer(ResponseModel):
+class ApprovalAnsweredResponse(ResponseModel):
     """What was done."""
 
     id: str
     session_id: str
-    action: Action
+    action: AnswerAction
 
 
-class DismissedAnswer(ResponseModel):
+class ApprovalDismissedResponse(ResponseModel):
     """The item that was taken away."""
 
     id: str
 
 
-class ViewedAnswer(ResponseModel):
+class SessionViewedResponse(ResponseModel):
     """The idle item that was acknowledged, if there was one."""
 
     session_id: str
@@ -57,10 +57,10 @@ class ViewedAnswer(ResponseModel):
 class ApprovalRoutes:
     """Operations below C{/api/approvals}."""
 
-    def __init__(self, approvals: Approvals) -> None:
+    def __init__(self, approvals: ApprovalService) -> None:
         self._approvals = approvals
 
-    def operations(self) -> list[Operation]:
+    def build_operations(self) -> list[Operation]:
         """Return the operations of protocol-approvals."""
         path = "/api/approvals"
         gone = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.FORBIDDEN)
@@ -70,21 +70,21 @@ class ApprovalRoutes:
                 path=path,
                 access=AccessRule.USER,
                 scope=Scope.APPROVALS,
-                handler=self.list,
+                handler=self.list_items,
                 summary="What waits for a person, checked against the terminals",
                 tag=TAG,
-                response_model=ItemsAnswer,
+                response_model=ApprovalListResponse,
             ),
             Operation(
                 method="POST",
                 path=f"{path}/{{item}}/answer",
                 access=AccessRule.USER,
                 scope=Scope.APPROVALS,
-                handler=self.answer,
+                handler=self.answer_item,
                 summary="Answer a dialog or an idle prompt",
                 tag=TAG,
                 body=AnswerBody,
-                response_model=AnsweredAnswer,
+                response_model=ApprovalAnsweredResponse,
                 errors=(*gone, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
@@ -92,10 +92,10 @@ class ApprovalRoutes:
                 path=f"{path}/{{item}}/dismiss",
                 access=AccessRule.USER,
                 scope=Scope.APPROVALS,
-                handler=self.dismiss,
+                handler=self.dismiss_item,
                 summary="Take an item out of the inbox",
                 tag=TAG,
-                response_model=DismissedAnswer,
+                response_model=ApprovalDismissedResponse,
                 errors=(*gone, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
@@ -103,28 +103,30 @@ class ApprovalRoutes:
                 path=f"{path}/session/{{id}}/viewed",
                 access=AccessRule.OWNER,
                 scope=Scope.APPROVALS,
-                handler=self.viewed,
+                handler=self.mark_viewed,
                 summary="Acknowledge a session's idle prompt",
                 tag=TAG,
-                response_model=ViewedAnswer,
+                response_model=SessionViewedResponse,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
             ),
         ]
 
-    async def list(self, call: OperationCall) -> ItemsAnswer:
-        return ItemsAnswer(approvals=await self._approvals.list(call.identity))
+    async def list_items(self, call: OperationCall) -> ApprovalListResponse:
+        return ApprovalListResponse(approvals=await self._approvals.list_checked(call.identity))
 
-    async def answer(self, call: OperationCall) -> AnsweredAnswer:
+    async def answer_item(self, call: OperationCall) -> ApprovalAnsweredResponse:
         body: AnswerBody = call.body
-        answer = check_form(body.action, body.option, body.options, body.text, body.expect_frame)
-        item = await self._approvals.answer(
+        answer = parse_answer(body.action, body.option, body.options, body.text, body.expect_frame)
+        item = await self._approvals.answer_item(
             call.path["item"], answer, call.identity, call.reauthorize
         )
-        return AnsweredAnswer(id=item.id, session_id=item.session_id, action=body.action)
+        return ApprovalAnsweredResponse(id=item.id, session_id=item.session_id, action=body.action)
 
-    async def dismiss(self, call: OperationCall) -> DismissedAnswer:
-        return DismissedAnswer(id=self._approvals.dismiss(call.path["item"], call.identity).id)
+    async def dismiss_item(self, call: OperationCall) -> ApprovalDismissedResponse:
+        return ApprovalDismissedResponse(
+            id=self._approvals.dismiss_item(call.path["item"], call.identity).id
+        )
 
-    async def viewed(self, call: OperationCall) -> ViewedAnswer:
-        found = self._approvals.viewed(call.id, call.identity)
-        return ViewedAnswer(session_id=call.id, acknowledged=found)
+    async def mark_viewed(self, call: OperationCall) -> SessionViewedResponse:
+        found = self._approvals.mark_viewed(call.id, call.identity)
+        return SessionViewedResponse(session_id=call.id, acknowledged=found)

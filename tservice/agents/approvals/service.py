@@ -11,20 +11,26 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.agents.approvals.answers import Action, Answer
+from tservice.agents.approvals.answer_delivery import (
+    GONE,
+    AnswerOutcome,
+    DialogAnswerer,
+    DialogChangedError,
+    KeyIgnoredError,
+)
+from tservice.agents.approvals.answer_screen import AnswerScreen
+from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
+from tservice.agents.approvals.approval_watch import ApprovalWatch
+from tservice.agents.approvals.dialog_comparison import may_answer
 from tservice.agents.approvals.folders import FolderAnswers
-from tservice.agents.approvals.inbox import Inbox
-from tservice.agents.approvals.keys import GONE, Answerer, AnswerOutcome, DialogChanged, Untaken
+from tservice.agents.approvals.inbox import ApprovalInbox
 from tservice.agents.approvals.model import (
-    Item,
+    ApprovalItem,
+    ApprovalResolution,
     ItemKind,
-    Resolution,
     is_asking,
 )
-from tservice.agents.approvals.same import may_answer
-from tservice.agents.approvals.screen import AnswerScreen
-from tservice.agents.approvals.shown import ItemAnswer, item_answer
-from tservice.agents.approvals.watch import ApprovalWatch
+from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
 from tservice.core.disk_errors import report_unsaved_change
@@ -40,7 +46,7 @@ CHECK_LIMIT = 2.0
 """Seconds that a listing waits for panes; an item stays unchanged if its pane does not answer."""
 
 
-class Approvals:
+class ApprovalService:
     """Service for pending items and their answers.
 
     Every method that names an item raises a L{ServiceError}: 403 while the inbox is switched off,
@@ -52,7 +58,7 @@ class Approvals:
     def __init__(
         self,
         clock: IReactorTime,
-        inbox: Inbox,
+        inbox: ApprovalInbox,
         sessions: ISessions,
         agents: IAgents,
         clis: ICliRegistry,
@@ -80,7 +86,7 @@ class Approvals:
 
     def start(self, hub: EventHub) -> None:
         """Load the stored items and subscribe to events; call this once the sessions are open."""
-        self._inbox.open()
+        self._inbox.load_items()
         self._watch.start(hub)
 
     def stop(self) -> None:
@@ -90,33 +96,45 @@ class Approvals:
 
     # -- queries
 
-    def blocked(self, session_id: str) -> bool:
+    def is_blocked(self, session_id: str) -> bool:
         """Return true if a dialog of that session waits for an answer (protocol-signals)."""
-        item = self._inbox.of_session(session_id) if self._enabled else None
+        item = self._inbox.get_item(session_id) if self._is_enabled else None
         return item is not None and item.kind is not ItemKind.IDLE
 
-    def pending_of(self, session_id: str) -> Item | None:
+    def get_pending_item(self, session_id: str) -> ApprovalItem | None:
         """Return the pending item of that session, as it was seen last."""
-        return self._inbox.of_session(session_id) if self._enabled else None
+        return self._inbox.get_item(session_id) if self._is_enabled else None
 
-    def known(self, caller: Identity) -> list[ItemAnswer]:
+    def list_known(self, caller: Identity) -> list[ApprovalItemResponse]:
         """Return the items that C{caller} may see, oldest first, as they were seen last."""
-        return [item_answer(item) for item in self._inbox.visible(caller)] if self._enabled else []
+        return (
+            [make_item_response(item) for item in self._inbox.list_visible(caller)]
+            if self._is_enabled
+            else []
+        )
 
-    async def list(self, caller: Identity) -> list[ItemAnswer]:
-        """Return the items of L{known} after a check against their panes, as far as panes answer
+    async def list_checked(self, caller: Identity) -> list[ApprovalItemResponse]:
+        """Return the items of L{list_known} after a check against their panes, as far as panes
+        answer
         in time.
         """
-        if self._enabled:
-            looks = [self._watch.look(item.session_id) for item in self._inbox.visible(caller)]
-            await self._within(CHECK_LIMIT, looks)
-        return self.known(caller)
+        if self._is_enabled:
+            looks = [
+                self._watch.look_at_session(item.session_id)
+                for item in self._inbox.list_visible(caller)
+            ]
+            await self._wait_at_most(CHECK_LIMIT, looks)
+        return self.list_known(caller)
 
     # -- actions
 
-    async def answer(
-        self, item_id: str, answer: Answer, caller: Identity, again: Reauthorize = accept_always
-    ) -> Item:
+    async def answer_item(
+        self,
+        item_id: str,
+        answer: DialogAnswer,
+        caller: Identity,
+        reauthorize: Reauthorize = accept_always,
+    ) -> ApprovalItem:
         """Give an answer; the item is resolved once its dialog is gone.
 
         @param again: checks C{caller}'s permission again before each key.
@@ -124,7 +142,7 @@ class Approvals:
             program there; 409: the dialog is gone or changed, or another user answers it; 422: it
             could not be typed.
         """
-        item = self._pending(item_id, caller)
+        item = self._get_pending(item_id, caller)
         self._sessions.check_sender(item.session_id, caller)
         if item.session_id in self._busy:
             raise state_conflict("another user is answering")
@@ -135,121 +153,131 @@ class Approvals:
         self._busy.add(item.session_id)
         try:
             if item.folder_digest is not None:
-                await self._folders.answer(item, answer, caller, again)
+                await self._folders.answer(item, answer, caller, reauthorize)
             elif item.kind is ItemKind.IDLE:
-                await self._prompt(item, answer, caller)
+                await self._send_prompt(item, answer, caller)
             else:
-                await self._press(item, answer, caller, again)
+                await self._answer_dialog(item, answer, caller, reauthorize)
         finally:
             self._busy.discard(item.session_id)
             # Events during the answer were left for this check.
             spawn_logged(
-                self._watch.look(item.session_id), self._log, "checking an approval after an answer"
+                self._watch.look_at_session(item.session_id),
+                self._log,
+                "checking an approval after an answer",
             )
         return item
 
-    def dismiss(self, item_id: str, caller: Identity) -> Item:
+    def dismiss_item(self, item_id: str, caller: Identity) -> ApprovalItem:
         """Remove the item; the dialog stays as it is.
 
         @raise ServiceError: 422: it was removed, but the removal is not on disk yet.
         """
-        item = self._pending(item_id, caller)
-        self._inbox.resolve(item, Resolution.DISMISSED)
+        item = self._get_pending(item_id, caller)
+        self._inbox.resolve_item(item, ApprovalResolution.DISMISSED)
         with report_unsaved_change("dismissed", "bring it back"):
-            self._inbox.check_kept(item.session_id)
+            self._inbox.check_saved(item.session_id)
         return item
 
-    def viewed(self, session_id: str, caller: Identity) -> str | None:
+    def mark_viewed(self, session_id: str, caller: Identity) -> str | None:
         """Record that a user viewed the session; return the id of its idle item, if it has one.
 
         @raise ServiceError: 422: it was recorded, but the record is not on disk yet.
         """
         self._check_enabled()
         self._sessions.get(session_id, caller)
-        item = self._inbox.acknowledge(session_id)
+        item = self._inbox.acknowledge_idle(session_id)
         if item is None:
             return None
         with report_unsaved_change("viewed"):
-            self._inbox.check_kept(session_id)
+            self._inbox.check_saved(session_id)
         return item.id
 
     # -- internal
 
     @property
-    def _enabled(self) -> bool:
+    def _is_enabled(self) -> bool:
         return self._settings.get().approvals_inbox_enabled
 
     def _check_enabled(self) -> None:
-        if not self._enabled:
+        if not self._is_enabled:
             raise ServiceError(ErrorCode.FORBIDDEN, "the approval inbox is switched off")
 
-    def _pending(self, item_id: str, caller: Identity) -> Item:
+    def _get_pending(self, item_id: str, caller: Identity) -> ApprovalItem:
         self._check_enabled()
-        return self._inbox.pending(item_id, caller)
+        return self._inbox.get_pending(item_id, caller)
 
-    async def _prompt(self, item: Item, answer: Answer, caller: Identity) -> None:
-        if answer.action is not Action.TEXT:
+    async def _send_prompt(
+        self, item: ApprovalItem, answer: DialogAnswer, caller: Identity
+    ) -> None:
+        if answer.action is not AnswerAction.TEXT:
             raise invalid_field("action", "an idle session needs a text")
-        look = await self._agents.look(item.session_id)
+        look = await self._agents.capture_screen(item.session_id)
         if look.reading.dialog is not None or look.reading.working:
             raise state_conflict("the session is no longer idle")
         await self._sessions.send_prompt(item.session_id, answer.text, caller)
-        self._inbox.resolve(item, Resolution.ANSWERED)
+        self._inbox.resolve_item(item, ApprovalResolution.ANSWERED)
 
-    async def _press(
-        self, item: Item, answer: Answer, caller: Identity, again: Reauthorize
+    async def _answer_dialog(
+        self, item: ApprovalItem, answer: DialogAnswer, caller: Identity, again: Reauthorize
     ) -> None:
-        def judged() -> None:
+        def check_permission() -> None:
             again()
             self._sessions.check_sender(item.session_id, caller)
 
-        pane = self._pane(item)
+        pane = self._get_pane(item)
         mode = self._sessions.get(item.session_id).mode
-        screen = AnswerScreen(self._clock, pane, self._agents.rules_of(mode))
-        answerer = Answerer(self._clock, screen, self._keys_of(mode), judged)
+        screen = AnswerScreen(self._clock, pane, self._agents.get_screen_rules(mode))
+        answerer = DialogAnswerer(
+            self._clock, screen, self._get_answer_keys(mode), check_permission
+        )
         epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
         stuck = stuck_at if epoch == pane.log.epoch else None
         try:
-            outcome = await answerer.give(answer, item.frame, stuck, partial(may_answer, item))
-        except DialogChanged as changed:
-            self._follow(item, changed)
+            outcome = await answerer.give_answer(
+                answer, item.frame, stuck, partial(may_answer, item)
+            )
+        except DialogChangedError as changed:
+            self._handle_changed_dialog(item, changed)
             raise state_conflict("the dialog changed") from changed
-        except Untaken as untaken:
+        except KeyIgnoredError as untaken:
             self._stuck[item.session_id] = (pane.log.epoch, pane.log.end)
             raise untaken.error from untaken
-        self._settle(item, outcome)
+        self._apply_outcome(item, outcome)
 
-    def _keys_of(self, mode: str) -> AnswerKeys | None:
+    def _get_answer_keys(self, mode: str) -> AnswerKeys | None:
         entry = self._clis.get_entry(mode)
         return None if entry is None else entry.capabilities.answers
 
-    def _pane(self, item: Item) -> IPane:
+    def _get_pane(self, item: ApprovalItem) -> IPane:
         pane = self._sessions.get_pane(item.session_id)
         if pane is None:
             raise state_conflict(f"{GONE}: the session has no process")
         return pane
 
-    def _settle(self, item: Item, outcome: AnswerOutcome) -> None:
+    def _apply_outcome(self, item: ApprovalItem, outcome: AnswerOutcome) -> None:
         if outcome.closed:
-            self._watch.end(item, Resolution.ANSWERED)
+            self._watch.end_item(item, ApprovalResolution.ANSWERED)
         elif outcome.dialog is not None:
-            self._inbox.refresh(item, outcome.dialog)
+            self._inbox.refresh_item(item, outcome.dialog)
 
-    def _follow(self, item: Item, changed: DialogChanged) -> None:
+    def _handle_changed_dialog(self, item: ApprovalItem, changed: DialogChangedError) -> None:
         """Update the item after the dialog changed.
 
         Another page of the same question is the same item; any other dialog is another item.
         """
         dialog = changed.dialog
         if dialog is not None and is_asking(dialog):
-            self._watch.found_another(item, dialog)
+            self._watch.handle_other_dialog(item, dialog)
 
-    async def _within(self, seconds: float, works: Sequence[Coroutine[Any, Any, object]]) -> None:
+    async def _wait_at_most(
+        self, seconds: float, works: Sequence[Coroutine[Any, Any, object]]
+    ) -> None:
         """Wait for all of C{works}, at most for C{seconds}; late ones continue."""
         enough: Deferred[None] = Deferred()
         left = len(works)
 
-        def one_done(_: object) -> None:
+        def handle_done(_: object) -> None:
             nonlocal left
             left -= 1
             if left == 0 and timer.active():
@@ -260,5 +288,5 @@ class Approvals:
             return
         timer = self._clock.callLater(seconds, enough.callback, None)
         for work in works:
-            spawn_logged(work, self._log, "checking an approval").addBoth(one_done)
+            spawn_logged(work, self._log, "checking an approval").addBoth(handle_done)
         await enough

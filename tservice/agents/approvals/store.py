@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from tservice.agents.approvals.model import Item, ItemKind, ItemOption
+from tservice.agents.approvals.model import ApprovalItem, ItemKind, ItemOption
 from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 from tservice.store.deferred_writes import Key
@@ -30,10 +30,10 @@ class ApprovalStore:
         # Numbers of sessions whose row is not on disk yet.
         self._numbers: dict[str, int] = {}
 
-    def load(self) -> list[Item]:
+    def load_items(self) -> list[ApprovalItem]:
         """Return all pending items, oldest first."""
         sql = "SELECT session_id, item FROM approvals WHERE item IS NOT NULL"
-        items = self._database.read_records(_decode, sql, named="approvals.session_id")
+        items = self._database.read_records(_decode_row, sql, named="approvals.session_id")
         return sorted(items, key=lambda item: item.created_at)
 
     def next_number(self, session_id: str) -> int:
@@ -44,41 +44,41 @@ class ApprovalStore:
         kept = 0 if row is None else int(row["number"])
         return max(kept, self._numbers.get(session_id, 0)) + 1
 
-    def save(self, item: Item) -> None:
+    def save_item(self, item: ApprovalItem) -> None:
         """Store the session's item."""
-        self._set(item.session_id, number_of(item.id), json.dumps(attrs.asdict(item)))
+        self._write_row(item.session_id, parse_item_number(item.id), json.dumps(attrs.asdict(item)))
 
-    def clear(self, session_id: str) -> None:
+    def clear_item(self, session_id: str) -> None:
         """Remove the session's item; its last number stays known."""
-        self._set(session_id, self.next_number(session_id) - 1, None)
+        self._write_row(session_id, self.next_number(session_id) - 1, None)
 
-    def check_kept(self, session_id: str) -> None:
+    def check_saved(self, session_id: str) -> None:
         """@raise DiskFull: the last change of that session's item is not on disk."""
-        self._database.deferred_writes.check_not_deferred(_key(session_id))
+        self._database.deferred_writes.check_not_deferred(_make_key(session_id))
 
-    def _set(self, session_id: str, number: int, item: str | None) -> None:
+    def _write_row(self, session_id: str, number: int, item: str | None) -> None:
         row = (number, item, session_id)
         try:
             self._database.execute(_SET, row)
         except DiskFull:
-            self._database.execute_or_defer(_key(session_id), _SET, row)
+            self._database.execute_or_defer(_make_key(session_id), _SET, row)
             self._numbers[session_id] = number
         else:
             self._numbers.clear()
 
 
-def _key(session_id: str) -> Key:
+def _make_key(session_id: str) -> Key:
     return ("approval", session_id)
 
 
-def number_of(item_id: str) -> int:
+def parse_item_number(item_id: str) -> int:
     """Return the number in an item's id."""
     return int(item_id.rpartition(":")[2])
 
 
-def _decode(row: Row) -> Item:
+def _decode_row(row: Row) -> ApprovalItem:
     fields: dict[str, Any] = json.loads(row["item"])
     options = tuple(ItemOption(**option) for option in fields.pop("options"))
     others = fields.pop("tool_other", None)
     fields |= {"kind": ItemKind(fields["kind"]), "options": options}
-    return Item(**fields, tool_other=None if others is None else tuple(others))
+    return ApprovalItem(**fields, tool_other=None if others is None else tuple(others))

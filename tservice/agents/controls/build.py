@@ -17,5 +17,5 @@ def build_controls(
     """Return the feature. It stores nothing, so there is nothing to start or stop."""
     controls = AgentControls(ground.reactor, sessions, agents, clis)
     return Feature(
-        name="controls", service=controls, operations=ControlRoutes(controls).operations()
+        name="controls", service=controls, operations=ControlRoutes(controls).build_operations()
     )

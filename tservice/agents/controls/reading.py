@@ -12,7 +12,7 @@ BEHIND = 4
 """Number of rows after a command in which the agent's response begins."""
 
 
-def cycled(cycle: CycleControl, frame: ScreenFrame) -> str | None:
+def read_cycle_value(cycle: CycleControl, frame: ScreenFrame) -> str | None:
     """Return the value that the screen shows; C{None} if it shows none."""
     for row in reversed(frame.rows[: frame.last_row + 1]):
         for value, pattern in cycle.shown.items():
@@ -21,7 +21,7 @@ def cycled(cycle: CycleControl, frame: ScreenFrame) -> str | None:
     return cycle.otherwise
 
 
-def key_towards(cycle: CycleControl, now: str | None, value: str) -> str:
+def choose_cycle_key(cycle: CycleControl, now: str | None, value: str) -> str:
     """Return the key that leads from one value to another."""
     order = list(cycle.shown)
     if cycle.back is None or now not in order or order.index(now) < order.index(value):
@@ -29,7 +29,7 @@ def key_towards(cycle: CycleControl, now: str | None, value: str) -> str:
     return cycle.back
 
 
-def confirming(command: CommandControl, dialog: AgentDialog | None) -> int | None:
+def find_confirming_option(command: CommandControl, dialog: AgentDialog | None) -> int | None:
     """Return the option that confirms the change; C{None} if there is no such question."""
     if dialog is None or command.confirms is None:
         return None
@@ -37,7 +37,7 @@ def confirming(command: CommandControl, dialog: AgentDialog | None) -> int | Non
     return next((n for n, label in labels.items() if re.search(command.confirms, label)), None)
 
 
-def told(command: CommandControl, words: str, frame: ScreenFrame) -> str | None:
+def read_command_result(command: CommandControl, words: str, frame: ScreenFrame) -> str | None:
     """Return the agent's response to the last C{words} on the screen; C{None} if there is none
     yet.
     """

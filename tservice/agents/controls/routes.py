@@ -32,19 +32,19 @@ class PermissionModeBody(RequestBody):
     permission_mode: Word
 
 
-class ModelAnswer(ResponseModel):
+class ModelSetResponse(ResponseModel):
     """The model as the agent calls it."""
 
     model: str
 
 
-class EffortAnswer(ResponseModel):
+class EffortSetResponse(ResponseModel):
     """The level that the agent told."""
 
     effort: str
 
 
-class PermissionModeAnswer(ResponseModel):
+class PermissionModeSetResponse(ResponseModel):
     """The mode that the screen shows."""
 
     permission_mode: str
@@ -56,39 +56,55 @@ class ControlRoutes:
     def __init__(self, controls: AgentControls) -> None:
         self._controls = controls
 
-    def operations(self) -> list[Operation]:
+    def build_operations(self) -> list[Operation]:
         """Return the operations."""
         return [
-            _put("model", self.model, "Another model for a running agent", ModelBody, ModelAnswer),
-            _put("effort", self.effort, "Another effort of it", EffortBody, EffortAnswer),
-            _put(
+            _make_operation(
+                "model",
+                self.set_model,
+                "Another model for a running agent",
+                ModelBody,
+                ModelSetResponse,
+            ),
+            _make_operation(
+                "effort", self.set_effort, "Another effort of it", EffortBody, EffortSetResponse
+            ),
+            _make_operation(
                 "permission-mode",
-                self.permission_mode,
+                self.set_permission_mode,
                 "Another permission mode of it",
                 PermissionModeBody,
-                PermissionModeAnswer,
+                PermissionModeSetResponse,
             ),
         ]
 
-    async def model(self, call: OperationCall) -> ModelAnswer:
+    async def set_model(self, call: OperationCall) -> ModelSetResponse:
         """Set the model."""
-        return ModelAnswer(model=await self._tell(call, ControlSetting.MODEL, call.body.model))
+        return ModelSetResponse(
+            model=await self._change_setting(call, ControlSetting.MODEL, call.body.model)
+        )
 
-    async def effort(self, call: OperationCall) -> EffortAnswer:
+    async def set_effort(self, call: OperationCall) -> EffortSetResponse:
         """Set the effort."""
-        return EffortAnswer(effort=await self._tell(call, ControlSetting.EFFORT, call.body.effort))
+        return EffortSetResponse(
+            effort=await self._change_setting(call, ControlSetting.EFFORT, call.body.effort)
+        )
 
-    async def permission_mode(self, call: OperationCall) -> PermissionModeAnswer:
+    async def set_permission_mode(self, call: OperationCall) -> PermissionModeSetResponse:
         """Set the permission mode."""
         asked = call.body.permission_mode
-        told = await self._tell(call, ControlSetting.PERMISSION_MODE, asked)
-        return PermissionModeAnswer(permission_mode=told)
+        told = await self._change_setting(call, ControlSetting.PERMISSION_MODE, asked)
+        return PermissionModeSetResponse(permission_mode=told)
 
-    async def _tell(self, call: OperationCall, setting: ControlSetting, value: str) -> str:
-        return await self._controls.tell(call.id, setting, value, call.identity, call.reauthorize)
+    async def _change_setting(
+        self, call: OperationCall, setting: ControlSetting, value: str
+    ) -> str:
+        return await self._controls.change_setting(
+            call.id, setting, value, call.identity, call.reauthorize
+        )
 
 
-def _put(
+def _make_operation(
     name: str, handler: Handler, summary: str, body: type[BaseModel], answer: type[BaseModel]
 ) -> Operation:
     return Operation(

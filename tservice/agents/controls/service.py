@@ -9,12 +9,21 @@ from functools import partial
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.agents.activity.submits import has_draft
-from tservice.agents.approvals.answers import Action, Answer
-from tservice.agents.approvals.keys import Answerer, DialogChanged, Untaken
-from tservice.agents.approvals.screen import AnswerScreen
-from tservice.agents.controls.reading import confirming, cycled, key_towards, told
-from tservice.agents.interfaces import IAgents, Look
+from tservice.agents.activity.submission_end import has_draft
+from tservice.agents.approvals.answer_delivery import (
+    DialogAnswerer,
+    DialogChangedError,
+    KeyIgnoredError,
+)
+from tservice.agents.approvals.answer_screen import AnswerScreen
+from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
+from tservice.agents.controls.reading import (
+    choose_cycle_key,
+    find_confirming_option,
+    read_command_result,
+    read_cycle_value,
+)
+from tservice.agents.interfaces import AgentScreen, IAgents
 from tservice.clis.interfaces import (
     AgentControl,
     CliEntry,
@@ -71,13 +80,13 @@ class AgentControls:
         self._clis = clis
         self._busy: set[str] = set()
 
-    async def tell(
+    async def change_setting(
         self,
         session_id: str,
         setting: ControlSetting,
         value: str,
         caller: Identity,
-        again: Reauthorize = accept_always,
+        reauthorize: Reauthorize = accept_always,
     ) -> str:
         """Set a value and return the value that the agent's screen shows then.
 
@@ -89,29 +98,33 @@ class AgentControls:
             it.
         """
         session = self._sessions.get(session_id, caller)
-        entry, control = self._control(session, setting)
-        _check(entry, control, setting, value, caller)
+        entry, control = self._find_control(session, setting)
+        _check_value(entry, control, setting, value, caller)
 
-        def judged() -> None:
-            again()
+        def check_permission() -> None:
+            reauthorize()
             self._sessions.check_sender(session_id, caller)
 
-        judged()
-        with self._alone(session_id):
-            await self._drawn(session_id)
-            await self._look(session_id)
+        check_permission()
+        with self._claim_session(session_id):
+            await self._wait_until_drawn(session_id)
+            await self._look_at_rest(session_id)
             if isinstance(control.way, CycleControl):
-                return await self._cycle(session_id, control.way, value, caller)
-            found = await self._command(session_id, control.way, value, caller, judged)
+                return await self._cycle_to_value(session_id, control.way, value, caller)
+            found = await self._run_command(
+                session_id, control.way, value, caller, check_permission
+            )
             if setting is ControlSetting.MODEL:
                 self._sessions.report_model(session_id, ModelSource.SCREEN, found)
             return found
 
     # -- internal
 
-    def _control(self, session: Session, setting: ControlSetting) -> tuple[CliEntry, AgentControl]:
+    def _find_control(
+        self, session: Session, setting: ControlSetting
+    ) -> tuple[CliEntry, AgentControl]:
         entry = self._clis.get_entry(session.mode)
-        control = None if entry is None else _controls_of(entry)[setting]
+        control = None if entry is None else _get_controls(entry)[setting]
         if entry is None or control is None:
             raise invalid_field(
                 setting, f"cannot be set in a running session of mode {session.mode}"
@@ -119,7 +132,7 @@ class AgentControls:
         return entry, control
 
     @contextmanager
-    def _alone(self, session_id: str) -> Iterator[None]:
+    def _claim_session(self, session_id: str) -> Iterator[None]:
         if session_id in self._busy:
             raise state_conflict("another setting is being changed")
         self._busy.add(session_id)
@@ -128,7 +141,7 @@ class AgentControls:
         finally:
             self._busy.discard(session_id)
 
-    async def _drawn(self, session_id: str) -> None:
+    async def _wait_until_drawn(self, session_id: str) -> None:
         """Wait until recently typed text is on the screen, because it may be a draft."""
         pane = self._sessions.get_pane(session_id)
         typed = None if pane is None else pane.typed_at
@@ -136,18 +149,18 @@ class AgentControls:
         if left > 0:
             await sleep(self._clock, left)
 
-    async def _look(self, session_id: str) -> Look:
+    async def _look_at_rest(self, session_id: str) -> AgentScreen:
         """Look at an agent that rests.
 
         @raise ServiceError: 409: it does not rest, or its composer contains a draft.
         """
-        look = await self._agents.look(session_id)
+        look = await self._agents.capture_screen(session_id)
         session = self._sessions.get(session_id)
         for pause in RESTS if session.status is SessionStatus.IDLE else ():
             if not look.reading.working:
                 break
             await sleep(self._clock, pause)
-            look = await self._agents.look(session_id)
+            look = await self._agents.capture_screen(session_id)
         if look.reading.dialog is not None:
             raise state_conflict(
                 f"the agent shows a dialog, answer it first ({look.reading.evidence})"
@@ -156,30 +169,30 @@ class AgentControls:
             raise state_conflict("a turn is running")
         if not look.reading.composer_ready:
             raise state_conflict("the agent's composer is not on the screen")
-        if has_draft(look.frame, self._agents.rules_of(session.mode)):
+        if has_draft(look.frame, self._agents.get_screen_rules(session.mode)):
             raise state_conflict("the composer contains a draft")
         return look
 
-    async def _cycle(
+    async def _cycle_to_value(
         self, session_id: str, cycle: CycleControl, value: str, caller: Identity
     ) -> str:
         """Press the key until the screen shows the value."""
-        look = await self._look(session_id)
+        look = await self._look_at_rest(session_id)
         passed: list[str | None] = []
         for _ in range(ROUND):
-            now = cycled(cycle, look.frame)
+            now = read_cycle_value(cycle, look.frame)
             if now == value:
                 return value
             if now in passed:
                 break
             passed.append(now)
-            await self._sessions.send_key(session_id, key_towards(cycle, now, value), caller)
-            if not await self._until(session_id, partial(_left, cycle, now)):
+            await self._sessions.send_key(session_id, choose_cycle_key(cycle, now, value), caller)
+            if not await self._wait_for_look(session_id, partial(_has_left_value, cycle, now)):
                 raise operation_failed(f"the agent did not change from {now or 'what it shows'}")
-            look = await self._look(session_id)
+            look = await self._look_at_rest(session_id)
         raise operation_failed(f"the agent offers only {', '.join(filter(None, passed))} here")
 
-    async def _command(
+    async def _run_command(
         self,
         session_id: str,
         command: CommandControl,
@@ -191,44 +204,48 @@ class AgentControls:
         await self._sessions.send_prompt(session_id, words, caller)
         for pause in LOOKS:
             await sleep(self._clock, pause)
-            look = await self._agents.look(session_id)
-            said = told(command, words, look.frame)
+            look = await self._agents.capture_screen(session_id)
+            said = read_command_result(command, words, look.frame)
             if said is not None and (command.echoes or said == value):
                 return said
-            option = confirming(command, look.reading.dialog)
+            option = find_confirming_option(command, look.reading.dialog)
             if option is not None:
-                await self._confirm(session_id, look, option, again)
+                await self._confirm_change(session_id, look, option, again)
         # It may have opened a list of values instead.
         await self._sessions.send_key(session_id, "Escape", caller)
         # The search text of that list is in the place of a draft until the list is closed.
-        rules = self._agents.rules_of(self._sessions.get(session_id).mode)
-        await self._until(session_id, partial(_rests, rules))
+        rules = self._agents.get_screen_rules(self._sessions.get(session_id).mode)
+        await self._wait_for_look(session_id, partial(_is_at_rest, rules))
         raise operation_failed(f"the agent did not take {value}; look at the terminal")
 
-    async def _confirm(self, session_id: str, look: Look, option: int, again: Reauthorize) -> None:
+    async def _confirm_change(
+        self, session_id: str, look: AgentScreen, option: int, again: Reauthorize
+    ) -> None:
         """Pick C{option} of the captured dialog, if it is still there."""
         session, pane = self._sessions.get(session_id), self._sessions.get_pane(session_id)
         dialog = look.reading.dialog
         if pane is None or dialog is None:
             return
-        screen = AnswerScreen(self._clock, pane, self._agents.rules_of(session.mode))
-        answer = Answer(action=Action.OPTION, options=(option,))
+        screen = AnswerScreen(self._clock, pane, self._agents.get_screen_rules(session.mode))
+        answer = DialogAnswer(action=AnswerAction.OPTION, options=(option,))
         try:
-            await Answerer(self._clock, screen, again=again).give(answer, dialog.frame_hash)
-        except (DialogChanged, Untaken) as error:
+            await DialogAnswerer(self._clock, screen, again=again).give_answer(
+                answer, dialog.frame_hash
+            )
+        except (DialogChangedError, KeyIgnoredError) as error:
             raise operation_failed(
                 f"the agent's confirmation dialog was not answered: {error}"
             ) from error
 
-    async def _until(self, session_id: str, holds: Callable[[Look], bool]) -> bool:
+    async def _wait_for_look(self, session_id: str, holds: Callable[[AgentScreen], bool]) -> bool:
         for pause in LOOKS:
             await sleep(self._clock, pause)
-            if holds(await self._agents.look(session_id)):
+            if holds(await self._agents.capture_screen(session_id)):
                 return True
         return False
 
 
-def _controls_of(entry: CliEntry) -> Mapping[ControlSetting, AgentControl | None]:
+def _get_controls(entry: CliEntry) -> Mapping[ControlSetting, AgentControl | None]:
     controls = entry.capabilities.controls
     return {
         ControlSetting.MODEL: controls.model,
@@ -237,16 +254,16 @@ def _controls_of(entry: CliEntry) -> Mapping[ControlSetting, AgentControl | None
     }
 
 
-def _rests(rules: ScreenRules, look: Look) -> bool:
+def _is_at_rest(rules: ScreenRules, look: AgentScreen) -> bool:
     reading = look.reading
     return reading.composer_ready and reading.dialog is None and not has_draft(look.frame, rules)
 
 
-def _left(cycle: CycleControl, value: str | None, look: Look) -> bool:
-    return cycled(cycle, look.frame) != value
+def _has_left_value(cycle: CycleControl, value: str | None, look: AgentScreen) -> bool:
+    return read_cycle_value(cycle, look.frame) != value
 
 
-def _check(
+def _check_value(
     entry: CliEntry, control: AgentControl, setting: ControlSetting, value: str, caller: Identity
 ) -> None:
     param, rule = None, None

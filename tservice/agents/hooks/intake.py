@@ -9,17 +9,22 @@ from typing import Any
 from attrs import define, field
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.agents.activity.machine import Doing
-from tservice.agents.activity.sources import Agents
-from tservice.agents.activity.tracker import Tracker
-from tservice.agents.approvals.model import tool_summary
-from tservice.agents.hooks.model import CLEAR, Dialogs, PaneConversations, Tools
-from tservice.agents.hooks.senders import told_of
-from tservice.agents.hooks.todos import Todos
+from tservice.agents.activity.activity_machine import AgentState
+from tservice.agents.activity.activity_tracker import ActivityTracker
+from tservice.agents.activity.agent_registry import AgentRegistry
+from tservice.agents.approvals.model import summarize_tool
+from tservice.agents.hooks.hook_classification import (
+    CLEAR,
+    DialogHookMerger,
+    PaneConversations,
+    RunningTools,
+)
+from tservice.agents.hooks.hook_permissions import get_reported_session
+from tservice.agents.hooks.todo_tracker import TodoTracker
 from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
 from tservice.agents.store import AgentStore
-from tservice.agents.todos import current_of
-from tservice.agents.transcripts.proofs import Proofs
+from tservice.agents.todos import find_current_todo
+from tservice.agents.transcripts.prompt_proofs import PromptProofs
 from tservice.clis.interfaces import HookSupport, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
@@ -51,13 +56,13 @@ _RESTS = {
 
 
 @define
-class _Told:
+class _SessionHookState:
     """State collected from the hooks of one session."""
 
     conversations: PaneConversations
-    dialogs: Dialogs = field(factory=Dialogs)
-    tools: Tools = field(factory=Tools)
-    todos: Todos = field(factory=Todos)
+    dialogs: DialogHookMerger = field(factory=DialogHookMerger)
+    tools: RunningTools = field(factory=RunningTools)
+    todos: TodoTracker = field(factory=TodoTracker)
 
 
 class HookIntake:
@@ -74,9 +79,9 @@ class HookIntake:
         hub: EventHub,
         sessions: Callable[[], ISessions],
         clis: ICliRegistry,
-        agents: Agents,
+        agents: AgentRegistry,
         store: AgentStore,
-        proofs: Proofs,
+        proofs: PromptProofs,
     ) -> None:
         self._clock = clock
         self._hub = hub
@@ -85,10 +90,10 @@ class HookIntake:
         self._agents = agents
         self._store = store
         self._proofs = proofs
-        self._told: dict[str, _Told] = {}
-        self.stop = hub.subscribe(self._heard)
+        self._told: dict[str, _SessionHookState] = {}
+        self.stop = hub.subscribe(self._handle_event)
 
-    def take(
+    def take_event(
         self,
         event: HookEvent,
         session_id: str,
@@ -100,48 +105,52 @@ class HookIntake:
         @param data: the hook's payload as received.
         @raise ServiceError: 404: no such session, or not visible to C{caller}.
         """
-        session = told_of(self._sessions(), session_id, caller)
+        session = get_reported_session(self._sessions(), session_id, caller)
         notice = HookNotice(
             session_id=session_id,
             event=event,
             at=now_ms(self._clock),
             data=reduce_data(data),
-            source=_text(data, "source"),
-            subagent=bool(_text(data, "agent_id")),
-            background=_count(data, "background_tasks"),
+            source=_get_text(data, "source"),
+            subagent=bool(_get_text(data, "agent_id")),
+            background=_count_entries(data, "background_tasks"),
         )
         told = HookEventPayload(session_id=session_id, at=notice.at, data=dict(notice.data))
-        self._publish(session, _NAMES[event], told)
-        if self._speaks(session):
-            self._own(session, notice, data or {})
+        self._publish_event(session, _NAMES[event], told)
+        if self._has_hooks(session):
+            self._handle_own_event(session, notice, data or {})
         return notice
 
     # -- internal
 
-    def _speaks(self, session: Session) -> bool:
+    def _has_hooks(self, session: Session) -> bool:
         entry = self._clis.get_entry(session.mode)
         return entry is not None and entry.capabilities.hooks is not HookSupport.NONE
 
-    def _own(self, session: Session, notice: HookNotice, data: Mapping[str, Any]) -> None:
+    def _handle_own_event(
+        self, session: Session, notice: HookNotice, data: Mapping[str, Any]
+    ) -> None:
         told = self._told.get(session.id)
         if told is None:
             last = session.conversation_ids[-1] if session.conversation_ids else None
-            told = self._told[session.id] = _Told(PaneConversations(last))
+            told = self._told[session.id] = _SessionHookState(PaneConversations(last))
         conversation = str(notice.data.get("session_id", ""))
         if not told.conversations.is_own(notice.event, conversation, notice.source):
             return
-        self._remember(session, notice, conversation)
+        self._record_conversation(session, notice, conversation)
         if notice.event is HookEvent.PROMPT_SUBMITTED:
-            self._proofs.heard(session.id, data.get("prompt"), notice.at, data.get("prompt_id"))
+            self._proofs.add_hook_report(
+                session.id, data.get("prompt"), notice.at, data.get("prompt_id")
+            )
         if notice.event is HookEvent.SESSION_START and notice.source == CLEAR:
-            told.todos = Todos()
+            told.todos = TodoTracker()
         elif notice.event is HookEvent.TOOL_ENDED and not notice.subagent:
-            tool, given = _text(data, "tool_name"), data.get("tool_input")
-            told.todos.heard(tool, given, data.get("tool_response"))
-        self._note_work(session, notice, told)
-        self._signal(session, notice, told.dialogs)
+            tool, given = _get_text(data, "tool_name"), data.get("tool_input")
+            told.todos.handle_tool(tool, given, data.get("tool_response"))
+        self._record_work(session, notice, told)
+        self._send_signals(session, notice, told.dialogs)
 
-    def _remember(self, session: Session, notice: HookNotice, conversation: str) -> None:
+    def _record_conversation(self, session: Session, notice: HookNotice, conversation: str) -> None:
         fields: dict[str, Any] = {}
         if not session.hooks_available:
             fields["hooks_available"] = True
@@ -152,47 +161,49 @@ class HookIntake:
         if fields:
             self._sessions().update_record(session.id, **fields)
         path = notice.data.get("transcript_path")
-        if path and path != self._store.transcript(session.id):
-            self._store.keep_transcript(session.id, path)
+        if path and path != self._store.get_transcript_path(session.id):
+            self._store.save_transcript_path(session.id, path)
 
-    def _note_work(self, session: Session, notice: HookNotice, told: _Told) -> None:
+    def _record_work(self, session: Session, notice: HookNotice, told: _SessionHookState) -> None:
         """Record the work in the turn and in the background; the work of subagents is not
         recorded.
         """
         if not notice.subagent:
-            told.tools.heard(notice.event, _tool(notice))
+            told.tools.handle_event(notice.event, _describe_tool(notice))
         fields: dict[str, Any] = {}
-        if told.tools.current != session.current_tool:
-            fields["current_tool"] = told.tools.current
-        todos = told.todos.all or None
+        if told.tools.current_tool != session.current_tool:
+            fields["current_tool"] = told.tools.current_tool
+        todos = told.todos.entries or None
         if todos != session.todos:
-            fields |= {"todos": todos, "current_task": current_of(told.todos.all)}
+            fields |= {"todos": todos, "current_task": find_current_todo(told.todos.entries)}
         if notice.event is HookEvent.STOP and notice.background != session.background_tasks:
             fields["background_tasks"] = notice.background
         if fields:
             self._sessions().update_record(session.id, durable=False, **fields)
 
-    def _signal(self, session: Session, notice: HookNotice, dialogs: Dialogs) -> None:
-        watch = self._agents.watch_of(session.id)
-        reason = _reason(notice)
+    def _send_signals(
+        self, session: Session, notice: HookNotice, dialogs: DialogHookMerger
+    ) -> None:
+        watch = self._agents.get_watch(session.id)
+        reason = _describe_reason(notice)
         if notice.event in DIALOGS:
-            blocked = watch is not None and watch.tracker.doing is Doing.BLOCKED
+            blocked = watch is not None and watch.tracker.state is AgentState.BLOCKED
             if watch is not None:
-                watch.tracker.asked(reason)
-            if dialogs.is_new(notice.name, blocked=blocked):
+                watch.tracker.record_dialog(reason)
+            if dialogs.is_new_dialog(notice.name, blocked=blocked):
                 self._publish_signal(session, EventName.SESSION_BLOCKED, notice.at)
             return
         if notice.event in (HookEvent.PROMPT_SUBMITTED, HookEvent.STOP, HookEvent.SESSION_START):
-            dialogs.turn_over()
+            dialogs.reset_turn()
         if notice.event is HookEvent.STOP:
             self._publish_signal(session, EventName.SESSION_STOP, notice.at)
         if watch is not None:
-            _move(watch.tracker, notice, reason)
+            _update_tracker(watch.tracker, notice, reason)
 
     def _publish_signal(self, session: Session, name: EventName, at: int) -> None:
-        self._publish(session, name, OccurrencePayload(id=session.id, at=at))
+        self._publish_event(session, name, OccurrencePayload(id=session.id, at=at))
 
-    def _publish(self, session: Session, name: EventName, payload: Payload) -> None:
+    def _publish_event(self, session: Session, name: EventName, payload: Payload) -> None:
         self._hub.publish(
             Event(
                 name=name,
@@ -202,19 +213,19 @@ class HookIntake:
             )
         )
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         """Handle a new process or the session's end: earlier hooks belong to the previous
         process.
         """
         if event.name in (EventName.SESSION_INTERACTIVE, EventName.SESSION_DELETED):
             self._told.pop(event.session_id or "", None)
-            self._proofs.forget(event.session_id or "")
+            self._proofs.forget_session(event.session_id or "")
         if event.name is EventName.SESSION_INTERACTIVE and event.session_id is not None:
-            self._told[event.session_id] = _Told(PaneConversations(None))
+            self._told[event.session_id] = _SessionHookState(PaneConversations(None))
         if event.name in _RESTS and event.session_id is not None:
             # No hook reports Escape, nor a crash.
             if event.session_id in self._told:
-                self._told[event.session_id].tools.over()
+                self._told[event.session_id].tools.clear_tools()
             self._forget_work(event.session_id, _RESTS[event.name])
 
     def _forget_work(self, session_id: str, names: tuple[str, ...]) -> None:
@@ -228,45 +239,45 @@ class HookIntake:
             self._sessions().update_record(session_id, durable=False, **fields)
 
 
-def _text(data: Mapping[str, Any] | None, key: str) -> str:
+def _get_text(data: Mapping[str, Any] | None, key: str) -> str:
     found = (data or {}).get(key)
     return found if isinstance(found, str) else ""
 
 
-def _reason(notice: HookNotice) -> str:
+def _describe_reason(notice: HookNotice) -> str:
     """Return one line for C{statusReason}: the starting tool, else the event."""
     if notice.event is not HookEvent.TOOL_STARTED or not notice.data.get("tool_name"):
         return f"{notice.event} hook"
-    return sanitize_text(f"tool {_tool(notice)}", REASON_CHARS) or str(notice.event)
+    return sanitize_text(f"tool {_describe_tool(notice)}", REASON_CHARS) or str(notice.event)
 
 
-def _tool(notice: HookNotice) -> str:
+def _describe_tool(notice: HookNotice) -> str:
     """Return the tool and its action, in one line."""
     words = (
-        f"{notice.data.get('tool_name', '')} {tool_summary(notice.data.get('tool_input')) or ''}"
+        f"{notice.data.get('tool_name', '')} {summarize_tool(notice.data.get('tool_input')) or ''}"
     )
     return sanitize_text(words, REASON_CHARS) or str(notice.event)
 
 
-def _count(data: Mapping[str, Any] | None, key: str) -> int | None:
+def _count_entries(data: Mapping[str, Any] | None, key: str) -> int | None:
     found = (data or {}).get(key)
     return len(found) if isinstance(found, list) else None
 
 
-def _move(tracker: Tracker, notice: HookNotice, reason: str) -> None:
+def _update_tracker(tracker: ActivityTracker, notice: HookNotice, reason: str) -> None:
     match notice.event:
         case HookEvent.STOP:
-            tracker.stopped(reason)
+            tracker.record_turn_end(reason)
         case HookEvent.PROMPT_SUBMITTED | HookEvent.AGENT_WORKING:
-            tracker.prompted(reason)
+            tracker.record_turn_start(reason)
         case HookEvent.ELICITATION_COMPLETE | HookEvent.ELICITATION_RESPONSE:
-            tracker.answered(reason)
+            tracker.record_dialog_answer(reason)
         case HookEvent.IDLE_PROMPT:
-            tracker.resting(reason)
+            tracker.record_rest(reason)
         case HookEvent.SESSION_START if notice.source == CLEAR:
             # Not a compaction, which continues after this hook.
-            tracker.carried_out(reason)
+            tracker.record_command_end(reason)
         case event if event in WORK and not notice.subagent:
-            tracker.acts(reason)
+            tracker.record_action(reason)
         case _:
             pass  # other events do not concern the turn

@@ -41,7 +41,7 @@ class TelemetryBody(RequestBody):
 class HookHandler(Protocol):
     """Handler of hook events."""
 
-    def take(
+    def take_event(
         self, event: HookEvent, session_id: str, data: Any, caller: Identity | None
     ) -> object: ...
 
@@ -49,20 +49,20 @@ class HookHandler(Protocol):
 class TelemetryHandler(Protocol):
     """Handler of status line reports."""
 
-    def take(self, session_id: str, data: Any, caller: Identity | None) -> str: ...
+    def take_report(self, session_id: str, data: Any, caller: Identity | None) -> str: ...
 
 
-def agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Operation]:
+def build_agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Operation]:
     """Return the operations that receive hooks and telemetry."""
 
-    async def hook(call: OperationCall) -> object:
+    async def handle_hook(call: OperationCall) -> object:
         body: HookBody = call.body
-        hooks.take(body.event, body.session_id, body.data, call.identity)
+        hooks.take_event(body.event, body.session_id, body.data, call.identity)
         return EmptyPayload()
 
-    async def report(call: OperationCall) -> object:
+    async def handle_report(call: OperationCall) -> object:
         body: TelemetryBody = call.body
-        line = telemetry.take(body.session_id, body.data, call.identity)
+        line = telemetry.take_report(body.session_id, body.data, call.identity)
         return RawReply(content=line.encode(), content_type="text/plain; charset=utf-8")
 
     return [
@@ -70,7 +70,7 @@ def agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Op
             method="POST",
             path="/api/hook-event",
             access=AccessRule.HOOK,
-            handler=hook,
+            handler=handle_hook,
             summary="Take in an agent's hook event",
             tag="Hooks",
             body=HookBody,
@@ -81,7 +81,7 @@ def agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Op
             method="POST",
             path="/api/status-telemetry",
             access=AccessRule.HOOK,
-            handler=report,
+            handler=handle_report,
             summary="Take in a status line's figures; answers the line to show",
             tag="Hooks",
             body=TelemetryBody,

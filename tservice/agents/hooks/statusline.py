@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 
-from tservice.agents.hooks.command import SECRET_VARIABLE, post, read_stdin
+from tservice.agents.hooks.hook_script import SECRET_VARIABLE, build_post, build_stdin_reader
 
 PATH = "/api/status-telemetry"
 BOUND = 2
@@ -50,7 +50,7 @@ exit 0
 """
 
 
-def status_command(own: str | None, seconds: float = OWN_LINE) -> str:
+def build_status_command(own: str | None, seconds: float = OWN_LINE) -> str:
     """Return the command of the C{statusLine} entry; its status is always 0.
 
     @param own: the user's own command, whose output is shown; C{None} shows the service's line.
@@ -58,8 +58,8 @@ def status_command(own: str | None, seconds: float = OWN_LINE) -> str:
     """
     text = _ALONE if own is None else _BOTH
     return (
-        text.replace("@READ", read_stdin())
-        .replace("@POST", post(PATH, _START, bound=BOUND))
+        text.replace("@READ", build_stdin_reader())
+        .replace("@POST", build_post(PATH, _START, bound=BOUND))
         .replace("@SECONDS", f"{seconds:g}")
         .replace("@LINE", shlex.quote(own or ""))
     )

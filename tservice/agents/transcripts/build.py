@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tservice.agents.interfaces import IAgents
-from tservice.agents.transcripts.history import History
-from tservice.agents.transcripts.homes import Homes, own_files
-from tservice.agents.transcripts.prices import Prices, packaged_prices
+from tservice.agents.transcripts.history import ConversationHistory
+from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
 from tservice.agents.transcripts.routes import TranscriptRoutes
-from tservice.agents.transcripts.service import Transcripts
-from tservice.agents.transcripts.usage.positions import TranscriptStore
+from tservice.agents.transcripts.service import TranscriptService
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_own_files
+from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.doors.thread_runners import make_owner_runner
@@ -19,24 +19,28 @@ from tservice.sessions.interfaces import ISessions
 
 def build_transcripts(
     ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
-) -> Feature[Transcripts]:
+) -> Feature[TranscriptService]:
     """Return the feature that reads the agents' conversation records, with the rights of their
     OS users.
     """
-    homes = Homes(
-        own=own_files(ground.home, clis),
+    homes = TranscriptHomes(
+        own=find_own_files(ground.home, clis),
         places=ground.places,
         inside=ground.bounds.get_folder_limit,
     )
-    store, usage = TranscriptStore(ground.database), UsageStore(ground.database)
-    prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
+    store, usage = ReadPositionStore(ground.database), UsageStore(ground.database)
+    prices = PriceTable(
+        packaged=load_packaged_prices(), chosen=lambda: ground.settings.get().model_prices
+    )
     look = make_owner_runner(ground.doors.files)
-    transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, usage, look, prices)
-    history = History(sessions, homes, look, ground.reactor.seconds)
+    transcripts = TranscriptService(
+        ground.reactor, sessions, agents, homes, store, usage, look, prices
+    )
+    history = ConversationHistory(sessions, homes, look, ground.reactor.seconds)
     return Feature(
         name="transcripts",
         service=transcripts,
-        operations=TranscriptRoutes(transcripts, history).operations(),
+        operations=TranscriptRoutes(transcripts, history).build_operations(),
         start=lambda: transcripts.start(ground.hub),
         close=transcripts.stop,
     )

@@ -13,10 +13,11 @@ from attrs import evolve
 from tservice.agents.transcripts.model import (
     NAME_CHARS,
     TEXT_LIMIT,
-    Failure,
-    Message,
-    Tally,
-    answered,
+    TranscriptMessage,
+    TranscriptTally,
+    TurnFailure,
+    add_answer,
+    add_prompt,
     as_count,
     as_id,
     as_map,
@@ -25,9 +26,8 @@ from tservice.agents.transcripts.model import (
     as_string,
     as_text,
     as_time,
-    prompted,
 )
-from tservice.agents.transcripts.usage.record import MessageUsage, Usage
+from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
 SYNTHETIC = "<synthetic>"
 """Model name on messages that the client itself writes in the agent's name."""
@@ -37,18 +37,18 @@ _PASTED = re.compile(r'</?pasted_content id="\w{1,16}">\n?')
 _COMMAND = re.compile(r"\s*(?:<[a-z-]+>|\[Request interrupted|Caveat: )")
 
 
-def unpasted(text: str) -> str:
+def strip_paste_tags(text: str) -> str:
     """Return a prompt as it was given: 2.1.330 puts a long paste between tags."""
     *before, last = _PASTED.split(text)
     return "".join((*map(str.rstrip, before), last))
 
 
-def is_own(text: str) -> bool:
+def is_client_text(text: str) -> bool:
     """Return true if the client wrote a text in the user's name: a command, or its output."""
     return _COMMAND.match(text) is not None
 
 
-def said(found: Mapping[str, Any]) -> Message | None:
+def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
     """Return the message of a line, if it contains one."""
     role = found.get("type")
     if role not in ("user", "assistant"):
@@ -60,13 +60,15 @@ def said(found: Mapping[str, Any]) -> Message | None:
         return None  # "No response requested.", in a conversation that continues
     text = as_text(message.get("content"))
     if role == "user":
-        text = unpasted(text)
-    if not text.strip() or (role == "user" and is_own(text)):
+        text = strip_paste_tags(text)
+    if not text.strip() or (role == "user" and is_client_text(text)):
         return None
-    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+    return TranscriptMessage(
+        role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp"))
+    )
 
 
-def given(found: Mapping[str, Any]) -> str | None:
+def parse_prompt(found: Mapping[str, Any]) -> str | None:
     """Return the prompt that a line reports first: it begins a turn, or enters the queue.
 
     A prompt from the queue is reported again when it is sent; so is the last one at times.
@@ -80,7 +82,7 @@ def given(found: Mapping[str, Any]) -> str | None:
     return as_text(as_map(found.get("message")).get("content"))
 
 
-def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
+def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> TranscriptTally:
     """Return the tally after one more line."""
     if found.get("isSidechain") is True:
         return tally
@@ -89,23 +91,23 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         conversation=as_id(found.get("sessionId")) or tally.conversation,
         cwd=as_name(found.get("cwd")) or tally.cwd,
     )
-    message, words = as_map(found.get("message")), said(found)
+    message, words = as_map(found.get("message")), parse_message(found)
     if words is not None and words.role == "user":
-        return prompted(tally, words)
+        return add_prompt(tally, words)
     if found.get("type") != "assistant":
         return tally
-    more = used(tally, found)
+    more = parse_usage(tally, found)
     if more is not None and (more.used.sent or more.used.output):
         context = more.used.sent + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
     if words is None:
         return tally
     if found.get("isApiErrorMessage") is True:
-        tally = evolve(tally, failure=Failure(text=words.text, at=words.timestamp))
-    return answered(tally, _name(found, message)[:NAME_CHARS], words)
+        tally = evolve(tally, failure=TurnFailure(text=words.text, at=words.timestamp))
+    return add_answer(tally, _message_id(found, message)[:NAME_CHARS], words)
 
 
-def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
+def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsage | None:
     """Return the usage of a line's message: one of the agent's, or of its subagents'.
 
     A message takes several lines, each with the usage so far, and other lines may be between them.
@@ -116,7 +118,7 @@ def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
     usage = as_map(message.get("usage"))
     if not cost and (message.get("model") == SYNTHETIC or not usage):
         return None
-    tokens = Usage(
+    tokens = ModelUsage(
         model=as_name(message.get("model")) or "",
         input=as_count(usage.get("input_tokens")),
         cache_read=as_count(usage.get("cache_read_input_tokens")),
@@ -124,8 +126,8 @@ def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
         output=as_count(usage.get("output_tokens")),
     )
     at = as_time(found.get("timestamp"))
-    return MessageUsage(name=_name(found, message), used=tokens, cost=cost, at=at)
+    return MessageUsage(name=_message_id(found, message), used=tokens, cost=cost, at=at)
 
 
-def _name(found: Mapping[str, Any], message: Mapping[str, Any]) -> str:
+def _message_id(found: Mapping[str, Any], message: Mapping[str, Any]) -> str:
     return str(message.get("id") or found.get("uuid") or found.get("timestamp") or "")

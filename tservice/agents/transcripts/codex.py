@@ -13,13 +13,14 @@ from typing import Any
 
 from attrs import evolve
 
-from tservice.agents.todos import kept, listed
+from tservice.agents.todos import encode_todos, parse_todos
 from tservice.agents.transcripts.model import (
     TEXT_LIMIT,
-    Failure,
-    Message,
-    Tally,
-    answered,
+    TranscriptMessage,
+    TranscriptTally,
+    TurnFailure,
+    add_answer,
+    add_prompt,
     as_count,
     as_id,
     as_map,
@@ -27,9 +28,8 @@ from tservice.agents.transcripts.model import (
     as_string,
     as_text,
     as_time,
-    prompted,
 )
-from tservice.agents.transcripts.usage.record import MessageUsage, Usage
+from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
 _ROLES = {
     "user_message": "user",
@@ -41,7 +41,7 @@ _PLAN = "update_plan"
 _AGREED = "Plan updated"
 
 
-def said(found: Mapping[str, Any]) -> Message | None:
+def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
     """Return the message of an event, if it contains one."""
     if found.get("type") != "event_msg":
         return None
@@ -54,10 +54,12 @@ def said(found: Mapping[str, Any]) -> Message | None:
         text = as_string(payload.get("message")) or ""
     if role is None or not text.strip():
         return None
-    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+    return TranscriptMessage(
+        role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp"))
+    )
 
 
-def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
+def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> TranscriptTally:
     """Return the tally after one more line."""
     payload = as_map(found.get("payload"))
     if found.get("type") == "session_meta":
@@ -75,28 +77,28 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
             turn=as_id(payload.get("turn_id")) or tally.turn,
         )
     if found.get("type") == "response_item":
-        return _planned(tally, payload)
-    words = said(found)
+        return _track_plan(tally, payload)
+    words = parse_message(found)
     if words is not None:
-        return prompted(tally, words) if words.role == "user" else answered(tally, "", words)
+        return add_prompt(tally, words) if words.role == "user" else add_answer(tally, "", words)
     if found.get("type") != "event_msg":
         return tally
     if payload.get("type") == "task_started":
         return evolve(tally, turn=as_id(payload.get("turn_id")) or tally.turn)
     if payload.get("type") == "token_count":
-        return _used(tally, as_map(payload.get("info")))
+        return _add_totals(tally, as_map(payload.get("info")))
     error = as_string(as_map(payload.get("error")).get("message"))
     if payload.get("type") == "task_complete" and error is not None:
-        return evolve(tally, failure=Failure(text=error, at=as_time(found.get("timestamp"))))
+        return evolve(tally, failure=TurnFailure(text=error, at=as_time(found.get("timestamp"))))
     return tally
 
 
-def _planned(tally: Tally, item: Mapping[str, Any]) -> Tally:
+def _track_plan(tally: TranscriptTally, item: Mapping[str, Any]) -> TranscriptTally:
     """Return the tally after a call of the plan's tool, or after its result."""
     name = as_name(item.get("call_id"))
     if item.get("type") == "function_call" and item.get("name") == _PLAN and name is not None:
-        plan = listed(_arguments(item).get("plan"), "step")
-        return evolve(tally, planned=None if plan is None else (name, kept(plan)))
+        plan = parse_todos(_parse_arguments(item).get("plan"), "step")
+        return evolve(tally, planned=None if plan is None else (name, encode_todos(plan)))
     if tally.planned is None or item.get("type") != "function_call_output":
         return tally
     asked, listing = tally.planned
@@ -106,27 +108,27 @@ def _planned(tally: Tally, item: Mapping[str, Any]) -> Tally:
     return evolve(tally, planned=None, todos=listing if agreed else tally.todos)
 
 
-def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
+def _parse_arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         return as_map(json.loads(as_string(call.get("arguments")) or "null"))
     except (ValueError, RecursionError):
         return {}
 
 
-def _used(tally: Tally, info: Mapping[str, Any]) -> Tally:
+def _add_totals(tally: TranscriptTally, info: Mapping[str, Any]) -> TranscriptTally:
     total = as_map(info.get("total_token_usage"))
     if not total:
         return tally
     last = as_map(info.get("last_token_usage"))
     return evolve(
         tally,
-        sum=_tokens(tally, total),
+        sum=_parse_tokens(tally, total),
         context=as_count(last.get("total_tokens")) or tally.context,
         window=as_count(info.get("model_context_window")) or tally.window,
     )
 
 
-def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
+def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsage | None:
     """Return the usage of a line's answer.
 
     Codex reports totals of the conversation. A copy of a conversation reports the same totals of
@@ -139,20 +141,24 @@ def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
     total, last = as_map(info.get("total_token_usage")), as_map(info.get("last_token_usage"))
     if not total:
         return None
-    now = _tokens(tally, total)
-    more = now.less(tally.sum) if tally.sum is not None else _tokens(tally, last or total)
+    now = _parse_tokens(tally, total)
+    more = (
+        now.subtract_usage(tally.sum)
+        if tally.sum is not None
+        else _parse_tokens(tally, last or total)
+    )
     if min(more.input, more.cache_read, more.output) < 0:
         # Codex started a new total.
-        more = _tokens(tally, last)
+        more = _parse_tokens(tally, last)
     if not more.sent and not more.output:
         return None
     name = f"{tally.turn or tally.conversation}/{now.sent}/{now.output}"
     return MessageUsage(name=name, used=more, at=as_time(found.get("timestamp")))
 
 
-def _tokens(tally: Tally, told: Mapping[str, Any]) -> Usage:
+def _parse_tokens(tally: TranscriptTally, told: Mapping[str, Any]) -> ModelUsage:
     cached, sent = as_count(told.get("cached_input_tokens")), as_count(told.get("input_tokens"))
-    return Usage(
+    return ModelUsage(
         model=tally.model or "",
         # Codex counts cached tokens as part of the input.
         input=max(0, sent - cached),

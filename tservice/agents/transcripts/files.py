@@ -12,15 +12,19 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from tservice.agents.transcripts.choice import EARLY_MS, Candidate, choose
-from tservice.agents.transcripts.sources import GEMINI, OPENCODE, head
-from tservice.agents.transcripts.stores import (
+from tservice.agents.transcripts.conversation_access import GEMINI, OPENCODE, read_head
+from tservice.agents.transcripts.conversation_choice import (
+    EARLY_MS,
+    ConversationCandidate,
+    choose_conversation,
+)
+from tservice.agents.transcripts.conversation_stores import (
     CODEX,
     PRIMARY,
     STORES,
     StoredConversation,
-    in_folders,
-    scan,
+    scan_conversations,
+    scan_folders,
 )
 from tservice.core.doors.sliced_sort import sort_in_slices
 from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
@@ -46,7 +50,7 @@ _OTHER = re.compile(r"[^A-Za-z0-9]")
 
 
 @frozen(kw_only=True)
-class Located:
+class LocatedTranscripts:
     """Transcripts of a session.
 
     @ivar path: its current conversation.
@@ -54,7 +58,7 @@ class Located:
     """
 
     path: Path
-    beside: tuple[StoredConversation, ...] = ()
+    related: tuple[StoredConversation, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -71,38 +75,40 @@ class TranscriptFiles:
     inside: FolderLimit = ANYWHERE
 
     @classmethod
-    def of_home(cls, home: Path) -> TranscriptFiles:
+    def from_home(cls, home: Path) -> TranscriptFiles:
         """Return the agents' default locations."""
         return cls(roots={mode: home / store.below for mode, store in STORES.items()})
 
     @property
-    def claude(self) -> Path:
+    def claude_folder(self) -> Path:
         """Claude Code's folder of folders, one for each working directory."""
         return self.roots[PRIMARY]
 
     @property
-    def codex(self) -> Path:
+    def codex_folder(self) -> Path:
         """Codex's folder of years."""
         return self.roots[CODEX]
 
-    def moved(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
+    def with_environment(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
         """Return the locations for an agent of C{mode} with the environment C{environ}."""
-        root = STORES[mode].moved(environ) if mode in STORES else None
+        root = STORES[mode].find_moved_root(environ) if mode in STORES else None
         return self if root is None else evolve(self, roots={**self.roots, mode: root})
 
-    def folder_of(self, working_dir: str) -> Path:
+    def get_claude_folder(self, working_dir: str) -> Path:
         """Return Claude Code's folder for a working directory; it counts characters as
         JavaScript does.
         """
-        return self.claude / _OTHER.sub(lambda sign: "-" * _units(sign[0]), working_dir)
+        return self.claude_folder / _OTHER.sub(
+            lambda sign: "-" * _count_utf16_units(sign[0]), working_dir
+        )
 
-    def named(self, session: Session, told: str | None) -> Path | None:
+    def find_named(self, session: Session, named_path: str | None) -> Path | None:
         """Return the file that a hook named, if it belongs to this session's folder.
 
         A holder of the hook secret can name any file; other folders belong to other users.
         """
-        folder = os.path.realpath(self.folder_of(session.working_dir))
-        path = None if told is None else _real(told)
+        folder = os.path.realpath(self.get_claude_folder(session.working_dir))
+        path = None if named_path is None else _resolve_path(named_path)
         if path is None:
             return None
         inside = os.path.dirname(path) == folder and path.endswith(".jsonl")
@@ -110,8 +116,8 @@ class TranscriptFiles:
             return None
         return Path(path)
 
-    def locate(
-        self, session: Session, told: str | None, taken: Collection[str], *, shared: bool
+    def find_conversation(
+        self, session: Session, named_path: str | None, taken: Collection[str], *, shared: bool
     ) -> Path | None:
         """Return the session's conversation; C{None} if there is none yet, or if it is ambiguous.
 
@@ -120,98 +126,103 @@ class TranscriptFiles:
         @param shared: other sessions of the mode use the folder.
         """
         if session.mode != PRIMARY:
-            candidates = self._candidates(session, taken)
+            candidates = self._list_candidates(session, taken)
             own = [each for each in candidates if each.begins.parent is None]
-            chosen = choose(session, own, shared=shared)
+            chosen = choose_conversation(session, own, shared=shared)
             return None if chosen is None else chosen.path
-        return self.named(session, told) or self._known(session)
+        return self.find_named(session, named_path) or self._find_known(session)
 
-    def located(
-        self, session: Session, told: str | None, taken: Collection[str], *, shared: bool
-    ) -> Located | None:
+    def find_transcripts(
+        self, session: Session, named_path: str | None, taken: Collection[str], *, shared: bool
+    ) -> LocatedTranscripts | None:
         """Find the session's conversation, and all other transcripts with its usage.
 
-        The arguments are those of L{locate}.
+        The arguments are those of L{find_conversation}.
         """
         if session.mode == PRIMARY:
-            path = self.locate(session, told, taken, shared=shared)
+            path = self.find_conversation(session, named_path, taken, shared=shared)
             return (
-                None if path is None else Located(path=path, beside=self._claude_s(session, path))
+                None
+                if path is None
+                else LocatedTranscripts(path=path, related=self._find_claude_related(session, path))
             )
-        candidates = self._candidates(session, taken)
+        candidates = self._list_candidates(session, taken)
         own = [each for each in candidates if each.begins.parent is None]
-        chosen = choose(session, own, shared=shared)
+        chosen = choose_conversation(session, own, shared=shared)
         if chosen is None:
             return None
         if session.mode == OPENCODE:
             # One query of its database covers all of them.
-            return Located(path=chosen.path)
+            return LocatedTranscripts(path=chosen.path)
         known = {*session.conversation_ids}
         known |= {str(each.begins.conversation) for each in own if each.found == chosen}
-        beside = [each.found for each in _family(candidates, known) if each.found != chosen]
+        beside = [each.found for each in _collect_family(candidates, known) if each.found != chosen]
         if session.mode == GEMINI:
             for each in sorted(known):
-                beside += in_folders(chosen.path.parent / each, GEMINI, 1)
-        return Located(path=chosen.path, beside=tuple(nlargest(BESIDE, beside, key=_at)))
+                beside += scan_folders(chosen.path.parent / each, GEMINI, 1)
+        return LocatedTranscripts(
+            path=chosen.path, related=tuple(nlargest(BESIDE, beside, key=_get_time))
+        )
 
-    def resumable(self, session: Session) -> str | None:
+    def find_resumable(self, session: Session) -> str | None:
         """Return the last of the session's conversations that is on disk and contains a prompt."""
         for conversation in reversed(session.conversation_ids):
             if any(
-                self._is_resumable(each, conversation) for each in self._like(session, conversation)
+                self._is_resumable(each, conversation)
+                for each in self._find_similar(session, conversation)
             ):
                 return conversation
         return None
 
-    def is_another_s(self, session: Session, conversation: str) -> bool:
+    def is_of_other_account(self, session: Session, conversation: str) -> bool:
         """Return true if the session's agent would resume a conversation of another account."""
         return any(
-            head(each.path, each.mode).conversation == conversation
+            read_head(each.path, each.mode).conversation == conversation
             and self._is_foreign(each.path, each.mode)
-            for each in self._like(session, conversation)
+            for each in self._find_similar(session, conversation)
         )
 
-    def all(self) -> list[StoredConversation]:
+    def list_all(self) -> list[StoredConversation]:
         """Return all conversations, newest first, within the limits of one search of each
         location.
         """
-        return all_transcripts([self])
+        return list_transcripts([self])
 
-    def _claude_s(self, session: Session, path: Path) -> tuple[StoredConversation, ...]:
+    def _find_claude_related(self, session: Session, path: Path) -> tuple[StoredConversation, ...]:
         """Return the transcripts related to Claude Code's C{path}."""
-        folder = Path(os.path.realpath(self.folder_of(session.working_dir)))
+        folder = Path(os.path.realpath(self.get_claude_folder(session.working_dir)))
         found: list[StoredConversation] = []
         for conversation in dict.fromkeys((*session.conversation_ids, path.stem)):
-            earlier = self.named(session, str(folder / f"{conversation}.jsonl"))
+            earlier = self.find_named(session, str(folder / f"{conversation}.jsonl"))
             if earlier is None:
                 continue
             if earlier.name != path.name:
-                found += _stored(earlier)
+                found += _stat_conversation(earlier)
             inside = folder / conversation / SUBAGENTS
             if os.path.realpath(inside) == str(inside):
-                found += in_folders(inside, PRIMARY, SUBAGENT_DEPTH)
-        return tuple(nlargest(BESIDE, found, key=_at))
+                found += scan_folders(inside, PRIMARY, SUBAGENT_DEPTH)
+        return tuple(nlargest(BESIDE, found, key=_get_time))
 
-    def _known(self, session: Session) -> Path | None:
+    def _find_known(self, session: Session) -> Path | None:
         for conversation in reversed(session.conversation_ids):
-            path = self.folder_of(session.working_dir) / f"{conversation}.jsonl"
-            found = self.named(session, str(path))
+            path = self.get_claude_folder(session.working_dir) / f"{conversation}.jsonl"
+            found = self.find_named(session, str(path))
             if found is not None:
                 return found
         return None
 
-    def _like(self, session: Session, conversation: str) -> Iterable[StoredConversation]:
+    def _find_similar(self, session: Session, conversation: str) -> Iterable[StoredConversation]:
         """Return the conversations whose name may be that of C{conversation}."""
         part = conversation[:NAME_CHARS]
         root = self.roots[session.mode]
         if session.mode == PRIMARY:
             # It resumes conversations of its own folder only.
-            root = self.folder_of(session.working_dir)
-        found = scan(root, session.mode)
+            root = self.get_claude_folder(session.working_dir)
+        found = scan_conversations(root, session.mode)
         return islice((each for each in found if part in each.path.name), CANDIDATES)
 
     def _is_resumable(self, found: StoredConversation, conversation: str) -> bool:
-        begins = head(found.path, found.mode)
+        begins = read_head(found.path, found.mode)
         own = begins.conversation == conversation and begins.prompts > 0
         return own and not self._is_foreign(found.path, found.mode)
 
@@ -219,28 +230,30 @@ class TranscriptFiles:
         """Return true if a conversation belongs to another account, or its owner is unknown."""
         if self.inside == ANYWHERE:
             return False
-        begun = head(path, mode).cwd
+        begun = read_head(path, mode).cwd
         return begun is None or not self.inside.accepts_folder(begun)
 
-    def _candidates(self, session: Session, taken: Collection[str]) -> list[Candidate]:
-        every = scan(self.roots[session.mode], session.mode)
+    def _list_candidates(
+        self, session: Session, taken: Collection[str]
+    ) -> list[ConversationCandidate]:
+        every = scan_conversations(self.roots[session.mode], session.mode)
         newest = nlargest(CANDIDATES, every, key=lambda each: each.at)
         here = os.path.realpath(session.working_dir)
         found = []
         for each in newest:
             if str(each.path) in taken or each.at < session.created_at - EARLY_MS:
                 continue
-            begins = head(each.path, session.mode)
+            begins = read_head(each.path, session.mode)
             ids = session.conversation_ids
             known = begins.conversation in ids or begins.parent in ids
             if known and self._is_foreign(each.path, session.mode):
                 continue
-            if known or (begins.cwd is not None and _real(begins.cwd) == here):
-                found.append(Candidate(found=each, begins=begins))
+            if known or (begins.cwd is not None and _resolve_path(begins.cwd) == here):
+                found.append(ConversationCandidate(found=each, begins=begins))
         return found
 
 
-def _units(sign: str) -> int:
+def _count_utf16_units(sign: str) -> int:
     """Return the number of UTF-16 units of a character.
 
     No codec is used: a thread that acts as another user may be unable to read that part of Python.
@@ -248,7 +261,9 @@ def _units(sign: str) -> int:
     return 2 if ord(sign) > 0xFFFF else 1
 
 
-def _family(candidates: Iterable[Candidate], known: set[str]) -> Iterable[Candidate]:
+def _collect_family(
+    candidates: Iterable[ConversationCandidate], known: set[str]
+) -> Iterable[ConversationCandidate]:
     """Return the candidates that are in C{known}, and their subagents, recursively."""
     every = tuple(candidates)
     size = 0
@@ -259,18 +274,18 @@ def _family(candidates: Iterable[Candidate], known: set[str]) -> Iterable[Candid
     return (each for each in every if each.begins.conversation in known)
 
 
-def _stored(path: Path) -> Iterable[StoredConversation]:
+def _stat_conversation(path: Path) -> Iterable[StoredConversation]:
     with suppress(OSError):
         status = path.lstat()
         at = int(status.st_mtime * 1000)
         yield StoredConversation(path=path, mode=PRIMARY, at=at, size=status.st_size)
 
 
-def _at(found: StoredConversation) -> int:
+def _get_time(found: StoredConversation) -> int:
     return found.at
 
 
-def _real(told: str) -> str | None:
+def _resolve_path(told: str) -> str | None:
     """Return the real path; C{None} for a path that no file system has: with a NUL, or a lone
     surrogate.
     """
@@ -279,9 +294,9 @@ def _real(told: str) -> str | None:
     return None
 
 
-def all_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversation]:
+def list_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversation]:
     """Return all conversations, newest first, within the limits of one search of each location."""
     every = tuple(places)
     roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())
-    found = (transcript for mode, root in roots for transcript in scan(root, mode))
+    found = (transcript for mode, root in roots for transcript in scan_conversations(root, mode))
     return list(sort_in_slices(found, lambda each: (-each.at, str(each.path))))

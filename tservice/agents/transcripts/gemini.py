@@ -11,76 +11,78 @@ from typing import Any
 
 from attrs import evolve
 
-from tservice.agents.todos import kept, listed
+from tservice.agents.todos import encode_todos, parse_todos
 from tservice.agents.transcripts.model import (
     NAME_CHARS,
     TEXT_LIMIT,
-    Failure,
     ListedTodos,
-    Message,
-    Tally,
-    answered,
+    TranscriptMessage,
+    TranscriptTally,
+    TurnFailure,
+    add_answer,
+    add_prompt,
     as_count,
     as_id,
     as_map,
     as_name,
     as_text,
     as_time,
-    prompted,
 )
-from tservice.agents.transcripts.usage.record import MessageUsage, Usage
+from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
 _ROLES = {"user": "user", "gemini": "assistant"}
 _TODOS = "write_todos"
 _SURROUNDINGS = "<session_context>"
 
 
-def said(found: Mapping[str, Any]) -> Message | None:
+def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
     """Return the message of a line, if it contains one."""
     role, text = _ROLES.get(str(found.get("type"))), as_text(found.get("content"))
     if role is None or not text.strip() or text.startswith(_SURROUNDINGS):
         return None
-    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+    return TranscriptMessage(
+        role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp"))
+    )
 
 
-def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
+def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> TranscriptTally:
     """Return the tally after one more line."""
     if "projectHash" in found:
         return evolve(tally, conversation=as_id(found.get("sessionId")) or tally.conversation)
-    name, words = str(found.get("id") or "")[:NAME_CHARS], said(found)
+    name, words = str(found.get("id") or "")[:NAME_CHARS], parse_message(found)
     if words is not None and words.role == "user":
-        return prompted(tally, words)
+        return add_prompt(tally, words)
     if found.get("type") == "error":
         text = as_text(found.get("content"))
-        return evolve(tally, failure=Failure(text=text, at=as_time(found.get("timestamp"))))
+        return evolve(tally, failure=TurnFailure(text=text, at=as_time(found.get("timestamp"))))
     if found.get("type") != "gemini":
         return tally
-    tally = evolve(tally, todos=_todos(tally.todos, found.get("toolCalls")))
-    more = used(tally, found)
+    tally = evolve(tally, todos=_update_todos(tally.todos, found.get("toolCalls")))
+    more = parse_usage(tally, found)
     if more is not None:
         context = as_count(as_map(found.get("tokens")).get("total"))
         context = context or more.used.sent + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
     # A repeated message is complete each time, not a further part of the answer.
-    return tally if words is None else answered(evolve(tally, response_id=""), name, words)
+    return tally if words is None else add_answer(evolve(tally, response_id=""), name, words)
 
 
-def _todos(before: ListedTodos, called: Any) -> ListedTodos:
+def _update_todos(before: ListedTodos, called: Any) -> ListedTodos:
     """Return the list after a message's tools; a refused call changes nothing."""
     for call in map(as_map, called if isinstance(called, list) else ()):
         if call.get("name") == _TODOS and call.get("status") == "success":
-            told = listed(as_map(call.get("args")).get("todos"), "description")
-            before = before if told is None else kept(told)
+            told = parse_todos(as_map(call.get("args")).get("todos"), "description")
+            before = before if told is None else encode_todos(told)
     return before
 
 
-def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
+def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsage | None:
     """Return the usage of a line's message."""
     tokens = as_map(found.get("tokens"))
     if found.get("type") != "gemini" or not tokens:
         return None
     sent, cached = as_count(tokens.get("input")), as_count(tokens.get("cached"))
-    more = Usage(
+    more = ModelUsage(
         model=as_name(found.get("model")) or "",
         input=max(0, sent - cached) + as_count(tokens.get("tool")),
         cache_read=min(cached, sent),

@@ -9,26 +9,26 @@ from typing import TypeVar
 
 from attrs import frozen
 
+from tservice.agents.transcripts.conversation_access import read_head, read_messages
+from tservice.agents.transcripts.conversation_search import COUNTED, count_turns, search_transcripts
+from tservice.agents.transcripts.conversation_stores import StoredConversation
 from tservice.agents.transcripts.files import (
     CANDIDATES,
     MODES,
     NAME_CHARS,
     TranscriptFiles,
-    all_transcripts,
+    list_transcripts,
 )
-from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.model import Tally
+from tservice.agents.transcripts.model import TranscriptTally
 from tservice.agents.transcripts.reader import MESSAGES, TAIL
-from tservice.agents.transcripts.searching import COUNTED, search, turns_of
-from tservice.agents.transcripts.shown import (
-    ConversationAnswer,
-    HistoryAnswer,
-    TranscriptAnswer,
-    message_answer,
+from tservice.agents.transcripts.responses import (
+    ConversationListResponse,
+    ConversationResponse,
+    TranscriptResponse,
+    make_message_response,
 )
-from tservice.agents.transcripts.sources import head, messages
-from tservice.agents.transcripts.sqlite.rows import kept_open
-from tservice.agents.transcripts.stores import StoredConversation
+from tservice.agents.transcripts.sqlite.rows import reuse_readers
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.doors.thread_runners import RunForOwner
 from tservice.core.errors import invalid_field, not_found
 from tservice.core.identity import Identity
@@ -48,7 +48,7 @@ _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
-class _View:
+class _HistoryView:
     """Conversations that one caller may see.
 
     @ivar own: the folders whose conversations the caller may see; C{None} for all.
@@ -59,13 +59,13 @@ class _View:
     own: frozenset[str] | None
     inside: FolderLimit
 
-    def all(self) -> list[StoredConversation]:
+    def list_all(self) -> list[StoredConversation]:
         """Return all conversations, newest first; the beginning of each determines if it may be
         shown.
         """
-        return all_transcripts(self.files)
+        return list_transcripts(self.files)
 
-    def shows(self, begins: Tally) -> bool:
+    def may_show(self, begins: TranscriptTally) -> bool:
         """Return true if the caller may see a conversation."""
         if self.own is None:
             return True
@@ -73,7 +73,7 @@ class _View:
         return begins.cwd in self.own and self.inside.accepts_folder(begins.cwd)
 
 
-class History:
+class ConversationHistory:
     """Past conversations on disk, with or without a session.
 
     A caller who is not an admin sees the conversations in their own sessions' folders, as far as
@@ -85,7 +85,7 @@ class History:
     def __init__(
         self,
         sessions: ISessions,
-        homes: Homes,
+        homes: TranscriptHomes,
         in_thread: RunForOwner,
         seconds: Callable[[], float],
     ) -> None:
@@ -95,98 +95,123 @@ class History:
         self._seconds = seconds
         self._turns: dict[StoredConversation, int] = {}
 
-    async def list(self, caller: Identity, limit: int, offset: int) -> HistoryAnswer:
+    async def list_conversations(
+        self, caller: Identity, limit: int, offset: int
+    ) -> ConversationListResponse:
         """Return conversations, newest first.
 
         @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
         """
-        return await self._look(caller, partial(self._page, limit=limit, offset=offset))
+        return await self._run_as_caller(
+            caller, partial(self._make_page, limit=limit, offset=offset)
+        )
 
-    async def search(self, caller: Identity, words: str, limit: int, offset: int) -> HistoryAnswer:
+    async def search_conversations(
+        self, caller: Identity, words: str, limit: int, offset: int
+    ) -> ConversationListResponse:
         """Return conversations that contain C{words}, or whose folder's name does.
 
-        @raise ServiceError: see L{list}.
+        @raise ServiceError: see L{list_conversations}.
         """
-        look = partial(self._found, words=words, limit=limit, offset=offset)
-        return await self._look(caller, look)
+        look = partial(self._make_search_page, words=words, limit=limit, offset=offset)
+        return await self._run_as_caller(caller, look)
 
-    async def transcript(self, caller: Identity, mode: str, conversation: str) -> TranscriptAnswer:
+    async def read_transcript(
+        self, caller: Identity, mode: str, conversation: str
+    ) -> TranscriptResponse:
         """Return the last messages of a conversation.
 
-        @raise ServiceError: 400: no such mode; 404: no such conversation; see also L{list}.
+        @raise ServiceError: 400: no such mode; 404: no such conversation; see also
+            L{list_conversations}.
         """
         if mode not in MODES:
             raise invalid_field("mode", f"must be one of {', '.join(MODES)}")
-        read = partial(self._transcript, mode=mode, conversation=conversation)
-        answer = await self._look(caller, read)
+        read = partial(self._read_transcript, mode=mode, conversation=conversation)
+        answer = await self._run_as_caller(caller, read)
         if answer is None:
             raise not_found(f"Conversation {conversation}")
         return answer
 
     # -- internal
 
-    async def _look(self, caller: Identity, look: Callable[[_View], _T]) -> _T:
+    async def _run_as_caller(self, caller: Identity, look: Callable[[_HistoryView], _T]) -> _T:
         """Run C{look} in a thread, with the rights that the caller's sessions have."""
         await self._homes.places.refresh_location(caller.location_id)
         place = self._homes.places.get_caller_location(caller)
         sessions = [each for each in self._sessions.list(caller) if each.location_id == place.id]
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
         inside = self._homes.inside(caller.username or None, place.id)
-        view = _View(files=tuple(self._homes.every(place, sessions)), own=own, inside=inside)
-        kept = kept_open(partial(look, view))
+        view = _HistoryView(
+            files=tuple(self._homes.list_files(place, sessions)), own=own, inside=inside
+        )
+        kept = reuse_readers(partial(look, view))
         return await self._in_thread(
             lambda: place.run_file_work(kept), str(place.home), caller.username or None
         )
 
-    def _page(self, view: _View, *, limit: int, offset: int) -> HistoryAnswer:
-        found = view.all()
+    def _make_page(
+        self, view: _HistoryView, *, limit: int, offset: int
+    ) -> ConversationListResponse:
+        found = view.list_all()
         if view.own is None:
-            page = [self._described(each) for each in found[offset : offset + limit]]
-            return HistoryAnswer(sessions=page, total=len(found))
-        begun = [(each, head(each.path, each.mode)) for each in found[:OWN_HEADS]]
-        mine = [(each, begins) for each, begins in begun if view.shows(begins)]
-        page = [self._described(each, begins) for each, begins in mine[offset : offset + limit]]
-        return HistoryAnswer(sessions=page, total=len(mine))
+            page = [self._describe_conversation(each) for each in found[offset : offset + limit]]
+            return ConversationListResponse(sessions=page, total=len(found))
+        begun = [(each, read_head(each.path, each.mode)) for each in found[:OWN_HEADS]]
+        mine = [(each, begins) for each, begins in begun if view.may_show(begins)]
+        page = [
+            self._describe_conversation(each, begins)
+            for each, begins in mine[offset : offset + limit]
+        ]
+        return ConversationListResponse(sessions=page, total=len(mine))
 
-    def _found(self, view: _View, *, words: str, limit: int, offset: int) -> HistoryAnswer:
-        result = search(view.all(), words, view.shows, self._seconds)
+    def _make_search_page(
+        self, view: _HistoryView, *, words: str, limit: int, offset: int
+    ) -> ConversationListResponse:
+        result = search_transcripts(view.list_all(), words, view.may_show, self._seconds)
         page = result.hits[offset : offset + limit]
-        return HistoryAnswer(
-            sessions=[self._described(each.found, each.begins, each.excerpt) for each in page],
+        return ConversationListResponse(
+            sessions=[
+                self._describe_conversation(each.found, each.begins, each.excerpt) for each in page
+            ],
             total=len(result.hits),
             complete=result.complete,
         )
 
-    def _transcript(self, view: _View, *, mode: str, conversation: str) -> TranscriptAnswer | None:
-        for each in _like(view.all(), mode, conversation):
-            begins = head(each.path, mode)
-            if _id_of(each, begins) != conversation or not view.shows(begins):
+    def _read_transcript(
+        self, view: _HistoryView, *, mode: str, conversation: str
+    ) -> TranscriptResponse | None:
+        for each in _find_similar(view.list_all(), mode, conversation):
+            begins = read_head(each.path, mode)
+            if _get_conversation_id(each, begins) != conversation or not view.may_show(begins):
                 continue
-            said = messages(each.path, mode)
-            return TranscriptAnswer(
-                session=self._described(each, begins),
-                messages=[message_answer(one) for one in said],
+            said = read_messages(each.path, mode)
+            return TranscriptResponse(
+                session=self._describe_conversation(each, begins),
+                messages=[make_message_response(one) for one in said],
                 truncated=each.size > TAIL or len(said) >= MESSAGES,
             )
         return None
 
-    def _described(
-        self, found: StoredConversation, begins: Tally | None = None, excerpt: str | None = None
-    ) -> ConversationAnswer:
-        begins = begins or head(found.path, found.mode)
-        return ConversationAnswer(
-            id=_id_of(found, begins),
+    def _describe_conversation(
+        self,
+        found: StoredConversation,
+        begins: TranscriptTally | None = None,
+        excerpt: str | None = None,
+    ) -> ConversationResponse:
+        begins = begins or read_head(found.path, found.mode)
+        return ConversationResponse(
+            id=_get_conversation_id(found, begins),
             mode=found.mode,
             updated_at=found.at,
             size=found.size,
-            turns=self._turns_of(found),
+            turns=self._count_turns(found),
             turns_cut=True if found.size > COUNTED else None,
             working_dir=begins.cwd,
             title=begins.title,
             excerpt=excerpt,
         )
 
-    def _turns_of(self, found: StoredConversation) -> int:
+    def _count_turns(self, found: StoredConversation) -> int:
         """Return the number of turns, counted once for each state: L{StoredConversation} names
         time and size.
         """
@@ -195,14 +220,14 @@ class History:
             return known
         if len(self._turns) >= REMEMBERED:
             self._turns.clear()
-        return self._turns.setdefault(found, turns_of(found))
+        return self._turns.setdefault(found, count_turns(found))
 
 
-def _id_of(found: StoredConversation, begins: Tally) -> str:
+def _get_conversation_id(found: StoredConversation, begins: TranscriptTally) -> str:
     return begins.conversation or found.path.stem
 
 
-def _like(
+def _find_similar(
     found: Iterable[StoredConversation], mode: str, conversation: str
 ) -> Iterable[StoredConversation]:
     part = conversation[:NAME_CHARS]

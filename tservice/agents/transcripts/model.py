@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from tservice.agents.transcripts.usage.record import MessageUsage, Usage
+from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 from tservice.core.numbers import TOKENS_MAX
 from tservice.core.text import JOINERS, shorten_text
 from tservice.core.value_limits import exceeds_value_limit
@@ -32,7 +32,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
 @frozen(kw_only=True)
-class Message:
+class TranscriptMessage:
     """Message of the user or the agent.
 
     @ivar role: C{user} or C{assistant}.
@@ -44,23 +44,23 @@ class Message:
     timestamp: int | None = None
 
 
-def _short(text: str) -> str:
+def _truncate_text(text: str) -> str:
     return text[:NAME_CHARS]
 
 
 @frozen(kw_only=True)
-class Failure:
+class TurnFailure:
     """Turn that the agent itself recorded as failed.
 
     @ivar at: Unix milliseconds; C{None} if the line has no time.
     """
 
-    text: str = field(converter=_short)
+    text: str = field(converter=_truncate_text)
     at: int | None = None
 
 
 @frozen(kw_only=True)
-class Tally:
+class TranscriptTally:
     """Summary of a transcript so far, without the usage of its messages.
 
     @ivar model: the model of the last answer.
@@ -83,7 +83,7 @@ class Tally:
     parent: str | None = None
     began: int | None = None
     turn: str = ""
-    sum: Usage | None = None
+    sum: ModelUsage | None = None
     model: str | None = None
     response: str = ""
     response_id: str = ""
@@ -94,32 +94,34 @@ class Tally:
     prompted_at: int | None = None
     conversation: str | None = None
     cwd: str | None = None
-    failure: Failure | None = None
+    failure: TurnFailure | None = None
     todos: ListedTodos = ()
     planned: tuple[str, ListedTodos] | None = None
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """True if the agent answered or failed."""
         return self.response != "" or self.failure is not None
 
 
-def tally_of(kept: Mapping[str, Any]) -> Tally | None:
+def decode_tally(kept: Mapping[str, Any]) -> TranscriptTally | None:
     """Return a tally from its stored JSON; C{None} if another version of the service stored it."""
     fields = dict(kept)
     try:
         failure = fields.pop("failure", None)
         before = fields.pop("sum")
-        fields["sum"] = None if before is None else Usage(**before)
-        fields["todos"] = _todos_of(fields.get("todos", ()))
+        fields["sum"] = None if before is None else ModelUsage(**before)
+        fields["todos"] = _decode_todos(fields.get("todos", ()))
         name, planned = fields.get("planned") or (None, ())
-        fields["planned"] = name and (name, _todos_of(planned))
-        return Tally(**fields, failure=None if failure is None else Failure(**failure))
+        fields["planned"] = name and (name, _decode_todos(planned))
+        return TranscriptTally(
+            **fields, failure=None if failure is None else TurnFailure(**failure)
+        )
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def _todos_of(known: Sequence[Sequence[str]]) -> ListedTodos:
+def _decode_todos(known: Sequence[Sequence[str]]) -> ListedTodos:
     return tuple((text, status) for text, status in known)
 
 
@@ -139,12 +141,12 @@ class ReadPosition:
     inode: int = 0
     position: int = 0
     changed_at: int = 0
-    tally: Tally = field(factory=Tally)
+    tally: TranscriptTally = field(factory=TranscriptTally)
     ended: bool = True
     used: Mapping[str, MessageUsage] = field(factory=dict, eq=False)
 
 
-def entry(line: bytes) -> dict[str, Any] | None:
+def parse_line(line: bytes) -> dict[str, Any] | None:
     """Parse a line as a JSON object; return C{None} for anything else, and for more than
     L{LINE_VALUES}.
     """
@@ -160,11 +162,11 @@ def entry(line: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def prompted(tally: Tally, said: Message) -> Tally:
+def add_prompt(tally: TranscriptTally, said: TranscriptMessage) -> TranscriptTally:
     """Return the tally after a prompt, which clears the failure."""
     return evolve(
         tally,
-        title=tally.title or title_of(said.text),
+        title=tally.title or make_title(said.text),
         prompts=tally.prompts + 1,
         first_at=tally.first_at or said.timestamp,
         prompted_at=said.timestamp or tally.prompted_at,
@@ -172,7 +174,7 @@ def prompted(tally: Tally, said: Message) -> Tally:
     )
 
 
-def answered(tally: Tally, name: str, said: Message) -> Tally:
+def add_answer(tally: TranscriptTally, name: str, said: TranscriptMessage) -> TranscriptTally:
     """Return the tally after a message of the agent.
 
     @param name: id of the message, whose lines are joined; C{""} if each line is a separate one.
@@ -186,7 +188,7 @@ def answered(tally: Tally, name: str, said: Message) -> Tally:
     )
 
 
-def title_of(prompt: str) -> str | None:
+def make_title(prompt: str) -> str | None:
     """Return a session's name from its first prompt; C{None} if the prompt is unsuitable
     (protocol-session).
     """

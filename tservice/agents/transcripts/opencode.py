@@ -19,23 +19,23 @@ from tservice.agents import todos
 from tservice.agents.transcripts.model import (
     LINE_VALUES,
     TEXT_LIMIT,
-    Failure,
     ListedTodos,
-    Message,
     ReadPosition,
-    Tally,
-    answered,
+    TranscriptMessage,
+    TranscriptTally,
+    TurnFailure,
+    add_answer,
+    add_prompt,
     as_count,
     as_id,
     as_map,
     as_name,
     as_number,
     as_string,
-    prompted,
 )
 from tservice.agents.transcripts.reader import LINES, MESSAGE_CHARS, MESSAGES, REPORTS
-from tservice.agents.transcripts.sqlite.rows import Row, Rows, opened
-from tservice.agents.transcripts.usage.record import MessageUsage, Usage
+from tservice.agents.transcripts.sqlite.rows import DatabaseReader, Row, open_reader
+from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 from tservice.core.value_limits import exceeds_value_limit
 
 NEWEST = 20
@@ -82,17 +82,17 @@ _LISTED = """
 """
 
 
-def listed(database: Path) -> list[tuple[str, int]]:
+def list_conversations(database: Path) -> list[tuple[str, int]]:
     """Return the conversations with their last change in Unix milliseconds, newest first.
 
     @raise OSError: the database cannot be read.
     """
-    with opened(database) as rows:
-        found = rows.ask(_LISTED, LISTED)
+    with open_reader(database) as rows:
+        found = rows.run_query(_LISTED, LISTED)
     return [(row["id"], as_count(row["time_updated"])) for row in found if as_id(row["id"])]
 
 
-def read_on(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> ReadPosition:
+def read_further(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> ReadPosition:
     """Read a conversation.
 
     @param known: earlier conversations of the session, whose last messages may not be read yet.
@@ -101,35 +101,35 @@ def read_on(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> ReadP
     if place.path != str(path):
         place = ReadPosition(path=str(path))
     tally = place.tally
-    with opened(path.parent) as rows:
-        tally = _begun(rows, path.name, tally)
-        for message in reversed(_messages(rows, path.name, NEWEST)):
-            tally = _advance(tally, message)
-        tally = evolve(tally, todos=_todos(rows, path.name))
-        changed = list(_changed(rows, [path.name, *known], place.position - LATE_MS))
+    with open_reader(path.parent) as rows:
+        tally = _read_beginning(rows, path.name, tally)
+        for message in reversed(_read_newest(rows, path.name, NEWEST)):
+            tally = _advance_tally(tally, message)
+        tally = evolve(tally, todos=_read_todos(rows, path.name))
+        changed = list(_read_changed(rows, [path.name, *known], place.position - LATE_MS))
     last = max((as_count(row["time_updated"]) for row in changed), default=0)
-    used = {each.name: each for row in changed if (each := _used(row)) is not None}
+    used = {each.name: each for row in changed if (each := _parse_usage(row)) is not None}
     return ReadPosition(path=str(path), tally=tally, position=max(last, place.position), used=used)
 
 
-def head(path: Path) -> Tally:
+def read_head(path: Path) -> TranscriptTally:
     """Return the tally of a conversation's beginning.
 
     @raise OSError: it cannot be read.
     """
-    with opened(path.parent) as rows:
-        return _begun(rows, path.name, Tally())
+    with open_reader(path.parent) as rows:
+        return _read_beginning(rows, path.name, TranscriptTally())
 
 
-def messages(path: Path) -> list[Message]:
+def read_messages(path: Path) -> list[TranscriptMessage]:
     """Return the last messages of a conversation, oldest first.
 
     @raise OSError: it cannot be read.
     """
-    kept: list[Message] = []
+    kept: list[TranscriptMessage] = []
     left = MESSAGE_CHARS
-    with opened(path.parent) as rows:
-        for message in _messages(rows, path.name, MESSAGES):
+    with open_reader(path.parent) as rows:
+        for message in _read_newest(rows, path.name, MESSAGES):
             said = message["said"]
             if said is None:
                 continue
@@ -140,14 +140,14 @@ def messages(path: Path) -> list[Message]:
     return kept[::-1]
 
 
-def prompts(path: Path, since: int) -> Iterator[tuple[int, str]]:
+def read_prompts(path: Path, since: int) -> Iterator[tuple[int, str]]:
     """Iterate over the prompts of a conversation since C{since} with their times (Unix
     milliseconds), newest first, as far as the newest messages contain them.
 
     @raise OSError: it cannot be read.
     """
-    with opened(path.parent) as rows:
-        found = [message["said"] for message in _messages(rows, path.name, NEWEST)]
+    with open_reader(path.parent) as rows:
+        found = [message["said"] for message in _read_newest(rows, path.name, NEWEST)]
     for said in found:
         if said is not None and said.role == "user" and (said.timestamp or 0) >= since:
             yield said.timestamp or 0, said.text
@@ -159,51 +159,53 @@ def has_answer(path: Path, since: int) -> bool:
 
     @raise OSError: it cannot be read.
     """
-    with opened(path.parent) as rows:
-        found = _messages(rows, path.name, NEWEST)
+    with open_reader(path.parent) as rows:
+        found = _read_newest(rows, path.name, NEWEST)
     late = [message for message in found if (message["at"] or 0) >= since]
-    return any(_advance(Tally(), message).ended for message in late)
+    return any(_advance_tally(TranscriptTally(), message).has_ended for message in late)
 
 
-def _begun(rows: Rows, conversation: str, tally: Tally) -> Tally:
-    row = _first(rows, _SESSION, conversation)
+def _read_beginning(
+    rows: DatabaseReader, conversation: str, tally: TranscriptTally
+) -> TranscriptTally:
+    row = _read_first(rows, _SESSION, conversation)
     if row is None:
         return tally
     tally = evolve(
         tally,
         conversation=as_id(conversation),
         cwd=as_name(row["directory"]),
-        model=as_name(_object(row["model"]).get("id")) or tally.model,
+        model=as_name(_parse_object(row["model"]).get("id")) or tally.model,
     )
-    first = _first(rows, _FIRST, conversation)
-    said = None if first is None or tally.first_at else _message(rows, first)["said"]
-    return prompted(tally, said) if said is not None and said.role == "user" else tally
+    first = _read_first(rows, _FIRST, conversation)
+    said = None if first is None or tally.first_at else _read_message(rows, first)["said"]
+    return add_prompt(tally, said) if said is not None and said.role == "user" else tally
 
 
-def _changed(rows: Rows, conversations: Sequence[str], since: int) -> Iterator[Row]:
+def _read_changed(rows: DatabaseReader, conversations: Sequence[str], since: int) -> Iterator[Row]:
     """Iterate over the messages of conversations and their subagents that changed since,
     L{LINES} at most.
     """
     after: tuple[int, str] = (since, "")
     for _ in range(LINES // REPORTS):
-        found = rows.ask(_CHANGED, json.dumps(conversations), *after, REPORTS)
+        found = rows.run_query(_CHANGED, json.dumps(conversations), *after, REPORTS)
         yield from found
         if len(found) < REPORTS:
             return
         after = as_count(found[-1]["time_updated"]), str(found[-1]["id"])
 
 
-def _used(row: Row) -> MessageUsage | None:
+def _parse_usage(row: Row) -> MessageUsage | None:
     """Return the usage of a message.
 
     Its name is its id. A fork of a conversation has new ids and the old times, so a message of the
     agent itself is named by its time. Messages of subagents may have equal times, but are never
     copied.
     """
-    data = _object(row["data"])
+    data = _parse_object(row["data"])
     tokens, cost = as_map(data.get("tokens")), as_number(data.get("cost"))
     cache = as_map(tokens.get("cache"))
-    used = Usage(
+    used = ModelUsage(
         model=as_name(data.get("modelID")) or "",
         input=as_count(tokens.get("input")),
         cache_read=as_count(cache.get("read")),
@@ -217,19 +219,21 @@ def _used(row: Row) -> MessageUsage | None:
     return MessageUsage(name=name, used=used, cost=cost, at=as_count(row["time_updated"]))
 
 
-def _todos(rows: Rows, conversation: str) -> ListedTodos:
+def _read_todos(rows: DatabaseReader, conversation: str) -> ListedTodos:
     """Return the conversation's to-do list."""
     found: list[Row] = []
     with suppress(OSError):
         # A version of opencode may have no such table; the rest of the conversation is still read.
-        found = rows.ask(_TODOS, conversation, todos.TODOS)
-    return todos.kept(todos.listed([dict(row) for row in reversed(found)], "content") or ())
+        found = rows.run_query(_TODOS, conversation, todos.TODOS)
+    return todos.encode_todos(
+        todos.parse_todos([dict(row) for row in reversed(found)], "content") or ()
+    )
 
 
-def _advance(tally: Tally, message: Mapping[str, Any]) -> Tally:
+def _advance_tally(tally: TranscriptTally, message: Mapping[str, Any]) -> TranscriptTally:
     data, said = message["data"], message["said"]
     if data.get("role") == "user":
-        return tally if said is None else prompted(tally, said)
+        return tally if said is None else add_prompt(tally, said)
     tokens = as_map(data.get("tokens"))
     context = as_count(tokens.get("total"))
     model = as_name(data.get("modelID"))
@@ -237,32 +241,32 @@ def _advance(tally: Tally, message: Mapping[str, Any]) -> Tally:
     error = as_map(data.get("error"))
     if error:
         text = as_string(as_map(error.get("data")).get("message")) or as_string(error.get("name"))
-        tally = evolve(tally, failure=Failure(text=text or "", at=message["at"]))
-    return tally if said is None else answered(tally, "", said)
+        tally = evolve(tally, failure=TurnFailure(text=text or "", at=message["at"]))
+    return tally if said is None else add_answer(tally, "", said)
 
 
-def _messages(rows: Rows, conversation: str, most: int) -> list[dict[str, Any]]:
+def _read_newest(rows: DatabaseReader, conversation: str, most: int) -> list[dict[str, Any]]:
     """Return the newest messages, newest first."""
-    found = rows.ask(_NEWEST, conversation, most)
-    return [_message(rows, row) for row in found]
+    found = rows.run_query(_NEWEST, conversation, most)
+    return [_read_message(rows, row) for row in found]
 
 
-def _message(rows: Rows, row: Row) -> dict[str, Any]:
-    data, at = _object(row["data"]), as_count(row["time_created"]) or None
-    parts = [_object(part["data"]) for part in rows.ask(_PARTS, row["id"], PARTS)]
+def _read_message(rows: DatabaseReader, row: Row) -> dict[str, Any]:
+    data, at = _parse_object(row["data"]), as_count(row["time_created"]) or None
+    parts = [_parse_object(part["data"]) for part in rows.run_query(_PARTS, row["id"], PARTS)]
     texts = [each.get("text") for each in parts if each.get("type") == "text"]
     text = "\n\n".join(each for each in texts if isinstance(each, str))[-TEXT_LIMIT:]
     role = data.get("role")
     known = role in ("user", "assistant") and bool(text.strip())
-    said = Message(role=str(role), text=text, timestamp=at) if known else None
+    said = TranscriptMessage(role=str(role), text=text, timestamp=at) if known else None
     return {"data": data, "at": at, "said": said}
 
 
-def _first(rows: Rows, statement: str, conversation: str) -> Row | None:
-    return next(iter(rows.ask(statement, conversation)), None)
+def _read_first(rows: DatabaseReader, statement: str, conversation: str) -> Row | None:
+    return next(iter(rows.run_query(statement, conversation)), None)
 
 
-def _object(text: Any) -> Mapping[str, Any]:
+def _parse_object(text: Any) -> Mapping[str, Any]:
     if not isinstance(text, str | bytes) or exceeds_value_limit(text, LINE_VALUES):
         return {}
     try:

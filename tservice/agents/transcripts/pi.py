@@ -15,10 +15,11 @@ from attrs import evolve
 from tservice.agents.transcripts.model import (
     NAME_CHARS,
     TEXT_LIMIT,
-    Failure,
-    Message,
-    Tally,
-    answered,
+    TranscriptMessage,
+    TranscriptTally,
+    TurnFailure,
+    add_answer,
+    add_prompt,
     as_count,
     as_id,
     as_map,
@@ -27,12 +28,11 @@ from tservice.agents.transcripts.model import (
     as_string,
     as_text,
     as_time,
-    prompted,
 )
-from tservice.agents.transcripts.usage.record import MessageUsage, Usage
+from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
 
-def said(found: Mapping[str, Any]) -> Message | None:
+def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
     """Return the message of a line, if it contains one."""
     if found.get("type") != "message":
         return None
@@ -40,10 +40,12 @@ def said(found: Mapping[str, Any]) -> Message | None:
     role, text = message.get("role"), as_text(message.get("content"))
     if role not in ("user", "assistant") or not text.strip():
         return None
-    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+    return TranscriptMessage(
+        role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp"))
+    )
 
 
-def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
+def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> TranscriptTally:
     """Return the tally after one more line."""
     if found.get("type") == "session":
         return evolve(
@@ -52,31 +54,31 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
             cwd=as_name(found.get("cwd")) or tally.cwd,
             began=as_time(found.get("timestamp")),
         )
-    words, message = said(found), as_map(found.get("message"))
+    words, message = parse_message(found), as_map(found.get("message"))
     if words is not None and words.role == "user":
         # A fork begins with copies, which are older than the fork.
         copied = words.timestamp is not None and words.timestamp < (tally.began or 0)
-        return tally if copied else prompted(tally, words)
+        return tally if copied else add_prompt(tally, words)
     if found.get("type") != "message" or message.get("role") != "assistant":
         return tally
     name = str(found.get("id") or "")[:NAME_CHARS]
-    more = used(tally, found)
+    more = parse_usage(tally, found)
     if more is not None:
         context = more.used.sent + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
     error = as_string(message.get("errorMessage"))
     if message.get("stopReason") == "error" and error is not None:
-        tally = evolve(tally, failure=Failure(text=error, at=as_time(found.get("timestamp"))))
-    return tally if words is None else answered(tally, name, words)
+        tally = evolve(tally, failure=TurnFailure(text=error, at=as_time(found.get("timestamp"))))
+    return tally if words is None else add_answer(tally, name, words)
 
 
-def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
+def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsage | None:
     """Return the usage of a line's message."""
     message = as_map(found.get("message"))
     if found.get("type") != "message" or message.get("role") != "assistant":
         return None
     usage = as_map(message.get("usage"))
-    tokens = Usage(
+    tokens = ModelUsage(
         model=as_name(message.get("model")) or "",
         input=as_count(usage.get("input")),
         cache_read=as_count(usage.get("cacheRead")),

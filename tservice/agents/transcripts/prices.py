@@ -10,8 +10,8 @@ from importlib.resources import files
 
 from attrs import frozen
 
-from tservice.agents.transcripts.model import Tally
-from tservice.agents.transcripts.usage.record import Totals, Usage
+from tservice.agents.transcripts.model import TranscriptTally
+from tservice.agents.transcripts.usage.record import ModelUsage, UsageTotals
 from tservice.core.yamltext import parse_yaml
 from tservice.settings.interfaces import ModelPrice
 
@@ -22,7 +22,7 @@ _UNITS = {"K": 1000, "M": MILLION}
 
 
 @frozen(kw_only=True)
-class Prices:
+class PriceTable:
     """Table of prices.
 
     @ivar packaged: rows that come with the program.
@@ -32,32 +32,32 @@ class Prices:
     packaged: Sequence[ModelPrice]
     chosen: Callable[[], Sequence[ModelPrice]] = tuple
 
-    def of(self, model: str) -> ModelPrice | None:
+    def find_row(self, model: str) -> ModelPrice | None:
         """Return the row of a model, by its own name; C{None} if it is unknown."""
         name = model.lower()
         rows = (*self.chosen(), *self.packaged)
         return next((row for row in rows if name and fnmatchcase(name, row.model.lower())), None)
 
-    def cost(self, totals: Totals) -> float:
+    def compute_cost(self, totals: UsageTotals) -> float:
         """Return dollars: those of the transcript, else the price of the tokens whose price is
         known.
         """
         if totals.cost > 0:
             return totals.cost
-        return sum(self._cost(used) for used in totals.usage)
+        return sum(self._price_usage(used) for used in totals.usage)
 
-    def context_percentage(self, tally: Tally, shown: str) -> float | None:
+    def compute_context_percentage(self, tally: TranscriptTally, shown: str) -> float | None:
         """Return the used percentage of the model's window; C{None} if its size is unknown.
 
         @param shown: the model as the screen names it, perhaps with its window.
         """
-        window = tally.window or shown_window(shown) or self._window(tally.model or "")
+        window = tally.window or parse_shown_window(shown) or self._get_window(tally.model or "")
         if not window or tally.context > window:
             return None
         return round(100 * tally.context / window, 1)
 
-    def _cost(self, used: Usage) -> float:
-        row = self.of(used.model)
+    def _price_usage(self, used: ModelUsage) -> float:
+        row = self.find_row(used.model)
         if row is None:
             return 0.0
         read = row.input if row.cache_read is None else row.cache_read
@@ -65,18 +65,18 @@ class Prices:
         dollars = used.input * row.input + used.output * row.output
         return (dollars + used.cache_read * read + used.cache_write * write) / MILLION
 
-    def _window(self, model: str) -> int | None:
-        row = self.of(model)
+    def _get_window(self, model: str) -> int | None:
+        row = self.find_row(model)
         return None if row is None else row.window
 
 
-def shown_window(shown: str) -> int | None:
+def parse_shown_window(shown: str) -> int | None:
     """Return the window in a model's name on the screen: C{Opus 4.8 (1M context)}."""
     found = _CONTEXT.search(shown)
     return None if found is None else int(found["count"]) * _UNITS[found["unit"]]
 
 
-def packaged_prices() -> tuple[ModelPrice, ...]:
+def load_packaged_prices() -> tuple[ModelPrice, ...]:
     """Return the rows that come with the program."""
     text = (files("tservice.agents.transcripts") / "prices.yaml").read_text("utf-8")
     return tuple(ModelPrice.model_validate_json(json.dumps(row)) for row in parse_yaml(text))

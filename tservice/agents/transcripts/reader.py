@@ -13,7 +13,12 @@ from typing import BinaryIO
 from attrs import evolve
 
 from tservice.agents.transcripts.formats import FORMATS
-from tservice.agents.transcripts.model import Message, ReadPosition, Tally, entry
+from tservice.agents.transcripts.model import (
+    ReadPosition,
+    TranscriptMessage,
+    TranscriptTally,
+    parse_line,
+)
 from tservice.agents.transcripts.usage.record import MessageUsage
 from tservice.core.kernel_paths import open_without_magic_links
 
@@ -58,7 +63,7 @@ def open_regular(path: Path) -> BinaryIO:
     return os.fdopen(fd, "rb")
 
 
-def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
+def read_further(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
     """Read the new part of C{path}, at most L{TURN} bytes, L{LINES} lines and L{REPORTS} messages.
 
     A file that was replaced or truncated is read from its start again.
@@ -75,13 +80,13 @@ def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
         # If this is in the middle of a line, the rest of that line is no valid JSON.
         start = max(place.position, status.st_size - UNREAD)
         tally, position, number = place.tally, start, 0
-        for number, (line, end) in enumerate(lines(file, start, start + TURN), 1):
+        for number, (line, end) in enumerate(read_lines(file, start, start + TURN), 1):
             position = end
-            found = entry(line) if len(line) >= SHORTEST else None
-            more = None if found is None else format_.used(tally, found)
+            found = parse_line(line) if len(line) >= SHORTEST else None
+            more = None if found is None else format_.parse_usage(tally, found)
             if more is not None:
-                used[more.name] = _later(used.get(more.name), more)
-            tally = tally if found is None else format_.advance(tally, found)
+                used[more.name] = _newer_usage(used.get(more.name), more)
+            tally = tally if found is None else format_.advance_tally(tally, found)
             if number == LINES or len(used) == REPORTS:
                 break
         full = number == LINES or len(used) == REPORTS
@@ -89,11 +94,11 @@ def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
     return evolve(place, tally=tally, position=position, ended=ended, used=used)
 
 
-def _later(before: MessageUsage | None, now: MessageUsage) -> MessageUsage:
-    return now if before is None or now.replaces(before) else before
+def _newer_usage(before: MessageUsage | None, now: MessageUsage) -> MessageUsage:
+    return now if before is None or now.is_newer_than(before) else before
 
 
-def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
+def read_lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
     """Iterate over the complete lines that begin between C{start} and C{stop}, with the end of
     each.
 
@@ -124,73 +129,75 @@ def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
             yield b"", position
 
 
-def head(path: Path, mode: str) -> Tally:
+def read_head(path: Path, mode: str) -> TranscriptTally:
     """Return the tally of a conversation's beginning: its id, folder and title."""
-    tally, advance = Tally(), FORMATS[mode].advance
+    tally, advance = TranscriptTally(), FORMATS[mode].advance_tally
     with suppress(OSError), open_regular(path) as file:
         for line in file.read(HEAD).split(b"\n")[:-1]:
-            found = entry(line)
+            found = parse_line(line)
             tally = tally if found is None else advance(tally, found)
             if tally.title and tally.cwd:
                 break
     return tally
 
 
-def _grew(before: Message, now: Message) -> bool:
+def _is_repeated(before: TranscriptMessage, now: TranscriptMessage) -> bool:
     """Return true if a message is repeated: Gemini CLI writes it again whenever it grows."""
     same = before.timestamp is not None and before.timestamp == now.timestamp
     return same and before.role == now.role and now.text.startswith(before.text)
 
 
-def spoken(
+def read_spoken(
     path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
-) -> Iterator[Message]:
+) -> Iterator[TranscriptMessage]:
     """Iterate over the messages in the first C{most} bytes, oldest first.
 
     @param holds: returns true if a line is worth parsing.
     @raise OSError: it cannot be read.
     """
     with open_regular(path) as file:
-        yield from _said_in(file, mode, 0, min(most, os.fstat(file.fileno()).st_size), holds)
+        yield from _read_messages_between(
+            file, mode, 0, min(most, os.fstat(file.fileno()).st_size), holds
+        )
 
 
-def messages(path: Path, mode: str) -> list[Message]:
+def read_messages(path: Path, mode: str) -> list[TranscriptMessage]:
     """Return the last messages of a conversation, oldest first.
 
     @raise OSError: it cannot be read.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-        said = deque(_said_in(file, mode, max(0, size - TAIL), size), maxlen=MESSAGES)
-    found = deque(_in_order(said))
+        said = deque(_read_messages_between(file, mode, max(0, size - TAIL), size), maxlen=MESSAGES)
+    found = deque(_sort_messages(said))
     while len(found) > 1 and sum(len(each.text) for each in found) > MESSAGE_CHARS:
         found.popleft()
     return list(found)
 
 
-def _in_order(said: Iterable[Message]) -> Iterable[Message]:
+def _sort_messages(said: Iterable[TranscriptMessage]) -> Iterable[TranscriptMessage]:
     """Sort messages by time: a busy Claude Code may write a prompt after its answer."""
     at = 0
-    timed: list[tuple[int, Message]] = []
+    timed: list[tuple[int, TranscriptMessage]] = []
     for each in said:
         at = at if each.timestamp is None else each.timestamp
         timed.append((at, each))
     return [each for _, each in sorted(timed, key=lambda pair: pair[0])]
 
 
-def _said_in(
+def _read_messages_between(
     file: BinaryIO, mode: str, start: int, stop: int, holds: Callable[[bytes], bool] = bool
-) -> Iterator[Message]:
-    said_in = FORMATS[mode].said
-    last: Message | None = None
-    for number, (line, _) in enumerate(lines(file, start, stop)):
+) -> Iterator[TranscriptMessage]:
+    said_in = FORMATS[mode].parse_message
+    last: TranscriptMessage | None = None
+    for number, (line, _) in enumerate(read_lines(file, start, stop)):
         # The first line from the middle of a file is incomplete.
         whole = len(line) >= SHORTEST and (number > 0 or start == 0)
-        parsed = entry(line) if whole and holds(line) else None
+        parsed = parse_line(line) if whole and holds(line) else None
         said = None if parsed is None else said_in(parsed)
         if said is None:
             continue
-        if last is not None and not _grew(last, said):
+        if last is not None and not _is_repeated(last, said):
             yield last
         last = said
     if last is not None:

@@ -6,9 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from tservice.agents.transcripts.history import History
-from tservice.agents.transcripts.service import Transcripts
-from tservice.agents.transcripts.shown import HistoryAnswer, ResponseAnswer, TranscriptAnswer
+from tservice.agents.transcripts.history import ConversationHistory
+from tservice.agents.transcripts.responses import (
+    ConversationListResponse,
+    LastAnswerResponse,
+    TranscriptResponse,
+)
+from tservice.agents.transcripts.service import TranscriptService
 from tservice.core.errors import ErrorCode
 from tservice.http.models import QueryInt, QueryParameters
 from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
@@ -42,13 +46,13 @@ class TranscriptQuery(QueryParameters):
 
 
 class TranscriptRoutes:
-    """Operations C{last-response}, and those below C{history}."""
+    """Operations C{last-response}, and those below C{list_history}."""
 
-    def __init__(self, transcripts: Transcripts, history: History) -> None:
+    def __init__(self, transcripts: TranscriptService, history: ConversationHistory) -> None:
         self._transcripts = transcripts
         self._history = history
 
-    def operations(self) -> list[Operation]:
+    def build_operations(self) -> list[Operation]:
         """Return the operations."""
         return [
             Operation(
@@ -56,46 +60,48 @@ class TranscriptRoutes:
                 path="/api/sessions/{id}/last-response",
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
-                handler=self.last_response,
+                handler=self.get_last_response,
                 summary="The agent's last answer, from its own transcript",
                 tag="Sessions",
                 query=ResponseQuery,
-                response_model=ResponseAnswer,
+                response_model=LastAnswerResponse,
             ),
             Operation(
                 method="GET",
                 path="/api/history/sessions",
                 access=AccessRule.USER,
-                handler=self.history,
+                handler=self.list_history,
                 summary="Past conversations on disk, newest first",
                 tag="Sessions",
                 query=HistoryQuery,
-                response_model=HistoryAnswer,
+                response_model=ConversationListResponse,
             ),
             Operation(
                 method="GET",
                 path="/api/history/sessions/{conversation}",
                 access=AccessRule.USER,
-                handler=self.transcript,
+                handler=self.read_transcript,
                 summary="What was said last in a past conversation",
                 tag="Sessions",
                 query=TranscriptQuery,
-                response_model=TranscriptAnswer,
+                response_model=TranscriptResponse,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
         ]
 
-    async def last_response(self, call: OperationCall) -> ResponseAnswer:
+    async def get_last_response(self, call: OperationCall) -> LastAnswerResponse:
         whole = call.query.context == "full"
-        found = await self._transcripts.last_response(call.id, whole=whole)
-        return ResponseAnswer.model_validate(found)
+        found = await self._transcripts.get_last_response(call.id, whole=whole)
+        return LastAnswerResponse.model_validate(found)
 
-    async def history(self, call: OperationCall) -> HistoryAnswer:
+    async def list_history(self, call: OperationCall) -> ConversationListResponse:
         query: HistoryQuery = call.query
         if query.q is None:
-            return await self._history.list(call.identity, query.limit, query.offset)
-        return await self._history.search(call.identity, query.q, query.limit, query.offset)
+            return await self._history.list_conversations(call.identity, query.limit, query.offset)
+        return await self._history.search_conversations(
+            call.identity, query.q, query.limit, query.offset
+        )
 
-    async def transcript(self, call: OperationCall) -> TranscriptAnswer:
+    async def read_transcript(self, call: OperationCall) -> TranscriptResponse:
         conversation = call.path["conversation"]
-        return await self._history.transcript(call.identity, call.query.mode, conversation)
+        return await self._history.read_transcript(call.identity, call.query.mode, conversation)

@@ -14,19 +14,24 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.agents.todos import current_of, told
-from tservice.agents.transcripts.claude import is_own, unpasted
-from tservice.agents.transcripts.files import MODES, Located
-from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.model import Message, ReadPosition, Tally
-from tservice.agents.transcripts.prices import Prices
-from tservice.agents.transcripts.proofs import prompts
+from tservice.agents.todos import decode_todos, find_current_todo
+from tservice.agents.transcripts.claude import is_client_text, strip_paste_tags
+from tservice.agents.transcripts.conversation_access import (
+    GEMINI,
+    OPENCODE,
+    read_further,
+    read_messages,
+)
+from tservice.agents.transcripts.conversation_stores import CODEX, PRIMARY, StoredConversation
+from tservice.agents.transcripts.files import MODES, LocatedTranscripts
+from tservice.agents.transcripts.model import ReadPosition, TranscriptMessage, TranscriptTally
+from tservice.agents.transcripts.prices import PriceTable
+from tservice.agents.transcripts.prompt_proofs import read_prompts
 from tservice.agents.transcripts.reader import TAIL
-from tservice.agents.transcripts.sources import GEMINI, OPENCODE, messages, read_on
-from tservice.agents.transcripts.stores import CODEX, PRIMARY, StoredConversation
-from tservice.agents.transcripts.turns import TurnLooks, Turns
-from tservice.agents.transcripts.usage.positions import TranscriptStore
-from tservice.agents.transcripts.usage.record import Totals
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
+from tservice.agents.transcripts.turn_times import TurnReadTimer, TurnTimes
+from tservice.agents.transcripts.usage.position_store import ReadPositionStore
+from tservice.agents.transcripts.usage.record import UsageTotals
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.core.clock import now_ms, sleep
 from tservice.core.disk_errors import DiskFull
@@ -76,7 +81,7 @@ _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
-class _Read:
+class _ReadResult:
     """Result of reading a transcript.
 
     @ivar kept: the usage of its messages is stored; false if the disk is full, so that it is read
@@ -84,10 +89,10 @@ class _Read:
     """
 
     place: ReadPosition
-    kept: bool
+    is_stored: bool
 
 
-class Transcripts:
+class TranscriptService:
     """Reader of a session's transcript, which continues whenever its agent said something.
 
     @ivar observers: called for each session whose transcript has new content.
@@ -100,11 +105,11 @@ class Transcripts:
         clock: IReactorTime,
         sessions: ISessions,
         agents: IAgents,
-        homes: Homes,
-        store: TranscriptStore,
+        homes: TranscriptHomes,
+        store: ReadPositionStore,
         usage: UsageStore,
         in_thread: RunForOwner,
-        prices: Prices,
+        prices: PriceTable,
     ) -> None:
         self._clock = clock
         self._sessions = sessions
@@ -119,20 +124,20 @@ class Transcripts:
         self._found: dict[str, tuple[StoredConversation, ...]] = {}
         self._locks: dict[str, DeferredLock] = {}
         self._wanted: set[str] = set()
-        self._turns = Turns(clock)
-        self._looks = TurnLooks(clock, self._lists, self._want)
+        self._turns = TurnTimes(clock)
+        self._looks = TurnReadTimer(clock, self._has_todo_list, self._schedule_reading)
         self._late = NamedTimers(clock)
         self._begun: dict[str, int] = {}
         self._end: Callable[[], None] | None = None
         self._work: set[Deferred[Any]] = set()
-        self.observers: list[Callable[[str, Tally], None]] = []
+        self.observers: list[Callable[[str, TranscriptTally], None]] = []
 
     def start(self, hub: EventHub) -> None:
         """Subscribe to events, and read the lines written while the service was down."""
-        self._end = hub.subscribe(self._heard)
+        self._end = hub.subscribe(self._handle_event)
         for session in self._sessions.list():
-            if self._store.load(session.id).path:
-                self._want(session.id)
+            if self._store.load_position(session.id).path:
+                self._schedule_reading(session.id)
 
     def stop(self) -> None:
         """Unsubscribe from events and cancel all readings."""
@@ -145,12 +150,12 @@ class Transcripts:
             work.cancel()
         self._wanted.clear()
 
-    def tally(self, session_id: str) -> Tally | None:
+    def get_tally(self, session_id: str) -> TranscriptTally | None:
         """Return the last tally; C{None} before the first reading of this service."""
         place = self._places.get(session_id)
         return None if place is None else place.tally
 
-    async def last_response(self, session_id: str, *, whole: bool) -> dict[str, Any]:
+    async def get_last_response(self, session_id: str, *, whole: bool) -> dict[str, Any]:
         """Return the agent's last answer; with C{whole}, also the last messages of the
         conversation.
 
@@ -158,62 +163,62 @@ class Transcripts:
 
         @raise ServiceError: 400: the session's mode has no known transcript.
         """
-        session = self._with_transcript(session_id)
-        place = await self._whole(session_id)
+        session = self._require_transcript(session_id)
+        place = await self._read_complete(session_id)
         tally = place.tally
         answer: dict[str, Any] = {"text": tally.response, "timestamp": tally.response_at}
         if whole:
-            said: list[Message] = []
+            said: list[TranscriptMessage] = []
             if place.path:
                 path = Path(place.path)
-                read = partial(messages, path, session.mode)
-                said = await self._attempt(session, read) or []
+                read = partial(read_messages, path, session.mode)
+                said = await self._run_as_owner(session, read) or []
             answer["messages"] = [attrs.asdict(message) for message in said]
         return answer
 
-    async def prompts(self, session_id: str, since: int) -> list[tuple[int, str]]:
+    async def list_prompts(self, session_id: str, since: int) -> list[tuple[int, str]]:
         """Return the prompts of the session's agent from C{since} on, oldest first.
 
         Each prompt has the time of its Enter, as far as the agent records it, in Unix milliseconds.
-        Right after a turn's end this waits like L{last_response}.
+        Right after a turn's end this waits like L{get_last_response}.
 
-        @raise ServiceError: see L{last_response}.
+        @raise ServiceError: see L{get_last_response}.
         """
-        session = self._with_transcript(session_id)
-        place = await self._whole(session_id)
+        session = self._require_transcript(session_id)
+        place = await self._read_complete(session_id)
         if not place.path:
             return []
-        read = partial(_prompts, Path(place.path), session.mode, since)
-        return await self._attempt(session, read) or []
+        read = partial(_read_prompts, Path(place.path), session.mode, since)
+        return await self._run_as_owner(session, read) or []
 
-    async def refresh(self, session_id: str) -> ReadPosition:
+    async def read_new_part(self, session_id: str) -> ReadPosition:
         """Read the new part of the transcript."""
         lock = self._locks.setdefault(session_id, DeferredLock())
         await lock.acquire()
         try:
-            return await self._read(self._sessions.get(session_id))
+            return await self._read_session(self._sessions.get(session_id))
         finally:
             lock.release()
 
     # -- internal
 
-    async def _whole(self, session_id: str) -> ReadPosition:
+    async def _read_complete(self, session_id: str) -> ReadPosition:
         """Read the new part; right after a turn's end, wait for that turn's answer."""
-        place = await self.refresh(session_id)
-        while pause := self._turns.lacking(session_id, place.tally):
+        place = await self.read_new_part(session_id)
+        while pause := self._turns.get_wait(session_id, place.tally):
             await sleep(self._clock, pause)
-            place = await self.refresh(session_id)
+            place = await self.read_new_part(session_id)
         return place
 
-    def _with_transcript(self, session_id: str) -> Session:
+    def _require_transcript(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session.mode not in MODES:
             raise invalid_field("id", f"only sessions of mode {', '.join(MODES)} have transcripts")
         return session
 
-    def _heard(self, event: Event) -> None:
-        self._turns.heard(event)
-        self._looks.heard(event)
+    def _handle_event(self, event: Event) -> None:
+        self._turns.handle_event(event)
+        self._looks.handle_event(event)
         session_id = event.session_id
         if session_id is None:
             return
@@ -222,29 +227,31 @@ class Transcripts:
             self._places.pop(session_id, None)
             self._beside.pop(session_id, None)
             self._found.pop(session_id, None)
-            self._usage.forget(session_id)
+            self._usage.forget_session(session_id)
             self._locks.pop(session_id, None)
             self._begun.pop(session_id, None)
         elif event.name is EventName.SESSION_INTERACTIVE:
             self._begun[session_id] = now_ms(self._clock)
         elif event.name in _MOMENTS:
-            self._want(session_id)
+            self._schedule_reading(session_id)
             if event.name is EventName.SESSION_IDLE:
-                self._late.schedule_call(session_id, LATE, self._want, session_id)
+                self._late.schedule_call(session_id, LATE, self._schedule_reading, session_id)
 
-    def _lists(self, session_id: str) -> bool:
+    def _has_todo_list(self, session_id: str) -> bool:
         return self._sessions.get(session_id).mode in _LISTING
 
-    def _want(self, session_id: str) -> None:
+    def _schedule_reading(self, session_id: str) -> None:
         # A reading that waits for its turn will include this moment's lines.
         if session_id not in self._wanted:
             self._wanted.add(session_id)
-            work = spawn_logged(self._follow(session_id), self._log, "reading a transcript")
+            work = spawn_logged(
+                self._read_until_complete(session_id), self._log, "reading a transcript"
+            )
             if not work.called:
                 self._work.add(work)
                 work.addBoth(lambda _: self._work.discard(work))
 
-    async def _follow(self, session_id: str) -> None:
+    async def _read_until_complete(self, session_id: str) -> None:
         """Read the new part, and repeat until the answer of a turn that ended is written."""
         pause = MOMENT
         while pause:
@@ -258,43 +265,43 @@ class Transcripts:
             await lock.acquire()
             self._wanted.discard(session_id)
             try:
-                place = await self._read(session) if session.mode in MODES else None
+                place = await self._read_session(session) if session.mode in MODES else None
             finally:
                 lock.release()
-            left = 0.0 if place is None else self._turns.lacking(session_id, place.tally)
+            left = 0.0 if place is None else self._turns.get_wait(session_id, place.tally)
             pause = max(left, AGAIN) if left else 0.0
 
-    async def _read(self, session: Session) -> ReadPosition:
-        place = self._places.get(session.id) or self._store.load(session.id)
-        path = _at_hand(session, place)
+    async def _read_session(self, session: Session) -> ReadPosition:
+        place = self._places.get(session.id) or self._store.load_position(session.id)
+        path = _find_current_path(session, place)
         if path is None:
-            found = await self._locate(session)
+            found = await self._locate_transcripts(session)
             if found is None:
                 return place
-            path, self._found[session.id] = found.path, found.beside
+            path, self._found[session.id] = found.path, found.related
         begun = place if place.path == str(path) else ReadPosition(path=str(path))
-        read = await self._read_on(session, begun)
-        if read is None or not self._is_there(session.id):
+        read = await self._read_to_end(session, begun)
+        if read is None or not self._has_session(session.id):
             return place
-        if not read.kept:
+        if not read.is_stored:
             return read.place
         if place.path != str(path):
-            self._leave(session.id, place)
+            self._keep_old_position(session.id, place)
         self._places[session.id] = read.place
-        more = await self._read_beside(session)
-        if self._is_there(session.id) and (more or read.place != place):
-            self._keep(session.id, read.place)
+        more = await self._read_related(session)
+        if self._has_session(session.id) and (more or read.place != place):
+            self._store_result(session.id, read.place)
         return read.place
 
-    async def _locate(self, session: Session) -> Located | None:
-        told = self._agents.transcript_of(session.id)
+    async def _locate_transcripts(self, session: Session) -> LocatedTranscripts | None:
+        told = self._agents.get_transcript_path(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
-        files = self._homes.files_of(session)
-        shared = self._shares(session)
-        look = partial(files.located, session, told, taken, shared=shared)
-        return await self._attempt(session, look)
+        files = self._homes.get_files(session)
+        shared = self._shares_folder(session)
+        look = partial(files.find_transcripts, session, told, taken, shared=shared)
+        return await self._run_as_owner(session, look)
 
-    async def _read_on(self, session: Session, place: ReadPosition) -> _Read | None:
+    async def _read_to_end(self, session: Session, place: ReadPosition) -> _ReadResult | None:
         """Read a transcript to its end, and store the usage of its messages.
 
         @return: the position; C{None} if it cannot be read, or the session is gone.
@@ -302,26 +309,26 @@ class Transcripts:
         found, kept = None, True
         while True:
             known = session.conversation_ids
-            turn = partial(read_on, place, Path(place.path), session.mode, known)
-            read = await self._attempt(session, turn)
-            if read is None or not self._is_there(session.id):
+            turn = partial(read_further, place, Path(place.path), session.mode, known)
+            read = await self._run_as_owner(session, turn)
+            if read is None or not self._has_session(session.id):
                 return found
             try:
-                self._usage.merge(session.id, read.used)
+                self._usage.merge_usage(session.id, read.used)
             except DiskFull as error:
                 self._log.warn("usage is not counted yet: {error}", error=error)
                 kept = False
             place = evolve(read, used={})
-            found = _Read(place=place, kept=kept)
+            found = _ReadResult(place=place, is_stored=kept)
             if place.ended:
                 return found
 
-    async def _read_beside(self, session: Session) -> bool:
+    async def _read_related(self, session: Session) -> bool:
         """Read the new part of the transcripts of subagents and of earlier conversations.
 
         @return: true if there was any.
         """
-        places = self._places_beside(session.id)
+        places = self._get_related_positions(session.id)
         here = self._places[session.id].path
         if session.id not in self._found:
             return False
@@ -329,37 +336,37 @@ class Transcripts:
         known = {str(each.path) for each in found}
         for path in places.keys() - known:
             del places[path]
-            self._store.drop_beside(session.id, path)
+            self._store.drop_related(session.id, path)
         more = False
         for each in found:
             place = places.get(str(each.path), ReadPosition(path=str(each.path)))
             if (place.position, place.changed_at) == (each.size, each.at):
                 continue
-            read = await self._read_on(session, place)
-            if read is None or not read.kept:
+            read = await self._read_to_end(session, place)
+            if read is None or not read.is_stored:
                 continue
-            if not self._is_there(session.id):
+            if not self._has_session(session.id):
                 return False
             more = more or (read.place.inode, read.place.position) != (place.inode, place.position)
-            places[place.path] = _beside(evolve(read.place, changed_at=each.at))
-            self._store.save_beside(session.id, places[place.path])
+            places[place.path] = _reduce_position(evolve(read.place, changed_at=each.at))
+            self._store.save_related(session.id, places[place.path])
         return more
 
-    def _places_beside(self, session_id: str) -> dict[str, ReadPosition]:
+    def _get_related_positions(self, session_id: str) -> dict[str, ReadPosition]:
         if session_id not in self._beside:
-            self._beside[session_id] = self._store.load_beside(session_id)
+            self._beside[session_id] = self._store.load_related(session_id)
         return self._beside[session_id]
 
-    def _leave(self, session_id: str, place: ReadPosition) -> None:
+    def _keep_old_position(self, session_id: str, place: ReadPosition) -> None:
         """Keep the position of a conversation that the session no longer uses; its rest is read
         later.
         """
         if place.path:
-            places = self._places_beside(session_id)
-            places[place.path] = _beside(place)
-            self._store.save_beside(session_id, places[place.path])
+            places = self._get_related_positions(session_id)
+            places[place.path] = _reduce_position(place)
+            self._store.save_related(session_id, places[place.path])
 
-    def _shares(self, session: Session) -> bool:
+    def _shares_folder(self, session: Session) -> bool:
         """Return true if other sessions of its mode use its folder."""
         return any(
             each.id != session.id
@@ -367,7 +374,7 @@ class Transcripts:
             for each in self._sessions.list()
         )
 
-    def _is_there(self, session_id: str) -> bool:
+    def _has_session(self, session_id: str) -> bool:
         """Return true if the session was not deleted while its transcript was read."""
         try:
             self._sessions.get(session_id)
@@ -375,12 +382,14 @@ class Transcripts:
             return False
         return True
 
-    def _keep(self, session_id: str, place: ReadPosition) -> None:
+    def _store_result(self, session_id: str, place: ReadPosition) -> None:
         session = self._sessions.get(session_id)
-        self._store.save(session_id, place)
-        fields = _fields(session, place.tally, self._usage.totals(session_id), self._prices)
+        self._store.save_position(session_id, place)
+        fields = _find_changed_fields(
+            session, place.tally, self._usage.get_totals(session_id), self._prices
+        )
         if session.mode in _LISTING:
-            fields |= _listed(session, place.tally, self._begun.get(session_id, 0))
+            fields |= _find_changed_todos(session, place.tally, self._begun.get(session_id, 0))
         if fields:
             self._sessions.update_record(session_id, **fields)
         title = place.tally.title
@@ -389,34 +398,36 @@ class Transcripts:
         for tell in self.observers:
             tell(session_id, place.tally)
 
-    async def _attempt(self, session: Session, work: Callable[[], _T]) -> _T | None:
+    async def _run_as_owner(self, session: Session, work: Callable[[], _T]) -> _T | None:
         try:
-            owned = self._homes.as_owner(session, work)
+            owned = self._homes.bind_to_owner(session, work)
             return await self._in_thread(owned, session.working_dir, session.owner)
         except OSError as error:
             self._log.info("a transcript cannot be read: {error}", error=error)
             return None
 
 
-def _prompts(path: Path, mode: str, since: int) -> list[tuple[int, str]]:
-    said = list(prompts(path, mode, since, TAIL))[::-1]
+def _read_prompts(path: Path, mode: str, since: int) -> list[tuple[int, str]]:
+    said = list(read_prompts(path, mode, since, TAIL))[::-1]
     if mode != PRIMARY:
         return said
-    return [(at, unpasted(text)) for at, text in said if not is_own(text)]
+    return [(at, strip_paste_tags(text)) for at, text in said if not is_client_text(text)]
 
 
-def _beside(place: ReadPosition) -> ReadPosition:
+def _reduce_position(place: ReadPosition) -> ReadPosition:
     """Return the part of a position that is stored for a transcript other than the session's
     conversation.
     """
     tally = place.tally
-    needed = Tally(
+    needed = TranscriptTally(
         model=tally.model, conversation=tally.conversation, turn=tally.turn, sum=tally.sum
     )
     return evolve(place, tally=needed)
 
 
-def _fields(session: Session, tally: Tally, totals: Totals, prices: Prices) -> dict[str, Any]:
+def _find_changed_fields(
+    session: Session, tally: TranscriptTally, totals: UsageTotals, prices: PriceTable
+) -> dict[str, Any]:
     """Return the changes to the session's record.
 
     If a status line reports the figures, its values take precedence, because the transcript is
@@ -427,10 +438,10 @@ def _fields(session: Session, tally: Tally, totals: Totals, prices: Prices) -> d
     fields: dict[str, Any] = {}
     if tokens.total and not told:
         fields["tokens"] = tokens
-        fields["total_cost"] = round(prices.cost(totals), 6)
+        fields["total_cost"] = round(prices.compute_cost(totals), 6)
     elif totals.cost > session.total_cost:
         fields["total_cost"] = round(totals.cost, 6)
-    full = prices.context_percentage(tally, session.models.get(ModelSource.SCREEN, ""))
+    full = prices.compute_context_percentage(tally, session.models.get(ModelSource.SCREEN, ""))
     if full is not None and tally.context and not told:
         fields["context_used_percentage"] = full
     known = session.conversation_ids
@@ -439,7 +450,7 @@ def _fields(session: Session, tally: Tally, totals: Totals, prices: Prices) -> d
     return {name: value for name, value in fields.items() if getattr(session, name) != value}
 
 
-def _at_hand(session: Session, place: ReadPosition) -> Path | None:
+def _find_current_path(session: Session, place: ReadPosition) -> Path | None:
     """Return the conversation that was read last, if it contains the prompt of the running turn.
 
     This avoids a search through all conversations.
@@ -452,7 +463,7 @@ def _at_hand(session: Session, place: ReadPosition) -> Path | None:
     return Path(place.path)
 
 
-def _listed(session: Session, tally: Tally, begun: int) -> dict[str, Any]:
+def _find_changed_todos(session: Session, tally: TranscriptTally, begun: int) -> dict[str, Any]:
     """Return the changes to the to-do list of the record.
 
     A list is shown once the present process received a prompt in its conversation. The list of an
@@ -462,7 +473,7 @@ def _listed(session: Session, tally: Tally, begun: int) -> dict[str, Any]:
     """
     if session.pid is None or tally.prompted_at is None or tally.prompted_at < begun:
         return {}
-    todos = told(tally.todos)
+    todos = decode_todos(tally.todos)
     if (todos or None) == session.todos:
         return {}
-    return {"todos": todos or None, "current_task": current_of(todos)}
+    return {"todos": todos or None, "current_task": find_current_todo(todos)}

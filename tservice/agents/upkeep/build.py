@@ -6,9 +6,9 @@ from attrs import frozen
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.agents.transcripts.service import Transcripts
-from tservice.agents.upkeep.automatic import PRIMARY, Automatic
-from tservice.agents.upkeep.limits import Limits
+from tservice.agents.transcripts.service import TranscriptService
+from tservice.agents.upkeep.automatic_commands import PRIMARY, AutomaticCommands
+from tservice.agents.upkeep.usage_limits import UsageLimitService
 from tservice.core.errors import ServiceError
 from tservice.core.tasks import spawn_logged
 from tservice.ground.feature import Feature
@@ -19,49 +19,49 @@ _log = Logger()
 
 
 @frozen(kw_only=True)
-class Upkeep:
+class AgentLimitServices:
     """Automatic services for the agents."""
 
-    limits: Limits
-    automatic: Automatic
+    limits: UsageLimitService
+    automatic: AutomaticCommands
 
 
-def build_upkeep(
-    ground: Ground, *, sessions: ISessions, agents: IAgents, transcripts: Transcripts
-) -> Feature[Upkeep]:
+def build_agent_limits(
+    ground: Ground, *, sessions: ISessions, agents: IAgents, transcripts: TranscriptService
+) -> Feature[AgentLimitServices]:
     """Return the feature that resumes sessions after a usage limit, and shortens long
     conversations.
     """
-    limits = Limits(ground.reactor, sessions, agents, ground.hub, ground.zone)
-    automatic = Automatic(ground.reactor, sessions, agents, ground.hub)
-    transcripts.observers += [automatic.counted, limits.counted]
+    limits = UsageLimitService(ground.reactor, sessions, agents, ground.hub, ground.zone)
+    automatic = AutomaticCommands(ground.reactor, sessions, agents, ground.hub)
+    transcripts.observers += [automatic.handle_tally, limits.handle_tally]
 
-    async def take_up(session_id: str) -> None:
+    async def catch_up(session_id: str) -> None:
         """Handle the part of the transcript that was written while the service was down."""
         try:
-            found = await transcripts.refresh(session_id)
+            found = await transcripts.read_new_part(session_id)
         except ServiceError as error:
             _log.info("{id}: not read: {error}", id=session_id, error=error)
             return
-        automatic.counted(session_id, found.tally)
+        automatic.handle_tally(session_id, found.tally)
         session = sessions.get(session_id)
         if session.limit_paused and session.auto_resume.resume_at is None:
-            limits.counted(session_id, found.tally)
+            limits.handle_tally(session_id, found.tally)
 
-    def start() -> None:
+    def start_services() -> None:
         automatic.start()
         limits.start()
         for session in sessions.list():
             if session.pid is not None and session.mode == PRIMARY:
-                spawn_logged(take_up(session.id), _log, "reading a transcript")
+                spawn_logged(catch_up(session.id), _log, "reading a transcript")
 
-    def close() -> None:
+    def stop_services() -> None:
         limits.stop()
         automatic.stop()
 
     return Feature(
         name="upkeep",
-        service=Upkeep(limits=limits, automatic=automatic),
-        start=start,
-        close=close,
+        service=AgentLimitServices(limits=limits, automatic=automatic),
+        start=start_services,
+        close=stop_services,
     )

@@ -17,8 +17,8 @@ from tests.unit.agents.rig import (
     TRUST,
     AgentCase,
 )
-from tservice.agents.activity.machine import Course, Doing
-from tservice.agents.activity.pace import CALM, SETTLE, SILENCE
+from tservice.agents.activity.activity_machine import ActivityMachine, AgentState
+from tservice.agents.activity.poll_schedule import CALM, SETTLE, SILENCE
 from tservice.mux.interface import MuxTimeout
 
 EVIDENCE = (
@@ -49,8 +49,8 @@ class Sink:
         """Newer evidence of the same status is no signal."""
 
 
-def tell(course: Course, evidence: str) -> None:
-    move = getattr(course.tell, evidence)
+def tell(course: ActivityMachine, evidence: str) -> None:
+    move = getattr(course.evidence, evidence)
     move() if evidence == "ended" else move("why")
 
 
@@ -58,27 +58,27 @@ class CourseTests(SynchronousTestCase):
     """The machine."""
 
     @settings(max_examples=examples(100))
-    @given(st.sampled_from(list(Doing)), st.lists(st.sampled_from(EVIDENCE), max_size=30))
-    def test_idle_and_working_take_turns(self, begin: Doing, evidence: list[str]) -> None:
+    @given(st.sampled_from(list(AgentState)), st.lists(st.sampled_from(EVIDENCE), max_size=30))
+    def test_idle_and_working_take_turns(self, begin: AgentState, evidence: list[str]) -> None:
         """Whatever the evidence: never the same word twice, nothing after the end, and the state
         agrees with the last word."""
         sink = Sink()
-        course = Course(sink, begin)
+        course = ActivityMachine(sink, begin)
         for word in evidence:
-            over = course.doing is Doing.OVER
+            over = course.state is AgentState.OVER
             count = len(sink.told)
             tell(course, word)
             if over:
                 self.assertEqual(count, len(sink.told))
         for one, two in zip(sink.told, sink.told[1:], strict=False):
             self.assertNotEqual(one, two)
-        if sink.told and course.doing is not Doing.OVER:
-            at_rest = course.doing is Doing.IDLE
+        if sink.told and course.state is not AgentState.OVER:
+            at_rest = course.state is AgentState.IDLE
             self.assertEqual("idle" if at_rest else "working", sink.told[-1])
 
     def test_a_dialog_keeps_the_turn_open(self) -> None:
         sink = Sink()
-        course = Course(sink, Doing.IDLE)
+        course = ActivityMachine(sink, AgentState.IDLE)
         for word in ("prompted", "asked", "asked", "answered", "asked", "seen_idle"):
             tell(course, word)
         self.assertEqual(["working", "idle"], sink.told)
@@ -86,9 +86,9 @@ class CourseTests(SynchronousTestCase):
     def test_the_screen_does_not_answer_a_hooks_dialog(self) -> None:
         """A late C{answered} while nothing is asked begins no turn."""
         sink = Sink()
-        course = Course(sink, Doing.IDLE)
+        course = ActivityMachine(sink, AgentState.IDLE)
         tell(course, "answered")
-        self.assertEqual((Doing.IDLE, []), (course.doing, sink.told))
+        self.assertEqual((AgentState.IDLE, []), (course.state, sink.told))
 
 
 class PrimaryTests(AgentCase):
@@ -231,7 +231,7 @@ class PrimaryTests(AgentCase):
             nonlocal count
             count += 1
 
-        self.agents.agents.observe(counted)
+        self.agents.agents.add_observer(counted)
         for _ in range(400):
             self.show(session, SPINNER)
             self.spend(0.05)
@@ -248,7 +248,7 @@ class PrimaryTests(AgentCase):
 
     def count_looks(self, session: object, seconds: float) -> int:
         found: list[object] = []
-        end = self.agents.agents.observe(found.append)
+        end = self.agents.agents.add_observer(found.append)
         self.spend(seconds)
         end()
         return len(found)
@@ -279,7 +279,7 @@ class OtherAgentTests(AgentCase):
         session = self.create(mode="shell", start=True)
         self.spend(60)
         self.assert_signals(["idle"])
-        self.assertIsNone(self.agents.agents.watch_of(session.id))
+        self.assertIsNone(self.agents.agents.get_watch(session.id))
 
     def test_the_rhythm_of_an_unknown_agent(self) -> None:
         """Its output counts from an Enter on; echoed keys alone are no work."""
@@ -332,16 +332,16 @@ class DialogTests(AgentCase):
 
     def test_dialog_of(self) -> None:
         session = self.ready()
-        self.assertIsNone(self.agents.agents.dialog_of(session.id))
+        self.assertIsNone(self.agents.agents.get_dialog(session.id))
         self.show(session, PERMISSION)
         self.spend(1)
-        dialog = self.agents.agents.dialog_of(session.id)
+        dialog = self.agents.agents.get_dialog(session.id)
         assert dialog is not None
         self.assertEqual("Do you want to proceed?", dialog.question)
         self.assertEqual("busy", self.status(session)[0])
         self.assert_signals(["working"])
         self.pane(session).exit_program()
-        self.assertIsNone(self.agents.agents.dialog_of(session.id))
+        self.assertIsNone(self.agents.agents.get_dialog(session.id))
 
     def test_a_dialog_of_the_start_is_no_turn(self) -> None:
         session = self.agent(TRUST)
@@ -351,20 +351,20 @@ class DialogTests(AgentCase):
 
     def test_looking_on_demand(self) -> None:
         session = self.ready()
-        look = self.run_now(self.agents.agents.look(session.id))
+        look = self.run_now(self.agents.agents.capture_screen(session.id))
         self.assertTrue(look.reading.composer_ready)
         self.pane(session).inject_fault("capture", MuxTimeout("no answer"))
-        self.assertEqual(422, self.refusal(self.agents.agents.look(session.id)).status)
-        self.assertEqual(404, self.refusal(self.agents.agents.look("nobody")).status)
+        self.assertEqual(422, self.refusal(self.agents.agents.capture_screen(session.id)).status)
+        self.assertEqual(404, self.refusal(self.agents.agents.capture_screen("nobody")).status)
         shell = self.shell()
-        self.assertEqual(409, self.refusal(self.agents.agents.look(shell.id)).status)
+        self.assertEqual(409, self.refusal(self.agents.agents.capture_screen(shell.id)).status)
         self.pane(session).exit_program()
-        self.assertEqual(409, self.refusal(self.agents.agents.look(session.id)).status)
+        self.assertEqual(409, self.refusal(self.agents.agents.capture_screen(session.id)).status)
 
     def test_an_observer_that_fails_keeps_nobody_from_hearing(self) -> None:
         heard: list[object] = []
-        self.agents.agents.observe(lambda look: 1 / 0)  # type: ignore[arg-type]
-        end = self.agents.agents.observe(heard.append)
+        self.agents.agents.add_observer(lambda look: 1 / 0)  # type: ignore[arg-type]
+        end = self.agents.agents.add_observer(heard.append)
         self.ready()
         self.assertTrue(heard)
         self.assertEqual(len(heard), len(self.flushLoggedErrors(ZeroDivisionError)))

@@ -13,8 +13,8 @@ from tests.unit.agents.rig import (
     SPINNER,
     AgentCase,
 )
-from tservice.agents.activity.pace import ASKING, SILENCE
-from tservice.agents.activity.submits import UNANSWERED
+from tservice.agents.activity.poll_schedule import ASKING, SILENCE
+from tservice.agents.activity.submission_end import UNANSWERED
 from tservice.sessions.input.prompt_runner import SIGHTS
 from tservice.sessions.record.model import Session
 
@@ -265,7 +265,7 @@ class SlowTests(ShortCase):
         self.assertEqual(last, self.looked_at(session))
 
     def looked_at(self, session: Session) -> int:
-        watch = self.agents.agents.watch_of(session.id)
+        watch = self.agents.agents.get_watch(session.id)
         assert watch is not None
         assert watch.last is not None
         return watch.last.at

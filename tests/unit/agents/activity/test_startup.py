@@ -5,8 +5,8 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from tests.unit.agents.rig import COMPOSER, NO_TRUST, PERMISSION, RULE, TRUST, AgentCase
-from tservice.agents.activity.gate import SETTLE_UNTOLD, SHARE
-from tservice.agents.activity.trust import KEYS
+from tservice.agents.activity.input_gate import SETTLE_UNTOLD, SHARE
+from tservice.agents.activity.trust_answerer import KEYS
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
 from tservice.sessions.input.prompt_runner import ASKING
@@ -418,15 +418,15 @@ class GateTests(AgentCase):
         self.show(session, PERMISSION)
         self.machine.restart()
         self.spend(1)
-        readiness = self.agents.agents.readiness_of(session.id)
+        readiness = self.agents.agents.get_readiness(session.id)
         assert readiness is not None
-        self.assertTrue(readiness.ready)
+        self.assertTrue(readiness.is_ready)
 
     def test_taken_up_with_the_trust_dialog(self) -> None:
         session = self.agent(mode="codex")
         self.show(session, TRUST)
         self.machine.restart()
         self.spend(1)
-        readiness = self.agents.agents.readiness_of(session.id)
+        readiness = self.agents.agents.get_readiness(session.id)
         assert readiness is not None
-        self.assertFalse(readiness.ready)
+        self.assertFalse(readiness.is_ready)

@@ -14,7 +14,7 @@ from tests.unit.agents.rig import (
     SPINNER,
     AgentCase,
 )
-from tservice.agents.activity.submits import UNANSWERED
+from tservice.agents.activity.submission_end import UNANSWERED
 from tservice.sessions.interfaces import Session
 
 

@@ -15,9 +15,9 @@ from tests.ground import here
 from tests.nonempty import some
 from tests.unit.agents.recorded_dialogs import Recorded, recorded
 from tests.unit.agents.rig import COMPOSER, Screen
-from tservice.agents.approvals.answers import Action, Answer
-from tservice.agents.approvals.keys import Answerer, AnswerOutcome, Untaken
-from tservice.agents.approvals.screen import AnswerScreen, dialog_rows
+from tservice.agents.approvals.answer_delivery import AnswerOutcome, DialogAnswerer, KeyIgnoredError
+from tservice.agents.approvals.answer_screen import AnswerScreen, find_dialog_rows
+from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
 from tservice.clis.interfaces import AnswerKeys
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.mux.interface import PaneSpec
@@ -33,7 +33,7 @@ class RecordedCase(SynchronousTestCase):
     """A recorded dialog is shown, and answered."""
 
     def played(
-        self, shown: Recorded, answer: Answer, screens: dict[bytes, str]
+        self, shown: Recorded, answer: DialogAnswer, screens: dict[bytes, str]
     ) -> tuple[list[bytes], Any]:
         """What was pressed, and what came of it."""
         pressed, given = self.given(shown, answer, screens)
@@ -41,7 +41,7 @@ class RecordedCase(SynchronousTestCase):
         return pressed, outcome
 
     def given(
-        self, shown: Recorded, answer: Answer, screens: dict[bytes, str]
+        self, shown: Recorded, answer: DialogAnswer, screens: dict[bytes, str]
     ) -> tuple[list[bytes], Deferred[AnswerOutcome]]:
         """What was pressed, and how it ended.
 
@@ -59,10 +59,12 @@ class RecordedCase(SynchronousTestCase):
         )
         screen.show(_shown(shown))
         answers = AnswerScreen(clock, pane, RULES[shown.cli])
-        seen = self.successResultOf(Deferred.fromCoroutine(answers.peek()))
+        seen = self.successResultOf(Deferred.fromCoroutine(answers.capture_now()))
         assert seen.dialog is not None, shown.name
         given = Deferred.fromCoroutine(
-            Answerer(clock, answers, keys_of(shown.cli)).give(answer, seen.dialog.frame_hash)
+            DialogAnswerer(clock, answers, keys_of(shown.cli)).give_answer(
+                answer, seen.dialog.frame_hash
+            )
         )
         clock.pump([0.1] * 100)
         return screen.pressed, given
@@ -92,7 +94,9 @@ class RecordedTests(RecordedCase):
 
     def test_deny(self) -> None:
         for shown in some(recorded()):
-            pressed, outcome = self.played(shown, Answer(action=Action.DENY), {ESCAPE: COMPOSER})
+            pressed, outcome = self.played(
+                shown, DialogAnswer(action=AnswerAction.DENY), {ESCAPE: COMPOSER}
+            )
             self.assertEqual(([b"\x1b"], True), (pressed, outcome.closed), shown.name)
 
     def test_each_option(self) -> None:
@@ -102,13 +106,13 @@ class RecordedTests(RecordedCase):
                 continue
             number = len(dialog.options)
             key = str(number).encode()
-            answer = Answer(action=Action.OPTION, options=(number,))
+            answer = DialogAnswer(action=AnswerAction.OPTION, options=(number,))
             pressed, outcome = self.played(shown, answer, {key: COMPOSER})
             self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
 
     def test_the_guarded_rows_hold_question_and_options(self) -> None:
         for shown in some(recorded()):
-            rows = dialog_rows(shown.frame, shown.dialog)
+            rows = find_dialog_rows(shown.frame, shown.dialog)
             text = "\n".join(shown.frame.rows[row] for row in rows)
             for option in shown.dialog.options:
                 self.assertIn(option.label.split()[0], text, shown.name)
@@ -132,7 +136,7 @@ class ExternalTests(RecordedCase):
 
     def test_deny(self) -> None:
         for shown in some(each for cli in EXTERNAL for each in recorded(cli)):
-            answer = Answer(action=Action.DENY)
+            answer = DialogAnswer(action=AnswerAction.DENY)
             pressed, outcome = self.played(shown, answer, {ESCAPE: self.ready(shown)})
             self.assertEqual(([ESCAPE], True), (pressed, outcome.closed), shown.name)
 
@@ -140,7 +144,7 @@ class ExternalTests(RecordedCase):
         for shown in some(each for cli in ("codex", "gemini") for each in recorded(cli)):
             for option in shown.dialog.options:
                 key = str(option.n).encode()
-                answer = Answer(action=Action.OPTION, options=(option.n,))
+                answer = DialogAnswer(action=AnswerAction.OPTION, options=(option.n,))
                 pressed, outcome = self.played(shown, answer, {key: self.ready(shown)})
                 self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
 
@@ -151,15 +155,17 @@ class ExternalTests(RecordedCase):
             first = by_name[f"{size}_approval.ansi.txt"]
             second = by_name[f"{size}_approval_right.ansi.txt"]
             screens = {RIGHT: _shown(second), ENTER: self.ready(first)}
-            approved, outcome = self.played(first, Answer(action=Action.APPROVE), screens)
+            approved, outcome = self.played(
+                first, DialogAnswer(action=AnswerAction.APPROVE), screens
+            )
             self.assertEqual(([ENTER], True), (approved, outcome.closed))
-            answer = Answer(action=Action.OPTION, options=(2,))
+            answer = DialogAnswer(action=AnswerAction.OPTION, options=(2,))
             pressed, outcome = self.played(first, answer, screens)
             self.assertEqual(([RIGHT, ENTER], True), (pressed, outcome.closed))
 
     def test_a_highlight_that_does_not_move_is_not_confirmed(self) -> None:
         shown = next(each for each in recorded("opencode") if "approval" in each.name)
-        answer = Answer(action=Action.OPTION, options=(3,))
+        answer = DialogAnswer(action=AnswerAction.OPTION, options=(3,))
         pressed, given = self.given(shown, answer, {})
-        self.failureResultOf(given, Untaken)
+        self.failureResultOf(given, KeyIgnoredError)
         self.assertEqual([RIGHT], pressed)

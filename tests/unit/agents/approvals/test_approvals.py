@@ -15,14 +15,14 @@ from tests.unit.agents.client import BUSY, permission, question
 from tests.unit.agents.rig import TRUST
 from tests.unit.http.driver import Api, parse
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.agents.approvals.answers import Action, check_form
+from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
 from tservice.agents.approvals.build import build_approvals
 from tservice.agents.approvals.model import LIFETIME_MS
+from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.routes import ApprovalRoutes
-from tservice.agents.approvals.shown import item_answer
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.transcripts.build import build_transcripts
-from tservice.agents.upkeep.build import build_upkeep
+from tservice.agents.upkeep.build import build_agent_limits
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -40,7 +40,7 @@ class ItemTests(ApprovalCase):
         session = self.asked(
             permission(), tool_name="Bash", tool_input={"command": "touch made.txt"}, cwd="/srv"
         )
-        item = wire(item_answer(self.item(session)))
+        item = wire(make_item_response(self.item(session)))
         self.assertEqual(f"{session.id}:1", item["id"])
         self.assertEqual(
             ("permission", "Bash", "/srv"), (item["kind"], item["toolName"], item["cwd"])
@@ -49,7 +49,7 @@ class ItemTests(ApprovalCase):
         self.assertEqual({"n": 1, "label": "Yes", "selected": True}, item["options"][0])
         self.assertIn("touch made.txt", item["context"])
         self.assertEqual(32, len(item["frame"]))
-        self.assertTrue(self.approvals.blocked(session.id))
+        self.assertTrue(self.approvals.is_blocked(session.id))
         self.assertEqual("pending", self.told()[0][0])
         json.dumps(item)
 
@@ -58,7 +58,8 @@ class ItemTests(ApprovalCase):
         page.ticked = {2}
         session = self.asked(page, tool_name="AskUserQuestion")
         boxes = [
-            option.get("checked") for option in wire(item_answer(self.item(session)))["options"]
+            option.get("checked")
+            for option in wire(make_item_response(self.item(session)))["options"]
         ]
         self.assertEqual([False, True, False, None], boxes)
         before = self.item(session)
@@ -69,7 +70,7 @@ class ItemTests(ApprovalCase):
         after = self.item(session)
         self.assertEqual((before.id, before.frame), (after.id, after.frame))
         self.assertEqual([True, True], [option.checked for option in after.options[:2]])
-        self.assertEqual([after], ApprovalStore(self.machine.database).load())
+        self.assertEqual([after], ApprovalStore(self.machine.database).load_items())
 
     def test_both_hooks_of_one_dialog_make_one_item(self) -> None:
         session = self.asked(permission(), tool_name="Bash")
@@ -122,7 +123,7 @@ class ItemTests(ApprovalCase):
         self.show(session, TRUST)
         self.hook(session, "permission_prompt")
         self.spend(5)
-        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertIsNone(self.inbox.get_item(session.id))
 
     def test_other_modes_have_none(self) -> None:
         """Of whose screens too little is known, and all without hooks while they may not."""
@@ -136,7 +137,7 @@ class ItemTests(ApprovalCase):
         self.client(session).ask(permission())
         self.hook(session, "permission_prompt")
         self.spend(5)
-        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertIsNone(self.inbox.get_item(session.id))
 
     def test_an_agent_without_hooks(self) -> None:
         """Its screen tells of the dialog: what is asked, once, and that the turn waits for it."""
@@ -154,7 +155,7 @@ class ItemTests(ApprovalCase):
         self.assert_signals(["blocked"])
         self.assertEqual(f"{session.id}:2", self.item(session).id)
         self.give(self.item(session), "deny")
-        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertIsNone(self.inbox.get_item(session.id))
         self.assertEqual(("rm x", "Escape"), self.client(session).log[-1])
 
     def test_switched_off_it_leaves_nothing_behind(self) -> None:
@@ -164,15 +165,15 @@ class ItemTests(ApprovalCase):
         self.told()
         self.change_settings(external_signals=False)
         self.assertEqual([("resolved", "dismissed")], self.told())
-        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertIsNone(self.inbox.get_item(session.id))
 
     def test_switched_off(self) -> None:
         self.change_settings(approvals_inbox_enabled=False)
         session = self.asked(permission())
-        self.assertIsNone(self.inbox.of_session(session.id))
-        self.assertEqual([], self.run_now(self.approvals.list(ADMIN)))
+        self.assertIsNone(self.inbox.get_item(session.id))
+        self.assertEqual([], self.run_now(self.approvals.list_checked(ADMIN)))
         with self.assertRaises(ServiceError) as caught:
-            self.approvals.viewed(session.id, ADMIN)
+            self.approvals.mark_viewed(session.id, ADMIN)
         self.assertEqual(ErrorCode.FORBIDDEN, caught.exception.code)
 
     def test_an_idle_prompt(self) -> None:
@@ -180,8 +181,8 @@ class ItemTests(ApprovalCase):
         self.hook(session, "idle_prompt", message="Claude is waiting for your input")
         item = self.item(session)
         self.assertEqual(("idle", "idle"), (item.kind, item.frame))
-        self.assertFalse(self.approvals.blocked(session.id))
-        self.assertEqual(item.id, self.approvals.viewed(session.id, ADMIN))
+        self.assertFalse(self.approvals.is_blocked(session.id))
+        self.assertEqual(item.id, self.approvals.mark_viewed(session.id, ADMIN))
         self.assertIsNotNone(self.item(session).acknowledged_at)
         self.assertEqual(["pending", "updated"], [name for name, _ in self.told()])
         given = self.start_answer(item, "text", text="go on")
@@ -198,7 +199,7 @@ class ItemTests(ApprovalCase):
 
     def test_viewing_a_dialog_acknowledges_nothing(self) -> None:
         session = self.asked(permission())
-        self.assertIsNone(self.approvals.viewed(session.id, ADMIN))
+        self.assertIsNone(self.approvals.mark_viewed(session.id, ADMIN))
         self.assertIsNone(self.item(session).acknowledged_at)
 
 
@@ -215,9 +216,9 @@ class LostRightTests(ApprovalCase):
             raise ServiceError(ErrorCode.FORBIDDEN, "Your permission was revoked")
 
     def answered(self, session: Session, action: str, **fields: Any) -> Any:
-        answer = check_form(Action(action), **fields)
+        answer = parse_answer(AnswerAction(action), **fields)
         item = self.item(session)
-        return begin(self.approvals.answer(item.id, answer, ADMIN, self.again))
+        return begin(self.approvals.answer_item(item.id, answer, ADMIN, self.again))
 
     def refused(self, given: Any) -> None:
         self.lost = True
@@ -247,13 +248,13 @@ class LostRightTests(ApprovalCase):
         session = self.ready()
         self.hook(session, "idle_prompt", message="Claude is waiting for your input")
         held: Deferred[None] = Deferred()
-        look = self.agents.agents.look
+        look = self.agents.agents.capture_screen
 
         async def slow(session_id: str) -> Any:
             await held
             return await look(session_id)
 
-        self.patch(self.agents.agents, "look", slow)
+        self.patch(self.agents.agents, "capture_screen", slow)
         given = self.answered(session, "text", text="go on")
         self.lost = True
         held.callback(None)
@@ -269,27 +270,29 @@ class EndTests(ApprovalCase):
         item = self.item(session)
         self.told()
         self.client(session).leave("1")
-        self.assertEqual([], self.run_now(self.approvals.list(ADMIN)))
+        self.assertEqual([], self.run_now(self.approvals.list_checked(ADMIN)))
         self.assertEqual([("resolved", "resolved_in_terminal")], self.told())
         text = self.assert_refused(
-            ErrorCode.CONFLICT, self.approvals.answer(item.id, check_form(Action.DENY), ADMIN)
+            ErrorCode.CONFLICT,
+            self.approvals.answer_item(item.id, parse_answer(AnswerAction.DENY), ADMIN),
         )
         self.assertIn("resolved_in_terminal", text)
         self.spend(61)
         self.assert_refused(
-            ErrorCode.NOT_FOUND, self.approvals.answer(item.id, check_form(Action.DENY), ADMIN)
+            ErrorCode.NOT_FOUND,
+            self.approvals.answer_item(item.id, parse_answer(AnswerAction.DENY), ADMIN),
         )
 
     def test_a_screen_that_nobody_understands_changes_nothing(self) -> None:
         session = self.asked(permission())
         self.show(session, "vim\n~\n~")
         self.spend(5)
-        self.assertEqual(1, len(self.run_now(self.approvals.list(ADMIN))))
+        self.assertEqual(1, len(self.run_now(self.approvals.list_checked(ADMIN))))
 
     def test_a_listing_does_not_wait_for_a_pane_that_does_not_answer(self) -> None:
         session = self.asked(permission())
         self.pane(session).stop_answering()
-        listing = begin(self.approvals.list(ADMIN))
+        listing = begin(self.approvals.list_checked(ADMIN))
         self.spend(2.1)
         self.assertEqual(1, len(self.successResultOf(listing)))
         self.pane(session).resume_answering()
@@ -316,10 +319,10 @@ class EndTests(ApprovalCase):
     def test_dismissed(self) -> None:
         session = self.asked(permission())
         item = self.item(session)
-        self.approvals.dismiss(item.id, ADMIN)
+        self.approvals.dismiss_item(item.id, ADMIN)
         self.assertEqual(("resolved", "dismissed"), self.told()[-1])
         with self.assertRaises(ServiceError) as caught:
-            self.approvals.dismiss(item.id, ADMIN)
+            self.approvals.dismiss_item(item.id, ADMIN)
         self.assertEqual(ErrorCode.CONFLICT, caught.exception.code)
 
     def test_on_a_full_disk_a_person_hears_what_a_restart_undoes(self) -> None:
@@ -328,23 +331,23 @@ class EndTests(ApprovalCase):
         database = self.machine.database
         with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             dismissed = self.assertRaises(
-                ServiceError, self.approvals.dismiss, self.item(asked).id, ADMIN
+                ServiceError, self.approvals.dismiss_item, self.item(asked).id, ADMIN
             )
-            viewed = self.assertRaises(ServiceError, self.approvals.viewed, seen.id, ADMIN)
+            viewed = self.assertRaises(ServiceError, self.approvals.mark_viewed, seen.id, ADMIN)
         self.assertEqual(ErrorCode.OPERATION_FAILED, dismissed.code)
         self.assertIn("dismissed, but a restart now would bring it back", dismissed.message)
         self.assertIn("viewed, but a restart now would undo it", viewed.message)
-        self.assertIsNone(self.inbox.of_session(asked.id))
+        self.assertIsNone(self.inbox.get_item(asked.id))
         self.assertIsNotNone(self.item(seen).acknowledged_at)
         database.deferred_writes.write_deferred()
-        self.approvals.viewed(seen.id, ADMIN)
-        self.assertEqual([self.item(seen)], ApprovalStore(database).load())
+        self.approvals.mark_viewed(seen.id, ADMIN)
+        self.assertEqual([self.item(seen)], ApprovalStore(database).load_items())
 
     def test_twelve_hours(self) -> None:
         session = self.ready()
         self.hook(session, "idle_prompt")
         self.clock.advance(LIFETIME_MS / 1000 - 1)
-        self.assertIsNotNone(self.inbox.of_session(session.id))
+        self.assertIsNotNone(self.inbox.get_item(session.id))
         self.clock.advance(2)
         self.assertIn(("resolved", "expired"), self.told())
 
@@ -354,7 +357,7 @@ class EndTests(ApprovalCase):
         self.approvals.stop()
         self.open_inbox()
         self.assertEqual(item, self.item(session))
-        self.approvals.dismiss(item.id, ADMIN)
+        self.approvals.dismiss_item(item.id, ADMIN)
         self.client(session).leave("1")
         self.client(session).ask(permission("another"))
         self.spend(5)
@@ -363,20 +366,21 @@ class EndTests(ApprovalCase):
     def test_somebody_elses(self) -> None:
         session = self.asked(permission())
         item = self.item(session)
-        self.assertEqual([], self.run_now(self.approvals.list(EVE)))
+        self.assertEqual([], self.run_now(self.approvals.list_checked(EVE)))
         self.assert_refused(
-            ErrorCode.NOT_FOUND, self.approvals.answer(item.id, check_form(Action.DENY), EVE)
+            ErrorCode.NOT_FOUND,
+            self.approvals.answer_item(item.id, parse_answer(AnswerAction.DENY), EVE),
         )
         for work in (
-            lambda: self.approvals.dismiss(item.id, EVE),
-            lambda: self.approvals.viewed(session.id, EVE),
+            lambda: self.approvals.dismiss_item(item.id, EVE),
+            lambda: self.approvals.mark_viewed(session.id, EVE),
         ):
             with self.assertRaises(ServiceError) as caught:
                 work()
             self.assertEqual(ErrorCode.NOT_FOUND, caught.exception.code)
-        self.approvals.dismiss(item.id, ADMIN)
+        self.approvals.dismiss_item(item.id, ADMIN)
         with self.assertRaises(ServiceError) as caught:
-            self.approvals.dismiss(item.id, EVE)
+            self.approvals.dismiss_item(item.id, EVE)
         self.assertEqual(ErrorCode.NOT_FOUND, caught.exception.code)
 
 
@@ -385,7 +389,7 @@ class RouteTests(ApprovalCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.api = Api(ApprovalRoutes(self.approvals).operations(), clock=self.clock)
+        self.api = Api(ApprovalRoutes(self.approvals).build_operations(), clock=self.clock)
 
     def test_list_answer_and_what_is_left(self) -> None:
         session = self.asked(permission())
@@ -449,13 +453,15 @@ class BuildTests(ApprovalCase):
             ground, sessions=sessions, agents=agents, clis=clis, trust=self.agents.trust
         )
         records = build_transcripts(ground, sessions=sessions, agents=agents, clis=clis)
-        upkeep = build_upkeep(ground, sessions=sessions, agents=agents, transcripts=records.service)
+        upkeep = build_agent_limits(
+            ground, sessions=sessions, agents=agents, transcripts=records.service
+        )
         features: list[Feature[Any]] = [inbox, records, upkeep]
         self.approvals.stop()
         for feature in features:
             feature.start()
         session = self.asked(permission())
-        self.assertTrue(inbox.service.blocked(session.id))
+        self.assertTrue(inbox.service.is_blocked(session.id))
         paths = {one.path for feature in features for one in feature.operations}
         self.assertEqual(7, len(paths))
         self.assertEqual(1, len(inbox.tells["approvals"](ADMIN)))

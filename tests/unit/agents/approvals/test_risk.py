@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.agents.approvals import riskrules as rules
-from tservice.agents.approvals.risk import risk_of, risk_of_screen
+from tservice.agents.approvals import risk_rules as rules
+from tservice.agents.approvals.risk import find_risk, find_screen_risk
 
 GRAVE = {
     rules.GONE: r"""
@@ -426,13 +426,13 @@ class TableTests(SynchronousTestCase):
             command: found
             for hint, text in GRAVE.items()
             for command in lines(text)
-            if (found := risk_of(command)) != hint
+            if (found := find_risk(command)) != hint
         }
         self.assertEqual({}, wrong)
 
     def test_harmless_commands_have_none(self) -> None:
         commands = [line + "\nx\nEOF" * line.count("<<EOF") for line in lines(HARMLESS)]
-        self.assertEqual({}, {each: hint for each in commands if (hint := risk_of(each))})
+        self.assertEqual({}, {each: hint for each in commands if (hint := find_risk(each))})
 
     def test_table_is_long(self) -> None:
         grave = sum(len(lines(text)) for text in GRAVE.values())
@@ -453,37 +453,37 @@ class ScriptTests(SynchronousTestCase):
             "python3 <<EOF\nimport shutil\nshutil.rmtree('x')\nEOF",
             "psql app <<EOF\nDROP TABLE x;\nEOF",
         ):
-            self.assertIsNotNone(risk_of(script), script)
+            self.assertIsNotNone(find_risk(script), script)
 
     def test_text_that_is_only_written_down_is_not_read(self) -> None:
-        self.assertIsNone(risk_of("cat <<'EOF' > notes.txt\nrm -rf x\nEOF"))
+        self.assertIsNone(find_risk("cat <<'EOF' > notes.txt\nrm -rf x\nEOF"))
 
     def test_command_behind_16_000_characters_is_found(self) -> None:
-        self.assertEqual(rules.GONE, risk_of("echo " + "a" * 16_000 + "; rm -rf x"))
-        self.assertEqual(rules.GONE, risk_of("echo a; " * 2_000 + "rm -rf x"))
+        self.assertEqual(rules.GONE, find_risk("echo " + "a" * 16_000 + "; rm -rf x"))
+        self.assertEqual(rules.GONE, find_risk("echo a; " * 2_000 + "rm -rf x"))
 
     def test_parser_is_stopped(self) -> None:
         for text in ("a|" * 8_000, "<<E\n" * 4_000, "(" * 16_000, "$(" * 8_000, "`" * 9_999):
-            self.assertIsNotNone(risk_of(text), text[:4])
+            self.assertIsNotNone(find_risk(text), text[:4])
 
     def test_programs_that_start_programs_are_looked_at_once(self) -> None:
         """Each of 2,000 could begin another one anywhere: only so many places are tried."""
         for text in ("xargs " * 2_000, "bash -c " * 1_500, "git " + "push " * 3_000):
-            self.assertIsNone(risk_of(text), text[:9])
-        self.assertEqual(rules.UNREADABLE, risk_of("ssh " + "'a b' " * 50))
+            self.assertIsNone(find_risk(text), text[:9])
+        self.assertEqual(rules.UNREADABLE, find_risk("ssh " + "'a b' " * 50))
 
     def test_scripts_within_scripts_are_bounded(self) -> None:
-        self.assertEqual(rules.UNREADABLE, risk_of("eval " * 50 + "ls"))
+        self.assertEqual(rules.UNREADABLE, find_risk("eval " * 50 + "ls"))
 
     def test_rows_of_a_screen_may_be_parts_of_a_line(self) -> None:
         for shown in ("echo aaaa; rm\n-rf x", "echo aaaa; r\nm -rf x", "echo\nrm x"):
-            self.assertEqual(rules.GONE, risk_of(shown, wrapped=True))
+            self.assertEqual(rules.GONE, find_risk(shown, wrapped=True))
         rows = ("Bash command", "│ $ rm -rf build │", "Do you want to proceed?", "❯ 1. Yes")
-        self.assertEqual(rules.GONE, risk_of_screen(rows))
-        self.assertIsNone(risk_of_screen(("Edit file", "│ a.txt │", "Don't ask (again)?")))
+        self.assertEqual(rules.GONE, find_screen_risk(rows))
+        self.assertIsNone(find_screen_risk(("Edit file", "│ a.txt │", "Don't ask (again)?")))
 
     @settings(max_examples=examples(300))
     @given(st.text(alphabet="rm -f'\"$(){};|&<>\n\\`a=#[]é\0\ud800", max_size=80))
     def test_any_text_is_read(self, text: str) -> None:
-        risk_of(text)
-        risk_of(text, wrapped=True)
+        find_risk(text)
+        find_risk(text, wrapped=True)

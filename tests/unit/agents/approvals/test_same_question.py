@@ -16,9 +16,9 @@ from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import permission
 from tests.unit.agents.recorded_dialogs import Recorded, recorded
 from tests.unit.agents.rig import COMPOSER, RULE
-from tservice.agents.approvals.model import Item, Resolution
-from tservice.agents.approvals.shown import item_answer
-from tservice.agents.approvals.told import REMEMBERED
+from tservice.agents.approvals.hook_reports import REMEMBERED
+from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution
+from tservice.agents.approvals.responses import make_item_response
 from tservice.core.errors import ErrorCode
 from tservice.sessions.interfaces import Session
 
@@ -134,14 +134,14 @@ class RecordedTests(AskingCase):
         for each in meanwhile:
             self.show(session, "\n".join(each.of(rows, shown.size[0], len(shown.dialog.context))))
             self.spend(5 if each.lasts else 0.35)
-            self.assertEqual(kept(before), kept(self.inbox.of_session(session.id)), shown.name)
+            self.assertEqual(kept(before), kept(self.inbox.get_item(session.id)), shown.name)
         self.drawn(session, shown)
         self.spend(5)
         now = self.item(session)
         self.assertEqual(kept(before), kept(now), shown.name)
         self.assertEqual(labels(before), labels(now), shown.name)
         self.assertEqual(set(), {name for name, _ in self.told()} - {"updated"}, shown.name)
-        self.inbox.resolve(now, Resolution.IN_TERMINAL)
+        self.inbox.resolve_item(now, ApprovalResolution.IN_TERMINAL)
         self.show(session, COMPOSER)
         self.spend(5)
 
@@ -162,14 +162,14 @@ class RecordedTests(AskingCase):
         return rows
 
 
-def kept(item: Item | None) -> dict[str, Any]:
+def kept(item: ApprovalItem | None) -> dict[str, Any]:
     """What no frame may change."""
-    told = wire(item_answer(item)) if item else {}
+    told = wire(make_item_response(item)) if item else {}
     names = ("id", "kind", "createdAt", "toolName", "toolSummary", "cwd", "message")
     return {name: told.get(name) for name in names}
 
 
-def labels(item: Item) -> list[str]:
+def labels(item: ApprovalItem) -> list[str]:
     return [option.label for option in item.options]
 
 

@@ -10,9 +10,9 @@ from tests.told import wire
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import permission, question
 from tests.unit.sessions.rig import ADMIN
-from tservice.agents.approvals.answers import Action, check_form
-from tservice.agents.approvals.model import with_dialog
-from tservice.agents.approvals.shown import item_answer
+from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
+from tservice.agents.approvals.model import update_from_dialog
+from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.model import COMMAND_CHARS, reduce_data
 from tservice.core.errors import ErrorCode
@@ -28,7 +28,7 @@ HARM = "; rm -rf /srv/data"
 class CommandCase(ApprovalCase):
     def told_of(self, session: Session) -> dict[str, Any]:
         """The item as clients get it."""
-        found: dict[str, Any] = wire(item_answer(self.item(session)))
+        found: dict[str, Any] = wire(make_item_response(self.item(session)))
         return found
 
     def asks(self, command: str, **others: Any) -> dict[str, Any]:
@@ -70,8 +70,8 @@ class HookTests(CommandCase):
         after = self.told_of(session)
         self.assertNotEqual(before["id"], after["id"])
         self.assertNotEqual(before["frame"], after["frame"])
-        answer = check_form(Action.APPROVE, expect_frame=before["frame"])
-        giving = self.approvals.answer(after["id"], answer, ADMIN)
+        answer = parse_answer(AnswerAction.APPROVE, expect_frame=before["frame"])
+        giving = self.approvals.answer_item(after["id"], answer, ADMIN)
         self.assert_refused(ErrorCode.CONFLICT, giving)
         self.assertEqual([], self.client(session).log)
 
@@ -90,7 +90,7 @@ class HookTests(CommandCase):
         self.assertEqual(
             (["dangerouslyDisableSandbox"], False), (item["toolOther"], item["complete"])
         )
-        again = ApprovalStore(self.machine.database).load()
+        again = ApprovalStore(self.machine.database).load_items()
         self.assertEqual([("dangerouslyDisableSandbox",)], [each.tool_other for each in again])
 
     def test_names_of_other_inputs_are_bounded(self) -> None:
@@ -120,7 +120,7 @@ class HookTests(CommandCase):
             ScreenFrame.from_capture("\n".join(rows).encode(), 80), RULES["claude"]
         )
         assert dialog is not None
-        shown = wire(item_answer(with_dialog(self.item(session), dialog)))
+        shown = wire(make_item_response(update_from_dialog(self.item(session), dialog)))
         self.assertEqual("… (20 more rows above)", shown["context"].split("\n")[0])
 
 

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 
 from tests.unit.agents.rig import COMPOSER, RULE, SPINNER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.agents.controls.reading import cycled, key_towards, told
+from tservice.agents.controls.reading import choose_cycle_key, read_command_result, read_cycle_value
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.clis.interfaces import CommandControl, CycleControl
 from tservice.core.errors import ErrorCode, ServiceError
@@ -38,27 +38,31 @@ class ReadingTests(AgentCase):
 
     def test_a_cycle(self) -> None:
         cycle = CycleControl(key="S-Tab", shown={"plan": "plan mode on"}, otherwise="default")
-        self.assertEqual("plan", cycled(cycle, frame(PLAN)))
-        self.assertEqual("default", cycled(cycle, frame(COMPOSER)))
+        self.assertEqual("plan", read_cycle_value(cycle, frame(PLAN)))
+        self.assertEqual("default", read_cycle_value(cycle, frame(COMPOSER)))
 
     def test_what_was_said_of_one_is_none(self) -> None:
         cycle = CycleControl(key="Tab", shown={"build": "^ *┃ +Build · ", "plan": "^ *┃ +Plan · "})
-        self.assertEqual("plan", cycled(cycle, frame("┃  Build · said\n\n┃  Plan · Model")))
+        self.assertEqual(
+            "plan", read_cycle_value(cycle, frame("┃  Build · said\n\n┃  Plan · Model"))
+        )
 
     def test_a_scale(self) -> None:
         cycle = CycleControl(
             key="M-.", back="M-,", shown={each: each for each in ("low", "mid", "high")}
         )
-        self.assertEqual("M-.", key_towards(cycle, "low", "high"))
-        self.assertEqual("M-,", key_towards(cycle, "high", "mid"))
-        self.assertEqual("M-.", key_towards(cycle, None, "low"))
+        self.assertEqual("M-.", choose_cycle_key(cycle, "low", "high"))
+        self.assertEqual("M-,", choose_cycle_key(cycle, "high", "mid"))
+        self.assertEqual("M-.", choose_cycle_key(cycle, None, "low"))
 
     def test_the_answer_to_the_last_command(self) -> None:
         command = CommandControl(words="/model {value}", told="Set model to (\\S+)")
         old = "❯ /model a\n  ⎿  Set model to A and saved\n"
-        self.assertEqual("A", told(command, "/model a", frame(f"{old}{COMPOSER}")))
-        self.assertIsNone(told(command, "/model b", frame(f"{old}{COMPOSER}")))
-        self.assertIsNone(told(command, "/model a", frame(f"{old}❯ /model a\n\n{COMPOSER}")))
+        self.assertEqual("A", read_command_result(command, "/model a", frame(f"{old}{COMPOSER}")))
+        self.assertIsNone(read_command_result(command, "/model b", frame(f"{old}{COMPOSER}")))
+        self.assertIsNone(
+            read_command_result(command, "/model a", frame(f"{old}❯ /model a\n\n{COMPOSER}"))
+        )
 
 
 class ControlTests(AgentCase):
@@ -72,7 +76,9 @@ class ControlTests(AgentCase):
     def tell(
         self, session: Session, setting: ControlSetting, value: str, caller: Identity = ADMIN
     ) -> Deferred[str]:
-        told: Deferred[str] = begin(self.controls.tell(session.id, setting, value, caller))
+        told: Deferred[str] = begin(
+            self.controls.change_setting(session.id, setting, value, caller)
+        )
         self.spend(12)
         return told
 
@@ -136,7 +142,7 @@ class ControlTests(AgentCase):
                     lost.append(data)
 
             program.input_received = losing  # type: ignore[method-assign]
-            told = begin(self.controls.tell(session.id, setting, value, ADMIN, again))
+            told = begin(self.controls.change_setting(session.id, setting, value, ADMIN, again))
             self.spend(12)
             error = self.failureResultOf(told, ServiceError).value
             self.assertEqual(ErrorCode.FORBIDDEN, error.code, error.message)
@@ -202,7 +208,7 @@ class ControlTests(AgentCase):
         session = self.ready()
         raw = InputRequest(text="half a thought", use_mux=False)
         self.successResultOf(begin(self.sessions.send_input(session.id, raw)))
-        given = begin(self.controls.tell(session.id, ControlSetting.EFFORT, "low", ADMIN))
+        given = begin(self.controls.change_setting(session.id, ControlSetting.EFFORT, "low", ADMIN))
         self.show(session, COMPOSER.replace("❯\xa0", "❯\xa0half a thought", 1))
         self.spend(12)
         error: ServiceError = self.failureResultOf(given, ServiceError).value
@@ -211,8 +217,10 @@ class ControlTests(AgentCase):
 
     def test_one_at_a_time(self) -> None:
         session = self.ready()
-        first = begin(self.controls.tell(session.id, ControlSetting.EFFORT, "low", ADMIN))
-        second = begin(self.controls.tell(session.id, ControlSetting.EFFORT, "high", ADMIN))
+        first = begin(self.controls.change_setting(session.id, ControlSetting.EFFORT, "low", ADMIN))
+        second = begin(
+            self.controls.change_setting(session.id, ControlSetting.EFFORT, "high", ADMIN)
+        )
         error: ServiceError = self.failureResultOf(second, ServiceError).value
         self.assertEqual(ErrorCode.CONFLICT, error.code)
         self.spend(12)

@@ -54,13 +54,13 @@ class FolderTrustCase(ApprovalCase):
         """A session that was made and has not started, for its folder is asked about."""
         session = self.agent(mode=mode)
         self.assertFalse(self.is_running(session))
-        self.assertIsNotNone(self.inbox.of_session(session.id))
+        self.assertIsNotNone(self.inbox.get_item(session.id))
         return session
 
     def assert_starts(self, mode: str = "primary") -> None:
         session = self.agent(mode=mode)
         self.assertTrue(self.is_running(session))
-        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertIsNone(self.inbox.get_item(session.id))
 
     def find(self, mode: str = "primary") -> Awaitable[FolderFinding]:
         trust = self.agents.trust

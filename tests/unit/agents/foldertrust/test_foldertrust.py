@@ -11,7 +11,7 @@ from attrs import evolve
 
 from tests.unit.agents.foldertrust.rig import HOOK, FolderTrustCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.agents.approvals.model import Item
+from tservice.agents.approvals.model import ApprovalItem
 from tservice.agents.foldertrust.preview import FolderPreview
 from tservice.agents.foldertrust.reading import NAMES
 from tservice.agents.foldertrust.service import ONCE
@@ -38,10 +38,10 @@ class AskedTests(FolderTrustCase):
         self.assertTrue(item.complete)
         self.assertEqual(str(self.work), item.cwd)
         self.assertIn("inbox", str(self.sessions.get(session.id).status_reason))
-        self.assertTrue(self.approvals.blocked(session.id))
+        self.assertTrue(self.approvals.is_blocked(session.id))
         self.answered(session, "approve")
         self.assertTrue(self.is_running(session))
-        self.assertEqual([], self.approvals.known(ADMIN))
+        self.assertEqual([], self.approvals.list_known(ADMIN))
 
     def test_a_no_leaves_it_stopped(self) -> None:
         self.bring(".mcp.json", {"mcpServers": {"x": {"command": "./evil"}}})
@@ -185,7 +185,7 @@ class SettingTests(FolderTrustCase):
         self.change_settings(trust_folders="always")
         self.run_now(self.sessions.start(session.id, granted=True))
         self.assertTrue(self.is_running(session))
-        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertIsNone(self.inbox.get_item(session.id))
         self.assert_starts()
 
     def test_ask(self) -> None:
@@ -201,7 +201,7 @@ class SettingTests(FolderTrustCase):
         self.bring(".claude/settings.json", HOOK)
         session = self.waiting()
         self.change_settings(approvals_inbox_enabled=False)
-        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertIsNone(self.inbox.get_item(session.id))
         self.assertIn("approvalsInboxEnabled", self.refused_restart(session).message)
 
     def test_another_setting_leaves_the_question(self) -> None:
@@ -210,7 +210,7 @@ class SettingTests(FolderTrustCase):
         self.change_settings(external_signals=False)
         session = self.waiting("antigravity")
         self.change_settings(external_signals=True)
-        self.assertIsNotNone(self.inbox.of_session(session.id))
+        self.assertIsNotNone(self.inbox.get_item(session.id))
 
 
 class FoundTests(FolderTrustCase):
@@ -321,7 +321,7 @@ class FoundTests(FolderTrustCase):
     def test_a_long_text_says_how_much_is_missing(self) -> None:
         self.install("pi")
         self.bring(".pi/extensions/a.ts", "a" * 20_000)
-        item: Item = self.item(self.waiting("pi"))
+        item: ApprovalItem = self.item(self.waiting("pi"))
         self.assertEqual((16_000, False), (len(item.tool_summary or ""), item.complete))
         self.assertEqual(20_000 + len(".pi/extensions/a.ts\n") - 16_000, item.tool_missing)
 

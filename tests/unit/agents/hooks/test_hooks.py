@@ -19,8 +19,13 @@ from tests.unit.agents.rig import (
     SPINNER,
     AgentCase,
 )
+from tservice.agents.hooks.hook_classification import (
+    FOREIGN,
+    TOOLS,
+    PaneConversations,
+    RunningTools,
+)
 from tservice.agents.hooks.intake import CONVERSATIONS
-from tservice.agents.hooks.model import FOREIGN, TOOLS, PaneConversations, Tools
 from tservice.agents.model import HookEvent, reduce_data
 from tservice.agents.todos import TODOS
 from tservice.core.errors import ServiceError
@@ -221,7 +226,9 @@ class SignalTests(AgentCase):
         ids = self.sessions.get(session.id).conversation_ids
         self.assertEqual((CONVERSATIONS, "c5", "c10"), (len(ids), ids[0], ids[-1]))
         self.machine.restart()
-        self.assertEqual(f"/t/{CONVERSATIONS + 4}", self.agents.agents.transcript_of(session.id))
+        self.assertEqual(
+            f"/t/{CONVERSATIONS + 4}", self.agents.agents.get_transcript_path(session.id)
+        )
         self.hook(session, "stop", session_id="bad id")
         self.assertEqual("c10", self.sessions.get(session.id).conversation_ids[-1])
 
@@ -305,12 +312,12 @@ class SignalTests(AgentCase):
         self.assertIsNone(self.tool(session)[0])
 
     def test_tools_that_are_remembered_are_few(self) -> None:
-        tools = Tools()
+        tools = RunningTools()
         for number in range(TOOLS + 5):
-            tools.heard(HookEvent.TOOL_STARTED, f"{number}")
+            tools.handle_event(HookEvent.TOOL_STARTED, f"{number}")
         for number in range(TOOLS + 5):
-            tools.heard(HookEvent.TOOL_ENDED, f"{number + 5}")
-        self.assertIsNone(tools.current)
+            tools.handle_event(HookEvent.TOOL_ENDED, f"{number + 5}")
+        self.assertIsNone(tools.current_tool)
 
     def test_a_new_process_begins_anew(self) -> None:
         session = self.ready()
@@ -322,12 +329,12 @@ class SignalTests(AgentCase):
 
     def test_unknown_and_foreign_sessions(self) -> None:
         with self.assertRaises(ServiceError) as caught:
-            self.agents.hooks.take(HookEvent.STOP, "nobody", None)
+            self.agents.hooks.take_event(HookEvent.STOP, "nobody", None)
         self.assertEqual(404, caught.exception.status)
         session = self.ready()
         stranger = Identity(username="eve", admin=False)
         with self.assertRaises(ServiceError) as caught:
-            self.agents.hooks.take(HookEvent.STOP, session.id, None, stranger)
+            self.agents.hooks.take_event(HookEvent.STOP, session.id, None, stranger)
         self.assertEqual(404, caught.exception.status)
         self.assert_signals([])
 
@@ -343,4 +350,4 @@ class SignalTests(AgentCase):
         self.hook(session, "stop", transcript_path="/t")
         self.run_now(self.sessions.delete(session.id))
         self.assertEqual({}, self.agents.hooks._told)
-        self.assertIsNone(self.agents.agents.transcript_of(session.id))
+        self.assertIsNone(self.agents.agents.get_transcript_path(session.id))

@@ -12,8 +12,8 @@ from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents.model import HookEvent
 from tservice.agents.transcripts.files import TranscriptFiles
-from tservice.agents.transcripts.history import History
-from tservice.agents.transcripts.homes import Homes
+from tservice.agents.transcripts.history import ConversationHistory
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import ModelSource, Session
@@ -51,10 +51,10 @@ class AgentOsUserTests(AgentCase):
         """Each user's agent has a login of its own, so a plan of its own."""
         hers, own = self.of_ann(), self.agent()
         used = {"rate_limits": {"five_hour": {"used_percentage": 7}}}
-        self.agents.telemetry.take(hers.id, used, evolve(HOOK, os_uid=1001))
-        self.assertIsNone(self.agents.agents.plan_usage())
-        self.agents.telemetry.take(own.id, used, HOOK)
-        self.assertIsNotNone(self.agents.agents.plan_usage())
+        self.agents.telemetry.take_report(hers.id, used, evolve(HOOK, os_uid=1001))
+        self.assertIsNone(self.agents.agents.get_plan_usage())
+        self.agents.telemetry.take_report(own.id, used, HOOK)
+        self.assertIsNotNone(self.agents.agents.get_plan_usage())
 
     def test_whose_secret_speaks_for_whom(self) -> None:
         hers, own = self.of_ann(), self.agent()
@@ -82,10 +82,10 @@ class AgentOsUserTests(AgentCase):
         self.assertRaises(ServiceError, self._hook, hers, stranger)
 
     def _hook(self, session: Session, caller: Identity) -> None:
-        self.agents.hooks.take(HookEvent.STOP, session.id, {}, caller)
+        self.agents.hooks.take_event(HookEvent.STOP, session.id, {}, caller)
 
     def _telemetry(self, session: Session, caller: Identity) -> None:
-        self.agents.telemetry.take(session.id, {}, caller)
+        self.agents.telemetry.take_report(session.id, {}, caller)
 
     def test_history(self) -> None:
         """Each account sees the conversations of its own OS user's home."""
@@ -95,19 +95,19 @@ class AgentOsUserTests(AgentCase):
             folder = home / ".claude" / "projects" / "-w"
             folder.mkdir(parents=True)
             (folder / f"{name}.jsonl").write_text(line + "\n")
-        homes = Homes(
-            own=TranscriptFiles.of_home(self.machine.home),
+        homes = TranscriptHomes(
+            own=TranscriptFiles.from_home(self.machine.home),
             places=self.world.places(),
             inside=anywhere,
         )
-        history = History(self.sessions, homes, at_once, lambda: 0.0)
+        history = ConversationHistory(self.sessions, homes, at_once, lambda: 0.0)
         hers = evolve(self.ann, admin=True)
         for caller, name, acted in ((ADMIN, "own", []), (hers, "hers", ["a", "a"])):
             self.world.acted.clear()
-            listed = history.list(caller, 10, 0)
+            listed = history.list_conversations(caller, 10, 0)
             found = self.successResultOf(Deferred.fromCoroutine(listed))
             self.assertEqual([name], [each.id for each in found.sessions])
             self.assertEqual(acted, self.world.acted)
         self.world.remove("a")
-        refused = history.list(self.ann, 10, 0)
+        refused = history.list_conversations(self.ann, 10, 0)
         self.failureResultOf(Deferred.fromCoroutine(refused), ServiceError)

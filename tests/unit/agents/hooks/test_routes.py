@@ -8,7 +8,7 @@ from tests.unit.agents.rig import AgentCase
 from tests.unit.http.driver import Api, OpenGate
 from tests.unit.sessions.rig import ADMIN
 from tservice.access.authenticators import HOOK
-from tservice.agents.hooks.routes import agent_operations
+from tservice.agents.hooks.routes import build_agent_operations
 from tservice.core.identity import Identity
 from tservice.http.operations import AccessRule
 
@@ -19,7 +19,7 @@ class RouteTests(AgentCase):
     def setUp(self) -> None:
         super().setUp()
         self.gate = OpenGate(HOOK)
-        operations = agent_operations(self.agents.hooks, self.agents.telemetry)
+        operations = build_agent_operations(self.agents.hooks, self.agents.telemetry)
         self.operations = operations
         self.api = Api(operations, gate=self.gate, clock=self.clock)
 

@@ -12,13 +12,13 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.told import wire
 from tests.unit.agents.rig import AgentCase
-from tservice.agents.hooks.telemetry_model import (
-    footer,
-    plan_usage_told,
-    read_telemetry,
-    told_of_report,
+from tservice.agents.hooks.status_line_report import (
+    format_footer,
+    make_telemetry_payload,
+    make_usage_payload,
+    parse_report,
 )
-from tservice.agents.model import PlanUsage, Window
+from tservice.agents.model import PlanUsage, UsageWindow
 from tservice.core.errors import ServiceError
 
 FULL = {
@@ -61,15 +61,15 @@ class ReadTests(SynchronousTestCase):
     def test_a_reset_is_clamped_to_what_can_be_a_time(self) -> None:
         for sent, told in ((1e12, YEAR_3000), (10**30, YEAR_3000), (-5, 0), (1.5, 1500)):
             window = {"used_percentage": 1, "resets_at": sent}
-            report = read_telemetry({"rate_limits": {"five_hour": window}})
+            report = parse_report({"rate_limits": {"five_hour": window}})
             assert report.five_hour is not None
             self.assertEqual(told, report.five_hour.reset_at, sent)
 
     @settings(max_examples=examples(100))
     @given(reports | st.none())
     def test_whatever_comes_is_in_range(self, data: Any) -> None:
-        report = read_telemetry(data)
-        told = wire(told_of_report("s", report))
+        report = parse_report(data)
+        told = wire(make_telemetry_payload("s", report))
         json.dumps(told, allow_nan=False)
         for window in (report.five_hour, report.seven_day):
             if window is not None:
@@ -79,11 +79,11 @@ class ReadTests(SynchronousTestCase):
             self.assertTrue(0 <= report.context_used <= 100)
         for count in (report.input_tokens, report.output_tokens, report.cost):
             self.assertTrue(count is None or 0 <= count <= 2**53)
-        self.assertTrue(footer(report).isprintable())
+        self.assertTrue(format_footer(report).isprintable())
 
     def test_a_full_report(self) -> None:
-        report = read_telemetry(FULL)
-        self.assertEqual("Sonnet 5  in:6200 out:34  ctx:3%", footer(report))
+        report = parse_report(FULL)
+        self.assertEqual("Sonnet 5  in:6200 out:34  ctx:3%", format_footer(report))
         self.assertEqual(
             {
                 "sessionId": "s",
@@ -93,19 +93,19 @@ class ReadTests(SynchronousTestCase):
                 "costUsd": 0.5,
                 "modelDisplayName": "Sonnet 5",
             },
-            wire(told_of_report("s", report)),
+            wire(make_telemetry_payload("s", report)),
         )
 
     def test_what_is_missing_is_left_out(self) -> None:
-        self.assertEqual("", footer(read_telemetry(None)))
-        self.assertEqual({"sessionId": "s"}, wire(told_of_report("s", read_telemetry({}))))
+        self.assertEqual("", format_footer(parse_report(None)))
+        self.assertEqual({"sessionId": "s"}, wire(make_telemetry_payload("s", parse_report({}))))
         partly = {"model": {"id": "m\x1b[31m"}, "context_window": {"used_percentage": 3.456}}
-        self.assertEqual("m [31m  ctx:3.456%", footer(read_telemetry(partly)))
+        self.assertEqual("m [31m  ctx:3.456%", format_footer(parse_report(partly)))
 
     def test_plan_usage(self) -> None:
-        self.assertIsNone(plan_usage_told(None))
-        usage = PlanUsage(five_hour=Window(used_percentage=1), at=5)
-        shown = plan_usage_told(usage)
+        self.assertIsNone(make_usage_payload(None))
+        usage = PlanUsage(five_hour=UsageWindow(used_percentage=1), at=5)
+        shown = make_usage_payload(usage)
         assert shown is not None
         self.assertEqual({"fiveHour": {"usedPercentage": 1}, "at": 5}, wire(shown))
 
@@ -114,7 +114,7 @@ class IntakeTests(AgentCase):
     """L{tservice.agents.hooks.telemetry.TelemetryIntake}."""
 
     def take(self, session_id: str, data: Any) -> str:
-        return self.agents.telemetry.take(session_id, data)
+        return self.agents.telemetry.take_report(session_id, data)
 
     def told(self) -> list[Any]:
         return [wire(e) for e in self.machine.events if e.name == "session:statusTelemetry"]
@@ -142,15 +142,15 @@ class IntakeTests(AgentCase):
 
     def test_plan_usage_outlives_a_restart_and_null_reports(self) -> None:
         session = self.ready()
-        self.assertIsNone(self.agents.agents.plan_usage())
+        self.assertIsNone(self.agents.agents.get_plan_usage())
         self.take(session.id, FULL)
         self.take(session.id, {"rate_limits": None})
         self.machine.restart()
-        usage = self.agents.agents.plan_usage()
+        usage = self.agents.agents.get_plan_usage()
         assert usage is not None
         assert usage.five_hour is not None
         self.assertEqual(42, usage.five_hour.used_percentage)
-        self.assertEqual(usage, self.agents.telemetry.plan_usage())
+        self.assertEqual(usage, self.agents.telemetry.get_plan_usage())
 
     def test_unknown_session(self) -> None:
         with self.assertRaises(ServiceError) as caught:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from attrs import evolve
 
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.usage.record import Totals
+from tservice.agents.transcripts.usage.record import UsageTotals
 
 
-def totals(place: ReadPosition) -> Totals:
+def totals(place: ReadPosition) -> UsageTotals:
     """The sums of what was read last."""
-    found = Totals()
+    found = UsageTotals()
     for each in place.used.values():
-        model = found.known_model(each.used.model)
-        found.add(evolve(each, used=evolve(each.used, model=model)))
+        model = found.get_sum_name(each.used.model)
+        found.add_message(evolve(each, used=evolve(each.used, model=model)))
     return found

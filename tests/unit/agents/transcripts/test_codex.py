@@ -8,7 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.sums import totals
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.reader import head, messages, read_on
+from tservice.agents.transcripts.reader import read_further, read_head, read_messages
 
 RECORDED = Path(__file__).parent / "codex-0.169.0.jsonl"
 ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
@@ -16,7 +16,7 @@ ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
 
 class RecordedTests(SynchronousTestCase):
     def test_what_it_tells(self) -> None:
-        place = read_on(ReadPosition(path=""), RECORDED, "codex")
+        place = read_further(ReadPosition(path=""), RECORDED, "codex")
         tally, sums = place.tally, totals(place)
         self.assertEqual((ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual("HOLD: door", tally.title)
@@ -34,9 +34,9 @@ class RecordedTests(SynchronousTestCase):
                 ("user", "RUN: touch made.txt"),
                 ("assistant", "Done with the tool."),
             ],
-            [(each.role, each.text) for each in messages(RECORDED, "codex")],
+            [(each.role, each.text) for each in read_messages(RECORDED, "codex")],
         )
 
     def test_its_beginning(self) -> None:
-        begins = head(RECORDED, "codex")
+        begins = read_head(RECORDED, "codex")
         self.assertEqual((ID, "HOLD: door"), (begins.conversation, begins.title))

@@ -12,17 +12,17 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.samples import RECORDED, database
 from tests.unit.agents.transcripts.sums import totals
+from tservice.agents.transcripts.conversation_access import read_further, read_head, read_messages
+from tservice.agents.transcripts.conversation_stores import STORES, scan_conversations
 from tservice.agents.transcripts.model import (
     LINE_VALUES,
-    Failure,
     ReadPosition,
-    Tally,
-    tally_of,
+    TranscriptTally,
+    TurnFailure,
+    decode_tally,
 )
-from tservice.agents.transcripts.sources import head, messages, read_on
 from tservice.agents.transcripts.sqlite import rows as transcript_rows
-from tservice.agents.transcripts.stores import STORES, scan
-from tservice.agents.transcripts.usage.record import MODELS, MessageUsage, Totals, Usage
+from tservice.agents.transcripts.usage.record import MODELS, MessageUsage, ModelUsage, UsageTotals
 
 CLAUDE_LIMIT = "You've hit your session limit · resets 8:01am (UTC)"
 
@@ -36,7 +36,7 @@ class GeminiTests(SynchronousTestCase):
         (folder / ".project_root").write_text("/home/me/work")
 
     def test_what_it_tells(self) -> None:
-        place = read_on(ReadPosition(path=""), self.path, "gemini")
+        place = read_further(ReadPosition(path=""), self.path, "gemini")
         tally, sums = place.tally, totals(place)
         self.assertEqual("01109a00-754f-449f-ab59-1c8641cb47ba", tally.conversation)
         self.assertEqual(("SAY: hello there", 3), (tally.title, tally.prompts))
@@ -57,7 +57,7 @@ class GeminiTests(SynchronousTestCase):
                 ("user", "SAY: last words"),
                 ("assistant", "last words"),
             ],
-            [(each.role, each.text) for each in messages(self.path, "gemini")],
+            [(each.role, each.text) for each in read_messages(self.path, "gemini")],
         )
 
     def test_a_message_that_grows_is_one(self) -> None:
@@ -67,25 +67,27 @@ class GeminiTests(SynchronousTestCase):
         )
         with self.path.open("a") as file:
             file.write(line % ("", 1) + line % (" and half", 2))
-        place = read_on(ReadPosition(path=""), self.path, "gemini")
+        place = read_further(ReadPosition(path=""), self.path, "gemini")
         self.assertEqual("half and half", place.tally.response)
         self.assertEqual((4810, 139), (totals(place).input, totals(place).output))
-        self.assertEqual(["half and half"], [m.text for m in messages(self.path, "gemini")][6:])
+        self.assertEqual(
+            ["half and half"], [m.text for m in read_messages(self.path, "gemini")][6:]
+        )
 
     def test_its_folder(self) -> None:
-        begins = head(self.path, "gemini")
+        begins = read_head(self.path, "gemini")
         self.assertEqual(("/home/me/work", 3), (begins.cwd, begins.prompts))
         project = self.path.parent.parent / ".project_root"
         for content in (b"relative", b"/" + b"x" * 5000, b"\xff"):
             project.write_bytes(content)
-            self.assertIsNone(head(self.path, "gemini").cwd)
+            self.assertIsNone(read_head(self.path, "gemini").cwd)
         project.unlink()
         os.mkfifo(project)
-        self.assertIsNone(head(self.path, "gemini").cwd)
+        self.assertIsNone(read_head(self.path, "gemini").cwd)
 
     def test_only_conversations_are_found(self) -> None:
         (self.path.parent.parent / "other.jsonl").write_text("{}")
-        found = list(scan(self.path.parent.parent.parent, "gemini"))
+        found = list(scan_conversations(self.path.parent.parent.parent, "gemini"))
         self.assertEqual([self.path], [each.path for each in found])
 
 
@@ -93,7 +95,7 @@ class PiTests(SynchronousTestCase):
     path = RECORDED / "pi-0.73.1.jsonl"
 
     def test_what_it_tells(self) -> None:
-        place = read_on(ReadPosition(path=""), self.path, "pi")
+        place = read_further(ReadPosition(path=""), self.path, "pi")
         tally, sums = place.tally, totals(place)
         self.assertEqual("01a20200-192b-70d8-9a51-c50e1d9f1882", tally.conversation)
         self.assertEqual(("/home/me/work", "SAY: hello there"), (tally.cwd, tally.title))
@@ -102,7 +104,7 @@ class PiTests(SynchronousTestCase):
         self.assertEqual(("stub-model", 0.0), (tally.model, sums.cost))
 
     def test_what_was_said(self) -> None:
-        said = [(each.role, each.text) for each in messages(self.path, "pi")]
+        said = [(each.role, each.text) for each in read_messages(self.path, "pi")]
         self.assertEqual(("user", "RUN: echo x > made.txt"), said[2])
         self.assertEqual(("assistant", "last words"), said[-1])
         self.assertEqual(6, len(said))
@@ -116,12 +118,12 @@ class PiTests(SynchronousTestCase):
                 '"assistant","content":[],"model":"m","usage":{"input":10,"output":1,"cacheRead":5,'
                 '"cacheWrite":2,"cost":{"total":0.25}},"stopReason":"error","errorMessage":"429"}}\n'
             )
-        place = read_on(ReadPosition(path=""), path, "pi")
-        sums, failure = totals(place), Failure(text="429", at=1_795_330_800_000)
+        place = read_further(ReadPosition(path=""), path, "pi")
+        sums, failure = totals(place), TurnFailure(text="429", at=1_795_330_800_000)
         self.assertEqual((0.25, failure), (sums.cost, place.tally.failure))
         known = {each.model: each for each in sums.usage}
         self.assertEqual(
-            Usage(model="m", input=10, cache_read=5, cache_write=2, output=1), known["m"]
+            ModelUsage(model="m", input=10, cache_read=5, cache_write=2, output=1), known["m"]
         )
 
 
@@ -135,7 +137,7 @@ class OpencodeTests(SynchronousTestCase):
         return database(self.database, *more) / self.ID
 
     def test_what_it_tells(self) -> None:
-        place = read_on(ReadPosition(path=""), self.path(), "opencode")
+        place = read_further(ReadPosition(path=""), self.path(), "opencode")
         tally, sums = place.tally, totals(place)
         self.assertEqual((self.ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual(("SAY: hello there", "last words"), (tally.title, tally.response))
@@ -146,7 +148,7 @@ class OpencodeTests(SynchronousTestCase):
         )
 
     def test_what_was_said(self) -> None:
-        said = [(each.role, each.text) for each in messages(self.path(), "opencode")]
+        said = [(each.role, each.text) for each in read_messages(self.path(), "opencode")]
         self.assertEqual(
             [("user", "SAY: hello there"), ("assistant", "hello there"), ("user", "SAY: second")],
             said[:3],
@@ -158,8 +160,8 @@ class OpencodeTests(SynchronousTestCase):
             "INSERT INTO message VALUES ('msg_z', '" + self.ID + "', 1795400000000, 0, "
             '\'{"role":"assistant","error":{"name":"APIError","data":{"message":"no more"}}}\')'
         )
-        tally = read_on(ReadPosition(path=""), path, "opencode").tally
-        self.assertEqual(Failure(text="no more", at=1_795_400_000_000), tally.failure)
+        tally = read_further(ReadPosition(path=""), path, "opencode").tally
+        self.assertEqual(TurnFailure(text="no more", at=1_795_400_000_000), tally.failure)
 
     def test_what_is_listed(self) -> None:
         """Conversations of subagents belong to those that began them."""
@@ -170,29 +172,29 @@ class OpencodeTests(SynchronousTestCase):
             "tokens_cache_read, tokens_cache_write, revert, permission, agent, model, time_created,"
             "time_updated, time_compacting, time_archived FROM session"
         )
-        (found,) = scan(self.database, "opencode")
+        (found,) = scan_conversations(self.database, "opencode")
         self.assertEqual((path, 1_795_329_957_597), (found.path, found.at))
 
     def test_what_is_no_database(self) -> None:
         self.database.parent.mkdir()
-        self.assertEqual([], list(scan(self.database, "opencode")))
+        self.assertEqual([], list(scan_conversations(self.database, "opencode")))
         self.database.write_bytes(b"rubbish" * 1000)
-        self.assertEqual([], list(scan(self.database, "opencode")))
+        self.assertEqual([], list(scan_conversations(self.database, "opencode")))
         self.assertRaises(
-            OSError, read_on, ReadPosition(path=""), self.database / self.ID, "opencode"
+            OSError, read_further, ReadPosition(path=""), self.database / self.ID, "opencode"
         )
-        self.assertEqual(Tally(), head(self.database / self.ID, "opencode"))
+        self.assertEqual(TranscriptTally(), read_head(self.database / self.ID, "opencode"))
         self.database.unlink()
         os.mkfifo(self.database)
-        self.assertEqual([], list(scan(self.database, "opencode")))
+        self.assertEqual([], list(scan_conversations(self.database, "opencode")))
         self.database.unlink()
         self.database.symlink_to("/etc/passwd")
-        self.assertEqual([], list(scan(self.database, "opencode")))
+        self.assertEqual([], list(scan_conversations(self.database, "opencode")))
 
     def test_a_value_that_is_a_crowd_is_nothing(self) -> None:
         crowd = "[" + "0," * LINE_VALUES + "0]"
         path = self.path(f"UPDATE message SET data = json_set(data, '$.x', json('{crowd}'))")
-        self.assertEqual([], messages(path, "opencode"))
+        self.assertEqual([], read_messages(path, "opencode"))
 
     def test_a_query_without_end_is_given_up(self) -> None:
         """Whoever the agent is may put a view in a table's place."""
@@ -204,12 +206,12 @@ class OpencodeTests(SynchronousTestCase):
             "SELECT i AS id, i AS time_updated, NULL AS parent_id FROM n"
         )
         rows.close()
-        self.assertEqual([], list(scan(self.database, "opencode")))
+        self.assertEqual([], list(scan_conversations(self.database, "opencode")))
 
     def test_reading_writes_nothing(self) -> None:
         path = self.path()
         before = self.database.read_bytes()
-        read_on(ReadPosition(path=""), path, "opencode")
+        read_further(ReadPosition(path=""), path, "opencode")
         self.assertEqual(before, self.database.read_bytes())
 
 
@@ -222,11 +224,11 @@ class ClaudeTests(SynchronousTestCase):
             '"error":"rate_limit","isApiErrorMessage":true}\n'
         )
         path.write_text(line % CLAUDE_LIMIT)
-        place = read_on(ReadPosition(path=""), path, "primary")
-        self.assertEqual(Failure(text=CLAUDE_LIMIT, at=1_795_330_874_907), place.tally.failure)
+        place = read_further(ReadPosition(path=""), path, "primary")
+        self.assertEqual(TurnFailure(text=CLAUDE_LIMIT, at=1_795_330_874_907), place.tally.failure)
         with path.open("a") as file:
             file.write('{"type":"user","message":{"content":"go on"}}\n')
-        self.assertIsNone(read_on(place, path, "primary").tally.failure)
+        self.assertIsNone(read_further(place, path, "primary").tally.failure)
 
     def test_a_prompt_that_was_written_behind_its_answer(self) -> None:
         """Seen of Claude Code 2.1.197 on a machine with twenty times its load."""
@@ -250,7 +252,7 @@ class ClaudeTests(SynchronousTestCase):
                 for role, at, text in lines
             )
         )
-        said = [each.text for each in messages(path, "primary")]
+        said = [each.text for each in read_messages(path, "primary")]
         self.assertEqual(["SAY: before", "before", "SAY: after", "after"], said)
 
     def test_what_the_client_says_for_the_agent_is_no_answer(self) -> None:
@@ -260,8 +262,10 @@ class ClaudeTests(SynchronousTestCase):
             '{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text",'
             '"text":"No response requested."}]}}\n'
         )
-        self.assertEqual("done", read_on(ReadPosition(path=""), path, "primary").tally.response)
-        self.assertEqual(["done"], [each.text for each in messages(path, "primary")])
+        self.assertEqual(
+            "done", read_further(ReadPosition(path=""), path, "primary").tally.response
+        )
+        self.assertEqual(["done"], [each.text for each in read_messages(path, "primary")])
 
 
 class CodexTests(SynchronousTestCase):
@@ -271,22 +275,22 @@ class CodexTests(SynchronousTestCase):
             '{"timestamp":"2026-11-22T07:02:18.133Z","type":"event_msg","payload":{"type":'
             '"task_complete","error":{"message":"exceeded retry limit"}}}\n'
         )
-        found = read_on(ReadPosition(path=""), path, "codex").tally.failure
-        self.assertEqual(Failure(text="exceeded retry limit", at=1_795_330_938_133), found)
+        found = read_further(ReadPosition(path=""), path, "codex").tally.failure
+        self.assertEqual(TurnFailure(text="exceeded retry limit", at=1_795_330_938_133), found)
 
 
 class TallyTests(SynchronousTestCase):
     def test_models_have_a_bound(self) -> None:
-        sums = Totals()
+        sums = UsageTotals()
         for number in range(MODELS + 30):
-            used = Usage(model=sums.known_model(f"m{number}"), input=1)
-            sums.add(MessageUsage(name=str(number), used=used))
+            used = ModelUsage(model=sums.get_sum_name(f"m{number}"), input=1)
+            sums.add_message(MessageUsage(name=str(number), used=used))
         self.assertLessEqual(len(sums.usage), MODELS + 1)
         self.assertEqual(MODELS + 30, sum(each.input for each in sums.usage))
 
     def test_one_of_another_version_is_read_anew(self) -> None:
-        self.assertIsNone(tally_of({"input": 5, "counted": ["m", 1, 2]}))
-        self.assertIsNone(tally_of({"nonsense": 5, "share": {"model": ""}, "usage": []}))
+        self.assertIsNone(decode_tally({"input": 5, "counted": ["m", 1, 2]}))
+        self.assertIsNone(decode_tally({"nonsense": 5, "share": {"model": ""}, "usage": []}))
 
     def test_every_mode_has_its_place(self) -> None:
         self.assertEqual({"primary", "codex", "gemini", "opencode", "pi"}, set(STORES))

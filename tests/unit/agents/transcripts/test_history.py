@@ -16,13 +16,13 @@ from tests.unit.agents.transcripts.samples import RECORDED, database
 from tests.unit.agents.transcripts.sums import totals
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 from tests.unit.sessions.rig import ADMIN
+from tservice.agents.transcripts import conversation_search
 from tservice.agents.transcripts import history as history_module
-from tservice.agents.transcripts import searching
+from tservice.agents.transcripts.conversation_access import read_further
 from tservice.agents.transcripts.files import TranscriptFiles
-from tservice.agents.transcripts.history import History
-from tservice.agents.transcripts.homes import Homes
+from tservice.agents.transcripts.history import ConversationHistory
 from tservice.agents.transcripts.model import LINE_VALUES, NAME_CHARS, ReadPosition
-from tservice.agents.transcripts.sources import read_on
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
 from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
@@ -34,25 +34,25 @@ EVE = Identity(username="eve", admin=False)
 class HistoryTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
-        self.files = TranscriptFiles.of_home(self.machine.home)
+        self.files = TranscriptFiles.from_home(self.machine.home)
         self.inside = ANYWHERE
-        homes = Homes(
+        homes = TranscriptHomes(
             own=self.files, places=places_of(here()), inside=lambda owner, place: self.inside
         )
-        self.history = History(self.sessions, homes, at_once, self.clock.seconds)
+        self.history = ConversationHistory(self.sessions, homes, at_once, self.clock.seconds)
 
     def claude(self, name: str, *entries: Any, at: int = 1000) -> Path:
-        path = self.files.claude / "-srv" / f"{name}.jsonl"
+        path = self.files.claude_folder / "-srv" / f"{name}.jsonl"
         write(path, *entries)
         os.utime(path, (at, at))
         return path
 
     def found(self, words: str, caller: Identity = ADMIN) -> list[str | None]:
-        answer = self.run_now(self.history.search(caller, words, 10, 0))
+        answer = self.run_now(self.history.search_conversations(caller, words, 10, 0))
         return [each.excerpt for each in answer.sessions]
 
     def listed(self) -> dict[str, tuple[str | None, str | None, int]]:
-        answer = self.run_now(self.history.list(ADMIN, 10, 0))
+        answer = self.run_now(self.history.list_conversations(ADMIN, 10, 0))
         return {each.mode: (each.title, each.working_dir, each.turns) for each in answer.sessions}
 
     def everybody(self) -> None:
@@ -82,14 +82,14 @@ class HistoryTests(ApprovalCase):
 
     def test_every_agents_are_searched_and_read(self) -> None:
         self.everybody()
-        answer = self.run_now(self.history.search(ADMIN, "SAY: Hello", 10, 0))
+        answer = self.run_now(self.history.search_conversations(ADMIN, "SAY: Hello", 10, 0))
         self.assertEqual((4, True), (answer.total, answer.complete))
         self.assertEqual(1, len(self.found("hold: DOOR")))
         for each in answer.sessions:
             self.assertIn("hello there", each.excerpt or "", each.mode)
             if each.mode not in ("primary", "opencode"):
                 continue  # the copies of the others are not named after their conversation
-            read = self.run_now(self.history.transcript(ADMIN, each.mode, each.id))
+            read = self.run_now(self.history.read_transcript(ADMIN, each.mode, each.id))
             self.assertEqual(
                 ("user", "SAY: hello there"), (read.messages[0].role, read.messages[0].text)
             )
@@ -108,7 +108,7 @@ class HistoryTests(ApprovalCase):
     def test_an_excerpt_is_short_and_on_one_line(self) -> None:
         self.claude(ID, prompt("long " * 100 + "\n the needle here \n" + "tail " * 100))
         (excerpt,) = self.found("NEEDLE")
-        self.assertLess(len(excerpt or ""), searching.AROUND + 3)
+        self.assertLess(len(excerpt or ""), conversation_search.AROUND + 3)
         self.assertRegex(excerpt or "", r"\A….* the needle here tail .*…\Z")
 
     def test_a_search_has_its_bounds(self) -> None:
@@ -116,13 +116,15 @@ class HistoryTests(ApprovalCase):
             path = self.claude(f"{number}", prompt("needle"), at=1000 + number)
         size = path.stat().st_size
         for name, bound in (("SEARCHED", 2), ("HITS", 2), ("SEARCHED_BYTES", 2 * size)):
-            self.patch(searching, name, bound)
-            answer = self.run_now(self.history.search(ADMIN, "needle", 10, 0))
+            self.patch(conversation_search, name, bound)
+            answer = self.run_now(self.history.search_conversations(ADMIN, "needle", 10, 0))
             self.assertEqual((2, False), (answer.total, answer.complete), name)
-            self.patch(searching, name, 10_000)
+            self.patch(conversation_search, name, 10_000)
         moments = iter(range(0, 100, 2))
-        late = History(self.sessions, self.history._homes, at_once, lambda: float(next(moments)))
-        answer = self.run_now(late.search(ADMIN, "needle", 10, 0))
+        late = ConversationHistory(
+            self.sessions, self.history._homes, at_once, lambda: float(next(moments))
+        )
+        answer = self.run_now(late.search_conversations(ADMIN, "needle", 10, 0))
         self.assertEqual((2, False), (answer.total, answer.complete))
 
     def test_turns_are_counted_again_when_it_grew(self) -> None:
@@ -137,23 +139,23 @@ class HistoryTests(ApprovalCase):
 
     def test_the_turns_of_a_long_one_are_those_of_its_beginning(self) -> None:
         self.claude(ID, prompt("one"), prompt("two"))
-        size = len((self.files.claude / "-srv" / f"{ID}.jsonl").read_bytes())
-        for module in (searching, history_module):
+        size = len((self.files.claude_folder / "-srv" / f"{ID}.jsonl").read_bytes())
+        for module in (conversation_search, history_module):
             self.patch(module, "COUNTED", size // 2)
-        (one,) = self.run_now(self.history.list(ADMIN, 10, 0)).sessions
+        (one,) = self.run_now(self.history.list_conversations(ADMIN, 10, 0)).sessions
         self.assertEqual((1, True), (one.turns, one.turns_cut))
 
     def test_others_see_those_of_their_own_folders(self) -> None:
         self.claude(ID, prompt("secret needle"))
         self.assertEqual([], self.found("needle", EVE))
         self.assertEqual([], self.found("/srv", EVE))
-        unseen = self.history.transcript(EVE, "primary", ID)
+        unseen = self.history.read_transcript(EVE, "primary", ID)
         self.assert_refused(ErrorCode.NOT_FOUND, unseen)
         self.assertEqual(
-            1, len(self.run_now(self.history.transcript(ADMIN, "primary", ID)).messages)
+            1, len(self.run_now(self.history.read_transcript(ADMIN, "primary", ID)).messages)
         )
         # What was said is not looked into either: the time that takes would tell of it.
-        self.patch(searching, "spoken", lambda *asked: self.fail("looked into"))
+        self.patch(conversation_search, "read_spoken", lambda *asked: self.fail("looked into"))
         self.assertEqual([], self.found("needle", EVE))
 
     def test_a_session_s_record_is_no_right_to_its_folder(self) -> None:
@@ -163,13 +165,13 @@ class HistoryTests(ApprovalCase):
         self.claude(ID, {**prompt("secret needle"), "cwd": str(self.work)})
         demoted = evolve(ADMIN, admin=False)
         self.assertEqual(["secret needle"], self.found("needle", demoted))
-        read = self.history.transcript(demoted, "primary", ID)
+        read = self.history.read_transcript(demoted, "primary", ID)
         self.assertEqual(1, len(self.run_now(read).messages))
 
         def assert_unseen() -> None:
-            self.assertEqual(0, self.run_now(self.history.list(demoted, 10, 0)).total)
+            self.assertEqual(0, self.run_now(self.history.list_conversations(demoted, 10, 0)).total)
             self.assertEqual([], self.found("needle", demoted))
-            again = self.history.transcript(demoted, "primary", ID)
+            again = self.history.read_transcript(demoted, "primary", ID)
             self.assert_refused(ErrorCode.NOT_FOUND, again)
 
         self.inside = FolderLimit(self.machine.config.cases_dir / "admin")
@@ -182,7 +184,7 @@ class HistoryTests(ApprovalCase):
         """To parse eight MiB of them would hold up everybody for a second, in a thread too."""
         crowd = {**prompt("needle"), "x": [0] * LINE_VALUES}
         self.claude(ID, prompt("first"), crowd, prompt("needle last"))
-        (one,) = self.run_now(self.history.list(ADMIN, 10, 0)).sessions
+        (one,) = self.run_now(self.history.list_conversations(ADMIN, 10, 0)).sessions
         self.assertEqual(2, one.turns)
         self.assertEqual(["needle last"], self.found("needle"))
 
@@ -197,7 +199,7 @@ class HistoryTests(ApprovalCase):
             {**wrong, "message": {**wrong["message"], "id": long, "model": long, "usage": usage}},
         )
         path = self.claude(ID, *entries)
-        place = read_on(ReadPosition(path=""), path, "primary")
+        place = read_further(ReadPosition(path=""), path, "primary")
         tally = place.tally
         assert tally.failure is not None
         self.assertLessEqual(len(tally.failure.text), NAME_CHARS)
@@ -205,7 +207,7 @@ class HistoryTests(ApprovalCase):
         self.assertEqual({"opus", ""}, {each.model for each in totals(place).usage})
 
     def test_what_cannot_be_read(self) -> None:
-        unknown = self.history.transcript(ADMIN, "primary", "../../etc/passwd")
+        unknown = self.history.read_transcript(ADMIN, "primary", "../../etc/passwd")
         self.assert_refused(ErrorCode.NOT_FOUND, unknown)
-        shell = self.history.transcript(ADMIN, "shell", ID)
+        shell = self.history.read_transcript(ADMIN, "shell", ID)
         self.assertIn("mode", self.assert_refused(ErrorCode.INVALID_INPUT, shell))

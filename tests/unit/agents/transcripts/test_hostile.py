@@ -10,15 +10,15 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.made import session
 from tservice.agents.transcripts import reader as transcript_reader
+from tservice.agents.transcripts.conversation_access import read_further
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.sources import read_on
 
 
 class HostileTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.files = TranscriptFiles.of_home(Path(self.mktemp()).absolute())
-        self.folder = self.files.codex / "2026" / "01" / "02"
+        self.files = TranscriptFiles.from_home(Path(self.mktemp()).absolute())
+        self.folder = self.files.codex_folder / "2026" / "01" / "02"
         self.folder.mkdir(parents=True)
         self.owner = session(mode="codex", working_dir=str(self.folder), created_at=0)
 
@@ -31,7 +31,7 @@ class HostileTests(SynchronousTestCase):
         return Path(os.fsdecode(path))
 
     def located(self) -> Path | None:
-        return self.files.locate(self.owner, None, (), shared=False)
+        return self.files.find_conversation(self.owner, None, (), shared=False)
 
     def test_a_folder_that_cannot_be_one_hides_no_other_conversation(self) -> None:
         good = self.put("good.jsonl", str(self.folder))
@@ -43,7 +43,7 @@ class HostileTests(SynchronousTestCase):
     def test_a_path_that_cannot_be_one(self) -> None:
         owner = session(mode="primary", working_dir="/w")
         for told in ("\0", "/tmp/\ud800.jsonl", "/tmp/a\0.jsonl"):
-            self.assertIsNone(self.files.named(owner, told))
+            self.assertIsNone(self.files.find_named(owner, told))
 
     def test_a_name_that_is_no_text_is_passed_over(self) -> None:
         self.put(b"rollout-\xff.jsonl", str(self.folder))
@@ -58,7 +58,7 @@ class HostileTests(SynchronousTestCase):
         turns = 0
         place = ReadPosition(path="", ended=False)
         while not place.ended:
-            place = read_on(place, path, "codex")
+            place = read_further(place, path, "codex")
             turns += 1
         self.assertLessEqual(turns, 6)
 
@@ -72,7 +72,7 @@ class HostileTests(SynchronousTestCase):
             place, turns = ReadPosition(path="", ended=False), 0
             while not place.ended:
                 before = place.position
-                place = read_on(place, path, "codex")
+                place = read_further(place, path, "codex")
                 self.assertLessEqual(place.position - before, 1000 * len(line) + len(last))
                 turns += 1
             self.assertEqual(11, turns)
@@ -80,10 +80,10 @@ class HostileTests(SynchronousTestCase):
 
     def test_what_is_too_short_to_say_anything_is_not_parsed(self) -> None:
         parsed: list[bytes] = []
-        self.patch(transcript_reader, "entry", parsed.append)
+        self.patch(transcript_reader, "parse_line", parsed.append)
         path = self.put("a.jsonl", "/w")
         path.write_bytes(b"\n{}\n" * 1000 + b'{"type": "user"}\n')
-        read_on(ReadPosition(path=""), path, "codex")
+        read_further(ReadPosition(path=""), path, "codex")
         self.assertEqual([b'{"type": "user"}'], parsed)
 
     def test_the_end_of_a_huge_one_counts(self) -> None:
@@ -94,4 +94,4 @@ class HostileTests(SynchronousTestCase):
             file.seek(0, os.SEEK_END)
             file.write(b"\n" + last)
         self.patch(transcript_reader, "UNREAD", 1 << 20)
-        self.assertEqual("/w", read_on(ReadPosition(path=""), path, "codex").tally.cwd)
+        self.assertEqual("/w", read_further(ReadPosition(path=""), path, "codex").tally.cwd)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.agents.transcripts.model import Tally
-from tservice.agents.transcripts.prices import Prices, packaged_prices, shown_window
-from tservice.agents.transcripts.usage.record import Totals, Usage
+from tservice.agents.transcripts.model import TranscriptTally
+from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices, parse_shown_window
+from tservice.agents.transcripts.usage.record import ModelUsage, UsageTotals
 from tservice.settings.interfaces import ModelPrice
 
 ASKED = {"input": 1200, "cache_read": 5000, "output": 34}
@@ -15,10 +15,12 @@ ASKED = {"input": 1200, "cache_read": 5000, "output": 34}
 
 class PriceTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.prices = Prices(packaged=packaged_prices())
+        self.prices = PriceTable(packaged=load_packaged_prices())
 
     def cost(self, model: str) -> float:
-        return self.prices.cost(Totals(by_model={model: Usage(model=model, **ASKED)}))
+        return self.prices.compute_cost(
+            UsageTotals(by_model={model: ModelUsage(model=model, **ASKED)})
+        )
 
     def test_as_claude_code_counts(self) -> None:
         for model, dollars in (
@@ -40,34 +42,38 @@ class PriceTests(SynchronousTestCase):
             ("gemini-3.1-pro-preview", 2),
             ("GEMINI-2.5-PRO", 1.25),
         ):
-            found = self.prices.of(model)
+            found = self.prices.find_row(model)
             assert found is not None
             self.assertEqual(sent, found.input, model)
 
     def test_a_model_that_nobody_knows_costs_nothing_known(self) -> None:
         self.assertEqual(0.0, self.cost("stub-model"))
         self.assertEqual(0.0, self.cost(""))
-        self.assertIsNone(self.prices.context_percentage(Tally(context=5, model="stub"), ""))
+        self.assertIsNone(
+            self.prices.compute_context_percentage(TranscriptTally(context=5, model="stub"), "")
+        )
 
     def test_what_the_transcript_says_holds(self) -> None:
-        used = {"claude-opus-4-8": Usage(model="claude-opus-4-8", **ASKED)}
-        self.assertEqual(3.0, self.prices.cost(Totals(by_model=used, cost=3.0)))
+        used = {"claude-opus-4-8": ModelUsage(model="claude-opus-4-8", **ASKED)}
+        self.assertEqual(3.0, self.prices.compute_cost(UsageTotals(by_model=used, cost=3.0)))
 
     def test_chosen_rows_come_first(self) -> None:
         row = ModelPrice(model="stub-*", input=1, output=0)
-        prices = Prices(packaged=packaged_prices(), chosen=lambda: (row,))
-        used = Usage(model="stub-model", input=500_000, cache_read=250_000, cache_write=250_000)
-        self.assertEqual(1.0, prices.cost(Totals(by_model={used.model: used})))
+        prices = PriceTable(packaged=load_packaged_prices(), chosen=lambda: (row,))
+        used = ModelUsage(
+            model="stub-model", input=500_000, cache_read=250_000, cache_write=250_000
+        )
+        self.assertEqual(1.0, prices.compute_cost(UsageTotals(by_model={used.model: used})))
 
     def test_the_window(self) -> None:
-        tally = Tally(context=50_000, model="claude-opus-4-8")
+        tally = TranscriptTally(context=50_000, model="claude-opus-4-8")
         for shown, full in (("", 25.0), ("Opus 4.8 (1M context)", 5.0), ("x (100K context)", 50.0)):
-            self.assertEqual(full, self.prices.context_percentage(tally, shown))
-        told = Tally(context=50_000, model="claude-opus-4-8", window=500_000)
-        self.assertEqual(10.0, self.prices.context_percentage(told, ""))
-        over = Tally(context=250_000, model="claude-opus-4-8")
-        self.assertIsNone(self.prices.context_percentage(over, ""))
+            self.assertEqual(full, self.prices.compute_context_percentage(tally, shown))
+        told = TranscriptTally(context=50_000, model="claude-opus-4-8", window=500_000)
+        self.assertEqual(10.0, self.prices.compute_context_percentage(told, ""))
+        over = TranscriptTally(context=250_000, model="claude-opus-4-8")
+        self.assertIsNone(self.prices.compute_context_percentage(over, ""))
 
     def test_what_is_no_window(self) -> None:
         for shown in ("", "Opus (context)", "Opus (0K context)", "x (99999M context)"):
-            self.assertIsNone(shown_window(shown))
+            self.assertIsNone(parse_shown_window(shown))

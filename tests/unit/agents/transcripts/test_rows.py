@@ -12,11 +12,11 @@ from unittest import skipUnless
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.samples import database
+from tservice.agents.transcripts.conversation_access import read_further, read_messages
+from tservice.agents.transcripts.conversation_stores import scan_conversations
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.sources import messages, read_on
 from tservice.agents.transcripts.sqlite import rows as transcript_rows
-from tservice.agents.transcripts.sqlite.rows import Rows, kept_open, opened
-from tservice.agents.transcripts.stores import scan
+from tservice.agents.transcripts.sqlite.rows import DatabaseReader, open_reader, reuse_readers
 from tservice.core.users.file_identity import act_as, get_acting_ids
 from tservice.core.users.os_users import OsUser
 
@@ -31,7 +31,7 @@ class RowsTests(SynchronousTestCase):
         self.database = Path(self.mktemp()).absolute() / "opencode.db"
 
     def listed(self) -> list[str]:
-        return [found.path.name for found in scan(self.database, "opencode")]
+        return [found.path.name for found in scan_conversations(self.database, "opencode")]
 
     def view(self, select: str) -> None:
         self.database.parent.mkdir()
@@ -51,11 +51,13 @@ class RowsTests(SynchronousTestCase):
         def ask() -> list[str]:
             said = []
             for _ in range(3):
-                with opened(self.database) as rows:
-                    said.append(str(self.assertRaises(OSError, rows.ask, "SELECT * FROM session")))
+                with open_reader(self.database) as rows:
+                    said.append(
+                        str(self.assertRaises(OSError, rows.run_query, "SELECT * FROM session"))
+                    )
             return said
 
-        said = kept_open(ask)()
+        said = reuse_readers(ask)()
         self.assertEqual([f"{self.database}: took too long"] * 3, said)
 
     def test_a_pipe_beside_it_is_not_waited_for(self) -> None:
@@ -71,7 +73,7 @@ class RowsTests(SynchronousTestCase):
         self.patch(transcript_rows, "ANSWER_LIMIT", 1000)
         text = "json_object('type', 'text', 'text', hex(zeroblob(2000)))"
         database(self.database, f"UPDATE part SET data = {text}")
-        self.assertRaises(OSError, messages, self.database / ID, "opencode")
+        self.assertRaises(OSError, read_messages, self.database / ID, "opencode")
 
     def test_a_log_that_is_written_is_read(self) -> None:
         """As opencode keeps it, while opencode has it open."""
@@ -81,30 +83,30 @@ class RowsTests(SynchronousTestCase):
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("UPDATE session SET directory = '/elsewhere'")
         writer.commit()
-        place = read_on(ReadPosition(path=""), self.database / ID, "opencode")
+        place = read_further(ReadPosition(path=""), self.database / ID, "opencode")
         self.assertEqual("/elsewhere", place.tally.cwd)
 
     def test_one_child_for_all_readings_of_a_piece_of_work(self) -> None:
         database(self.database)
-        made: list[Rows] = []
+        made: list[DatabaseReader] = []
 
         def ask() -> None:
             for _ in range(3):
-                with opened(self.database) as rows:
+                with open_reader(self.database) as rows:
                     made.append(rows)
                     self.assertEqual(
-                        [ID], [row["id"] for row in rows.ask("SELECT id FROM session")]
+                        [ID], [row["id"] for row in rows.run_query("SELECT id FROM session")]
                     )
 
-        kept_open(ask)()
+        reuse_readers(ask)()
         self.assertEqual(1, len(set(map(id, made))))
-        self.assertRaises(OSError, made[0].ask, "SELECT id FROM session")
+        self.assertRaises(OSError, made[0].run_query, "SELECT id FROM session")
 
     def test_a_question_that_fails_leaves_the_next_one(self) -> None:
         database(self.database)
-        with opened(self.database) as rows:
-            self.assertRaises(OSError, rows.ask, "SELECT nothing FROM session")
-            self.assertEqual([{"1": 1}], rows.ask("SELECT 1"))
+        with open_reader(self.database) as rows:
+            self.assertRaises(OSError, rows.run_query, "SELECT nothing FROM session")
+            self.assertEqual([{"1": 1}], rows.run_query("SELECT 1"))
 
     @skipUnless(os.geteuid() == 0, "only root can act as another user")
     def test_with_the_rights_of_whom_it_is_read_for(self) -> None:
@@ -124,10 +126,10 @@ class RowsTests(SynchronousTestCase):
 
     def who_reads(self) -> tuple[int, int]:
         """The user and group of a child that is asked nothing."""
-        rows = Rows(self.database)
+        rows = DatabaseReader(self.database)
         try:
             with self.assertRaises(OSError):
-                rows.ask("SELECT 1 FROM nothing")
+                rows.run_query("SELECT 1 FROM nothing")
             status = Path(f"/proc/{rows._child.pid}/status").read_text()
         finally:
             rows.close()

@@ -26,15 +26,15 @@ from tests.unit.sessions.rig import ADMIN
 from tservice.agents.transcripts import reader as transcript_reader
 from tservice.agents.transcripts import service as module
 from tservice.agents.transcripts.files import TranscriptFiles
-from tservice.agents.transcripts.history import History
-from tservice.agents.transcripts.homes import Homes, own_files
-from tservice.agents.transcripts.model import ReadPosition, title_of
-from tservice.agents.transcripts.prices import Prices, packaged_prices
-from tservice.agents.transcripts.reader import lines, read_on
+from tservice.agents.transcripts.history import ConversationHistory
+from tservice.agents.transcripts.model import ReadPosition, make_title
+from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
+from tservice.agents.transcripts.reader import read_further, read_lines
 from tservice.agents.transcripts.routes import TranscriptRoutes
-from tservice.agents.transcripts.service import MOMENT, Transcripts
-from tservice.agents.transcripts.turns import LOOK, PATIENCE, SETTLED
-from tservice.agents.transcripts.usage.positions import TranscriptStore
+from tservice.agents.transcripts.service import MOMENT, TranscriptService
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_own_files
+from tservice.agents.transcripts.turn_times import LOOK, PATIENCE, SETTLED
+from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.launcher import CliRegistry
@@ -57,7 +57,7 @@ class ReaderTests(SynchronousTestCase):
         self.path = Path(self.mktemp()).absolute() / "t.jsonl"
 
     def read(self, place: ReadPosition | None = None, mode: str = "primary") -> ReadPosition:
-        return read_on(place or ReadPosition(path=""), self.path, mode)
+        return read_further(place or ReadPosition(path=""), self.path, mode)
 
     def test_usage_of_one_message_counts_once(self) -> None:
         write(self.path, prompt("hi"), said("one", made=3), said("two", made=7))
@@ -164,7 +164,7 @@ class ReaderTests(SynchronousTestCase):
         self.assertRaises(OSError, self.read)
         link = self.path.with_name("l.jsonl")
         link.symlink_to("/etc/passwd")
-        self.assertRaises(OSError, read_on, ReadPosition(path=""), link, "primary")
+        self.assertRaises(OSError, read_further, ReadPosition(path=""), link, "primary")
 
     @settings(deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.binary(max_size=40)), st.integers(1, 50), st.integers(1, 60))
@@ -176,7 +176,7 @@ class ReaderTests(SynchronousTestCase):
         data = b"\n".join(parts)
         self.path.write_bytes(data)
         with self.path.open("rb") as file:
-            found = [(line, end) for line, end in lines(file, 0, len(data) + 1) if line]
+            found = [(line, end) for line, end in read_lines(file, 0, len(data) + 1) if line]
         whole = data.split(b"\n")[:-1]
         short = [line for line in whole if line and len(line) <= limit]
         self.assertEqual([], [line for line in short if line not in [each for each, _ in found]])
@@ -192,7 +192,7 @@ class ReaderTests(SynchronousTestCase):
             ("می\u200cروم", "می\u200cروم"),
             ("word " * 30, "word word word word word word word word word word word…"),
         ):
-            self.assertEqual(want, title_of(text))
+            self.assertEqual(want, make_title(text))
 
 
 class ServiceTests(ApprovalCase):
@@ -200,20 +200,20 @@ class ServiceTests(ApprovalCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.files = TranscriptFiles.of_home(self.machine.home)
-        self.homes = Homes(own=self.files, places=places_of(here()), inside=anywhere)
-        self.prices = Prices(
-            packaged=packaged_prices(), chosen=lambda: self.machine.settings.get().model_prices
+        self.files = TranscriptFiles.from_home(self.machine.home)
+        self.homes = TranscriptHomes(own=self.files, places=places_of(here()), inside=anywhere)
+        self.prices = PriceTable(
+            packaged=load_packaged_prices(), chosen=lambda: self.machine.settings.get().model_prices
         )
         self.open_transcripts()
-        self.history = History(self.sessions, self.homes, at_once, self.clock.seconds)
+        self.history = ConversationHistory(self.sessions, self.homes, at_once, self.clock.seconds)
         self.api = Api(
-            TranscriptRoutes(self.transcripts, self.history).operations(), clock=self.clock
+            TranscriptRoutes(self.transcripts, self.history).build_operations(), clock=self.clock
         )
 
     def open_transcripts(self) -> None:
-        store, usage = TranscriptStore(self.machine.database), UsageStore(self.machine.database)
-        self.transcripts = Transcripts(
+        store, usage = ReadPositionStore(self.machine.database), UsageStore(self.machine.database)
+        self.transcripts = TranscriptService(
             self.clock,
             self.sessions,
             self.agents.agents,
@@ -229,7 +229,7 @@ class ServiceTests(ApprovalCase):
     def spoken(self, *entries: Any) -> Session:
         """A session whose agent told where its transcript is, and ended a turn."""
         session = self.ready()
-        self.path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        self.path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
         write(self.path, *entries)
         self.hook(session, "session_start", session_id=ID, transcript_path=str(self.path))
         self.hook(session, "stop", session_id=ID)
@@ -260,7 +260,7 @@ class ServiceTests(ApprovalCase):
         session = self.sessions.get(session.id)
         self.assertEqual((0.00235, 0.1), (session.total_cost, session.context_used_percentage))
         told = {"cost": {"total_cost_usd": 7}, "model": {"id": "opus"}}
-        self.agents.telemetry.take(session.id, told)
+        self.agents.telemetry.take_report(session.id, told)
         answer["message"]["id"] = "m3"
         write(self.path, answer)
         self.hook(session, "stop", session_id=ID)
@@ -279,7 +279,7 @@ class ServiceTests(ApprovalCase):
 
     def test_what_is_written_after_the_hook_is_read_too(self) -> None:
         session = self.ready()
-        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
         write(path, prompt("paint"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         write(path, said("done"))
@@ -301,12 +301,12 @@ class ServiceTests(ApprovalCase):
         self.hook(session, "stop", session_id=ID)
         self.run_now(self.sessions.delete(session.id))
         self.clock.advance(MOMENT)
-        self.assertIsNone(self.transcripts.tally(session.id))
+        self.assertIsNone(self.transcripts.get_tally(session.id))
 
     def test_a_session_that_is_deleted_while_it_is_read(self) -> None:
         """Of a long one nothing more is read, and nothing is kept."""
         session = self.ready()
-        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
         write(path, prompt("paint"), said("done"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         calls: list[ReadPosition] = []
@@ -320,14 +320,14 @@ class ServiceTests(ApprovalCase):
             self.assertLess(len(calls), 5)
             return evolve(place, position=place.position + 1, ended=False)
 
-        self.patch(module, "read_on", endless)
+        self.patch(module, "read_further", endless)
         self.clock.advance(MOMENT)
         self.assertEqual(2, len(calls))
-        self.assertIsNone(self.transcripts.tally(session.id))
+        self.assertIsNone(self.transcripts.get_tally(session.id))
 
     def test_a_name_of_a_person_stays(self) -> None:
         session = self.ready(name="mine")
-        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
         write(path, prompt("paint"), said("done"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         self.clock.advance(MOMENT)
@@ -347,7 +347,7 @@ class ServiceTests(ApprovalCase):
         session = self.spoken(prompt("paint"), said("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
         self.hook(session, "stop", session_id=ID)
-        asked = Deferred.fromCoroutine(self.transcripts.last_response(session.id, whole=False))
+        asked = Deferred.fromCoroutine(self.transcripts.get_last_response(session.id, whole=False))
         self.assertNoResult(asked)
         self.clock.advance(LOOK)
         self.assertNoResult(asked)
@@ -360,7 +360,7 @@ class ServiceTests(ApprovalCase):
         session = self.spoken(prompt("paint"), said("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
         self.hook(session, "stop", session_id=ID)
-        asked = Deferred.fromCoroutine(self.transcripts.last_response(session.id, whole=False))
+        asked = Deferred.fromCoroutine(self.transcripts.get_last_response(session.id, whole=False))
         self.clock.pump([LOOK] * (int(PATIENCE / LOOK) - 1))
         self.assertNoResult(asked)
         self.clock.pump([LOOK] * 2)
@@ -371,7 +371,7 @@ class ServiceTests(ApprovalCase):
         session = self.spoken(prompt("paint"), said("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
         self.hook(session, "stop", session_id=ID, hook_event_name="StopFailure")
-        asked = Deferred.fromCoroutine(self.transcripts.last_response(session.id, whole=False))
+        asked = Deferred.fromCoroutine(self.transcripts.get_last_response(session.id, whole=False))
         self.assertEqual("before", self.successResultOf(asked)["text"])
 
     def test_no_transcript_yet(self) -> None:
@@ -385,15 +385,15 @@ class ServiceTests(ApprovalCase):
         session = self.ready()
         secret = self.machine.folder / "secret.jsonl"
         write(secret, said("secret"))
-        other = self.files.claude / "-other" / f"{ID}.jsonl"
+        other = self.files.claude_folder / "-other" / f"{ID}.jsonl"
         write(other, said("secret"))
-        link = self.files.folder_of(session.working_dir) / "l.jsonl"
+        link = self.files.get_claude_folder(session.working_dir) / "l.jsonl"
         link.parent.mkdir(parents=True)
         link.symlink_to(secret)
         for path in (secret, other, link, "/dev/zero", "/etc/passwd"):
             self.hook(session, "stop", session_id=ID, transcript_path=str(path))
             self.clock.advance(SETTLED)
-            data = self.run_now(self.transcripts.last_response(session.id, whole=True))
+            data = self.run_now(self.transcripts.get_last_response(session.id, whole=True))
             self.assertEqual(("", []), (data["text"], data["messages"]), path)
 
     def test_a_restart_goes_on_where_it_was(self) -> None:
@@ -410,12 +410,12 @@ class ServiceTests(ApprovalCase):
 
     def test_codex_is_found_by_its_folder(self) -> None:
         session = self.agent("x", mode="codex")
-        path = self.files.codex / "2026" / "11" / "20" / "rollout-1-a.jsonl"
+        path = self.files.codex_folder / "2026" / "11" / "20" / "rollout-1-a.jsonl"
         meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
         answer = {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}}
         write(path, meta, answer)
         os.utime(path, (self.clock.seconds(), self.clock.seconds()))
-        data = self.run_now(self.transcripts.last_response(session.id, whole=False))
+        data = self.run_now(self.transcripts.get_last_response(session.id, whole=False))
         self.assertEqual("done", data["text"])
         self.assertEqual((ID,), self.sessions.get(session.id).conversation_ids)
 
@@ -423,14 +423,16 @@ class ServiceTests(ApprovalCase):
         """The session's own variable moves its folder; an unmoved session's stays where it was."""
         moved = self.machine.folder / "moved"
         session = self.ready(env_overrides={"CLAUDE_CONFIG_DIR": str(moved)})
-        files = self.homes.files_of(session)
-        self.assertEqual((moved / "projects", self.files.codex), (files.claude, files.codex))
-        path = files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        files = self.homes.get_files(session)
+        self.assertEqual(
+            (moved / "projects", self.files.codex_folder), (files.claude_folder, files.codex_folder)
+        )
+        path = files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
         write(path, prompt("paint"), said("done"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         self.clock.advance(MOMENT)
         self.assertEqual(7, self.sessions.get(session.id).tokens.output)
-        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0)).total)
+        self.assertEqual(1, self.run_now(self.history.list_conversations(ADMIN, 10, 0)).total)
         other = self.ready()
         self.hook(other, "stop", session_id=ID, transcript_path=str(path))
         self.clock.advance(MOMENT)
@@ -444,7 +446,7 @@ class ServiceTests(ApprovalCase):
         meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
         write(path, meta, answer)
         os.utime(path, (self.clock.seconds(), self.clock.seconds()))
-        data = self.run_now(self.transcripts.last_response(session.id, whole=False))
+        data = self.run_now(self.transcripts.get_last_response(session.id, whole=False))
         self.assertEqual("done", data["text"])
 
     def test_the_services_own_variables_count_for_the_modes_that_get_them(self) -> None:
@@ -455,13 +457,13 @@ class ServiceTests(ApprovalCase):
             environ=environ,
         )
         clis.replace_entries(merge_registry(load_stock_entries(), {}))
-        files = own_files(self.machine.home, clis)
-        self.assertEqual(Path("/c/projects"), files.claude)
-        self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex)
+        files = find_own_files(self.machine.home, clis)
+        self.assertEqual(Path("/c/projects"), files.claude_folder)
+        self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex_folder)
 
     def test_history(self) -> None:
         for number in range(3):
-            path = self.files.claude / "-srv" / f"{number}.jsonl"
+            path = self.files.claude_folder / "-srv" / f"{number}.jsonl"
             write(path, {**prompt(f"task {number}"), "sessionId": f"s{number}"})
             os.utime(path, (1000 + number, 1000 + number))
         data = self.api.get("/api/history/sessions?limit=2&offset=0").data
@@ -476,7 +478,7 @@ class ServiceTests(ApprovalCase):
             self.assertEqual(400, self.api.get(f"/api/history/sessions?{query}").status)
 
     def test_history_of_others_is_not_shown(self) -> None:
-        write(self.files.claude / "-srv" / "1.jsonl", prompt("secret"))
+        write(self.files.claude_folder / "-srv" / "1.jsonl", prompt("secret"))
         eve = Identity(username="eve", admin=False)
-        self.assertEqual(0, self.run_now(self.history.list(eve, 10, 0)).total)
-        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0)).total)
+        self.assertEqual(0, self.run_now(self.history.list_conversations(eve, 10, 0)).total)
+        self.assertEqual(1, self.run_now(self.history.list_conversations(ADMIN, 10, 0)).total)

@@ -18,19 +18,24 @@ from tests.told import wire
 from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.agents.transcripts.samples import RECORDED, database
 from tests.unit.agents.transcripts.written import ID, write
-from tservice.agents.activity.watch import START_IDLE
+from tservice.agents.activity.agent_watch import START_IDLE
 from tservice.agents.todos import CHARS, TODOS
 from tservice.agents.transcripts import codex, gemini
 from tservice.agents.transcripts import files as transcript_files
+from tservice.agents.transcripts.conversation_access import read_further
+from tservice.agents.transcripts.conversation_stores import StoredConversation, scan_conversations
 from tservice.agents.transcripts.files import TranscriptFiles
-from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.model import ListedTodos, ReadPosition, Tally, tally_of
-from tservice.agents.transcripts.prices import Prices, packaged_prices
-from tservice.agents.transcripts.service import MOMENT, Transcripts
-from tservice.agents.transcripts.sources import read_on
-from tservice.agents.transcripts.stores import StoredConversation, scan
-from tservice.agents.transcripts.turns import IN_TURN, TurnLooks
-from tservice.agents.transcripts.usage.positions import TranscriptStore
+from tservice.agents.transcripts.model import (
+    ListedTodos,
+    ReadPosition,
+    TranscriptTally,
+    decode_tally,
+)
+from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
+from tservice.agents.transcripts.service import MOMENT, TranscriptService
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
+from tservice.agents.transcripts.turn_times import IN_TURN, TurnReadTimer
+from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.core.event_payloads import OccurrencePayload, SessionExited
 from tservice.core.events import Event, EventName
@@ -44,8 +49,8 @@ DRY = ("Let it dry", "pending")
 
 def changes(name: str, mode: str) -> list[ListedTodos]:
     """Each list that a recorded conversation came to, line by line."""
-    advance = {"codex": codex.advance, "gemini": gemini.advance}[mode]
-    tally, found = Tally(), []
+    advance = {"codex": codex.advance_tally, "gemini": gemini.advance_tally}[mode]
+    tally, found = TranscriptTally(), []
     for line in (RECORDED / name).read_text("utf-8").splitlines():
         before, tally = tally, advance(tally, json.loads(line))
         if tally.todos != before.todos:
@@ -72,9 +77,9 @@ def happened(name: EventName, session: str) -> Event:
 
 class CodexTests(SynchronousTestCase):
     def after(self, *lines: Mapping[str, Any]) -> ListedTodos:
-        tally = Tally(todos=(DRY,))
+        tally = TranscriptTally(todos=(DRY,))
         for line in lines:
-            tally = codex.advance(tally, line)
+            tally = codex.advance_tally(tally, line)
         return tally.todos
 
     def test_as_recorded(self) -> None:
@@ -119,7 +124,9 @@ class CodexTests(SynchronousTestCase):
 
 class GeminiTests(SynchronousTestCase):
     def after(self, calls: object) -> ListedTodos:
-        return gemini.advance(Tally(todos=(DRY,)), {"type": "gemini", "toolCalls": calls}).todos
+        return gemini.advance_tally(
+            TranscriptTally(todos=(DRY,)), {"type": "gemini", "toolCalls": calls}
+        ).todos
 
     def test_as_recorded(self) -> None:
         """Crossed out is left out, blocked waits; a list that was refused changes nothing."""
@@ -143,9 +150,9 @@ class GeminiTests(SynchronousTestCase):
 class OpencodeTests(SynchronousTestCase):
     ID = "ses_df9699048ffeydfs741mimOzYd"
 
-    def read(self, *statements: str, sample: str = "opencode-1.18.33-todos.sql") -> Tally:
+    def read(self, *statements: str, sample: str = "opencode-1.18.33-todos.sql") -> TranscriptTally:
         path = database(Path(self.mktemp()).absolute() / "o.db", *statements, sample=sample)
-        return read_on(ReadPosition(path=""), path / self.ID, "opencode").tally
+        return read_further(ReadPosition(path=""), path / self.ID, "opencode").tally
 
     def test_as_recorded(self) -> None:
         self.assertEqual((LOOKED, PAINT, DRY), self.read().todos)
@@ -174,26 +181,29 @@ class OpencodeTests(SynchronousTestCase):
 
 class TallyTests(SynchronousTestCase):
     def test_it_is_kept(self) -> None:
-        for tally in (Tally(), Tally(todos=(LOOKED, PAINT), planned=("a", (DRY,)))):
+        for tally in (
+            TranscriptTally(),
+            TranscriptTally(todos=(LOOKED, PAINT), planned=("a", (DRY,))),
+        ):
             found = json.loads(json.dumps(attrs.asdict(tally)))
-            self.assertEqual(tally, tally_of(found))
+            self.assertEqual(tally, decode_tally(found))
 
     def test_one_of_another_version(self) -> None:
-        found = json.loads(json.dumps(attrs.asdict(Tally())))
+        found = json.loads(json.dumps(attrs.asdict(TranscriptTally())))
         del found["todos"], found["planned"]
-        self.assertEqual(Tally(), tally_of(found))
+        self.assertEqual(TranscriptTally(), decode_tally(found))
         for odd in ({"todos": [["a"]]}, {"todos": 5}, {"planned": [1, 2, 3]}):
-            self.assertIsNone(tally_of({**found, **odd}))
+            self.assertIsNone(decode_tally({**found, **odd}))
 
 
 class TurnLooksTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         self.looks: list[str] = []
-        self.turns = TurnLooks(self.clock, lambda name: name != "told", self.looks.append)
+        self.turns = TurnReadTimer(self.clock, lambda name: name != "told", self.looks.append)
 
     def tell(self, name: EventName, session: str = "a") -> None:
-        self.turns.heard(happened(name, session))
+        self.turns.handle_event(happened(name, session))
 
     def test_as_long_as_a_turn_takes(self) -> None:
         for rest in (EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED):
@@ -221,17 +231,17 @@ class ServiceTests(AgentCase):
 
     def setUp(self) -> None:
         super().setUp()
-        files = TranscriptFiles.of_home(self.machine.home)
-        self.path = files.codex / "2026" / "11" / "23" / "rollout-1-a.jsonl"
-        self.homes = Homes(own=files, places=places_of(here()), inside=anywhere)
+        files = TranscriptFiles.from_home(self.machine.home)
+        self.path = files.codex_folder / "2026" / "11" / "23" / "rollout-1-a.jsonl"
+        self.homes = TranscriptHomes(own=files, places=places_of(here()), inside=anywhere)
         self.open()
         self.session = self.agent("x", mode="codex")
         self.spend(START_IDLE)
 
     def open(self) -> None:
-        store, usage = TranscriptStore(self.machine.database), UsageStore(self.machine.database)
-        prices = Prices(packaged=packaged_prices(), chosen=tuple)
-        self.transcripts = Transcripts(
+        store, usage = ReadPositionStore(self.machine.database), UsageStore(self.machine.database)
+        prices = PriceTable(packaged=load_packaged_prices(), chosen=tuple)
+        self.transcripts = TranscriptService(
             self.clock, self.sessions, self.agents.agents, self.homes, store, usage, at_once, prices
         )
         self.transcripts.start(self.machine.hub)
@@ -297,9 +307,9 @@ class ServiceTests(AgentCase):
 
         def counted(root: Path, mode: str) -> Iterator[StoredConversation]:
             searches.append(root)
-            return scan(root, mode)
+            return scan_conversations(root, mode)
 
-        self.patch(transcript_files, "scan", counted)
+        self.patch(transcript_files, "scan_conversations", counted)
         submitted = int(self.clock.seconds() * 1000)
         self.sessions.update_record(
             self.session.id, status=SessionStatus.BUSY, last_submit_at=submitted
@@ -331,7 +341,7 @@ class ServiceTests(AgentCase):
         self.spend(1)
         self.assertEqual(([], None), self.todos())
         self.planned(LOOKED)
-        self.run_now(self.transcripts.refresh(self.session.id))
+        self.run_now(self.transcripts.read_new_part(self.session.id))
         self.assertEqual([], self.todos()[0])
         self.run_now(self.sessions.start(self.session.id, granted=True))
         self.spend(1)

@@ -17,12 +17,12 @@ from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.agents.transcripts.independent import READERS
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 from tservice.agents.transcripts.files import TranscriptFiles
-from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.prices import Prices, packaged_prices
-from tservice.agents.transcripts.service import MOMENT, Transcripts
-from tservice.agents.transcripts.turns import PATIENCE
-from tservice.agents.transcripts.usage.positions import TranscriptStore
-from tservice.agents.transcripts.usage.record import MODEL_CHARS, MessageUsage, Usage
+from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
+from tservice.agents.transcripts.service import MOMENT, TranscriptService
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
+from tservice.agents.transcripts.turn_times import PATIENCE
+from tservice.agents.transcripts.usage.position_store import ReadPositionStore
+from tservice.agents.transcripts.usage.record import MODEL_CHARS, MessageUsage, ModelUsage
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.core.disk_errors import DiskFull
 from tservice.core.events import EventName
@@ -56,22 +56,22 @@ class TokenCase(AgentCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.files = TranscriptFiles.of_home(self.machine.home)
-        self.homes = Homes(own=self.files, places=places_of(here()), inside=anywhere)
+        self.files = TranscriptFiles.from_home(self.machine.home)
+        self.homes = TranscriptHomes(own=self.files, places=places_of(here()), inside=anywhere)
         self.open()
 
     def open(self) -> None:
         """A service that begins now."""
         database = self.machine.database
-        self.transcripts = Transcripts(
+        self.transcripts = TranscriptService(
             self.clock,
             self.sessions,
             self.agents.agents,
             self.homes,
-            TranscriptStore(database),
+            ReadPositionStore(database),
             UsageStore(database),
             at_once,
-            Prices(packaged=packaged_prices(), chosen=tuple),
+            PriceTable(packaged=load_packaged_prices(), chosen=tuple),
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
@@ -116,7 +116,7 @@ class RecordedTests(TokenCase):
     def test_claude_code(self) -> None:
         """Two subagents, a compaction, a branch and a new conversation, one after the other."""
         session = self.ready()
-        folder = self.files.folder_of(session.working_dir)
+        folder = self.files.get_claude_folder(session.working_dir)
         self.put("claude-2.1.197", folder)
         for conversation in CLAUDE:
             path = folder / f"{conversation}.jsonl"
@@ -133,8 +133,8 @@ class RecordedTests(TokenCase):
 
     def test_codex(self) -> None:
         """A fork, a compaction, and two subagents, one of which begins with a copy."""
-        self.put("codex-0.169.0", self.files.codex)
-        self.checked(self.known("codex", *CODEX), self.files.codex)
+        self.put("codex-0.169.0", self.files.codex_folder)
+        self.checked(self.known("codex", *CODEX), self.files.codex_folder)
 
     def test_pi(self) -> None:
         """A clone, a fork and a new conversation."""
@@ -170,7 +170,7 @@ class RecordedTests(TokenCase):
         self.checked(session, path.parent)
 
     def test_a_subagent_is_no_conversation_of_the_session(self) -> None:
-        self.put("codex-0.169.0", self.files.codex)
+        self.put("codex-0.169.0", self.files.codex_folder)
         session = self.known("codex")
         at = 1_795_820_653_000  # when Codex began the first subagent
         self.sessions.update_record(session.id, last_submit_at=at)
@@ -185,7 +185,7 @@ class ClaudeTests(TokenCase):
     def setUp(self) -> None:
         super().setUp()
         self.session = self.ready()
-        self.folder = self.files.folder_of(self.session.working_dir)
+        self.folder = self.files.get_claude_folder(self.session.working_dir)
         self.path = self.folder / f"{ID}.jsonl"
 
     def write(self, *entries: Any, path: Path | None = None) -> None:
@@ -239,7 +239,7 @@ class ClaudeTests(TokenCase):
     def test_lines_of_subagents_in_the_same_file(self) -> None:
         self.write(prompt("hi"), said("mine"), self.line("s1", 50, 5, isSidechain=True))
         self.assertEqual((1150, 12), self.goes_on(self.path))
-        place = self.run_now(self.transcripts.refresh(self.session.id))
+        place = self.run_now(self.transcripts.read_new_part(self.session.id))
         self.assertEqual(("mine", 1107), (place.tally.response, place.tally.context))
 
     def test_only_subagents_of_the_session_s_own_folder(self) -> None:
@@ -260,9 +260,9 @@ class ClaudeTests(TokenCase):
 
     def test_a_full_disk_keeps_the_answer_and_counts_later(self) -> None:
         self.write(prompt("hi"), said("mine"))
-        full = self.patch(UsageStore, "merge", _refuse)
+        full = self.patch(UsageStore, "merge_usage", _refuse)
         self.goes_on(self.path)
-        answer = self.run_now(self.transcripts.last_response(self.session.id, whole=False))
+        answer = self.run_now(self.transcripts.get_last_response(self.session.id, whole=False))
         self.assertEqual("mine", answer["text"])
         full.restore()
         self.assertEqual((1100, 7), self.told(self.session))
@@ -282,30 +282,30 @@ class StoreTests(SynchronousTestCase):
         self.store = UsageStore(self.database, most=20)
 
     def merge(self, *names: str, at: int = 0) -> None:
-        used = Usage(model="m", input=10, output=1)
+        used = ModelUsage(model="m", input=10, output=1)
         found = {name: MessageUsage(name=name, used=used, cost=0.5, at=at) for name in names}
-        self.store.merge("s", found)
+        self.store.merge_usage("s", found)
 
     def test_messages_have_a_bound(self) -> None:
         for number in range(100):
             self.merge(f"m{number}", at=number)
-        totals = self.store.totals("s")
+        totals = self.store.get_totals("s")
         self.assertEqual((1000, 100, 50.0), (totals.input, totals.output, totals.cost))
         self.assertLessEqual(totals.messages, 21)
         self.merge("m99", at=99)
-        self.assertEqual(1000, self.store.totals("s").input)
-        self.assertEqual(1000, UsageStore(self.database).totals("s").input)
+        self.assertEqual(1000, self.store.get_totals("s").input)
+        self.assertEqual(1000, UsageStore(self.database).get_totals("s").input)
 
     def test_numbers_without_end(self) -> None:
-        used = Usage(model="m", input=2**53)
+        used = ModelUsage(model="m", input=2**53)
         for number in range(2000):
             name = str(number)
-            UsageStore(self.database).merge("s", {name: MessageUsage(name=name, used=used)})
-        self.assertGreater(UsageStore(self.database).totals("s").input, 2**60)
+            UsageStore(self.database).merge_usage("s", {name: MessageUsage(name=name, used=used)})
+        self.assertGreater(UsageStore(self.database).get_totals("s").input, 2**60)
 
     def test_what_was_kept_before_is_read_anew(self) -> None:
         """Older services kept sums that may be wrong."""
         names = [json.dumps({"input": 5, "counted": "m", "share": {"model": ""}, "usage": []})]
         sql = "INSERT INTO transcripts VALUES ('s', '/a', 1, 5, ?)"
         self.database.execute(sql, names)
-        self.assertEqual("", TranscriptStore(self.database).load("s").path)
+        self.assertEqual("", ReadPositionStore(self.database).load_position("s").path)

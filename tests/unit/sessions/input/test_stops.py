@@ -20,7 +20,7 @@ from tests.examples import examples
 from tests.unit.sessions.agent import CARET_KEYS, ComposerAgent
 from tests.unit.sessions.input.submitting import DONE, LONG
 from tests.unit.sessions.rig import SessionCase
-from tservice.agents.transcripts.ledger import Entry, Ledger, mark_of
+from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
 from tservice.core.clock import now_ms
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
@@ -90,12 +90,12 @@ class WrittenClaim:
     """A prompt that is looked for in what the agent wrote."""
 
     agent: WritingAgent
-    ledger: Ledger
-    entry: Entry
+    ledger: PromptLedger
+    entry: LedgerEntry
 
     async def get_report(self) -> PromptReport:
-        wrote = [at for at, text in self.agent.wrote if mark_of(text) == self.entry.mark]
-        return self.ledger.told(self.entry, wrote, at_once=True)
+        wrote = [at for at, text in self.agent.wrote if hash_prompt(text) == self.entry.mark]
+        return self.ledger.judge_by_times(self.entry, wrote, at_once=True)
 
 
 @implementer(IInputGate)
@@ -104,11 +104,11 @@ class WrittenGate(PassThroughGate):
 
     def __init__(self, agent: WritingAgent) -> None:
         self._agent = agent
-        self._ledger = Ledger()
+        self._ledger = PromptLedger()
 
     def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         assert session.last_submit_at is not None
-        entry = self._ledger.enter(text, session.last_submit_at, caught_up=caught_up)
+        entry = self._ledger.add_prompt(text, session.last_submit_at, caught_up=caught_up)
         return WrittenClaim(self._agent, self._ledger, entry)
 
 

@@ -32,17 +32,17 @@ NICENESS = 5
 def main() -> None:
     """Answer queries until the input ends."""
     order = json.loads(sys.argv[1])
-    become(order["who"])
-    bound(order["seconds"], order["memory"])
+    become_user(order["who"])
+    limit_resources(order["seconds"], order["memory"])
     try:
-        with closing(opened(order)) as rows:
+        with closing(open_database(order)) as rows:
             for line in sys.stdin.buffer:
-                answer(rows, order, *json.loads(line))
+                answer_query(rows, order, *json.loads(line))
     except (sqlite3.Error, OSError, MemoryError) as error:
-        say(str(error) or type(error).__name__)
+        print_end(str(error) or type(error).__name__)
 
 
-def become(who: list[Any] | None) -> None:
+def become_user(who: list[Any] | None) -> None:
     """Become another user permanently; do nothing for C{None}."""
     if who is not None:
         uid, gid, groups = who
@@ -51,7 +51,7 @@ def become(who: list[Any] | None) -> None:
         os.setresuid(uid, uid, uid)
 
 
-def bound(seconds: int, memory: int) -> None:
+def limit_resources(seconds: int, memory: int) -> None:
     """Limit this process's resources: the kernel ends it if it exceeds them."""
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -59,7 +59,7 @@ def bound(seconds: int, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def opened(order: dict[str, Any]) -> sqlite3.Connection:
+def open_database(order: dict[str, Any]) -> sqlite3.Connection:
     """Open the database read-only; its schema is not trusted."""
     path = order["path"]
     for name in ("", "-journal", "-wal", "-shm"):
@@ -77,39 +77,39 @@ def opened(order: dict[str, Any]) -> sqlite3.Connection:
     return rows
 
 
-def answer(
+def answer_query(
     rows: sqlite3.Connection, order: dict[str, Any], statement: str, arguments: list[Any]
 ) -> None:
     """Print the rows of a statement."""
     left = order["bytes"]
     try:
         for row in rows.execute(statement, arguments):
-            line = json.dumps(dict(plain(row)), ensure_ascii=False)
+            line = json.dumps(dict(convert_row(row)), ensure_ascii=False)
             left -= len(line)
             if left < 0:
-                say("contains more than the limit")
+                print_end("contains more than the limit")
                 return
             sys.stdout.buffer.write(line.encode() + b"\n")
     except sqlite3.Error as error:
-        say(str(error) or type(error).__name__)
+        print_end(str(error) or type(error).__name__)
         return
-    say("")
+    print_end("")
 
 
-def plain(row: sqlite3.Row) -> Iterator[tuple[str, Any]]:
+def convert_row(row: sqlite3.Row) -> Iterator[tuple[str, Any]]:
     """Convert a row to values that JSON supports."""
     for name in row.keys():  # noqa: SIM118 -- a row is a sequence
         value = row[name]
-        yield name, _text(value) if isinstance(value, bytes) else value
+        yield name, _decode_text(value) if isinstance(value, bytes) else value
 
 
-def _text(value: bytes) -> str | None:
+def _decode_text(value: bytes) -> str | None:
     with suppress(UnicodeDecodeError):
         return value.decode()
     return None
 
 
-def say(end: str) -> None:
+def print_end(end: str) -> None:
     """Print the end of an answer."""
     sys.stdout.buffer.write(json.dumps(end).encode() + b"\n")
     sys.stdout.buffer.flush()

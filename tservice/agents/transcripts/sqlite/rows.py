@@ -44,7 +44,7 @@ Row = Mapping[str, Any]
 _T = TypeVar("_T")
 
 
-class Rows:
+class DatabaseReader:
     """Connection to one database through the child that reads it.
 
     @ivar broken: the reason why the child no longer answers.
@@ -66,9 +66,9 @@ class Rows:
             "bytes": ANSWER_LIMIT,
         }
         # The user may be unable to reach the interpreter.
-        self._child = act_as_process(lambda: _started(json.dumps(order)))
+        self._child = act_as_process(lambda: _start_child(json.dumps(order)))
 
-    def ask(self, statement: str, *arguments: Any) -> list[Row]:
+    def run_query(self, statement: str, *arguments: Any) -> list[Row]:
         """Return the rows of a statement.
 
         @raise OSError: it failed, found too much, or took too long.
@@ -76,8 +76,8 @@ class Rows:
         if self.broken:
             raise OSError(f"{self._path}: {self.broken}")
         try:
-            self._write(json.dumps([statement, arguments]).encode() + b"\n")
-            found = list(self._answer())
+            self._write_query(json.dumps([statement, arguments]).encode() + b"\n")
+            found = list(self._read_answer())
         except (OSError, ValueError) as error:
             self.broken = str(error) or "cannot be read"
             self.close()
@@ -96,24 +96,24 @@ class Rows:
 
     # -- internal
 
-    def _write(self, data: bytes) -> None:
-        _there(self._child.stdin).write(data)
+    def _write_query(self, data: bytes) -> None:
+        _require_pipe(self._child.stdin).write(data)
 
-    def _answer(self) -> Iterator[Row]:
+    def _read_answer(self) -> Iterator[Row]:
         """Iterate over the rows of an answer; afterwards its error text is known."""
-        for line in self._lines():
+        for line in self._read_lines():
             found = json.loads(line)
             if isinstance(found, str):
                 self._fault = found
                 return
             yield found
 
-    def _lines(self) -> Iterator[bytes]:
-        answers = _there(self._child.stdout).fileno()
+    def _read_lines(self) -> Iterator[bytes]:
+        answers = _require_pipe(self._child.stdout).fileno()
         pieces: list[bytes] = []
         left = _MOST
         while left > 0:
-            piece = self._piece(answers)
+            piece = self._read_piece(answers)
             left -= len(piece)
             *whole, last = piece.split(b"\n")
             for line in whole:
@@ -122,7 +122,7 @@ class Rows:
             pieces.append(last)
         raise ValueError("returned too much data")
 
-    def _piece(self, pipe: int) -> bytes:
+    def _read_piece(self, pipe: int) -> bytes:
         poller = select.poll()
         poller.register(pipe, select.POLLIN)
         if not poller.poll(ANSWER_SECONDS * 1000):
@@ -134,16 +134,16 @@ class Rows:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Rows]:
-    """Provide the rows of a database; within L{kept_open} the child is reused by later callers.
+def open_reader(path: Path) -> Iterator[DatabaseReader]:
+    """Provide the rows of a database; within L{reuse_readers} the child is reused by later callers.
 
     @raise OSError: it is no regular file, or the child cannot be started.
     """
-    kept: dict[Path, Rows] | None = getattr(_here, "kept", None)
+    kept: dict[Path, DatabaseReader] | None = getattr(_here, "kept", None)
     rows = None if kept is None else kept.get(path)
     if rows is None:
         open_regular(path).close()
-        rows = Rows(path)
+        rows = DatabaseReader(path)
         if kept is not None:
             kept[path] = rows
     try:
@@ -153,12 +153,12 @@ def opened(path: Path) -> Iterator[Rows]:
             rows.close()
 
 
-def kept_open(work: Callable[[], _T]) -> Callable[[], _T]:
+def reuse_readers(work: Callable[[], _T]) -> Callable[[], _T]:
     """Return C{work} with one child for each database that it reads, however often."""
 
-    def run() -> _T:
-        before: dict[Path, Rows] | None = getattr(_here, "kept", None)
-        kept: dict[Path, Rows] = {}
+    def run_work() -> _T:
+        before: dict[Path, DatabaseReader] | None = getattr(_here, "kept", None)
+        kept: dict[Path, DatabaseReader] = {}
         _here.kept = kept
         try:
             return work()
@@ -167,19 +167,19 @@ def kept_open(work: Callable[[], _T]) -> Callable[[], _T]:
             for rows in kept.values():
                 rows.close()
 
-    return run
+    return run_work
 
 
 _here = threading.local()
 
 
-def _there(pipe: IO[bytes] | None) -> IO[bytes]:
+def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise OSError("its child has no pipes")
     return pipe
 
 
-def _started(order: str) -> subprocess.Popen[bytes]:
+def _start_child(order: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-I", "-S", rowreader.__file__, order],
         env={},

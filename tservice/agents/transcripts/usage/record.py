@@ -20,7 +20,7 @@ def is_unicode(text: str) -> bool:
 
 
 @frozen(kw_only=True)
-class Usage:
+class ModelUsage:
     """Tokens of one model, by price category.
 
     @ivar input: tokens sent, except those from and into the cache.
@@ -37,16 +37,16 @@ class Usage:
         """Tokens sent, cached ones included."""
         return self.input + self.cache_read + self.cache_write
 
-    def less(self, other: Usage) -> Usage:
+    def subtract_usage(self, other: ModelUsage) -> ModelUsage:
         """Return the difference of this usage and C{other}."""
-        return self._with(other, -1)
+        return self._combine_usage(other, -1)
 
-    def plus(self, other: Usage) -> Usage:
+    def add_usage(self, other: ModelUsage) -> ModelUsage:
         """Return the sum of both usages."""
-        return self._with(other, 1)
+        return self._combine_usage(other, 1)
 
-    def _with(self, other: Usage, sign: int) -> Usage:
-        return Usage(
+    def _combine_usage(self, other: ModelUsage, sign: int) -> ModelUsage:
+        return ModelUsage(
             model=self.model,
             input=self.input + sign * other.input,
             cache_read=self.cache_read + sign * other.cache_read,
@@ -65,29 +65,29 @@ class MessageUsage:
     """
 
     name: str
-    used: Usage
+    used: ModelUsage
     cost: float = 0.0
     at: int | None = None
 
-    def replaces(self, before: MessageUsage) -> bool:
+    def is_newer_than(self, before: MessageUsage) -> bool:
         """Return true if this report is the later one; of two with equal times the second is."""
         return self.at is None or before.at is None or self.at >= before.at
 
 
 @define(kw_only=True)
-class Totals:
+class UsageTotals:
     """Sums of a session's messages.
 
     @ivar by_model: at most L{MODELS} models, and C{""} for the others.
     @ivar messages: the number of rows in the sums.
     """
 
-    by_model: dict[str, Usage] = field(factory=dict)
+    by_model: dict[str, ModelUsage] = field(factory=dict)
     cost: float = 0.0
     messages: int = 0
 
     @property
-    def usage(self) -> tuple[Usage, ...]:
+    def usage(self) -> tuple[ModelUsage, ...]:
         """Tokens by model, for pricing."""
         return tuple(self.by_model.values())
 
@@ -101,24 +101,24 @@ class Totals:
         """Tokens that the models generated."""
         return sum(each.output for each in self.by_model.values())
 
-    def known_model(self, model: str) -> str:
+    def get_sum_name(self, model: str) -> str:
         """Return the name under which tokens of C{model} are summed."""
         if len(model) > MODEL_CHARS or not is_unicode(model):
             return ""
         told_apart = model in self.by_model or len(self.by_model) < MODELS
         return model if told_apart else ""
 
-    def add(self, more: MessageUsage) -> None:
-        """Add a message, whose model is a L{known_model}."""
+    def add_message(self, more: MessageUsage) -> None:
+        """Add a message, whose model is a L{get_sum_name}."""
         used = more.used
-        before = self.by_model.get(used.model, Usage(model=used.model))
-        self.by_model[used.model] = before.plus(used)
+        before = self.by_model.get(used.model, ModelUsage(model=used.model))
+        self.by_model[used.model] = before.add_usage(used)
         self.cost += more.cost
         self.messages += 1
 
-    def remove(self, before: MessageUsage) -> None:
+    def remove_message(self, before: MessageUsage) -> None:
         """Subtract a message that was added."""
         model = before.used.model
-        self.by_model[model] = self.by_model[model].less(before.used)
+        self.by_model[model] = self.by_model[model].subtract_usage(before.used)
         self.cost -= before.cost
         self.messages -= 1

@@ -10,7 +10,12 @@ from itertools import islice
 
 from attrs import evolve
 
-from tservice.agents.transcripts.usage.record import MessageUsage, Totals, Usage, is_unicode
+from tservice.agents.transcripts.usage.record import (
+    MessageUsage,
+    ModelUsage,
+    UsageTotals,
+    is_unicode,
+)
 from tservice.store.database import Database
 
 KEPT = 100_000
@@ -61,106 +66,108 @@ class UsageStore:
         """@param most: maximum number of a session's messages with separate rows."""
         self._database = database
         self._most = most
-        self._totals: dict[str, Totals] = {}
+        self._totals: dict[str, UsageTotals] = {}
 
-    def totals(self, session_id: str) -> Totals:
+    def get_totals(self, session_id: str) -> UsageTotals:
         """Return the sums of a session."""
         known = self._totals.get(session_id)
         if known is None:
-            known = self._totals[session_id] = self._summed(session_id)
+            known = self._totals[session_id] = self._compute_totals(session_id)
         return known
 
-    def forget(self, session_id: str) -> None:
+    def forget_session(self, session_id: str) -> None:
         """Drop the sums of a session that was deleted."""
         self._totals.pop(session_id, None)
 
-    def merge(self, session_id: str, found: Mapping[str, MessageUsage]) -> bool:
+    def merge_usage(self, session_id: str, found: Mapping[str, MessageUsage]) -> bool:
         """Store the usage of messages, each once; return true if anything is new.
 
         @param found: the last report of each message, by its name.
         @raise DiskFull: the disk is full; nothing was stored.
         """
-        named = {_kept_name(name): each for name, each in found.items()}
-        known = {row["message"]: _usage(row) for row in self._rows(session_id, named)}
-        totals = self.totals(session_id)
+        named = {_make_row_name(name): each for name, each in found.items()}
+        known = {row["message"]: _decode_usage(row) for row in self._query_rows(session_id, named)}
+        totals = self.get_totals(session_id)
         changes = []
         for name, each in named.items():
             before = known.get(name)
-            used = evolve(each.used, model=totals.known_model(each.used.model))
+            used = evolve(each.used, model=totals.get_sum_name(each.used.model))
             now = evolve(each, name=name, used=used)
-            if before is None or (now != before and now.replaces(before)):
+            if before is None or (now != before and now.is_newer_than(before)):
                 changes.append((before, now))
         if not changes:
             return False
         more = sum(before is None for before, _ in changes)
         full = totals.messages + more > self._most
         with self._database.transaction(durable=False):
-            rows = (_row(session_id, now) for _, now in changes)
+            rows = (_make_row(session_id, now) for _, now in changes)
             self._database.execute_many(_SAVE, rows)
             if full:
-                self._sum_up(session_id)
+                self._compact_oldest(session_id)
         if full:
-            self.forget(session_id)
+            self.forget_session(session_id)
             return True
         for before, now in changes:
             if before is not None:
-                totals.remove(before)
-            totals.add(now)
+                totals.remove_message(before)
+            totals.add_message(now)
         return True
 
     # -- internal
 
-    def _rows(self, session_id: str, names: Iterable[str]) -> Iterator[sqlite3.Row]:
+    def _query_rows(self, session_id: str, names: Iterable[str]) -> Iterator[sqlite3.Row]:
         left = iter(names)
         while asked := tuple(islice(left, _ASKED)):
             yield from self._database.query_rows(_NAMED, (session_id, json.dumps(asked)))
 
-    def _summed(self, session_id: str) -> Totals:
-        totals = Totals()
+    def _compute_totals(self, session_id: str) -> UsageTotals:
+        totals = UsageTotals()
         for row in self._database.query_rows(_TOTALS, (session_id,)):
-            totals.by_model[row["model"]] = _tokens(row)
+            totals.by_model[row["model"]] = _decode_tokens(row)
             totals.cost += row["cost"]
             totals.messages += row["messages"]
         return totals
 
-    def _sum_up(self, session_id: str) -> None:
+    def _compact_oldest(self, session_id: str) -> None:
         """Merge the oldest messages into one row for each model, in a transaction."""
         oldest = self._database.query_rows(_OLDEST, (session_id, max(1, self._most // 10)))
         sums: dict[str, MessageUsage] = {}
         names = [f"{_SUMMED}{model}" for model in {row["model"] for row in oldest}]
-        for row in (*self._rows(session_id, names), *oldest):
-            each = _usage(row)
+        for row in (*self._query_rows(session_id, names), *oldest):
+            each = _decode_usage(row)
             model = each.used.model
-            before = sums.get(model, MessageUsage(name="", used=Usage(model=model)))
+            before = sums.get(model, MessageUsage(name="", used=ModelUsage(model=model)))
             sums[model] = MessageUsage(
                 name=f"{_SUMMED}{model}",
-                used=before.used.plus(each.used),
+                used=before.used.add_usage(each.used),
                 cost=before.cost + each.cost,
                 at=_LAST,
             )
         sql = "DELETE FROM message_usage WHERE session_id = ? AND message = ?"
         gone = ((session_id, row["message"]) for row in oldest)
         self._database.execute_many(sql, gone)
-        self._database.execute_many(_SAVE, (_row(session_id, each) for each in sums.values()))
+        self._database.execute_many(_SAVE, (_make_row(session_id, each) for each in sums.values()))
 
 
-def _kept_name(name: str) -> str:
+def _make_row_name(name: str) -> str:
     """Return the name of a message's row."""
     if len(name) <= NAME_CHARS and not name.startswith(_SUMMED) and is_unicode(name):
         return name
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _row(session_id: str, each: MessageUsage) -> tuple[object, ...]:
+def _make_row(session_id: str, each: MessageUsage) -> tuple[object, ...]:
     used = each.used
     tokens = (used.input, used.cache_read, used.cache_write, used.output)
     return (session_id, each.name, used.model, *tokens, each.cost, each.at)
 
 
-def _usage(row: sqlite3.Row) -> MessageUsage:
-    return MessageUsage(name=row["message"], used=_tokens(row), cost=row["cost"], at=row["at"])
+def _decode_usage(row: sqlite3.Row) -> MessageUsage:
+    return MessageUsage(
+        name=row["message"], used=_decode_tokens(row), cost=row["cost"], at=row["at"]
+    )
 
 
-def _tokens(row: sqlite3.Row) -> Usage:
+def _decode_tokens(row: sqlite3.Row) -> ModelUsage:
     names = ("model", "input", "cache_read", "cache_write", "output")
-    return Usage(**{name: row[name] for name in names})
+    return ModelUsage(**{name: row[name] for name in names})

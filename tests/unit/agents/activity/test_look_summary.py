@@ -1,0 +1,56 @@
+"""What the looks at one agent show together."""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.frames.score import RULES
+from tests.unit.agents.rig import BUSY_TITLE, COMPOSER, IDLE_TITLE, PERMISSION, SPINNER
+from tests.unit.terminal.screens import reading
+from tservice.agents.activity.activity_machine import AgentState
+from tservice.agents.activity.look_summary import LookSummary
+from tservice.agents.activity.poll_schedule import CALM, STREAK
+
+
+class SeenTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.seen = LookSummary(rules=RULES["claude"], hooks=True)
+        self.now = 100.0
+
+    def look(self, screen: str, title: str, doing: AgentState = AgentState.WORKING) -> None:
+        self.seen = self.seen.add_look(reading(screen, title=title), title, doing, self.now)
+
+    def test_a_turn_that_was_seen_is_over_after_a_calm(self) -> None:
+        self.look(SPINNER, BUSY_TITLE)
+        self.look(COMPOSER, IDLE_TITLE)
+        self.assertEqual(self.now, self.seen.calm_since)
+        self.assertFalse(self.seen.counts_as_silence(self.now))
+        self.assertTrue(self.seen.counts_as_silence(self.now + CALM))
+
+    def test_a_turn_that_nobody_saw_is_not(self) -> None:
+        self.look(COMPOSER, IDLE_TITLE)
+        self.assertIsNone(self.seen.calm_since)
+        self.look(PERMISSION, IDLE_TITLE)
+        self.seen = self.seen.start_turn()
+        self.look(COMPOSER, IDLE_TITLE)
+        self.assertIsNone(self.seen.calm_since)
+
+    def test_idle_looks_in_a_row_count_as_silence(self) -> None:
+        self.look(COMPOSER, BUSY_TITLE, AgentState.IDLE)
+        self.assertTrue(self.seen.titled)
+        self.seen = self.seen.start_turn()
+        for _ in range(STREAK):
+            self.assertFalse(self.seen.counts_as_silence(self.now))
+            self.look(COMPOSER, "")
+        self.assertTrue(self.seen.counts_as_silence(self.now))
+
+    def test_a_row_is_broken_by_work_and_by_a_look_that_failed(self) -> None:
+        self.look(SPINNER, BUSY_TITLE)
+        self.look(COMPOSER, IDLE_TITLE)
+        self.assertEqual(1, self.seen.streak)
+        self.look(SPINNER, BUSY_TITLE)
+        self.assertEqual((0, None), (self.seen.streak, self.seen.calm_since))
+        self.look(COMPOSER, IDLE_TITLE)
+        missed = self.seen.add_failed_look()
+        self.assertEqual((0, None), (missed.streak, missed.calm_since))
+        self.assertTrue(missed.titled)

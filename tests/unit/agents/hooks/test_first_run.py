@@ -1,0 +1,104 @@
+"""The first-run state of the primary CLI, where the user wants it put in place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.rig import AgentCase
+from tservice.agents.hooks.first_run import FILE, NotSeededError, add_first_run, seed_first_run
+
+KEY = "sk-ant-0123456789-abcdefghij-klmnop"
+VALUES = st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5)
+
+
+class RuleTests(SynchronousTestCase):
+    """L{add_first_run}."""
+
+    def test_nothing_there(self) -> None:
+        self.assertEqual({"hasCompletedOnboarding": True}, add_first_run({}, ""))
+        answers = {"approved": [KEY[-20:]], "rejected": []}
+        self.assertEqual(answers, add_first_run({}, KEY)["customApiKeyResponses"])
+
+    def test_answers_of_the_user_stay(self) -> None:
+        refused = {"customApiKeyResponses": {"approved": ["x"], "rejected": [KEY[-20:]]}}
+        self.assertEqual({**refused, "hasCompletedOnboarding": True}, add_first_run(refused, KEY))
+        self.assertIs(
+            False, add_first_run({"hasCompletedOnboarding": False}, "")["hasCompletedOnboarding"]
+        )
+
+    def test_a_short_key_is_not_written_down(self) -> None:
+        self.assertNotIn("customApiKeyResponses", add_first_run({}, KEY[-20:]))
+
+    @given(st.dictionaries(st.text(), VALUES))
+    def test_all_else_stays_and_once_is_enough(self, state: dict[str, Any]) -> None:
+        after = add_first_run(state, KEY)
+        self.assertEqual(state, {name: after[name] for name in state})
+        self.assertEqual(after, add_first_run(after, KEY))
+
+    def test_what_is_no_state(self) -> None:
+        states: tuple[object, ...] = ([], "x", {"customApiKeyResponses": []})
+        for state in states:
+            self.assertRaises(NotSeededError, add_first_run, state, KEY)
+        self.assertRaises(
+            NotSeededError, add_first_run, {"customApiKeyResponses": {"approved": 1}}, KEY
+        )
+
+
+class FileTests(SynchronousTestCase):
+    """L{seed_first_run}."""
+
+    def setUp(self) -> None:
+        self.home = Path(self.mktemp()).absolute()
+        self.home.mkdir()
+        self.path = self.home / FILE
+
+    def test_new_and_private(self) -> None:
+        seed_first_run(self.home, {})
+        self.assertEqual({"hasCompletedOnboarding": True}, json.loads(self.path.read_text()))
+        self.assertEqual(0o600, self.path.stat().st_mode & 0o7777)
+
+    def test_unchanged_is_not_written(self) -> None:
+        self.path.write_text('{"hasCompletedOnboarding":true}')
+        seed_first_run(self.home, {})
+        self.assertEqual('{"hasCompletedOnboarding":true}', self.path.read_text())
+
+    def test_moved(self) -> None:
+        moved = self.home / "moved"
+        seed_first_run(self.home, {"CLAUDE_CONFIG_DIR": str(moved)})
+        self.assertEqual((True, False), ((moved / FILE).exists(), self.path.exists()))
+
+    def test_left_alone(self) -> None:
+        for text in ("{", "[]", '"\\ud800"'):
+            self.path.write_text(text)
+            self.assertRaises(NotSeededError, seed_first_run, self.home, {})
+            self.assertEqual(text, self.path.read_text())
+        self.path.rename(self.home / "other")
+        self.path.symlink_to(self.home / "other")
+        self.assertRaises(NotSeededError, seed_first_run, self.home, {})
+
+
+class PreparationTests(AgentCase):
+    """Before a session starts."""
+
+    def there(self) -> bool:
+        return (self.machine.home / FILE).exists()
+
+    def test_only_where_it_is_chosen(self) -> None:
+        self.agent()
+        self.assertFalse(self.there())
+        self.change_settings(first_run_seed_enabled=True)
+        self.agent(mode="codex")
+        self.assertFalse(self.there())
+        self.agent()
+        self.assertTrue(self.there())
+
+    def test_a_refusal_does_not_keep_it_from_starting(self) -> None:
+        (self.machine.home / FILE).write_text("{")
+        self.change_settings(first_run_seed_enabled=True)
+        self.assertIsNotNone(self.agent().pid)

@@ -1,0 +1,223 @@
+"""Whose conversation it is, and what a start goes on with (protocol-start)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import anywhere, here, places_of
+from tests.unit.agents.rig import AgentCase, at_once
+from tests.unit.agents.transcripts.made import MADE, session
+from tests.unit.agents.transcripts.samples import database
+from tests.unit.agents.transcripts.written import prompt, said, write
+from tservice.agents.transcripts.conversation_choice import (
+    EARLY_MS,
+    NEAR_MS,
+    ConversationCandidate,
+    choose_conversation,
+)
+from tservice.agents.transcripts.conversation_stores import StoredConversation
+from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.model import TranscriptTally
+from tservice.agents.transcripts.reader import HEAD
+from tservice.agents.transcripts.resume_lookup import StoredConversations
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
+from tservice.core.errors import ErrorCode
+from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.sessions.record.model import Session, SessionLocationKind
+
+OLD, NEW = "11111111-aaaa", "22222222-bbbb"
+
+
+def candidate(
+    name: str, first_at: int | None, prompts: int = 1, size: int = 1
+) -> ConversationCandidate:
+    found = StoredConversation(path=Path(f"/c/{name}"), mode="codex", at=MADE, size=size)
+    begins = TranscriptTally(conversation=name, first_at=first_at, prompts=prompts)
+    return ConversationCandidate(found=found, begins=begins)
+
+
+class ChoiceTests(SynchronousTestCase):
+    """Which of several is the session's."""
+
+    def choose(
+        self, owner: Session, *candidates: ConversationCandidate, shared: bool = False
+    ) -> str | None:
+        found = choose_conversation(owner, candidates, shared=shared)
+        return None if found is None else found.path.name
+
+    def test_the_first_prompt_ties_it(self) -> None:
+        at = MADE + 60_000
+        owner = session(last_submit_at=at)
+        others = (candidate("a", at - 3000), candidate("b", at - 400), candidate("c", at + 9000))
+        self.assertEqual("b", self.choose(owner, *others, shared=True))
+
+    def test_a_folder_that_is_shared_proves_nothing(self) -> None:
+        owner = session(last_submit_at=MADE + NEAR_MS * 5)
+        far = candidate("a", MADE + 1)
+        self.assertIsNone(self.choose(owner, far, shared=True))
+        self.assertEqual("a", self.choose(owner, far))
+
+    def test_a_known_one_stays_until_another_begins(self) -> None:
+        at = MADE + 60_000
+        owner = session(conversation_ids=("a", "b"), last_submit_at=at)
+        known = (candidate("a", MADE), candidate("b", MADE))
+        self.assertEqual("b", self.choose(owner, *known, candidate("x", MADE + 1), shared=True))
+        self.assertEqual("n", self.choose(owner, *known, candidate("n", at - 100), shared=True))
+
+    def test_one_in_which_nothing_was_said_is_nobodys(self) -> None:
+        """Gemini CLI leaves one behind when its trust dialog is answered."""
+        self.assertIsNone(self.choose(session(), candidate("a", None, prompts=0)))
+        self.assertEqual(
+            "b", self.choose(session(), candidate("b", None, prompts=0, size=HEAD + 1))
+        )
+
+    def test_one_from_before_the_session_is_not_its(self) -> None:
+        self.assertIsNone(self.choose(session(), candidate("a", MADE - EARLY_MS - 1)))
+
+
+class ResumeTests(AgentCase):
+    """A start goes on with what is on disk."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.files = TranscriptFiles.from_home(self.machine.home)
+        self.conversations = StoredConversations(
+            lambda: TranscriptHomes(own=self.files, places=places_of(here()), inside=anywhere),
+            at_once,
+        )
+
+    def resumed(self, owner: Session) -> str | None:
+        return self.run_now(self.conversations.find_last_conversation(owner))
+
+    def test_claude(self) -> None:
+        owner = session(mode="primary", conversation_ids=(OLD, NEW))
+        folder = self.files.get_claude_folder(owner.working_dir)
+        self.assertIsNone(self.resumed(owner))
+        write(folder / f"{OLD}.jsonl", {**prompt("go"), "sessionId": OLD}, said("done"))
+        self.assertEqual(OLD, self.resumed(owner))
+        # One that was given no prompt is not kept by the agent.
+        write(folder / f"{NEW}.jsonl", {"type": "mode", "sessionId": NEW})
+        self.assertEqual(OLD, self.resumed(owner))
+        write(folder / f"{NEW}.jsonl", {**prompt("more"), "sessionId": NEW})
+        self.assertEqual(NEW, self.resumed(owner))
+
+    def test_claude_resumes_in_its_own_folder_only(self) -> None:
+        owner = session(mode="primary", conversation_ids=(OLD,))
+        write(
+            self.files.claude_folder / "-other" / f"{OLD}.jsonl", {**prompt("go"), "sessionId": OLD}
+        )
+        self.assertIsNone(self.resumed(owner))
+
+    def test_files_named_by_time_and_id(self) -> None:
+        meta = {"type": "session_meta", "payload": {"id": OLD, "cwd": "/elsewhere"}}
+        words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}
+        write(
+            self.files.codex_folder / "2026" / "11" / "22" / f"rollout-t-{OLD}.jsonl", meta, words
+        )
+        self.assertEqual(OLD, self.resumed(session(conversation_ids=(OLD,))))
+        self.assertIsNone(self.resumed(session(conversation_ids=(NEW,))))
+
+    def test_opencode(self) -> None:
+        database(self.files.roots["opencode"])
+        known = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
+        self.assertEqual(known, self.resumed(session(mode="opencode", conversation_ids=(known,))))
+        self.assertIsNone(self.resumed(session(mode="opencode", conversation_ids=("ses_dfdff0",))))
+
+    def test_an_agent_whose_files_nobody_knows(self) -> None:
+        self.assertEqual(
+            NEW, self.resumed(session(mode="antigravity", conversation_ids=(OLD, NEW)))
+        )
+        self.assertIsNone(self.resumed(session(mode="antigravity")))
+
+    def test_of_an_account_that_is_kept_to_its_cases(self) -> None:
+        """Whose conversation it is tells where it began; Codex goes on with any."""
+        inside = FolderLimit(self.machine.folder / "cases")
+        homes = TranscriptHomes(own=self.files, places=places_of(here()), inside=lambda *_: inside)
+        found = StoredConversations(lambda: homes, at_once)
+        words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}
+        for place, own in ((f"{inside.top}/shop", True), ("/elsewhere", False), (None, False)):
+            name = uuid4().hex
+            meta = {"type": "session_meta", "payload": {"id": name, "cwd": place}}
+            write(self.files.codex_folder / "2026/11/22" / f"rollout-t-{name}.jsonl", meta, words)
+            owner = session(conversation_ids=(name,), created_at=0)
+            self.assertEqual(
+                name if own else None, self.run_now(found.find_last_conversation(owner))
+            )
+            located = homes.get_files(owner).find_conversation(owner, None, (), shared=False)
+            self.assertEqual(own, located is not None, place)
+            if own:
+                self.run_now(found.check_conversation(owner, name))
+                continue
+            refused = self.refusal(found.check_conversation(owner, name))
+            self.assertEqual(ErrorCode.FORBIDDEN, refused.code)
+        # What is not there the agent itself refuses; of an agent whose files nobody knows any.
+        self.run_now(found.check_conversation(session(), OLD))
+        self.run_now(found.check_conversation(session(mode="antigravity"), OLD))
+
+    def test_what_cannot_be_read_is_begun_anew(self) -> None:
+        homes = TranscriptHomes(own=self.files, places=places_of(here()), inside=anywhere)
+        nowhere = session(location=SessionLocationKind.REMOTE, conversation_ids=(OLD,))
+        found = StoredConversations(lambda: homes, at_once)
+        self.assertIsNone(self.run_now(found.find_last_conversation(nowhere)))
+        # Where nobody shares a home, nothing is looked at: the other machine may be away.
+        self.run_now(found.check_conversation(nowhere, OLD))
+
+
+class StartTests(AgentCase):
+    """C{POST start}."""
+
+    def ended(self, **fields: Any) -> Session:
+        """A session whose agent told of a conversation and ended."""
+        owner = self.agent("x", **fields)
+        self.hook(owner, "session_start", session_id=OLD)
+        self.pane(owner).exit_program(0)
+        return self.sessions.get(owner.id)
+
+    def argv(self, owner: Session) -> list[str]:
+        return list(self.pane(owner).spec.argv)
+
+    def test_it_goes_on_with_the_last_conversation(self) -> None:
+        owner = self.ended()
+        self.run_now(self.sessions.start(owner.id, granted=True))
+        argv = self.argv(owner)
+        self.assertEqual(["--resume", OLD], argv[1:3])
+
+    def test_fresh_begins_anew(self) -> None:
+        owner = self.ended()
+        self.run_now(self.sessions.start(owner.id, granted=True, fresh=True))
+        self.assertNotIn(OLD, self.argv(owner))
+
+    def test_with_a_conversation_that_is_named(self) -> None:
+        """It goes before the last one, and before a fresh one."""
+        for fresh in (False, True):
+            owner = self.ended()
+            started = self.sessions.start(owner.id, granted=True, resume=NEW, fresh=fresh)
+            self.run_now(started)
+            self.assertEqual(["--resume", NEW], self.argv(owner)[1:3])
+
+    def test_a_conversation_that_cannot_be_one(self) -> None:
+        """Nothing is started, and nothing of it reaches a command line."""
+        agent, shell = self.ended(), self.shell()
+        self.pane(shell).exit_program(0)
+        for owner, resume in ((agent, "--model=x"), (agent, ""), (shell, OLD)):
+            work = self.sessions.start(owner.id, granted=True, resume=resume)
+            text = self.assert_refused(ErrorCode.INVALID_INPUT, work)
+            self.assertTrue(text.startswith("resumeSessionId: "), text)
+            self.assertIsNone(self.sessions.get(owner.id).pid)
+
+    def test_without_a_conversation_it_begins(self) -> None:
+        owner = self.agent("x")
+        self.pane(owner).exit_program(0)
+        self.run_now(self.sessions.start(owner.id, granted=True))
+        self.assertNotIn("--resume", self.argv(owner))
+
+    def test_a_shell_has_none(self) -> None:
+        owner = self.shell()
+        self.sessions.update_record(owner.id, conversation_ids=(OLD,))
+        self.pane(owner).exit_program(0)
+        self.run_now(self.sessions.start(owner.id, granted=True))
+        self.assertNotIn(OLD, self.argv(owner))

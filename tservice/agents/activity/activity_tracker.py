@@ -1,0 +1,285 @@
+"""Tracker of one agent's activity, by hooks, submissions and screens."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity.activity_machine import ActivityMachine, AgentState
+from tservice.agents.activity.input_gate import PromptReadiness
+from tservice.agents.activity.look_summary import LookSummary
+from tservice.agents.activity.poll_schedule import (
+    GRACE,
+    LookVerdict,
+    PollSchedule,
+    ScreenContext,
+    judge_look,
+)
+from tservice.agents.activity.poll_timer import PollContext
+from tservice.agents.activity.submission_end import PendingSubmission, is_submission_over
+from tservice.agents.interfaces import AgentScreen
+from tservice.clis.interfaces import SubmissionRules
+from tservice.core.clock import now_ms
+from tservice.sessions.interfaces import ActivitySink, Session
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import ScreenReading
+
+_AT_REST = (AgentState.STARTING, AgentState.IDLE)
+
+
+@frozen(kw_only=True)
+class TrackedAgent:
+    """Agent to track.
+
+    @ivar session: returns the current record of its session.
+    @ivar hooks: it reports by hooks, so its first idle is that of its composer.
+    @ivar submission: its handling of prompts.
+    @ivar answered: returns true if its conversation contains an answer since a time (Unix
+        milliseconds); C{None} if it stores no readable conversation.
+    """
+
+    session: Callable[[], Session]
+    rules: ScreenRules
+    has_hooks: bool
+    submission: SubmissionRules
+    has_answer: Callable[[int], Awaitable[bool]] | None
+
+    def expects_answer(self, text: str | None) -> bool:
+        """Return true if its conversation will contain an answer to the submission.
+
+        @param text: a prompt; C{None} if a user pressed a key.
+        """
+        said = text is not None and text.strip() != "" and not self.submission.is_not_prompt(text)
+        return said and self.has_answer is not None
+
+
+class ActivityTracker:
+    """Combines the evidence of one run and moves its L{ActivityMachine}."""
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        agent: TrackedAgent,
+        readiness: PromptReadiness,
+        course: ActivityMachine,
+        sink: ActivitySink,
+        record_activity: Callable[[], None],
+        on_turn_hook: Callable[[], None] = lambda: None,
+    ) -> None:
+        """@param stir: called for each hook that shows an agent in a turn.
+        @param heard: called for each hook that concerns a turn.
+        """
+        self._clock = clock
+        self._agent = agent
+        self._readiness = readiness
+        self._course = course
+        self._sink = sink
+        self._stir = record_activity
+        self._heard = on_turn_hook
+        self._seen = LookSummary(rules=agent.rules, hooks=agent.has_hooks)
+        self._submission: PendingSubmission | None = None
+        self._aside = False
+        self._stopped: float | None = None
+        self._rested = now_ms(clock)
+
+    @property
+    def state(self) -> AgentState:
+        """State of the agent."""
+        return self._course.state
+
+    @property
+    def is_at_rest(self) -> bool:
+        """True if no turn runs."""
+        return self.state in _AT_REST
+
+    @property
+    def poll_context(self) -> PollContext:
+        """Facts that determine the next look."""
+        pending, doing = self._submission is not None, self.state
+        untold = self._agent.has_hooks and doing is AgentState.WORKING and not self._seen.at_work
+        return PollContext(
+            state=doing,
+            calm_since=self._seen.calm_since,
+            unseen=pending or untold,
+            pending=pending,
+            answer_by=None if self._submission is None else self._submission.answer_by,
+        )
+
+    @property
+    def unanswered_since(self) -> int | None:
+        """Time of the submission whose answer is awaited, in Unix milliseconds."""
+        submission = self._submission
+        return None if submission is None or submission.answer_by is None else submission.since
+
+    # -- submissions, and the start
+
+    def record_submission(self, text: str | None) -> None:
+        """Record an Enter for something that the agent will take.
+
+        @param text: a prompt; C{None} for a key whose submission is unknown.
+        """
+        self._submission = PendingSubmission(
+            at=self._clock.seconds(),
+            since=now_ms(self._clock),
+            expects_answer=self._agent.expects_answer(text),
+        )
+
+    def adopt_submission(self, since: int) -> None:
+        """Track a submission from before the service started, at C{since} (Unix milliseconds)."""
+        ago = max(0.0, (now_ms(self._clock) - since) / 1000)
+        self._submission = PendingSubmission(
+            at=self._clock.seconds() - ago,
+            since=since,
+            expects_answer=self._agent.has_answer is not None,
+            is_adopted=True,
+        )
+
+    def record_answer(self, since: int) -> None:
+        """Record that the agent's conversation contains an answer to the submission of C{since}."""
+        submission = self._submission
+        if submission is not None and submission.since == since:
+            self._submission = evolve(submission, has_answer=True)
+
+    def record_startup(self, reading: ScreenReading | None) -> None:
+        """Record that a fresh agent had its time to start; C{reading} is that of the last look."""
+        told = reading is not None and (reading.dialog is not None or self._readiness.is_ready)
+        self._course.evidence.startup_passed(
+            reading.evidence if reading and told else "the agent was started"
+        )
+
+    # -- reports of hooks
+
+    def record_turn_start(self, reason: str) -> None:
+        """Record the start of a turn."""
+        self._heard()
+        self._submission = None
+        self._stopped = None
+        self._seen = self._seen.start_turn()
+        self._course.evidence.turn_started(reason)
+        self._stir()
+
+    def record_turn_end(self, reason: str) -> None:
+        """Record the end of the turn."""
+        self._heard()
+        self._stopped = self._clock.seconds()
+        self._course.evidence.turn_stopped(reason)
+        self.record_command_end(reason)
+
+    def record_command_end(self, reason: str) -> None:
+        """Record the end of the last submission, which is no turn."""
+        if self._submission is not None and self.is_at_rest:
+            self._submission = None
+            self._course.evidence.command_done(reason)
+
+    def record_dialog(self, reason: str) -> None:
+        """Record a waiting dialog."""
+        self._heard()
+        self._course.evidence.dialog_shown(reason)
+        self._stir()
+
+    def record_dialog_answer(self, reason: str) -> None:
+        """Record an answer to the dialog."""
+        self._heard()
+        self._course.evidence.dialog_answered(reason)
+        self._stir()
+
+    def record_action(self, reason: str) -> None:
+        """Record an action of the agent, also in a turn that no prompt began.
+
+        While a dialog waits, another tool may run in parallel: that is no answer.
+        """
+        self._heard()
+        if self.state is AgentState.WORKING:
+            self._sink.report_evidence(reason)
+        elif self.state is AgentState.IDLE:
+            self.record_turn_start(reason)
+
+    def record_rest(self, reason: str) -> None:
+        """Record that the agent waits for its next prompt."""
+        self._course.evidence.seen_idle(reason)
+
+    # -- results of looks
+
+    def handle_look(
+        self, look: AgentScreen, title: str, begun: float, rhythm: PollSchedule
+    ) -> None:
+        """Update the state by a look.
+
+        @param title: the pane's title at that moment.
+        @param begun: when the look was begun, in the clock's seconds.
+        """
+        at_rest = self.is_at_rest
+        self._seen = self._seen.add_look(look.reading, title, self.state, self._clock.seconds())
+        self._judge_screen(look.reading, rhythm)
+        self._follow_submission(look, begun, rhythm)
+        if at_rest:
+            self._report_rest(look.reading)
+
+    def record_failed_look(self) -> None:
+        """Record a failed look."""
+        self._seen = self._seen.add_failed_look()
+
+    def _judge_screen(self, reading: ScreenReading, rhythm: PollSchedule) -> None:
+        now, doing = self._clock.seconds(), self.state
+        scene = ScreenContext(
+            state=doing,
+            is_silent=rhythm.is_silent(now) or self._seen.counts_as_silence(now),
+            is_sustained=rhythm.is_sustained(),
+            has_submission=(self._agent.session().last_submit_at or 0) >= self._rested,
+            shows_rest=self._seen.shows_rest,
+        )
+        found = judge_look(reading, self._agent.rules, scene)
+        if found is None:
+            return
+        verdict, reason = found
+        tell = self._course.evidence
+        if verdict is LookVerdict.ASKED and doing is not AgentState.STARTING:
+            tell.dialog_shown(reason)
+        elif verdict is LookVerdict.WORKING and not self._in_grace(now):
+            tell.seen_working(reason)
+        elif verdict is LookVerdict.IDLE and (
+            doing is not AgentState.STARTING or self._agent.has_hooks
+        ):
+            tell.seen_idle(reason)
+            self._rested = now_ms(self._clock)
+
+    def _in_grace(self, now: float) -> bool:
+        return self._stopped is not None and now - self._stopped < GRACE
+
+    def _follow_submission(self, look: AgentScreen, begun: float, rhythm: PollSchedule) -> None:
+        """Update the last submission by this look; a look that was begun before it has no
+        effect.
+        """
+        submission = self._submission
+        if submission is None or begun < submission.at:
+            return
+        if self.state in (AgentState.WORKING, AgentState.BLOCKED):
+            self._submission = None
+            return
+        submission = submission.after_look(look.reading.state == "idle" and self._seen.shows_rest)
+        over = is_submission_over(
+            submission, look, self._agent.rules, rhythm, self._clock.seconds()
+        )
+        self._submission = None if over else submission
+        if over:
+            # A hook would have reported a turn, unless the service was down.
+            turn = not self._agent.has_hooks or (submission.is_adopted and submission.has_answer)
+            tell = self._course.evidence.turn_passed if turn else self._course.evidence.command_done
+            tell(look.reading.evidence)
+            self._rested = now_ms(self._clock)
+
+    def _report_rest(self, reading: ScreenReading) -> None:
+        """Report a dialog that an agent at rest shows outside a turn, and the end of that dialog.
+
+        For an agent without hooks, report its composer too, because nothing else shows that it is
+        ready.
+        """
+        dialog = reading.dialog is not None
+        told = dialog or (reading.state == "idle" and self._readiness.is_ready)
+        if not self.is_at_rest or not told:
+            return
+        if dialog or self._aside or not self._agent.has_hooks:
+            self._sink.report_evidence(reading.evidence)
+        self._aside = dialog

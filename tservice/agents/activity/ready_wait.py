@@ -1,0 +1,58 @@
+"""Wait until an agent is ready for a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity.input_gate import SETTLE, PromptReadiness
+from tservice.agents.interfaces import AgentScreen
+from tservice.core.clock import sleep
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+
+EVERY = 0.5
+"""Seconds between two looks."""
+
+
+async def wait_until_ready(
+    clock: IReactorTime,
+    look: Callable[[], Awaitable[AgentScreen]],
+    shows: Callable[[AgentScreen], bool],
+    patience: float,
+) -> None:
+    """Return once a look shows that the agent is ready, and L{SETTLE} seconds later.
+
+    Looks are counted instead of seconds, so that a change of the clock has no effect.
+
+    @raise ServiceError: any error of C{look}, except that the screen cannot be read just now; 422:
+        C{patience} seconds are over.
+    """
+    why = "its screen could not be read"
+    for _ in range(max(1, round(patience / EVERY))):
+        try:
+            seen = await look()
+        except ServiceError as error:
+            if error.code is not ErrorCode.OPERATION_FAILED:
+                raise
+        else:
+            if shows(seen):
+                await sleep(clock, SETTLE)
+                return
+            why = _describe_unready(seen)
+        await sleep(clock, EVERY)
+    raise operation_failed(f"the agent was not ready for a prompt within {patience:g} s: {why}")
+
+
+def shows_ready(look: AgentScreen, readiness: PromptReadiness | None) -> bool:
+    """Return true if a prompt could be typed into the captured screen."""
+    if readiness is None or look.reading.dialog is not None:
+        return False
+    return look.reading.composer_ready if readiness.has_known_composer else readiness.is_ready
+
+
+def _describe_unready(seen: AgentScreen) -> str:
+    dialog = seen.reading.dialog
+    if dialog is not None:
+        return f"it shows a dialog ({dialog.kind})"
+    return "its composer was not on the screen"

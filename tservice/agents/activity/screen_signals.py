@@ -1,0 +1,108 @@
+"""Signals C{stop} and C{blocked} derived from screens (protocol-signals).
+
+They serve agents without hooks. They also serve agents with hooks for a turn that continued while
+the service was down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity.poll_schedule import TURN_DIALOGS
+from tservice.agents.dialog_likeness import DialogLikeness, compare_rows
+from tservice.agents.interfaces import AgentScreen
+from tservice.core.clock import now_ms
+from tservice.core.event_payloads import OccurrencePayload
+from tservice.core.events import Event, EventHub, EventName
+from tservice.sessions.interfaces import ActivitySink, Session, SessionStatus
+from tservice.terminal.dialogs import AgentDialog
+
+
+class ScreenSignals:
+    """Source of the signals of one run of an agent, in the form that hooks would cause.
+
+    It is placed between the watch and the session. C{stop} comes before the C{idle} that the same
+    evidence gives, and C{blocked} after the C{working}.
+
+    @param session: returns the current record.
+    @param wanted: returns true if sessions of a mode give these signals now.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        hub: EventHub,
+        session: Callable[[], Session],
+        wanted: Callable[[str], bool],
+    ) -> None:
+        self._clock = clock
+        self._hub = hub
+        self._session = session
+        self._wanted = wanted
+        self._asked: AgentDialog | None = None
+        self._ended = False
+
+    def stop_signals(self) -> None:
+        """Stop sending signals, because hooks do it from now on."""
+        self._ended = True
+
+    def wrap_sink(self, sink: ActivitySink) -> ActivitySink:
+        """Return a sink that replaces C{sink} and also sends C{stop}."""
+        return _SignallingSink(
+            sink,
+            self._session().status is SessionStatus.BUSY,
+            lambda: self._publish_signal(EventName.SESSION_STOP),
+        )
+
+    def handle_look(self, look: AgentScreen) -> None:
+        """Handle a look at the screen, after the activity was judged by it."""
+        dialog = look.reading.dialog
+        if dialog is not None and dialog.kind in TURN_DIALOGS:
+            if self._asked is None or not self._is_same_dialog(self._asked, dialog):
+                self._publish_signal(EventName.SESSION_BLOCKED)
+            self._asked = dialog
+        elif dialog is not None or look.reading.composer_ready or look.reading.working:
+            self._asked = None
+
+    def _is_same_dialog(self, asked: AgentDialog, dialog: AgentDialog) -> bool:
+        """Return true if the dialog is the previous one, possibly drawn for another size."""
+        pairs = ((dialog.context, asked.context), (asked.context, dialog.context))
+        views = {compare_rows(one, other) for one, other in pairs}
+        same = dialog.frame_hash == asked.frame_hash
+        return same or not views.isdisjoint((DialogLikeness.SAME, DialogLikeness.CUT))
+
+    def _publish_signal(self, name: EventName) -> None:
+        session = self._session()
+        if not self._ended and self._wanted(session.mode):
+            self._hub.publish(
+                Event(
+                    name=name,
+                    payload=OccurrencePayload(id=session.id, at=now_ms(self._clock)),
+                    session_id=session.id,
+                    owner=session.owner,
+                )
+            )
+
+
+class _SignallingSink:
+    """Sink that first signals the end of a turn."""
+
+    def __init__(self, sink: ActivitySink, in_turn: bool, stop: Callable[[], None]) -> None:
+        self._sink = sink
+        self._in_turn = in_turn
+        self._stop = stop
+
+    def report_working(self, reason: str) -> None:
+        self._in_turn = True
+        self._sink.report_working(reason)
+
+    def report_idle(self, reason: str) -> None:
+        if self._in_turn:
+            self._in_turn = False
+            self._stop()
+        self._sink.report_idle(reason)
+
+    def report_evidence(self, reason: str) -> None:
+        self._sink.report_evidence(reason)

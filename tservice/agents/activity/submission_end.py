@@ -1,0 +1,100 @@
+"""Detection of the end of a submission that no look saw running (protocol-status,
+protocol-signals). Pure.
+
+A turn may begin and end between two looks, and a command such as C{/clear} is no turn. Waiting
+clients get a result in both cases. But a resting screen after an Enter does not prove an end: the
+screen of a slow agent does not change before its turn becomes visible.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+
+from tservice.agents.activity.poll_schedule import SLACK, STREAK, PollSchedule, is_blind
+from tservice.agents.interfaces import AgentScreen
+from tservice.terminal.composer import ComposerRule, read_composer_text
+from tservice.terminal.composer_regions import contains_draft
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
+
+UNANSWERED = 10.0
+"""Seconds after its Enter at which a prompt without an answer is over, if its agent stores a
+conversation. Slowed fifty times, Codex showed nothing for 2.8 s (tests/agents/FACTS.rst).
+"""
+
+
+@frozen(kw_only=True)
+class PendingSubmission:
+    """Enter without any visible effect so far.
+
+    @ivar at: when it was pressed, in the clock's seconds; C{since}: the same in Unix milliseconds.
+    @ivar answerable: the agent's conversation will contain an answer to it; C{has_answer}: it does.
+    @ivar rests: consecutive looks since then that showed an agent at rest.
+    @ivar taken_up: it was pressed before this service started, and hooks may have been missed.
+    """
+
+    at: float
+    since: int
+    expects_answer: bool = False
+    has_answer: bool = False
+    rests: int = 0
+    is_adopted: bool = False
+
+    @property
+    def answer_by(self) -> float | None:
+        """Time until which its answer is awaited, in the clock's seconds; C{None} if it is not
+        awaited.
+        """
+        return self.at + UNANSWERED if self.expects_answer and not self.has_answer else None
+
+    def after_look(self, at_rest: bool) -> PendingSubmission:
+        """Return the submission after a look."""
+        return evolve(self, rests=self.rests + 1 if at_rest else 0)
+
+
+def is_submission(
+    prompt: bool, last: AgentScreen | None, rules: ScreenRules, *, printed: bool
+) -> bool:
+    """Return true if an Enter submits something to the agent.
+
+    @param prompt: it is known to submit. Otherwise a user pressed a key, perhaps at a dialog or
+        without effect.
+    @param printed: something was printed since the C{last} look: the echo of typed text.
+    """
+    if prompt:
+        return True
+    if last is None or last.reading.dialog is not None:
+        return False
+    return printed or has_draft(last.frame, rules)
+
+
+def is_submission_over(
+    submission: PendingSubmission,
+    look: AgentScreen,
+    rules: ScreenRules,
+    rhythm: PollSchedule,
+    now: float,
+) -> bool:
+    """Return true if a look that was begun after the submission shows its end.
+
+    This requires output after the Enter, the answer if one is expected, and then the same rest that
+    ends a visible turn.
+    """
+    if rhythm.last < submission.at or look.reading.dialog is not None or look.reading.working:
+        return False
+    if submission.answer_by is not None and now < submission.answer_by - SLACK:
+        return False
+    rested = rhythm.is_silent(now) or submission.rests >= STREAK
+    if look.reading.state == "idle":
+        return rested and not has_draft(look.frame, rules)
+    return is_blind(rules) and rhythm.is_silent(now)
+
+
+def has_draft(frame: ScreenFrame, rules: ScreenRules) -> bool:
+    """Return true if the composer contains text that is neither its placeholder nor a dim
+    suggestion.
+    """
+    rule = ComposerRule(
+        glyph=rules.glyphs[0] if rules.glyphs else None, placeholder=rules.ready_mark
+    )
+    return bool(read_composer_text(frame.rows, rule)) and contains_draft(frame, rules)

@@ -1,0 +1,221 @@
+"""Delivery of an answer: a key, a look, the next key (protocol-approvals).
+
+The multiplexer's server compares the screen with the one from which the key was chosen, and presses
+in the same step. So a dialog that was drawn in between receives nothing. One case stays invisible:
+a dialog that the program has already closed but not yet redrawn. Therefore no key follows a key
+without a visible effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.approvals.answer_screen import AnswerScreen, GuardedScreen
+from tservice.agents.approvals.answer_steps import (
+    AnswerAction,
+    DialogAnswer,
+    FinishedStep,
+    PageProgress,
+    PasteStep,
+    PressStep,
+    check_answer,
+    has_all_answers,
+    is_same_page,
+    next_step,
+)
+from tservice.clis.interfaces import AnswerKeys
+from tservice.core.clock import sleep
+from tservice.core.errors import ServiceError, operation_failed, state_conflict
+from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
+from tservice.sessions.interfaces import Reauthorize, accept_always
+from tservice.terminal.dialog_kinds import DialogKind
+from tservice.terminal.dialogs import AgentDialog
+
+LOOKS = (0.05, 0.1, 0.15, 0.3, 0.6, 1.0)
+"""Seconds before each look for the effect of a key."""
+TRIES = 5
+"""Maximum number of attempts for a key while the screen around the same dialog keeps changing."""
+
+GONE = "the dialog is no longer on the screen"
+
+
+def _accept_no_other(dialog: AgentDialog) -> bool:
+    """Return false: only the exact dialog is meant."""
+    return False
+
+
+@frozen(kw_only=True)
+class AnswerOutcome:
+    """Result of an answer.
+
+    @ivar closed: the dialog is gone.
+    @ivar dialog: the dialog on the screen now.
+    """
+
+    closed: bool
+    dialog: AgentDialog | None
+
+
+class KeyIgnoredError(Exception):
+    """A key was pressed without a visible effect; no other key may follow it for now."""
+
+    def __init__(self, error: ServiceError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class DialogChangedError(Exception):
+    """The screen shows another dialog than the item's; C{dialog} is the one on the screen."""
+
+    def __init__(self, dialog: AgentDialog | None) -> None:
+        super().__init__("the dialog changed")
+        self.dialog = dialog
+
+
+class DialogAnswerer:
+    """Gives one answer to the dialog C{frame}.
+
+    @param keys: the keys of the agent's dialogs.
+    @param again: checks the caller's permission again before each key, because seconds pass while
+        the screen settles and between pages.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        screen: AnswerScreen,
+        keys: AnswerKeys | None = None,
+        again: Reauthorize = accept_always,
+    ) -> None:
+        self._clock = clock
+        self._again = again
+        self._screen = screen
+        self._keys = keys or AnswerKeys()
+
+    async def give_answer(
+        self,
+        answer: DialogAnswer,
+        frame: str,
+        stuck_at: int | None = None,
+        is_meant: Callable[[AgentDialog], bool] = _accept_no_other,
+    ) -> AnswerOutcome:
+        """Give the answer.
+
+        @param frame: hash of the intended dialog.
+        @param is_meant: returns true if a dialog with another hash is the intended one, drawn
+            differently.
+        @param stuck_at: offset of the screen on which an earlier key had no effect.
+        @raise ServiceError: 400: not an answer to this dialog; 409: the dialog is gone; 422: it
+            failed, and nothing was pressed.
+        @raise DialogChangedError: the screen shows another dialog; nothing was pressed.
+        @raise Untaken: the key may or may not have been pressed, or had no effect.
+        """
+        try:
+            seen = await self._screen.capture_at_rest()
+            dialog = _find_intended_dialog(seen, answer, frame, is_meant)
+            if stuck_at == seen.guard.capture.offset:
+                raise operation_failed("the dialog has not reacted to the last key yet")
+            return await self._answer_page(answer, seen, dialog)
+        except PaneGone as error:
+            raise state_conflict(f"{GONE}: the session has no process") from error
+        except MuxError as error:
+            raise operation_failed(f"nothing was typed: {error}") from error
+
+    async def _answer_page(
+        self, answer: DialogAnswer, seen: GuardedScreen, dialog: AgentDialog
+    ) -> AnswerOutcome:
+        check_answer(answer, dialog)
+        progress = PageProgress(first=dialog, keys=self._keys)
+        while True:
+            step = next_step(answer, dialog, progress)
+            if isinstance(step, FinishedStep):
+                break
+            before = seen.state
+            seen = await self._perform_step(step, seen, progress)
+            if seen.state == before:
+                raise KeyIgnoredError(operation_failed("the dialog did not react to the key"))
+            progress = evolve(progress, steps=(*progress.steps, step))
+            if seen.dialog is None or not self._is_page_unchanged(progress, seen.dialog):
+                return await self._handle_page_end(answer, seen, dialog)
+            dialog = seen.dialog
+        return AnswerOutcome(closed=False, dialog=dialog)
+
+    def _is_page_unchanged(self, progress: PageProgress, now: AgentDialog) -> bool:
+        typed = any(isinstance(step, PasteStep) for step in progress.steps)
+        return is_same_page(progress.first, now, typed)
+
+    async def _handle_page_end(
+        self, answer: DialogAnswer, seen: GuardedScreen, before: AgentDialog
+    ) -> AnswerOutcome:
+        """Handle the end of the page: the dialog is gone, or shows another page."""
+        now = seen.dialog
+        if now is None or not (before.tabs and now.tabs):
+            return AnswerOutcome(closed=True, dialog=now)
+        submit = now.options[:1] and now.options[0].label.lower().startswith("submit")
+        ready = now.kind is DialogKind.REVIEW and submit and has_all_answers(now)
+        if answer.action is AnswerAction.OPTIONS and ready:
+            return await self._answer_page(DialogAnswer(action=AnswerAction.APPROVE), seen, now)
+        return AnswerOutcome(closed=False, dialog=now)
+
+    async def _perform_step(
+        self, step: PressStep | PasteStep, seen: GuardedScreen, progress: PageProgress
+    ) -> GuardedScreen:
+        """Perform a step on the captured dialog, and return the screen with its effect."""
+        first = seen
+        for _ in range(TRIES):
+            if await self._try_step(step, seen):
+                return await self._wait_for_effect(seen)
+            seen = await self._screen.capture_at_rest()
+            if seen.dialog is None or seen.state != first.state:
+                if progress.steps:
+                    raise KeyIgnoredError(
+                        state_conflict("the dialog changed while it was being answered")
+                    )
+                raise _make_dialog_error(seen)
+        raise operation_failed("the screen keeps changing; nothing was pressed")
+
+    async def _try_step(self, step: PressStep | PasteStep, seen: GuardedScreen) -> bool:
+        self._again()
+        try:
+            return await self._screen.perform_step(step, seen)
+        except MuxTimeout as error:
+            raise KeyIgnoredError(
+                operation_failed("it is unknown if the key was pressed")
+            ) from error
+
+    async def _wait_for_effect(self, before: GuardedScreen) -> GuardedScreen:
+        """Look until the key had an effect, or it is clear that it has none."""
+        seen = before
+        for pause in LOOKS:
+            await sleep(self._clock, pause)
+            try:
+                seen = await self._screen.capture_now()
+            except MuxTimeout as error:
+                raise KeyIgnoredError(operation_failed("the terminal does not answer")) from error
+            if seen.state != before.state and (seen.dialog is not None or seen.is_recognized):
+                # The screen must be at rest again before the next key.
+                return await self._screen.capture_at_rest() if seen.dialog is not None else seen
+        return seen
+
+
+def _find_intended_dialog(
+    seen: GuardedScreen, answer: DialogAnswer, frame: str, is_meant: Callable[[AgentDialog], bool]
+) -> AgentDialog:
+    dialog = seen.dialog
+    if dialog is None or answer.expect_frame not in (None, frame):
+        raise _make_dialog_error(seen)
+    if dialog.frame_hash != frame and not is_meant(dialog):
+        raise DialogChangedError(dialog)
+    return dialog
+
+
+def _make_dialog_error(seen: GuardedScreen) -> Exception:
+    """Return the error for a missing or different dialog."""
+    if seen.dialog is not None:
+        return DialogChangedError(seen.dialog)
+    if not seen.is_recognized:
+        return operation_failed("the screen is not recognized; nothing was pressed")
+    return state_conflict(GONE)

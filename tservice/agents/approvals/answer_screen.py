@@ -1,0 +1,121 @@
+"""Captures of a pane on which a key press can depend (protocol-approvals)."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.approvals.answer_steps import PasteStep, PressStep
+from tservice.core.clock import sleep
+from tservice.core.errors import state_conflict
+from tservice.mux.interface import IPane, ScreenGuard
+from tservice.terminal.dialog_questions import strip_drawing
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import ScreenReading, read_screen
+
+SETTLE = 1.0
+"""Seconds for a program to show the effect of another user's keys."""
+RESTS = (0.0, 0.25, 0.25, 0.25, 0.25)
+"""Seconds before each attempt to find the screen at rest; after that only its rows are guarded."""
+TYPING_LIMIT = 20
+"""Maximum number of waits for another user's typing."""
+
+
+@frozen(kw_only=True)
+class GuardedScreen:
+    """Capture of the screen with its dialog.
+
+    @ivar rows: the screen's rows that the dialog takes.
+    """
+
+    guard: ScreenGuard
+    reading: ScreenReading
+    rows: tuple[int, ...]
+
+    @property
+    def dialog(self) -> AgentDialog | None:
+        """Dialog that waits for an answer."""
+        return self.reading.dialog
+
+    @property
+    def is_recognized(self) -> bool:
+        """True if the state of the agent is recognizable."""
+        return self.reading.state != "unknown"
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """Parts of the screen that an answer's key would change."""
+        if self.dialog is None:
+            return (None, self.is_recognized)
+        return (
+            self.dialog.frame_hash,
+            *((o.selected, o.checked, o.label) for o in self.dialog.options),
+        )
+
+
+class AnswerScreen:
+    """Screen of one session while an answer is given.
+
+    Every method raises L{tservice.mux.interface.MuxError} if the pane does not answer.
+    """
+
+    def __init__(self, clock: IReactorTime, pane: IPane, rules: ScreenRules) -> None:
+        self._clock = clock
+        self._pane = pane
+        self._rules = rules
+
+    async def capture_at_rest(self) -> GuardedScreen:
+        """Capture the screen, at rest if it ever is.
+
+        @raise ServiceError: 409: another user types there all the time.
+        """
+        for pause in RESTS:
+            if pause:
+                await sleep(self._clock, pause)
+            guard = await self._capture_after_typing()
+            if guard.still:
+                break
+        return self._read_guard(guard)
+
+    async def capture_now(self) -> GuardedScreen:
+        """Capture the screen immediately."""
+        return self._read_guard(await self._pane.guard_screen())
+
+    async def perform_step(self, step: PressStep | PasteStep, seen: GuardedScreen) -> bool:
+        """Perform a step, if the screen is unchanged; return true if it was performed."""
+        if isinstance(step, PressStep):
+            return await self._pane.press_if(step.key, seen.guard, seen.rows)
+        return await self._pane.paste_if(step.text, seen.guard, seen.rows)
+
+    async def _capture_after_typing(self) -> ScreenGuard:
+        """Capture the screen after another user's typing has had its effect."""
+        for _ in range(TYPING_LIMIT):
+            typed = self._pane.typed_at
+            left = 0.0 if typed is None else typed + SETTLE - self._clock.seconds()
+            if left > 0:
+                await sleep(self._clock, left)
+                continue
+            guard = await self._pane.guard_screen()
+            if self._pane.typed_at == typed:
+                return guard
+        raise state_conflict("another user is typing in the terminal")
+
+    def _read_guard(self, guard: ScreenGuard) -> GuardedScreen:
+        capture = guard.capture
+        frame = ScreenFrame.from_capture(b"\n".join(capture.lines), capture.cols)
+        reading = read_screen(frame, capture.title, self._rules)
+        return GuardedScreen(
+            guard=guard, reading=reading, rows=find_dialog_rows(frame, reading.dialog)
+        )
+
+
+def find_dialog_rows(frame: ScreenFrame, dialog: AgentDialog | None) -> tuple[int, ...]:
+    """Return the rows that the dialog takes: the last that contain its context; none without a
+    dialog.
+    """
+    if dialog is None:
+        return ()
+    filled = [at for at in range(frame.last_row + 1) if strip_drawing(frame.inner_rows[at])]
+    return tuple(filled[-max(1, len(dialog.context)) :])

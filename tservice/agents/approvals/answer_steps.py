@@ -1,0 +1,253 @@
+"""Answers to dialogs: their validation, and the choice of the next key (protocol-approvals). Pure.
+
+An answer is given one key at a time. Each key is chosen from the screen as it is after the key
+before, so no list of keys can get out of step with the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from tservice.clis.interfaces import AnswerKeys
+from tservice.core.errors import invalid_field, state_conflict
+from tservice.terminal.composer import still_contains
+from tservice.terminal.dialog_options import DialogOption
+from tservice.terminal.dialogs import AgentDialog, is_placeholder
+
+TEXT_LENGTH = 4000
+MOST = 9
+
+
+class AnswerAction(StrEnum):
+    """What a person can do with an item."""
+
+    APPROVE = "approve"
+    DENY = "deny"
+    OPTION = "option"
+    OPTIONS = "options"
+    TEXT = "text"
+
+
+@frozen(kw_only=True)
+class DialogAnswer:
+    """Choice of a person.
+
+    @ivar options: numbers from 1, ascending; one for L{AnswerAction.OPTION}.
+    @ivar text: for L{AnswerAction.TEXT}.
+    @ivar expect_frame: hash of the intended dialog.
+    """
+
+    action: AnswerAction
+    options: tuple[int, ...] = ()
+    text: str = ""
+    expect_frame: str | None = None
+
+
+@frozen(kw_only=True)
+class PressStep:
+    """Step that presses a key: a digit or a name of C{tservice.mux.keys.KEYS}."""
+
+    key: str
+
+
+@frozen(kw_only=True)
+class PasteStep:
+    """Step that pastes a text into the open field."""
+
+    text: str
+
+
+@frozen(kw_only=True)
+class FinishedStep:
+    """Final step: no key is left to press on this page."""
+
+
+Step = PressStep | PasteStep | FinishedStep
+
+
+@frozen(kw_only=True)
+class PageProgress:
+    """Steps taken on this page so far.
+
+    @ivar first: the dialog as it was when the answer began.
+    @ivar keys: the keys of the agent's dialogs.
+    @ivar steps: the keys pressed and texts pasted, oldest first.
+    """
+
+    first: AgentDialog
+    keys: AnswerKeys = field(factory=AnswerKeys)
+    steps: tuple[PressStep | PasteStep, ...] = ()
+
+
+def parse_answer(
+    action: AnswerAction,
+    option: int | None = None,
+    options: tuple[int, ...] | None = None,
+    text: str | None = None,
+    expect_frame: str | None = None,
+) -> DialogAnswer:
+    """Return the answer, if exactly the fields of its action are given.
+
+    @raise ServiceError: 400 naming the field.
+    """
+    given = {"option": option, "options": options, "text": text}
+    needed = action.value if action.value in given else None
+    for name, value in given.items():
+        if value is None and name == needed:
+            raise invalid_field(name, f"is needed with action {action}")
+        if value is not None and name != needed:
+            raise invalid_field(name, f"does not belong to action {action}")
+    chosen = (option,) if option is not None else tuple(sorted(set(options or ())))
+    if any(not 1 <= number <= MOST for number in chosen):
+        raise invalid_field(needed or "options", f"1 to {MOST}")
+    if options is not None and (not chosen or len(chosen) != len(options)):
+        raise invalid_field("options", "each only once, and at least one")
+    if text is not None and not (1 <= len(text) <= TEXT_LENGTH and text.strip()):
+        raise invalid_field("text", f"1 to {TEXT_LENGTH} characters, not blank")
+    return DialogAnswer(action=action, options=chosen, text=text or "", expect_frame=expect_frame)
+
+
+def check_answer(answer: DialogAnswer, dialog: AgentDialog) -> None:
+    """Check that C{dialog} accepts the answer.
+
+    @raise ServiceError: 400 naming the field.
+    """
+    known = {option.n: option for option in dialog.options}
+    for number in get_chosen_options(answer, dialog):
+        if number not in known:
+            name = "option" if answer.action is AnswerAction.OPTION else str(answer.action)
+            raise invalid_field(name, f"the dialog has no option {number}")
+    if answer.action is AnswerAction.APPROVE and dialog.page == "multi":
+        raise invalid_field("action", "this page needs options")
+    if answer.action is AnswerAction.OPTIONS and dialog.page != "multi":
+        raise invalid_field("options", "the dialog needs one option")
+    if answer.action is AnswerAction.TEXT:
+        _check_text(dialog)
+    if dialog.page == "multi":
+        _check_boxes(answer, known)
+
+
+def _check_text(dialog: AgentDialog) -> None:
+    option = find_free_text(dialog)
+    if option is None or dialog.page == "multi":
+        raise invalid_field("text", "the dialog has no option for a text")
+    if not is_placeholder(option.label):
+        raise state_conflict("the dialog's field already contains a text")
+
+
+def _check_boxes(answer: DialogAnswer, known: Mapping[int, DialogOption]) -> None:
+    for number in answer.options:
+        if known[number].checked is None or known[number].free_text:
+            raise invalid_field(str(answer.action), f"option {number} cannot be ticked")
+
+
+def get_chosen_options(answer: DialogAnswer, dialog: AgentDialog) -> tuple[int, ...]:
+    """Return the options that the answer picks."""
+    if answer.action is AnswerAction.APPROVE:
+        return (1,)
+    return answer.options
+
+
+def find_free_text(dialog: AgentDialog) -> DialogOption | None:
+    """Return the option that opens a field for free text."""
+    return next((option for option in dialog.options if option.free_text), None)
+
+
+def next_step(answer: DialogAnswer, dialog: AgentDialog, progress: PageProgress) -> Step:
+    """Return the next step on C{dialog}, which is the page on which the answer began."""
+    if answer.action is AnswerAction.DENY:
+        return FinishedStep() if progress.steps else PressStep(key=progress.keys.deny)
+    if answer.action is AnswerAction.TEXT:
+        return _text_step(answer.text, dialog, progress)
+    if dialog.page == "multi":
+        return _tick_step(answer, dialog, progress)
+    return _pick_step(get_chosen_options(answer, dialog)[0], dialog, progress)
+
+
+def _pick_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
+    if dialog.digits_answer:
+        if not progress.steps:
+            return PressStep(key=str(number))
+        return _confirm_step(number, dialog, progress)
+    return _walk_step(number, dialog, progress)
+
+
+def _confirm_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
+    """Return Enter after a digit, if the frame shows that the digit only moved the highlight."""
+    pressed = {step.key for step in progress.steps if isinstance(step, PressStep)}
+    was, now = progress.first.selected_option, dialog.selected_option
+    moved = now is not None and now.n == number and was is not None and was.n != number
+    wants = moved and not (now and now.free_text) and _asks_for_enter(dialog)
+    return PressStep(key="Enter") if wants and "Enter" not in pressed else FinishedStep()
+
+
+def _asks_for_enter(dialog: AgentDialog) -> bool:
+    return any("enter to confirm" in row.lower() for row in dialog.context)
+
+
+def _walk_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
+    """Return the next step in a list without digits: a cursor key, or Enter on the right row."""
+    pressed = [step.key for step in progress.steps if isinstance(step, PressStep)]
+    now = dialog.selected_option
+    if now is None or "Enter" in pressed or len(pressed) >= 2 * MOST:
+        return FinishedStep()
+    if now.n == number:
+        return PressStep(key="Enter")
+    if dialog.page != "single":
+        return FinishedStep()
+    return PressStep(key=progress.keys.forward if now.n < number else progress.keys.back)
+
+
+def _tick_step(answer: DialogAnswer, dialog: AgentDialog, progress: PageProgress) -> Step:
+    """Return the next step to set all boxes, then the step to the next page."""
+    if not dialog.digits_answer:
+        return FinishedStep()
+    boxes = [o for o in dialog.options if o.checked is not None and not o.free_text]
+    for option in boxes:
+        if option.checked != (option.n in answer.options):
+            repeated = progress.steps.count(PressStep(key=str(option.n)))
+            # A box that cannot be ticked would otherwise be pressed forever.
+            return FinishedStep() if repeated else PressStep(key=str(option.n))
+    return FinishedStep() if PressStep(key="Right") in progress.steps else PressStep(key="Right")
+
+
+def _text_step(text: str, dialog: AgentDialog, progress: PageProgress) -> Step:
+    option = find_free_text(progress.first)
+    now = dialog.selected_option
+    if option is None or not dialog.digits_answer:
+        return FinishedStep()
+    if now is None or now.n != option.n:
+        return FinishedStep() if progress.steps else PressStep(key=str(option.n))
+    if PasteStep(text=text) not in progress.steps:
+        return PasteStep(text=text)
+    # Press Enter only after the exact text, as the field shows it.
+    shown = still_contains(now.label, text)
+    return (
+        PressStep(key="Enter")
+        if shown and PressStep(key="Enter") not in progress.steps
+        else FinishedStep()
+    )
+
+
+def is_same_page(first: AgentDialog, now: AgentDialog, typed: bool) -> bool:
+    """Return true if C{now} is the same dialog as C{first}, apart from ticks and highlight.
+
+    @param typed: a text was put into its field, which changes the label of that option.
+    """
+    if now.frame_hash == first.frame_hash:
+        return True
+    same = (now.kind, now.question, now.page) == (first.kind, first.question, first.page)
+    labels = [(o.n, None if o.free_text else o.label) for o in first.options]
+    own = {o.n for o in first.options if o.free_text}
+    return (
+        typed and same and labels == [(o.n, None if o.n in own else o.label) for o in now.options]
+    )
+
+
+def has_all_answers(dialog: AgentDialog) -> bool:
+    """Return true if a review page may be confirmed: every question before it has an answer."""
+    questions = [answered for label, answered in dialog.tabs if label.lower() != "submit"]
+    return all(questions)

@@ -1,0 +1,348 @@
+"""Watch that updates the inbox by hooks and screens (protocol-approvals)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.agents.approvals.dialog_comparison import (
+    get_tool_identity,
+    is_item_dialog,
+    is_item_view,
+    may_answer,
+    shows_summary,
+    still_shows_item,
+)
+from tservice.agents.approvals.hook_reports import DialogHookReports
+from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
+from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution, ItemKind, is_asking
+from tservice.agents.interfaces import AgentScreen, IAgents
+from tservice.core.clock import sleep
+from tservice.core.errors import ServiceError
+from tservice.core.event_payloads import HookEventPayload
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.tasks import spawn_logged
+from tservice.sessions.interfaces import ISessions, Session
+from tservice.settings.interfaces import ISettings, Settings
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.screen_status import ScreenReading
+
+PATIENCE = (0.0, 0.15, 0.5, 1.5)
+"""Seconds before each look for the dialog of a hook: the hook comes before the screen."""
+
+_LOOK_AGAIN = {EventName.HOOK_STOP, EventName.HOOK_PROMPT_SUBMITTED}
+_ANSWERED = {EventName.HOOK_ELICITATION_COMPLETE, EventName.HOOK_ELICITATION_RESPONSE}
+_ASKING = {EventName.HOOK_PERMISSION_PROMPT, EventName.HOOK_ELICITATION_DIALOG}
+_ENDS = {EventName.SESSION_EXIT, EventName.SESSION_DELETED}
+_DONE = {EventName.HOOK_TOOL_ENDED, EventName.HOOK_PERMISSION_DENIED}
+
+REST_MS = 400
+"""Milliseconds after which a second look must show the same before an unclear screen is trusted:
+a program that draws for another size shows anything for a moment.
+"""
+LOOK_AGAIN = 0.5
+"""Seconds from a doubtful look to the next."""
+
+
+@frozen(kw_only=True)
+class _DoubtfulLook:
+    """Look that a second one must confirm.
+
+    @ivar at: Unix milliseconds.
+    @ivar frame: hash of the dialog that it showed; C{None} if it showed none.
+    """
+
+    at: int
+    frame: str | None
+
+
+class ApprovalWatch:
+    """Observer of events and screens that keeps the inbox up to date.
+
+    @param makes_items: returns true if the dialogs of a mode become items.
+    @param answering: returns true while an answer is being given in that session; then the answer
+        determines the resolution of the item.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        inbox: ApprovalInbox,
+        sessions: ISessions,
+        agents: IAgents,
+        makes_items: Callable[[str], bool],
+        settings: ISettings,
+        answering: Callable[[str], bool],
+    ) -> None:
+        self._clock = clock
+        self._inbox = inbox
+        self._sessions = sessions
+        self._agents = agents
+        self._makes_items = makes_items
+        self._settings = settings
+        self._answering = answering
+        self._ends: list[Callable[[], None]] = []
+        self._told = DialogHookReports()
+        self._doubts: dict[str, _DoubtfulLook] = {}
+        self._searches: dict[str, Deferred[None]] = {}
+        self._second_looks: dict[str, Deferred[None]] = {}
+
+    def start(self, hub: EventHub) -> None:
+        """Subscribe to events."""
+        self._ends = [
+            hub.subscribe(self.handle_event),
+            self._agents.add_observer(self.handle_look),
+            self._settings.add_observer(self._handle_settings_change),
+        ]
+
+    def stop(self) -> None:
+        """Unsubscribe from events."""
+        for end in self._ends:
+            end()
+        self._ends = []
+        for work in (*self._searches.values(), *self._second_looks.values()):
+            work.cancel()
+
+    # -- events
+
+    def handle_event(self, event: Event) -> None:
+        """Handle an event of the hub."""
+        session_id = event.session_id
+        if session_id is None:
+            return
+        if event.name in _ENDS:
+            self._handle_session_end(session_id)
+        elif isinstance(event.payload, HookEventPayload):
+            self._handle_hook(event.name, session_id, event.payload.data)
+
+    def _handle_hook(self, name: EventName, session_id: str, data: Mapping[str, Any]) -> None:
+        if name in _LOOK_AGAIN:
+            self._told.forget_session(session_id)
+        elif name in _DONE:
+            self._told.remove_reports(session_id, get_tool_identity(data))
+        if name in _ASKING:
+            if get_tool_identity(data)[0] is not None:
+                self._told.add_report(session_id, data)
+            self._start_search(session_id, data)
+        elif name is EventName.HOOK_IDLE_PROMPT:
+            self._run_in_background(self._record_idle(session_id, data), "an idle prompt")
+        elif name in _ANSWERED:
+            self._handle_answered(session_id)
+        elif name in _LOOK_AGAIN and self._inbox.get_item(session_id) is not None:
+            self._run_in_background(self.look_at_session(session_id), "checking a dialog again")
+
+    def handle_look(self, look: AgentScreen) -> None:
+        """Handle a look at a session's screen."""
+        session = self._get_watched_session(look.session_id)
+        if session is None or self._answering(session.id):
+            return
+        item = self._inbox.get_item(session.id)
+        if item is None or item.kind is ItemKind.IDLE:
+            self._handle_new_dialog(session, look.reading, item)
+            return
+        dialog = look.reading.dialog
+        if dialog is None:
+            self._handle_no_dialog(item, look)
+        elif is_item_dialog(item, dialog):
+            at_rest = self._is_at_rest(look, doubtful=item.frame != dialog.frame_hash)
+            self._inbox.record_dialog(_make_item_session(session), dialog, {}, at_rest=at_rest)
+        elif self._is_at_rest(look):
+            self._replace_dialog(session, item, dialog)
+
+    def end_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
+        """Resolve an item whose dialog is over, and drop its hooks."""
+        self._doubts.pop(item.session_id, None)
+        self._told.remove_reports(item.session_id, item.tool_identity)
+        self._inbox.resolve_item(item, resolution)
+
+    def handle_other_dialog(self, item: ApprovalItem, dialog: AgentDialog) -> None:
+        """Handle another dialog that an answer found in place of the item's, with the screen at
+        rest.
+        """
+        session = self._get_watched_session(item.session_id)
+        if session is None or self._inbox.get_item(item.session_id) != item:
+            return
+        if is_item_dialog(item, dialog):
+            self._inbox.record_dialog(_make_item_session(session), dialog, {}, at_rest=True)
+        now = self._inbox.get_item(item.session_id)
+        if now is not None and not may_answer(now, dialog):
+            self._replace_dialog(session, now, dialog)
+
+    async def look_at_session(self, session_id: str) -> AgentScreen | None:
+        """Look at the session, which updates its item; return C{None} if that is impossible."""
+        try:
+            return await self._agents.capture_screen(session_id)
+        except ServiceError as error:
+            self._log.debug("no look at {id}: {error}", id=session_id, error=error)
+            return None
+
+    # -- internal
+
+    def _handle_new_dialog(
+        self, session: Session, reading: ScreenReading, idle: ApprovalItem | None
+    ) -> None:
+        """Handle a look at a session without a pending dialog."""
+        self._doubts.pop(session.id, None)
+        dialog = reading.dialog
+        if dialog is not None and is_asking(dialog):
+            told = self._told.find_report(session.id, dialog, None)
+            self._inbox.record_dialog(_make_item_session(session), dialog, told)
+        elif idle is not None and reading.working:
+            self._inbox.resolve_item(idle, ApprovalResolution.IN_TERMINAL)
+
+    def _handle_no_dialog(self, item: ApprovalItem, look: AgentScreen) -> None:
+        """Handle a screen without a dialog.
+
+        Only a composer without any row of the dialog immediately proves that it is over.
+        """
+        reading = look.reading
+        left = not still_shows_item(item, look.frame.rows)
+        over = reading.composer_ready or (left and reading.working)
+        if over and ((left and reading.composer_ready) or self._is_at_rest(look)):
+            self.end_item(item, ApprovalResolution.IN_TERMINAL)
+
+    def _replace_dialog(self, session: Session, item: ApprovalItem, dialog: AgentDialog) -> None:
+        """Handle another dialog in place of the item's."""
+        if not is_asking(dialog):
+            self.end_item(item, ApprovalResolution.IN_TERMINAL)
+            return
+        told = self._told.find_report(session.id, dialog, item)
+        self._told.remove_reports(session.id, item.tool_identity)
+        self._inbox.replace_item(_make_item_session(session), dialog, told)
+
+    def _is_at_rest(self, look: AgentScreen, *, doubtful: bool = True) -> bool:
+        """Return true if an earlier look showed the same; the first one schedules another."""
+        dialog = look.reading.dialog
+        seen = _DoubtfulLook(at=look.at, frame=None if dialog is None else dialog.frame_hash)
+        before = self._doubts.pop(look.session_id, None)
+        if not doubtful:
+            return False
+        same = before is not None and before.frame == seen.frame
+        if same and before is not None and look.at - before.at >= REST_MS:
+            return True
+        self._doubts[look.session_id] = before if same and before is not None else seen
+        self._schedule_second_look(look.session_id)
+        return False
+
+    def _schedule_second_look(self, session_id: str) -> None:
+        """Schedule a second look, unless one is due."""
+        if session_id in self._second_looks:
+            return
+        work = spawn_logged(
+            self._look_later(session_id), self._log, "checking a dialog a second time"
+        )
+        if not work.called:
+            self._second_looks[session_id] = work
+            work.addBoth(lambda _: self._second_looks.pop(session_id, None))
+
+    async def _look_later(self, session_id: str) -> None:
+        await sleep(self._clock, LOOK_AGAIN)
+        self._second_looks.pop(session_id, None)
+        await self.look_at_session(session_id)
+
+    def _start_search(self, session_id: str, data: Mapping[str, Any]) -> None:
+        """Search for the dialog of a hook; this replaces an unfinished search of an older hook."""
+        before = self._searches.pop(session_id, None)
+        if before is not None:
+            before.cancel()
+        search = spawn_logged(
+            self._find_dialog(session_id, data), self._log, "looking for a dialog"
+        )
+        if not search.called:
+            self._searches[session_id] = search
+            search.addBoth(lambda _: self._finish_search(session_id, search))
+
+    def _finish_search(self, session_id: str, search: Deferred[None]) -> None:
+        if self._searches.get(session_id) is search:
+            del self._searches[session_id]
+
+    async def _find_dialog(self, session_id: str, data: Mapping[str, Any]) -> None:
+        for pause in PATIENCE:
+            if pause:
+                await sleep(self._clock, pause)
+            session = self._get_watched_session(session_id)
+            if session is None or self._answering(session_id):
+                return
+            look = await self.look_at_session(session_id)
+            dialog = None if look is None else look.reading.dialog
+            if dialog is not None and is_asking(dialog):
+                if self._belongs_to_other_hook(session_id, dialog, data):
+                    continue
+                if not self._answering(session_id):
+                    self._inbox.record_dialog(_make_item_session(session), dialog, data)
+                return
+        self._log.info("{id}: a hook reported a dialog that is not on the screen", id=session_id)
+
+    def _belongs_to_other_hook(
+        self, session_id: str, dialog: AgentDialog, data: Mapping[str, Any]
+    ) -> bool:
+        """Return true if the dialog on the screen belongs to an earlier hook: this one's comes
+        later.
+        """
+        tool = get_tool_identity(data)
+        if tool[0] is None:
+            return False
+        told = self._told.find_shown(session_id, dialog)
+        if told is not None:
+            return get_tool_identity(told) != tool
+        item = self._inbox.get_item(session_id)
+        if item is None or item.tool_name is None or not is_item_view(item, dialog):
+            return False
+        known = item.tool_identity
+        shown = known[1] is not None and shows_summary(dialog.context, known[1])
+        return known != tool and (shown or self._told.is_waiting(session_id, known))
+
+    async def _record_idle(self, session_id: str, data: Mapping[str, Any]) -> None:
+        session = self._get_watched_session(session_id)
+        if session is None:
+            return
+        look = await self.look_at_session(session_id)
+        if look is None or look.reading.dialog is not None or look.reading.working:
+            return
+        rows = list(look.frame.rows[: look.frame.last_row + 1])
+        self._inbox.record_idle(_make_item_session(session), rows, data)
+
+    def _handle_answered(self, session_id: str) -> None:
+        item = self._inbox.get_item(session_id)
+        if item is not None and item.kind is ItemKind.QUESTION and not self._answering(session_id):
+            self.end_item(item, ApprovalResolution.IN_TERMINAL)
+
+    def _handle_session_end(self, session_id: str) -> None:
+        self._told.forget_session(session_id)
+        item = self._inbox.get_item(session_id)
+        if item is not None:
+            self.end_item(item, ApprovalResolution.SESSION_ENDED)
+
+    def _handle_settings_change(self, before: Settings, after: Settings) -> None:
+        """Dismiss the items of sessions whose approvals were switched off."""
+        for session in self._sessions.list():
+            item = self._inbox.get_item(session.id)
+            if item is None or (item.folder_digest and after.approvals_inbox_enabled):
+                continue
+            if not self._wants_items(session):
+                self._inbox.resolve_item(item, ApprovalResolution.DISMISSED)
+
+    def _wants_items(self, session: Session) -> bool:
+        return self._settings.get().approvals_inbox_enabled and self._makes_items(session.mode)
+
+    def _get_watched_session(self, session_id: str) -> Session | None:
+        """Return the session, if its dialogs make items and it runs."""
+        try:
+            session = self._sessions.get(session_id)
+        except ServiceError:
+            return None
+        return session if session.pid is not None and self._wants_items(session) else None
+
+    def _run_in_background(self, work: Any, what: str) -> None:
+        spawn_logged(work, self._log, what)
+
+
+def _make_item_session(session: Session) -> ItemSession:
+    return ItemSession(id=session.id, name=session.name, owner=session.owner)

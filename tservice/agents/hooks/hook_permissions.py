@@ -1,0 +1,28 @@
+"""Permission of hooks to report on sessions (protocol-hook-secret)."""
+
+from __future__ import annotations
+
+from tservice.core.errors import not_found
+from tservice.core.identity import Identity
+from tservice.core.places.location import LocationKind
+from tservice.sessions.interfaces import ISessions, Session
+
+
+def get_reported_session(sessions: ISessions, session_id: str, caller: Identity | None) -> Session:
+    """Return the session on which C{caller} reports.
+
+    A hook's secret is valid for the sessions of one OS user: the instance's for those of the
+    service's user, that of an OS user for that user's, that of a container for those in it. Other
+    callers reach their own sessions.
+
+    @param caller: C{None} for the service itself.
+    @raise ServiceError: 404: no such session, or not visible to C{caller}.
+    """
+    if caller is None or caller.method != "hook":
+        return sessions.get(session_id, caller)
+    session = sessions.get(session_id)
+    place = session.location_id
+    container = place.part if place.kind is LocationKind.CONTAINER else None
+    if (caller.os_uid, caller.container) != (place.uid, container):
+        raise not_found(f"Session {session_id}")
+    return session

@@ -1,0 +1,77 @@
+"""Access to a conversation that is a file of lines or rows of a database; call it from a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from tservice.agents.transcripts import opencode as transcript_opencode
+from tservice.agents.transcripts import reader as transcript_reader
+from tservice.agents.transcripts.model import ReadPosition, TranscriptMessage, TranscriptTally
+
+OPENCODE = "opencode"
+GEMINI = "gemini"
+
+PROJECT = ".project_root"
+"""Gemini CLI's file, two folders above a conversation, that names the project's folder."""
+_PATH_CHARS = 4096
+
+
+def read_further(
+    place: ReadPosition, path: Path, mode: str, known: Sequence[str] = ()
+) -> ReadPosition:
+    """Read the new part.
+
+    @param known: earlier conversations of the session, which a database contains as well.
+    @raise OSError: it cannot be read.
+    """
+    if mode == OPENCODE:
+        return transcript_opencode.read_further(place, path, known)
+    return transcript_reader.read_further(place, path, mode)
+
+
+def read_head(path: Path, mode: str) -> TranscriptTally:
+    """Return the tally of a conversation's beginning: its id, folder, title and first prompt's
+    time.
+    """
+    if mode == OPENCODE:
+        try:
+            return transcript_opencode.read_head(path)
+        except OSError:
+            return TranscriptTally()
+    tally = transcript_reader.read_head(path, mode)
+    return evolve(tally, cwd=_read_chat_folder(path)) if mode == GEMINI else tally
+
+
+def read_messages(path: Path, mode: str) -> list[TranscriptMessage]:
+    """Return the last messages of a conversation, oldest first.
+
+    @raise OSError: it cannot be read.
+    """
+    if mode == OPENCODE:
+        return transcript_opencode.read_messages(path)
+    return transcript_reader.read_messages(path, mode)
+
+
+def read_spoken(
+    path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
+) -> Iterator[TranscriptMessage]:
+    """Iterate over the messages, oldest first; for a file, those in its first C{most} bytes.
+
+    @param holds: returns true if a line of a file is worth parsing.
+    @raise OSError: it cannot be read.
+    """
+    if mode == OPENCODE:
+        return iter(transcript_opencode.read_messages(path))
+    return transcript_reader.read_spoken(path, mode, most, holds)
+
+
+def _read_chat_folder(path: Path) -> str | None:
+    try:
+        with transcript_reader.open_regular(path.parent.parent / PROJECT) as file:
+            named = file.read(_PATH_CHARS + 1).decode().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return named if named.startswith("/") and len(named) <= _PATH_CHARS else None

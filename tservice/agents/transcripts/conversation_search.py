@@ -1,0 +1,124 @@
+"""Search of words in conversations, and the count of their turns; call it from a thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from attrs import frozen
+
+from tservice.agents.transcripts.conversation_access import read_head, read_spoken
+from tservice.agents.transcripts.conversation_stores import StoredConversation
+from tservice.agents.transcripts.model import TranscriptTally
+from tservice.core.text import cut_between, is_mark
+
+SEARCHED = 2_000
+"""Maximum number of conversations, newest first, in one search."""
+SEARCHED_BYTES = 512 * 1024 * 1024
+SEARCHED_EACH = 64 * 1024 * 1024
+"""Maximum bytes of one conversation that a search reads, from its start."""
+SEARCH_SECONDS = 5.0
+HITS = 200
+COUNTED = 4 * 1024 * 1024
+"""Bytes of a conversation, from its start, in which turns are counted."""
+BEFORE, AROUND = 60, 180
+"""Characters of an excerpt before the match, and in total."""
+
+_UNESCAPED = re.compile(rb"[a-z0-9 _.,:;-]+")
+"""Characters that JSON never escapes, with any writer."""
+
+
+@frozen(kw_only=True)
+class ConversationHit:
+    """Conversation that contains the words.
+
+    @ivar excerpt: C{None} if only its folder's name contains them.
+    """
+
+    found: StoredConversation
+    begins: TranscriptTally
+    excerpt: str | None
+
+
+@frozen(kw_only=True)
+class ConversationSearchResult:
+    """Result of a search.
+
+    @ivar complete: everything was searched.
+    """
+
+    hits: tuple[ConversationHit, ...]
+    complete: bool
+
+
+def search_transcripts(
+    found: Iterable[StoredConversation],
+    words: str,
+    seen: Callable[[TranscriptTally], bool],
+    seconds: Callable[[], float],
+) -> ConversationSearchResult:
+    """Return the conversations that contain C{words}, ignoring case, in the order of C{found}.
+
+    @param seen: returns true if the caller may see a conversation, given its beginning.
+    @param seconds: the clock for L{SEARCH_SECONDS}.
+    """
+    wanted, end, left = words.lower(), seconds() + SEARCH_SECONDS, SEARCHED_BYTES
+    hits: list[ConversationHit] = []
+    for number, each in enumerate(found):
+        if number >= SEARCHED or len(hits) >= HITS or seconds() > end:
+            return ConversationSearchResult(hits=tuple(hits), complete=False)
+        begins = read_head(each.path, each.mode)
+        if not seen(begins):
+            # Nothing about other users' conversations may leak, not even through the time this
+            # takes.
+            continue
+        left -= min(each.size, SEARCHED_EACH)
+        if left < 0:
+            return ConversationSearchResult(hits=tuple(hits), complete=False)
+        excerpt = _find_excerpt(each, wanted)
+        if excerpt is not None or wanted in (begins.cwd or "").lower():
+            hits.append(ConversationHit(found=each, begins=begins, excerpt=excerpt))
+    return ConversationSearchResult(hits=tuple(hits), complete=True)
+
+
+def count_turns(found: StoredConversation) -> int:
+    """Return the number of prompts in the first L{COUNTED} bytes; 0 if it cannot be read."""
+    with suppress(OSError):
+        said = read_spoken(found.path, found.mode, COUNTED, _may_be_prompt)
+        return sum(each.role == "user" for each in said)
+    return 0
+
+
+def make_excerpt(text: str, wanted: str) -> str | None:
+    """Return the text around the first match of C{wanted}, which is in lower case; on one line."""
+    at = text.lower().find(wanted)
+    if at < 0:
+        return None
+    start = max(0, at - BEFORE)
+    while start and is_mark(text[start]):
+        start -= 1
+    cut = " ".join(cut_between(text[start:], AROUND).split())
+    return f"{'…' if start else ''}{cut}{'…' if start + AROUND < len(text) else ''}"
+
+
+def make_line_filter(wanted: str) -> Callable[[bytes], bool]:
+    """Return a cheap test for lines of JSON that may contain C{wanted}, so that few lines are
+    parsed.
+    """
+    runs = _UNESCAPED.findall(wanted.encode())
+    longest = max(runs, key=len, default=b"")
+    return lambda line: longest in line.lower()
+
+
+def _find_excerpt(found: StoredConversation, wanted: str) -> str | None:
+    with suppress(OSError):
+        for each in read_spoken(found.path, found.mode, SEARCHED_EACH, make_line_filter(wanted)):
+            excerpt = make_excerpt(each.text, wanted)
+            if excerpt is not None:
+                return excerpt
+    return None
+
+
+def _may_be_prompt(line: bytes) -> bool:
+    return b"user" in line or b"User" in line

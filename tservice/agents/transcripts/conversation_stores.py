@@ -1,0 +1,135 @@
+"""Locations of each agent's conversations, and the search in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.agents.transcripts.conversation_access import GEMINI, OPENCODE
+from tservice.agents.transcripts.opencode import list_conversations
+
+PRIMARY = "primary"
+CODEX = "codex"
+PI = "pi"
+CHATS = "chats"
+"""Name of the folder with Gemini CLI's conversations; its parent contains other files too."""
+
+SCAN_LIMIT = 20_000
+"""Maximum number of directory entries that one search examines."""
+
+
+@frozen(kw_only=True)
+class ConversationStore:
+    """Location of an agent's conversations.
+
+    @ivar below: path in the home folder.
+    @ivar moves: by environment variable, the path below the folder that it names; the first one set
+        is used.
+    @ivar depth: levels of folders down to the files; 0 if it is a database.
+    """
+
+    below: str
+    moves: Mapping[str, str]
+    depth: int
+
+    def find_moved_root(self, environ: Mapping[str, str]) -> Path | None:
+        """Return the location given by a variable. A relative folder is ignored, because it
+        depends on the agent's working directory.
+        """
+        for name, rest in self.moves.items():
+            if environ.get(name, "").startswith("/"):
+                return Path(environ[name]) / rest
+        return None
+
+
+STORES: Mapping[str, ConversationStore] = {
+    PRIMARY: ConversationStore(
+        below=".claude/projects", moves={"CLAUDE_CONFIG_DIR": "projects"}, depth=2
+    ),
+    CODEX: ConversationStore(below=".codex/sessions", moves={"CODEX_HOME": "sessions"}, depth=4),
+    GEMINI: ConversationStore(
+        below=".gemini/tmp", moves={"GEMINI_CLI_HOME": ".gemini/tmp"}, depth=3
+    ),
+    OPENCODE: ConversationStore(
+        below=".local/share/opencode/opencode.db",
+        moves={"XDG_DATA_HOME": "opencode/opencode.db"},
+        depth=0,
+    ),
+    PI: ConversationStore(
+        below=".pi/agent/sessions",
+        moves={"PI_CODING_AGENT_SESSION_DIR": "", "PI_CODING_AGENT_DIR": "sessions"},
+        depth=2,
+    ),
+}
+"""Locations by mode, for the modes whose conversations are known."""
+
+
+@frozen(kw_only=True)
+class StoredConversation:
+    """Conversation on disk.
+
+    @ivar at: Unix milliseconds of its last change.
+    @ivar size: bytes; 0 if it is part of a database.
+    """
+
+    path: Path
+    mode: str
+    at: int
+    size: int
+
+
+def scan_conversations(root: Path, mode: str) -> Iterator[StoredConversation]:
+    """Iterate over the conversations of C{mode} below C{root}, the newest folders first."""
+    depth = STORES[mode].depth
+    if not depth:
+        yield from _scan_database(root, mode)
+        return
+    for each in scan_folders(root, mode, depth):
+        if mode != GEMINI or each.path.parent.name == CHATS:
+            yield each
+
+
+def _scan_database(root: Path, mode: str) -> Iterator[StoredConversation]:
+    with suppress(OSError):
+        for name, at in list_conversations(root):
+            yield StoredConversation(path=root / name, mode=mode, at=at, size=0)
+
+
+def scan_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversation]:
+    """Iterate over the C{.jsonl} files up to C{depth} levels below C{root}."""
+    left = SCAN_LIMIT
+    folders = [(root, depth)]
+    while folders and left > 0:
+        folder, levels = folders.pop()
+        below: list[tuple[Path, int]] = []
+        with suppress(OSError), os.scandir(folder) as entries:
+            for each in entries:
+                left -= 1
+                if left <= 0:
+                    break
+                if not _is_text(each.name):
+                    continue
+                if each.is_dir(follow_symlinks=False) and levels > 1:
+                    below.append((Path(each.path), levels - 1))
+                elif each.name.endswith(".jsonl") and each.is_file(follow_symlinks=False):
+                    status = each.stat(follow_symlinks=False)
+                    at = int(status.st_mtime * 1000)
+                    yield StoredConversation(
+                        path=Path(each.path), mode=mode, at=at, size=status.st_size
+                    )
+        folders += sorted(below)
+
+
+def _is_text(name: str) -> bool:
+    """Return true if a name is Unicode: no agent creates other names, and they cannot be sent to
+    clients.
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""Assignment of agents' reports to prompts: each report belongs to at most one prompt
+(protocol-prompts). Pure.
+
+Prompts are often equal ("continue"), and the report of one may come after the Enter of the next:
+Claude Code runs the hook of a queued prompt when the turn is over. So a report belongs to a prompt
+for sure only if the reports cannot all belong to other prompts with the same text.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+
+from attrs import define, frozen
+
+from tservice.agents.transcripts.claude import strip_paste_tags
+from tservice.sessions.interfaces import PromptReport
+
+KEPT = 256
+"""Maximum number of a session's prompts that are remembered, and of hook reports; the newest are
+kept.
+"""
+
+LATE_MS = 600_000
+"""Maximum milliseconds between the Enter of a prompt that is queued in a turn, and its report."""
+
+
+def hash_prompt(text: str) -> bytes:
+    """Return a digest that equal prompts share.
+
+    White space is ignored, because agents change tabs, line ends and blanks. So are the tags that
+    they put around a paste.
+    """
+    folded = "".join(strip_paste_tags(text).split())
+    return sha256(folded.encode("utf-8", "surrogatepass")).digest()
+
+
+@define(eq=False)
+class LedgerEntry:
+    """Prompt whose Enter was pressed.
+
+    @ivar since: time of the Enter, in Unix milliseconds.
+    @ivar until: time at which the agent had certainly read that Enter; C{None} if unknown.
+    """
+
+    mark: bytes
+    since: int
+    until: int | None = None
+
+
+@frozen
+class ReportSpan:
+    """Time in which a prompt may be reported, in Unix milliseconds; C{until} is exclusive."""
+
+    since: int
+    until: int
+
+    def contains_time(self, at: int) -> bool:
+        """Return true if C{at} is in the span."""
+        return self.since <= at < self.until
+
+
+@frozen
+class _HookReport:
+    mark: bytes
+    at: int
+    name: str | None
+
+
+class PromptLedger:
+    """Prompts of one session in the order of their Enters, and the reports of hooks."""
+
+    def __init__(self) -> None:
+        self._entries: deque[LedgerEntry] = deque(maxlen=KEPT)
+        self._heard: deque[_HookReport] = deque(maxlen=KEPT)
+
+    def add_prompt(self, text: str, at: int, *, caught_up: bool) -> LedgerEntry:
+        """Record an Enter for C{text}.
+
+        @param caught_up: the agent has read all earlier input.
+        """
+        for each in self._entries if caught_up else ():
+            each.until = at if each.until is None else each.until
+        entry = LedgerEntry(mark=hash_prompt(text), since=at)
+        self._entries.append(entry)
+        return entry
+
+    def add_hook_report(self, text: str, at: int, name: str | None = None) -> None:
+        """Record a hook's report of a prompt.
+
+        @param name: the agent's id of that prompt; a repeated id is the same prompt.
+        """
+        if name is None or all(each.name != name for each in self._heard):
+            self._heard.append(_HookReport(hash_prompt(text), at, name))
+
+    def judge_by_hooks(self, entry: LedgerEntry) -> PromptReport:
+        """Return the result of the hooks for a prompt; they may report it at any later time."""
+        return self.judge_by_times(
+            entry, [each.at for each in self._heard if each.mark == entry.mark]
+        )
+
+    def judge_by_times(
+        self, entry: LedgerEntry, report_times: Sequence[int], *, at_once: bool = False
+    ) -> PromptReport:
+        """Return the result for a prompt, given the reports of prompts with its text.
+
+        @param told: times of the reports, from L{find_earliest_time} on.
+        @param at_once: a report's time is that at which the agent read the Enter; otherwise it may
+            be later.
+        """
+        others = [_compute_span(each, at_once) for each in self._find_equal_entries(entry)]
+        return judge_reports(_compute_span(entry, at_once), others, report_times)
+
+    def find_earliest_time(self, entry: LedgerEntry, *, at_once: bool = False) -> int:
+        """Return the earliest time of reports about this prompt, or about others with the same
+        text.
+        """
+        others = (_compute_span(each, at_once) for each in self._find_equal_entries(entry))
+        return min((entry.since, *(each.since for each in others if each.until > entry.since)))
+
+    def _find_equal_entries(self, entry: LedgerEntry) -> list[LedgerEntry]:
+        return [each for each in self._entries if each.mark == entry.mark and each is not entry]
+
+
+def judge_reports(
+    span: ReportSpan, others: Sequence[ReportSpan], report_times: Sequence[int]
+) -> PromptReport:
+    """Return the result for one prompt.
+
+    @param span: the time in which it may be reported; C{others}: the same for those with equal
+        text.
+    @param told: times of reports with that text.
+    """
+    if not any(map(span.contains_time, report_times)):
+        return PromptReport.NOT_YET
+    sure = count_explained(report_times, others) < count_explained(report_times, [*others, span])
+    return PromptReport.SUBMITTED if sure else PromptReport.UNCLEAR
+
+
+def count_explained(report_times: Iterable[int], spans: Sequence[ReportSpan]) -> int:
+    """Return the maximum number of reports that can be assigned to prompts, one each."""
+    left = sorted(spans, key=lambda each: each.until)
+    for at in sorted(report_times):
+        own = next((each for each in left if each.contains_time(at)), None)
+        if own is not None:
+            left.remove(own)
+    return len(spans) - len(left)
+
+
+def _compute_span(entry: LedgerEntry, at_once: bool) -> ReportSpan:
+    until = entry.until if at_once else None
+    return ReportSpan(entry.since, entry.since + LATE_MS if until is None else until)

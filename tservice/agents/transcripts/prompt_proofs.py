@@ -1,0 +1,222 @@
+"""Confirmation of prompts and answers by hooks and transcripts, in addition to the screen
+(protocol-conventions, protocol-signals).
+
+A composer may show a text that was submitted long ago: Claude Code sometimes keeps a paste there.
+Its C{UserPromptSubmit} hook reports each prompt that begins a turn. Its transcript also contains
+those that wait for the end of one. pi writes its transcript at the first answer only, and others
+may be late. So a prompt in the transcript was submitted, but a missing one may have been submitted
+too. Each report counts for one prompt alone (L{PromptLedger}).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.transcripts import opencode
+from tservice.agents.transcripts.conversation_access import OPENCODE
+from tservice.agents.transcripts.conversation_stores import STORES
+from tservice.agents.transcripts.formats import FORMATS
+from tservice.agents.transcripts.model import TranscriptTally, as_id, parse_line
+from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
+from tservice.agents.transcripts.reader import open_regular
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes
+from tservice.core.clock import now_ms
+from tservice.core.doors.thread_runners import RunForOwner
+from tservice.sessions.interfaces import PromptClaim, PromptReport, Session
+
+TAIL = 1024 * 1024
+"""Bytes from a transcript's end that are searched for a prompt."""
+DISORDER_MS = 60_000
+"""Maximum milliseconds by which a line may be older than the line before it.
+
+Claude Code, stopped for 2 s at a time, wrote lines that were 6.2 s older than one above them.
+"""
+
+_TELLING = frozenset({"primary", "codex"})
+"""Modes whose transcripts contain each prompt once it is given, so that a missing one was not
+given.
+"""
+_AT_ONCE = frozenset({"primary"})
+"""Modes whose transcripts contain the time of a prompt's Enter; others contain the time of its
+processing.
+"""
+
+
+class PromptProofs:
+    """Agents' own reports about their prompts.
+
+    @param told: returns the transcript that a session's hooks named.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        homes: TranscriptHomes,
+        find_named_path: Callable[[str], str | None],
+        in_thread: RunForOwner,
+    ) -> None:
+        self._clock = clock
+        self._homes = homes
+        self._told = find_named_path
+        self._in_thread = in_thread
+        self._ledgers: dict[str, PromptLedger] = {}
+
+    def add_hook_report(
+        self, session_id: str, prompt: object, at: int, name: object = None
+    ) -> None:
+        """Record a hook's report of a prompt.
+
+        @param prompt: the prompt in its payload; untrusted.
+        @param name: its id of that prompt; untrusted.
+        """
+        ledger = self._ledgers.get(session_id)
+        if ledger is not None and isinstance(prompt, str):
+            ledger.add_hook_report(prompt, at, as_id(name))
+
+    def forget_session(self, session_id: str) -> None:
+        """Drop the reports of a session that has a new process or is gone."""
+        self._ledgers.pop(session_id, None)
+
+    def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
+        """Record an Enter for C{text} that follows or has just happened; see
+        L{IInputGate.claim_prompt}.
+        """
+        ledger = self._ledgers.setdefault(session.id, PromptLedger())
+        at = now_ms(self._clock) if session.last_submit_at is None else session.last_submit_at
+        entry = ledger.add_prompt(text, at, caught_up=caught_up)
+        return _ClaimInSession(proofs=self, session=session, ledger=ledger, entry=entry)
+
+    async def find_recorded_times(
+        self, session: Session, mark: bytes, since: int
+    ) -> list[int] | None:
+        """Return the times since C{since} at which the agent's transcript contains such a prompt.
+
+        @return: Unix milliseconds, newest first; C{None} if no transcript can be read.
+        """
+        if session.mode not in STORES:
+            return None
+        homes, files = self._homes, self._homes.get_files(session)
+        told = self._told(session.id)
+
+        def search_transcript() -> list[int] | None:
+            path = files.find_conversation(session, told, (), shared=True)
+            if path is None:
+                return None
+            found = read_prompts(path, session.mode, since)
+            return [at for at, text in found if hash_prompt(text) == mark]
+
+        try:
+            owned = homes.bind_to_owner(session, search_transcript)
+            return await self._in_thread(owned, session.working_dir, session.owner)
+        except OSError:
+            # An unreadable transcript proves nothing.
+            return None
+
+    def has_transcript(self, session: Session) -> bool:
+        """Return true if a session's agent stores its conversation in a readable location."""
+        return (
+            session.mode in STORES
+            and self._homes.places.recall_location(session.location_id).has_local_files
+        )
+
+    async def has_recorded_answer(self, session: Session, since: int) -> bool:
+        """Return true if the agent recorded an answer or a failed turn at C{since} (Unix
+        milliseconds) or later; false if it is unknown.
+        """
+        homes, files = self._homes, self._homes.get_files(session)
+        told = self._told(session.id)
+
+        def search_answer() -> bool:
+            path = files.find_conversation(session, told, (), shared=True)
+            return path is not None and _transcript_has_answer(path, session.mode, since)
+
+        try:
+            owned = homes.bind_to_owner(session, search_answer)
+            return await self._in_thread(owned, session.working_dir, session.owner)
+        except OSError:
+            # An unreadable transcript proves nothing.
+            return False
+
+
+def _transcript_has_answer(path: Path, mode: str, since: int) -> bool:
+    if mode == OPENCODE:
+        return opencode.has_answer(path, since)
+    advance = FORMATS[mode].advance_tally
+    return any(advance(TranscriptTally(), found).has_ended for found in _read_entries(path, since))
+
+
+@frozen(kw_only=True)
+class _ClaimInSession:
+    """Prompt of a session among the others of its ledger."""
+
+    proofs: PromptProofs
+    session: Session
+    ledger: PromptLedger
+    entry: LedgerEntry
+
+    async def get_report(self) -> PromptReport:
+        """Return the report about the prompt, by hooks and by the transcript."""
+        heard = self.ledger.judge_by_hooks(self.entry)
+        if heard is PromptReport.SUBMITTED:
+            return heard
+        # A missing hook proves nothing: it may be late, or did not run.
+        unwritten = PromptReport.NOTHING if heard is PromptReport.NOT_YET else heard
+        at_once = self.session.mode in _AT_ONCE
+        since = self.ledger.find_earliest_time(self.entry, at_once=at_once)
+        kept = await self.proofs.find_recorded_times(self.session, self.entry.mark, since)
+        if kept is None:
+            return unwritten
+        written = self.ledger.judge_by_times(self.entry, kept, at_once=at_once)
+        late = written is PromptReport.NOT_YET and self.session.mode not in _TELLING
+        return unwritten if late else written
+
+
+def read_prompts(path: Path, mode: str, since: int, tail: int = TAIL) -> Iterator[tuple[int, str]]:
+    """Iterate over an agent's prompts since C{since} with their times (Unix milliseconds), newest
+    first.
+
+    @param tail: bytes from the transcript's end that are read.
+    @raise OSError: it cannot be read.
+    """
+    if mode == OPENCODE:
+        yield from opencode.read_prompts(path, since)
+        return
+    given, known = FORMATS[mode].parse_prompt, set[str]()
+    for found in _read_entries(path, since, tail):
+        at, text, name = _parse_time(found), given(found), as_id(found.get("id"))
+        if at is None or text is None or name in known:
+            continue
+        if name is not None:
+            # Gemini CLI writes a message again as it grows.
+            known.add(name)
+        yield at, text
+
+
+def _read_entries(path: Path, since: int, tail: int = TAIL) -> Iterator[dict[str, Any]]:
+    """Iterate over the entries of a transcript's end since C{since} (Unix milliseconds), newest
+    first.
+    """
+    with open_regular(path) as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - tail))
+        lines = file.read(tail).split(b"\n")
+    for found in filter(None, map(parse_line, reversed(lines))):
+        at = _parse_time(found)
+        if at is None or at >= since:
+            yield found
+        elif at < since - DISORDER_MS:
+            return
+
+
+def _parse_time(found: dict[str, Any]) -> int | None:
+    """Return the time of an entry in Unix milliseconds; C{None} if it has none."""
+    try:
+        return int(datetime.fromisoformat(str(found.get("timestamp"))).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,76 @@
+"""Homes of transcripts: the service's own user's, or those of another place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from attrs import evolve, frozen
+
+from tservice.agents.transcripts.files import MODES, TranscriptFiles
+from tservice.agents.transcripts.sqlite.rows import reuse_readers
+from tservice.clis.interfaces import ICliRegistry
+from tservice.core.places.location import OWN_LOCATION, Location, LocationId
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
+from tservice.sessions.interfaces import Session
+
+_T = TypeVar("_T")
+
+
+@frozen(kw_only=True)
+class TranscriptHomes:
+    """Locations of each place's transcripts.
+
+    @ivar own: those of the service's own place.
+    @ivar inside: returns the folder in which the conversations of an account's sessions in a place
+        must have begun.
+    """
+
+    own: TranscriptFiles
+    places: LocationRegistry
+    inside: Callable[[str | None, LocationId], FolderLimit]
+
+    def get_files(self, session: Session) -> TranscriptFiles:
+        """Return the locations of a session's agent, which its own C{envOverrides} may have
+        moved.
+        """
+        place = self.places.recall_location(session.location_id)
+        files = self._get_default_files(place).with_environment(session.mode, session.env_overrides)
+        return evolve(files, inside=self.inside(session.owner, session.location_id))
+
+    def are_shared(self, session: Session) -> bool:
+        """Return true if the same home contains conversations that the session's account may not
+        see.
+        """
+        return self.inside(session.owner, session.location_id) != ANYWHERE
+
+    def list_files(self, place: Location, sessions: Iterable[Session]) -> list[TranscriptFiles]:
+        """Return the default locations of agents in C{place}, and those of its C{sessions}."""
+        base = self._get_default_files(place)
+        return [base, *(base.with_environment(each.mode, each.env_overrides) for each in sessions)]
+
+    def bind_to_owner(self, session: Session, work: Callable[[], _T]) -> Callable[[], _T]:
+        """Return C{work} bound to the rights of a session's place; call the result in a thread.
+
+        A session's agent chooses the target of its transcript's name, so root must not follow it.
+        """
+        place = self.places.recall_location(session.location_id)
+        kept = reuse_readers(work)
+        return lambda: place.run_file_work(kept)
+
+    def _get_default_files(self, place: Location) -> TranscriptFiles:
+        # The service's environment applies to its own place only.
+        return self.own if place.id == OWN_LOCATION else TranscriptFiles.from_home(place.home)
+
+
+def find_own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:
+    """Return the default locations of agents of the service's own user.
+
+    The service's environment moves them for the modes that receive it.
+    """
+    files = TranscriptFiles.from_home(home)
+    for mode in MODES:
+        files = files.with_environment(mode, clis.pane_environment(mode, {}))
+    return files

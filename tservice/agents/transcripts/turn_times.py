@@ -1,0 +1,105 @@
+"""Times at which a transcript is read: in a turn, and while the end of a turn may be missing.
+
+An agent writes the last lines of a turn a moment after its C{stop} hook. A client that requests the
+answer right after that hook must not get the previous answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.transcripts.model import TranscriptTally
+from tservice.core.clock import now_ms
+from tservice.core.event_payloads import HookEventPayload
+from tservice.core.events import Event, EventName
+from tservice.core.timers import NamedTimers
+
+LOOK = 0.05
+"""Seconds between two reads of an incomplete transcript."""
+SETTLED = 0.15
+"""Seconds after a turn's end in which an existing answer may still get its last part."""
+PATIENCE = 5.0
+"""Seconds after a turn's end in which its answer may come: an agent needs 0.1 on an idle
+machine.
+"""
+
+IN_TURN = 5.0
+"""Seconds between two reads in a turn, for agents whose lists are in their transcripts only."""
+
+_FAILURE = "StopFailure"
+"""Agent's name for the end of a turn without an answer."""
+_REST = {EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED}
+
+
+class TurnTimes:
+    """Start and end of the last turn of each session; dropped with the session."""
+
+    def __init__(self, clock: IReactorTime) -> None:
+        self._clock = clock
+        self._begun: dict[str, int] = {}
+        self._ended: dict[str, float] = {}
+
+    def handle_event(self, event: Event) -> None:
+        """Handle a hook's event or the end of a session."""
+        name = event.session_id
+        if name is None:
+            return
+        if event.name is EventName.HOOK_PROMPT_SUBMITTED:
+            self._begun[name] = now_ms(self._clock)
+        elif event.name is EventName.HOOK_STOP and _is_failure(event):
+            self._ended.pop(name, None)
+        elif event.name is EventName.HOOK_STOP:
+            self._ended[name] = self._clock.seconds()
+        elif event.name is EventName.SESSION_DELETED:
+            self._begun.pop(name, None)
+            self._ended.pop(name, None)
+
+    def get_wait(self, session_id: str, tally: TranscriptTally) -> float:
+        """Return the seconds until the next read makes sense; 0 if the transcript is complete."""
+        ended = self._ended.get(session_id)
+        if ended is None:
+            return 0.0
+        begun, answered = self._begun.get(session_id), tally.response_at
+        # For a turn that began before this service started, the matching answer is unknown.
+        there = begun is None or (answered is not None and answered >= begun)
+        rest = (SETTLED if there else PATIENCE) - (self._clock.seconds() - ended)
+        return min(LOOK, rest) if rest > 0 else 0.0
+
+
+def _is_failure(event: Event) -> bool:
+    told = event.payload
+    return isinstance(told, HookEventPayload) and told.data.get("hook_event_name") == _FAILURE
+
+
+class TurnReadTimer:
+    """Timer that calls C{look} with a session's id every L{IN_TURN} seconds of its turns.
+
+    @param wanted: returns true if a session's transcript contains something new during its turns.
+    """
+
+    def __init__(
+        self, clock: IReactorTime, wanted: Callable[[str], bool], look: Callable[[str], object]
+    ) -> None:
+        self._timers = NamedTimers(clock)
+        self._wanted = wanted
+        self._look = look
+
+    def handle_event(self, event: Event) -> None:
+        """Handle an event of a session."""
+        name = event.session_id
+        if name is None:
+            return
+        if event.name in _REST:
+            self._timers.cancel_timer(name)
+        elif event.name is EventName.SESSION_WORKING and self._wanted(name):
+            self._timers.schedule_call(name, IN_TURN, self._handle_timer, name)
+
+    def close(self) -> None:
+        """Cancel all timers."""
+        self._timers.cancel_all()
+
+    def _handle_timer(self, name: str) -> None:
+        self._timers.schedule_call(name, IN_TURN, self._handle_timer, name)
+        self._look(name)
