@@ -21,7 +21,7 @@ from bench.report import Row, percentile
 from tests.integration.containers.engines import Podman, obstacle
 from tests.integration.harness import Daemon
 from tests.sshd import Sshd, children
-from tservice.containers.model import Engine
+from tservice.containers.model import EngineKind
 
 ROUNDS, KEYS = 5, 60
 """Every place has its turn in each round: a busy moment is everybody's."""
@@ -284,7 +284,7 @@ def run(daemon: Daemon) -> list[Row]:
     """The rows of this bench; without containers where the machine runs none."""
     with ExitStack() as held:
         places = [Somewhere(name="here")]
-        why = obstacle(Engine.PODMAN)
+        why = obstacle(EngineKind.PODMAN)
         if why is None:
             places.append(held.enter_context(in_a_container(daemon)))
         else:

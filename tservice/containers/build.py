@@ -14,19 +14,19 @@ from twisted.internet.interfaces import IProtocolFactory
 
 from tservice.access.authenticators import ContainerAuthenticator
 from tservice.access.hook_secret import derive_container_secret, load_hook_secret
-from tservice.containers.boxes import Boxes
-from tservice.containers.bridge import HookBridge, Listen
-from tservice.containers.child import Runner
-from tservice.containers.folders import Folders
-from tservice.containers.hosts import Hosts, environment
-from tservice.containers.images import Images
-from tservice.containers.life.watch import Watch
-from tservice.containers.place import NOWHERE, ContainerPlaces
-from tservice.containers.reach import Reach
+from tservice.containers.bridge_probe import BridgeProbe
+from tservice.containers.command_runner import EngineProcessRunner
+from tservice.containers.folders import ContainerFolders
+from tservice.containers.hook_bridge import HookBridge, Listen
+from tservice.containers.host_registry import ContainerHostRegistry, engine_environment
+from tservice.containers.images import ImageBuilder
+from tservice.containers.life.watcher import ContainerWatcher
+from tservice.containers.location import NO_HOME, ContainerLocationProvider
+from tservice.containers.registry import ContainerRegistry
 from tservice.containers.routes import ContainerRoutes
 from tservice.containers.service import ContainerService
-from tservice.containers.setups import ContainerSetups
 from tservice.containers.store import ContainerStore
+from tservice.containers.tmux_setups import ContainerSetups
 from tservice.core.authentication import IFailureCounter
 from tservice.core.places.location import LocationKind
 from tservice.core.users.os_users import OsUser
@@ -40,13 +40,13 @@ from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.setup import CONFIGURATION, ServerSetups
 from tservice.sessions.interfaces import ISessions
 
-MOST_CONNECTIONS = 64
+MAX_CONNECTIONS = 64
 """Connections to the hook listener.  They use descriptors that panes need, and each hook is short.
 """
 
 
 @frozen(kw_only=True)
-class Containers:
+class ContainerServices:
     """Parts of this feature that other features use.
 
     @ivar bridge: listens for hooks from containers.
@@ -57,41 +57,43 @@ class Containers:
 
     service: ContainerService
     bridge: HookBridge
-    reach: Reach
+    reach: BridgeProbe
     setups: dict[LocationKind, ServerSetups]
-    watch: Watch
+    watch: ContainerWatcher
 
 
-def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Containers]:
+def build_containers(
+    ground: Ground, *, sessions: Callable[[], ISessions]
+) -> Feature[ContainerServices]:
     """Build the feature that provides containers as locations.
 
     Stopping it ends the engines' commands; containers keep running.
 
     @param sessions: not called before the start, since sessions are built after the containers.
     """
-    environ = environment(ground.environ)
+    environ = engine_environment(ground.environ)
     store = ContainerStore(ground.database, lambda: ground.random(8).hex())
-    runner = Runner(ground.reactor, ground.reactor, environ)
-    hosts = Hosts(store, runner, ground.programs.find_program)
-    folders = Folders(ground.config.data_dir / "containers")
+    runner = EngineProcessRunner(ground.reactor, ground.reactor, environ)
+    hosts = ContainerHostRegistry(store, runner, ground.programs.find_program)
+    folders = ContainerFolders(ground.config.data_dir / "containers")
     keeper = find_compiled_keeper(sys.executable)
     spoken: dict[str, Any] = {
         "clock": ground.reactor, "processes": ground.reactor, "environ": environ, "hub": ground.hub
     }  # fmt: skip
-    images = Images(**spoken, folders=folders)
+    images = ImageBuilder(**spoken, folders=folders)
     library = [CONFIGURATION, *([] if keeper is None else [keeper])]
-    boxes = build_boxes(
+    boxes = build_registry(
         ground, store=store, hosts=hosts, images=images, folders=folders, library=library
     )
     service = ContainerService(
         store=store, hosts=hosts, images=images, boxes=boxes, runner=runner, sessions=sessions
     )
-    watch = Watch(**spoken, store=store, hosts=hosts, boxes=boxes, sessions=sessions)
+    watch = ContainerWatcher(**spoken, store=store, hosts=hosts, boxes=boxes, sessions=sessions)
     bridge = HookBridge(
-        ground.reactor, _listener(ground), store, enabled=ground.config.docker_bridge_hooks
+        ground.reactor, _make_listen(ground), store, enabled=ground.config.docker_bridge_hooks
     )
-    places = ContainerPlaces(
-        boxes=boxes, users=ground.os_users.users, own=_own(), bridge=bridge,
+    places = ContainerLocationProvider(
+        boxes=boxes, users=ground.os_users.users, own=_process_ids(), bridge=bridge,
         secret=lambda name: derive_container_secret(instance_secret(ground), name),
     )  # fmt: skip
     ground.places.register_provider(LocationKind.CONTAINER, places)
@@ -106,11 +108,11 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
 
     return Feature(
         name="containers",
-        service=Containers(
+        service=ContainerServices(
             service=service,
             bridge=bridge,
             setups={LocationKind.CONTAINER: setups},
-            reach=Reach(clock=ground.reactor, store=store, hosts=hosts, bridge=bridge),
+            reach=BridgeProbe(clock=ground.reactor, store=store, hosts=hosts, bridge=bridge),
             watch=watch,
         ),
         operations=ContainerRoutes(service, ground.config.multiuser).operations(),
@@ -119,11 +121,11 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
     )
 
 
-def _listener(ground: Ground) -> Listen:
-    def listen(port: int, site: IProtocolFactory, address: str) -> Any:
+def _make_listen(ground: Ground) -> Listen:
+    def listen_tcp(port: int, site: IProtocolFactory, address: str) -> Any:
         return ground.reactor.listenTCP(port, site, interface=address)
 
-    return listen
+    return listen_tcp
 
 
 def instance_secret(ground: Ground) -> str:
@@ -132,7 +134,10 @@ def instance_secret(ground: Ground) -> str:
 
 
 def build_bridge(
-    ground: Ground, boxes: Containers, operations: Iterable[Operation], failures: IFailureCounter
+    ground: Ground,
+    boxes: ContainerServices,
+    operations: Iterable[Operation],
+    failures: IFailureCounter,
 ) -> Feature[HookBridge]:
     """Build the listener for hooks from containers, with those of C{operations} that are for hooks.
 
@@ -147,45 +152,45 @@ def build_bridge(
             frozenset(each.path for each in hooks),
         )
         kernel = HttpKernel(hooks, gate, NoPages(), NoUpgrades())
-        bridge.serve(HttpSite(kernel, ground.reactor, max_connections=MOST_CONNECTIONS))
+        bridge.set_site(HttpSite(kernel, ground.reactor, max_connections=MAX_CONNECTIONS))
 
     def start() -> None:
-        boxes.watch.begin()
+        boxes.watch.follow_engines()
         bridge.start()
 
     return Feature(name="the bridge of containers", service=bridge, start=start)
 
 
-def build_boxes(
+def build_registry(
     ground: Ground,
     *,
     store: ContainerStore,
-    hosts: Hosts,
-    images: Images,
-    folders: Folders,
+    hosts: ContainerHostRegistry,
+    images: ImageBuilder,
+    folders: ContainerFolders,
     library: Sequence[Path],
-) -> Boxes:
+) -> ContainerRegistry:
     """Build the registry of the cases' containers."""
     users = ground.os_users.users
 
-    def act(owner: tuple[int, int], work: Callable[[], object]) -> object:
+    def act_as_owner(owner: tuple[int, int], work: Callable[[], object]) -> object:
         uid, gid = owner
-        user = OsUser(name="agent", uid=uid, gid=gid, groups=(gid,), home=NOWHERE, shell="")
-        return users.act_as_user(None if uid == _own()[0] else user, work)
+        user = OsUser(name="agent", uid=uid, gid=gid, groups=(gid,), home=NO_HOME, shell="")
+        return users.act_as_user(None if uid == _process_ids()[0] else user, work)
 
-    return Boxes(
+    return ContainerRegistry(
         clock=ground.reactor,
         store=store,
         hosts=hosts,
         images=images,
         folders=folders,
         files=ground.doors.files,
-        act=act,
+        act=act_as_owner,
         library=library,
         home=ground.home,
         suffix=lambda: ground.random(3).hex(),
     )
 
 
-def _own() -> tuple[int, int]:
+def _process_ids() -> tuple[int, int]:
     return os.geteuid(), os.getegid()

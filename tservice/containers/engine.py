@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 from attrs import evolve, frozen
 
-from tservice.containers.answers import (
-    Seen,
-    State,
-    Usage,
-    read_happening,
-    read_image,
-    read_rootless,
-    read_seen,
-    read_unlimited,
-    read_usage,
-    read_version,
+from tservice.containers.command_lines import ContainerSpec, EngineDialect
+from tservice.containers.command_runner import TIME_LIMIT, EngineCommandResult, EngineRunner
+from tservice.containers.engine_output import (
+    ContainerSnapshot,
+    ContainerState,
+    ContainerUsage,
+    parse_containers,
+    parse_event,
+    parse_image,
+    parse_rootless,
+    parse_unenforced_limits,
+    parse_usage,
+    parse_version,
 )
-from tservice.containers.argv import Box, Tongue
-from tservice.containers.child import TIME_LIMIT, Done, IRunner
 from tservice.core.errors import ServiceError, operation_failed
 
 PULL_SECONDS = 600.0
@@ -29,7 +29,7 @@ PULL_SECONDS = 600.0
 KILL_MILLISECONDS = 10_000
 """Longest time from the first signal of a stop or kill request until the container ends."""
 
-_NOT_THERE = re.compile(
+_MISSING = re.compile(
     r"no such (?!file|host)|no container|not known|does not exist|unable to find", re.IGNORECASE
 )
 """Matches reports of a missing container or image, but not a missing daemon: C{no such file or
@@ -42,7 +42,7 @@ class EngineError(Exception):
 
 
 @frozen(kw_only=True)
-class Works:
+class EngineHealth:
     """Result of checking an engine.
 
     @ivar rootless: it runs without root.
@@ -56,129 +56,133 @@ class Works:
 
 
 @frozen
-class Engine:
+class EngineClient:
     """Container engine on this machine."""
 
-    tongue: Tongue
-    runner: IRunner
+    dialect: EngineDialect
+    runner: EngineRunner
 
-    async def works(self) -> Works:
+    async def check_health(self) -> EngineHealth:
         """Check the engine: its version, and how it runs."""
-        told = await self.runner.run(self.tongue.version())
-        version = read_version(self.tongue.engine, told.out)
-        if version is None or not told.well:
-            return Works(fault=told.said or "it does not answer")
-        info = await self.runner.run(self.tongue.info())
-        if not info.well:
-            return Works(version=version, fault=info.said or "it does not answer")
-        return Works(
-            version=version, rootless=read_rootless(info.out), unlimited=read_unlimited(info.out)
+        told = await self.runner.run(self.dialect.version_command())
+        version = parse_version(self.dialect.engine, told.output)
+        if version is None or not told.is_success:
+            return EngineHealth(fault=told.error_text or "it does not answer")
+        info = await self.runner.run(self.dialect.info_command())
+        if not info.is_success:
+            return EngineHealth(version=version, fault=info.error_text or "it does not answer")
+        return EngineHealth(
+            version=version,
+            rootless=parse_rootless(info.output),
+            unlimited=parse_unenforced_limits(info.output),
         )
 
-    async def look(self, names: Sequence[str]) -> dict[str, Seen]:
+    async def inspect_containers(self, names: Sequence[str]) -> dict[str, ContainerSnapshot]:
         """Return the state of containers by name; missing ones are left out.
 
         @raise EngineError: the engine does not answer.
         """
         if not names:
             return {}
-        told = await self.runner.run(self.tongue.inspect(names))
+        told = await self.runner.run(self.dialect.inspect_command(names))
         # For several names, the engine prints those that exist and fails for the rest.
-        if not told.well and not _is_missing(told):
-            raise EngineError(told.said or "the engine does not answer")
-        return {seen.name: await self._judged(seen) for seen in read_seen(told.out)}
+        if not told.is_success and not _is_missing(told):
+            raise EngineError(told.error_text or "the engine does not answer")
+        return {seen.name: await self._correct_oom(seen) for seen in parse_containers(told.output)}
 
-    async def _judged(self, seen: Seen) -> Seen:
+    async def _correct_oom(self, seen: ContainerSnapshot) -> ContainerSnapshot:
         """Return the state of a container with C{oom} corrected.
 
         The engine remembers that the memory limit killed another process in it, even if the
         container was killed on request later.
         """
-        if not seen.oom or seen.state is not State.EXITED or seen.finished is None:
+        if not seen.oom or seen.state is not ContainerState.EXITED or seen.finished is None:
             return seen
         span = (seen.finished - KILL_MILLISECONDS, seen.finished + 1000)
-        told = await self.runner.run(self.tongue.kills(seen.name, *span))
-        kills = [read_happening(line) for line in told.out.splitlines()]
+        told = await self.runner.run(self.dialect.kills_command(seen.name, *span))
+        kills = [parse_event(line) for line in told.output.splitlines()]
         return evolve(seen, oom=not any(each and each.action == "kill" for each in kills))
 
-    async def has_image(self, name: str) -> tuple[str, dict[str, str]] | None:
+    async def find_image(self, name: str) -> tuple[str, dict[str, str]] | None:
         """Return an image's id and the service's labels; C{None}: it is not on this machine.
 
         @raise EngineError: the engine does not answer.
         """
-        told = await self.runner.run(self.tongue.image(name))
-        if not told.well:
+        told = await self.runner.run(self.dialect.image_command(name))
+        if not told.is_success:
             if _is_missing(told):
                 return None
-            raise EngineError(told.said or "the engine does not answer")
-        found = read_image(told.out)
+            raise EngineError(told.error_text or "the engine does not answer")
+        found = parse_image(told.output)
         return None if found is None else (found[0], dict(found[1]))
 
-    async def create(self, box: Box) -> None:
+    async def create_container(self, box: ContainerSpec) -> None:
         """Create a container.
 
         @raise EngineError: it cannot be created.
         """
-        await self._do(self.tongue.create(box), PULL_SECONDS)
+        await self._run_checked(self.dialect.create_command(box), PULL_SECONDS)
 
-    async def start(self, name: str) -> None:
+    async def start_container(self, name: str) -> None:
         """Start a container.
 
         @raise EngineError: it cannot run.
         """
-        await self._do(self.tongue.start(name))
+        await self._run_checked(self.dialect.start_command(name))
 
-    async def stop(self, name: str) -> None:
+    async def stop_container(self, name: str) -> None:
         """Stop a container; returns after its end.
 
         @raise EngineError: it may still run.
         """
-        await self._do(self.tongue.command("stop", name))
+        await self._run_checked(self.dialect.compose_command("stop", name))
 
-    async def unpause(self, name: str) -> None:
+    async def resume_container(self, name: str) -> None:
         """Resume a paused container.
 
         @raise EngineError: it stays paused.
         """
-        await self._do(self.tongue.command("unpause", name))
+        await self._run_checked(self.dialect.compose_command("unpause", name))
 
-    async def remove(self, name: str) -> None:
+    async def remove_container(self, name: str) -> None:
         """Remove a container; a missing one is no error.
 
         @raise EngineError: it may still be there.
         """
-        told = await self.runner.run(self.tongue.remove(name))
-        if not told.well and not _is_missing(told):
-            raise EngineError(told.said or "it cannot be removed")
+        told = await self.runner.run(self.dialect.remove_command(name))
+        if not told.is_success and not _is_missing(told):
+            raise EngineError(told.error_text or "it cannot be removed")
 
-    async def usage(self, name: str) -> Usage | None:
+    async def get_usage(self, name: str) -> ContainerUsage | None:
         """Return the resources that a container uses; C{None}: the engine does not report them."""
-        told = await self.runner.run(self.tongue.usage(name))
-        return read_usage(told.out) if told.well else None
+        told = await self.runner.run(self.dialect.usage_command(name))
+        return parse_usage(told.output) if told.is_success else None
 
-    async def last_words(self, name: str) -> str:
+    async def get_last_errors(self, name: str) -> str:
         """Return the last error output of a container; empty if there is none."""
-        return (await self.runner.run(self.tongue.command("logs", "--tail", "20", name))).said
+        return (
+            await self.runner.run(self.dialect.compose_command("logs", "--tail", "20", name))
+        ).error_text
 
-    async def execute(self, name: str, argv: Sequence[str]) -> Done:
+    async def run_inside(self, name: str, argv: Sequence[str]) -> EngineCommandResult:
         """Run a short command inside, as the container's user."""
-        return await self.runner.run(self.tongue.execute(name, argv))
+        return await self.runner.run(self.dialect.exec_command(name, argv))
 
-    async def _do(self, argv: Sequence[str], seconds: float = TIME_LIMIT) -> None:
+    async def _run_checked(self, argv: Sequence[str], seconds: float = TIME_LIMIT) -> None:
         told = await self.runner.run(argv, seconds=seconds)
-        if not told.well:
-            raise EngineError(told.said or f"it did not finish in {seconds:g} s")
+        if not told.is_success:
+            raise EngineError(told.error_text or f"it did not finish in {seconds:g} s")
 
 
-def refused(error: EngineError, what: str) -> ServiceError:
+def to_service_error(error: EngineError, what: str) -> ServiceError:
     """Return a 422 with the engine's error text."""
     return operation_failed(f"{what}: {error}")
 
 
-def is_up(seen: Seen | None) -> bool:
+def is_running(seen: ContainerSnapshot | None) -> bool:
     """Return true if processes can be started in the container now."""
-    return seen is not None and seen.state is State.RUNNING
+    return seen is not None and seen.state is ContainerState.RUNNING
 
 
-def _is_missing(told: Done) -> bool:
-    return _NOT_THERE.search(told.said) is not None
+def _is_missing(told: EngineCommandResult) -> bool:
+    return _MISSING.search(told.error_text) is not None

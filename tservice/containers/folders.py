@@ -21,8 +21,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.containers.argv import Mount
-from tservice.containers.fence import HOME, WORKSPACE
+from tservice.containers.command_lines import BindMount
+from tservice.containers.isolation import HOME, WORKSPACE
 from tservice.containers.transport import LIBRARY, SOCKETS
 from tservice.core.files import replace_atomically
 
@@ -49,7 +49,7 @@ NOT_MOUNTABLE = frozenset(',"\n\r\0')
 
 
 @frozen
-class Folders:
+class ContainerFolders:
     """Folders of containers below one data folder."""
 
     base: Path
@@ -59,11 +59,11 @@ class Folders:
         """Folder with the programs that start a server."""
         return self.base / "lib"
 
-    def sockets(self, container: str) -> Path:
+    def socket_folder(self, container: str) -> Path:
         """Return the folder with the server sockets of a container."""
         return self.base / container / "run"
 
-    def home(self, container: str) -> Path:
+    def home_folder(self, container: str) -> Path:
         """Return the home folder of a container."""
         return self.base / container / "home"
 
@@ -72,55 +72,55 @@ class Folders:
 
         @raise OSError: they cannot be written.
         """
-        self._private(self.base)
+        self._make_private(self.base)
         self.library.mkdir(mode=0o755, exist_ok=True)
         self.library.chmod(0o755)
         for file in files:
-            _copy(file, self.library / file.name, 0o755 if os.access(file, os.X_OK) else 0o644)
+            _copy_file(file, self.library / file.name, 0o755 if os.access(file, os.X_OK) else 0o644)
 
     def prepare_build(self, containerfile: Path) -> Path:
         """Return a folder that holds nothing but that file.
 
         @raise OSError: it cannot be written.
         """
-        self._private(self.base)
+        self._make_private(self.base)
         folder = self.base / "build"
-        self._private(folder)
-        _copy(containerfile, folder / "Containerfile", 0o644)
+        self._make_private(folder)
+        _copy_file(containerfile, folder / "Containerfile", 0o644)
         return folder
 
-    def prepare(self, container: str, owner: tuple[int, int]) -> None:
+    def prepare_container(self, container: str, owner: tuple[int, int]) -> None:
         """Create a container's folders, owned by the container's user.
 
         @raise OSError: they cannot be created.
         """
-        self._private(self.base)
-        self._private(self.base / container)
-        for folder in (self.sockets(container), self.home(container)):
-            self._private(folder)
+        self._make_private(self.base)
+        self._make_private(self.base / container)
+        for folder in (self.socket_folder(container), self.home_folder(container)):
+            self._make_private(folder)
             if os.geteuid() == 0:
                 os.chown(folder, *owner)
 
-    def remove(self, container: str) -> None:
+    def remove_container(self, container: str) -> None:
         """Remove a container's folders; links in them are not followed."""
         with suppress(FileNotFoundError):
             shutil.rmtree(self.base / container)
 
-    def mounts(self, container: str, workspace: str) -> list[Mount]:
+    def list_mounts(self, container: str, workspace: str) -> list[BindMount]:
         """Return the mounts that every container has."""
         return [
-            Mount(source=workspace, target=WORKSPACE, writable=True),
-            Mount(source=str(self.home(container)), target=HOME, writable=True),
-            Mount(source=str(self.sockets(container)), target=SOCKETS, writable=True),
-            Mount(source=str(self.library), target=LIBRARY),
+            BindMount(source=workspace, target=WORKSPACE, writable=True),
+            BindMount(source=str(self.home_folder(container)), target=HOME, writable=True),
+            BindMount(source=str(self.socket_folder(container)), target=SOCKETS, writable=True),
+            BindMount(source=str(self.library), target=LIBRARY),
         ]
 
-    def _private(self, folder: Path) -> None:
+    def _make_private(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
 
 
-def credentials_of(home: Path) -> dict[str, bytes]:
+def read_credentials(home: Path) -> dict[str, bytes]:
     """Return the CLIs' credentials in a home folder, by their path below it.
 
     @raise OSError: they cannot be read.
@@ -129,7 +129,7 @@ def credentials_of(home: Path) -> dict[str, bytes]:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[int]:
+def open_folder(folder: Path) -> Iterator[int]:
     """Open a folder and yield its descriptor, for a user that may not reach it by its path.
 
     @raise OSError: there is none.
@@ -156,13 +156,13 @@ def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> 
         with ExitStack() as stack:
             at = home
             for part in folders:
-                _set_aside(part, at, unless=stat.S_ISDIR)
+                _rename_aside(part, at, unless=stat.S_ISDIR)
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o700, dir_fd=at)
                 at = os.open(part, _FOLDER, dir_fd=at)
                 stack.callback(os.close, at)
             if mounted:
-                _set_aside(last, at, unless=stat.S_ISREG)
+                _rename_aside(last, at, unless=stat.S_ISREG)
             elif _is_empty(last, at):
                 # A mount left this empty file.
                 os.unlink(last, dir_fd=at)
@@ -178,15 +178,15 @@ def put_secret(home: int, secret: str) -> None:
 
     @raise OSError: it cannot be written.
     """
-    _set_aside(SECRET_FILE, home, unless=lambda mode: not stat.S_ISDIR(mode))
+    _rename_aside(SECRET_FILE, home, unless=lambda mode: not stat.S_ISDIR(mode))
     with suppress(FileNotFoundError):
         os.unlink(SECRET_FILE, dir_fd=home)
     _write_new(SECRET_FILE, f"{secret}\n".encode(), home)
 
 
-def credential_mounts(outside: Path, names: Iterable[str]) -> list[Mount]:
+def credential_mounts(outside: Path, names: Iterable[str]) -> list[BindMount]:
     """Return the mounts that show the service's own credentials C{names} inside."""
-    return [Mount(source=str(outside / name), target=f"{HOME}/{name}") for name in names]
+    return [BindMount(source=str(outside / name), target=f"{HOME}/{name}") for name in names]
 
 
 def is_mountable(path: str) -> bool:
@@ -198,7 +198,7 @@ def _is_credential(path: Path) -> bool:
     return path.is_file() and path.stat().st_size <= CREDENTIAL_LIMIT and is_mountable(str(path))
 
 
-def _set_aside(name: str, folder: int, *, unless: Callable[[int], bool]) -> None:
+def _rename_aside(name: str, folder: int, *, unless: Callable[[int], bool]) -> None:
     """Rename a file or folder, unless C{unless} accepts its mode."""
     try:
         mode = os.lstat(name, dir_fd=folder).st_mode
@@ -226,7 +226,7 @@ def _write_new(name: str, data: bytes, folder: int) -> None:
         file.write(data)
 
 
-def _copy(source: Path, target: Path, mode: int) -> None:
+def _copy_file(source: Path, target: Path, mode: int) -> None:
     data = source.read_bytes()
     with suppress(OSError):
         if target.read_bytes() == data:

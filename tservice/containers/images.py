@@ -12,9 +12,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.containers.child import OneRun
-from tservice.containers.engine import Engine, EngineError
-from tservice.containers.folders import Folders
+from tservice.containers.command_runner import EngineProcess
+from tservice.containers.engine import EngineClient, EngineError
+from tservice.containers.folders import ContainerFolders
 from tservice.containers.model import DEFAULT_IMAGE, ContainerHost
 from tservice.core.errors import not_found, operation_failed
 from tservice.core.event_payloads import ImageBuildFailed, ImageBuildPayload, ImageBuildProgress
@@ -29,7 +29,7 @@ BUILD_SECONDS = 1800.0
 LOG_LINES = 1000
 """Lines of a build that are kept: the last ones."""
 LINE_LENGTH = 500
-TOLD_EVERY = 0.25
+PROGRESS_SECONDS = 0.25
 """Seconds between two progress events of a build."""
 
 _STEP = re.compile(r"(?:STEP\s+|Step\s+|\[)(\d{1,4})/(\d{1,4})")
@@ -38,21 +38,21 @@ _LABEL = "containerfile"
 
 
 @define(eq=False)
-class Build:
+class ImageBuild:
     """Build of an image, running or finished.
 
     @ivar lines: its last lines of output.
     """
 
-    run: OneRun | None = None
+    run: EngineProcess | None = None
     lines: deque[str] = field(factory=lambda: deque(maxlen=LOG_LINES))
     rest: str = ""
     percent: int | None = None
     cancelled: bool = False
-    told_at: float = 0.0
+    last_event_at: float = 0.0
 
 
-class Images:
+class ImageBuilder:
     """Builds of the packaged image, at most one at a time for each host.
 
     Further requests for a host join its running build.
@@ -69,17 +69,17 @@ class Images:
         processes: IReactorProcess,
         environ: dict[str, str],
         hub: EventHub,
-        folders: Folders,
+        folders: ContainerFolders,
         containerfile: Path = CONTAINERFILE,
     ) -> None:
         self._clock, self._processes = clock, processes
         self._environ = environ
         self._hub, self._folders = hub, folders
         self._containerfile = containerfile
-        self._builds: dict[str, Build] = {}
+        self._builds: dict[str, ImageBuild] = {}
         self._flights: dict[str, SharedWork[None]] = {}
 
-    async def ensure(self, host: ContainerHost, engine: Engine, image: str) -> None:
+    async def ensure_image(self, host: ContainerHost, engine: EngineClient, image: str) -> None:
         """Build C{image} if it is the packaged one and missing or outdated; the engine fetches any
         other.
 
@@ -88,21 +88,21 @@ class Images:
         """
         if image != DEFAULT_IMAGE:
             return
-        found = await engine.has_image(image)
-        if found is None or found[1].get(_LABEL) != self._digest():
-            await self.build(host, engine)
+        found = await engine.find_image(image)
+        if found is None or found[1].get(_LABEL) != self._hash_containerfile():
+            await self.build_image(host, engine)
 
-    async def build(self, host: ContainerHost, engine: Engine) -> None:
+    async def build_image(self, host: ContainerHost, engine: EngineClient) -> None:
         """Build the image, even if it exists.
 
         @raise ServiceError: 422: it fails, takes too long, or was cancelled.
         """
         flight = self._flights.get(host.id)
         if flight is None or flight.is_finished:
-            flight = self._flights[host.id] = SharedWork(self._build(host, engine))
+            flight = self._flights[host.id] = SharedWork(self._build_with_events(host, engine))
         await flight.wait_for_result()
 
-    def cancel(self, host_id: str) -> None:
+    def cancel_build(self, host_id: str) -> None:
         """Cancel a build.
 
         @raise ServiceError: 404: none runs.
@@ -113,14 +113,14 @@ class Images:
         build.cancelled = True
         build.run.kill()
 
-    def log(self, host_id: str) -> tuple[bool, list[str]]:
+    def get_log(self, host_id: str) -> tuple[bool, list[str]]:
         """Return whether a build runs, and the output of the last one, which is kept until the
         service stops.
         """
         build = self._builds.get(host_id)
         return (False, []) if build is None else (build.run is not None, list(build.lines))
 
-    def forget(self, host_id: str) -> None:
+    def forget_host(self, host_id: str) -> None:
         """Remove the build log of a host that was removed."""
         self._builds.pop(host_id, None)
 
@@ -132,31 +132,33 @@ class Images:
                 build.run.kill()
         return [flight.finished for flight in self._flights.values() if not flight.is_finished]
 
-    def _digest(self) -> str:
+    def _hash_containerfile(self) -> str:
         return hashlib.sha256(self._containerfile.read_bytes()).hexdigest()
 
-    async def _build(self, host: ContainerHost, engine: Engine) -> None:
-        build = self._builds[host.id] = Build()
+    async def _build_with_events(self, host: ContainerHost, engine: EngineClient) -> None:
+        build = self._builds[host.id] = ImageBuild()
         about = {"host_id": host.id, "image": DEFAULT_IMAGE}
-        self._tell(EventName.CONTAINER_IMAGE_BUILD_STARTED, ImageBuildPayload(**about))
+        self._publish_event(EventName.CONTAINER_IMAGE_BUILD_STARTED, ImageBuildPayload(**about))
         try:
-            await self._run(build, host, engine)
+            await self._run_build(build, host, engine)
         except EngineError as error:
             told = ImageBuildFailed(**about, error=str(error))
-            self._tell(EventName.CONTAINER_IMAGE_BUILD_FAILED, told)
+            self._publish_event(EventName.CONTAINER_IMAGE_BUILD_FAILED, told)
             raise operation_failed(f"the image {DEFAULT_IMAGE} was not built: {error}") from error
-        self._tell(EventName.CONTAINER_IMAGE_BUILD_COMPLETE, ImageBuildPayload(**about))
+        self._publish_event(EventName.CONTAINER_IMAGE_BUILD_COMPLETE, ImageBuildPayload(**about))
 
-    async def _run(self, build: Build, host: ContainerHost, engine: Engine) -> None:
+    async def _run_build(
+        self, build: ImageBuild, host: ContainerHost, engine: EngineClient
+    ) -> None:
         try:
             folder = self._folders.prepare_build(self._containerfile)
         except OSError as error:
             raise EngineError(f"its folder cannot be written: {error.strerror}") from error
-        labels = {_LABEL: self._digest()}
-        argv = engine.tongue.build(
+        labels = {_LABEL: self._hash_containerfile()}
+        argv = engine.dialect.build_command(
             DEFAULT_IMAGE, labels, str(folder / "Containerfile"), str(folder)
         )
-        run = build.run = OneRun(lambda data: self._heard(build, host.id, data))
+        run = build.run = EngineProcess(lambda data: self._handle_output(build, host.id, data))
         try:
             self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
         except OSError as error:
@@ -173,10 +175,10 @@ class Images:
             raise EngineError("it was cancelled")
         if not in_time:
             raise EngineError(f"it did not finish in {BUILD_SECONDS:g} s")
-        if not done.well:
-            raise EngineError(done.said or "the engine failed without an error text")
+        if not done.is_success:
+            raise EngineError(done.error_text or "the engine failed without an error text")
 
-    def _heard(self, build: Build, host_id: str, data: bytes) -> None:
+    def _handle_output(self, build: ImageBuild, host_id: str, data: bytes) -> None:
         text = build.rest + _COLOURS.sub("", data.decode(errors="replace")).replace("\r", "\n")
         *lines, rest = text.split("\n")
         build.rest = rest[-LINE_LENGTH:]
@@ -186,12 +188,12 @@ class Images:
             if step is not None and int(step[2]):
                 build.percent = min(100, 100 * int(step[1]) // int(step[2]))
         now = self._clock.seconds()
-        if build.lines and now - build.told_at >= TOLD_EVERY:
-            build.told_at = now
+        if build.lines and now - build.last_event_at >= PROGRESS_SECONDS:
+            build.last_event_at = now
             told = ImageBuildProgress(
                 host_id=host_id, image=DEFAULT_IMAGE, percent=build.percent, line=build.lines[-1]
             )
-            self._tell(EventName.CONTAINER_IMAGE_BUILD_PROGRESS, told)
+            self._publish_event(EventName.CONTAINER_IMAGE_BUILD_PROGRESS, told)
 
-    def _tell(self, name: EventName, told: Payload) -> None:
+    def _publish_event(self, name: EventName, told: Payload) -> None:
         self._hub.publish(Event(name=name, payload=told))

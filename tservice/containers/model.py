@@ -15,7 +15,7 @@ DEFAULT_HOST = "default"
 """Id of the host of cases that name none."""
 DEFAULT_IMAGE = "service/agent:base"
 """Image built from the packaged C{Containerfile}."""
-MOST_HOSTS = 100
+MAX_HOSTS = 100
 """Container hosts; a further one is refused."""
 LABEL_LENGTH = 64
 IMAGE_LENGTH = 255
@@ -33,14 +33,14 @@ _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]*", re.ASCII)
 _CONTEXT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}", re.ASCII)
 
 
-class Engine(StrEnum):
+class EngineKind(StrEnum):
     """Kind of container engine."""
 
     DOCKER = "docker"
     PODMAN = "podman"
 
 
-class Credentials(StrEnum):
+class CredentialMode(StrEnum):
     """Way in which a container gets the credentials of the CLIs."""
 
     MOUNTED = "mounted"
@@ -51,7 +51,7 @@ class Credentials(StrEnum):
 
 
 @frozen(kw_only=True)
-class Resources:
+class ResourceLimits:
     """Resource limits of a container.
 
     @ivar memory: bytes, or with a unit: C{4g}; it gets no swap in addition.
@@ -71,18 +71,18 @@ class ContainerHost:
     @ivar context: the engine's name for its endpoint: C{docker --context}.
     @ivar network: a network of the engine, never the machine's own.
     @ivar hooks: hooks of agents may reach the service, if the bridge is enabled.
-    @ivar create_args: further arguments of C{create}, checked by L{tservice.containers.fence}.
+    @ivar create_args: further arguments of C{create}, checked by L{tservice.containers.isolation}.
     @ivar exec_args: further arguments of C{exec}, checked likewise.
     """
 
     id: str
     label: str
-    engine: Engine
+    engine: EngineKind
     image: str
     context: str | None = None
     network: str = "bridge"
-    resources: Resources = field(factory=Resources)
-    credentials: Credentials = Credentials.MOUNTED
+    resources: ResourceLimits = field(factory=ResourceLimits)
+    credentials: CredentialMode = CredentialMode.MOUNTED
     hooks: bool = True
     create_args: tuple[str, ...] = ()
     exec_args: tuple[str, ...] = ()
@@ -108,10 +108,10 @@ class ContainerCase:
     network: str | None = None
     memory: str | None = None
     cpus: float | None = None
-    credentials: Credentials | None = None
+    credentials: CredentialMode | None = None
 
 
-def memory_bytes(text: str, named: str = "resources.memory") -> int:
+def parse_memory(text: str, named: str = "resources.memory") -> int:
     """Parse a memory size and return its bytes.
 
     @raise ServiceError: 400: it is no size, or out of range.
@@ -123,12 +123,12 @@ def memory_bytes(text: str, named: str = "resources.memory") -> int:
     return size
 
 
-def check_resources(wish: Resources, named: str = "resources.") -> Resources:
+def check_resources(wish: ResourceLimits, named: str = "resources.") -> ResourceLimits:
     """Return C{wish} if every limit is in range.
 
     @raise ServiceError: 400 naming the field.
     """
-    memory_bytes(wish.memory, f"{named}memory")
+    parse_memory(wish.memory, f"{named}memory")
     if not CPUS_LEAST <= wish.cpus <= CPUS_MOST:
         raise invalid_field(f"{named}cpus", f"must be {CPUS_LEAST:g} to {CPUS_MOST:g}")
     if not PIDS_LEAST <= wish.pids <= PIDS_MOST:
@@ -166,7 +166,7 @@ def check_context(name: str | None) -> str | None:
     return name
 
 
-def id_from(label: str, taken: Collection[str]) -> str:
+def make_host_id(label: str, taken: Collection[str]) -> str:
     """Return an id made from the label that no other host has."""
     base = ascii_word(label)[:48].rstrip("-") or "host"
     name, number = base, 1
@@ -176,6 +176,6 @@ def id_from(label: str, taken: Collection[str]) -> str:
     return name
 
 
-def container_name(case: str, suffix: str = "") -> str:
+def make_container_name(case: str, suffix: str = "") -> str:
     """Return the name of a case's container; C{suffix} is added if the plain name is taken."""
     return f"service-case-{case}" + (f"-{suffix}" if suffix else "")

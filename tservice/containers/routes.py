@@ -12,20 +12,20 @@ from tservice.containers.model import (
     WORD_LENGTH,
     WORDS_MAX,
     ContainerHost,
-    Credentials,
-    Engine,
-    Resources,
+    CredentialMode,
+    EngineKind,
+    ResourceLimits,
+)
+from tservice.containers.responses import (
+    BuildLogResponse,
+    ContainerHostEnvelope,
+    ContainerHostResponse,
+    ContainerListResponse,
+    ContainerResponse,
+    make_container_response,
+    make_host_response,
 )
 from tservice.containers.service import ContainerService
-from tservice.containers.shown import (
-    BuildLog,
-    ContainerDetails,
-    ContainerHostAnswer,
-    ContainersAnswer,
-    OneContainerHost,
-    container_answer,
-    host_answer,
-)
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
@@ -35,11 +35,15 @@ from tservice.http.operations import AccessRule, Handler, Operation, OperationCa
 Word = Annotated[str, StringConstraints(max_length=WORD_LENGTH)]
 Words = Annotated[list[Word], Field(max_length=WORDS_MAX), FAIL_FAST]
 
-HOW = {True: Credentials.MOUNTED, "copy": Credentials.COPIED, False: Credentials.NONE}
+CREDENTIAL_MODES = {
+    True: CredentialMode.MOUNTED,
+    "copy": CredentialMode.COPIED,
+    False: CredentialMode.NONE,
+}
 """Meaning of the values of C{mountCredentials}."""
 
 
-class ResourcesBody(RequestBody):
+class ContainerResourcesBody(RequestBody):
     """What a container may use at most."""
 
     memory: Annotated[str, StringConstraints(max_length=20)] = "4g"
@@ -55,24 +59,24 @@ class ContainerHostBody(RequestBody):
     image: Annotated[str, StringConstraints(min_length=1, max_length=IMAGE_LENGTH)]
     context: Annotated[str, StringConstraints(max_length=64)] | None = None
     network: Annotated[str, StringConstraints(max_length=64)] = "bridge"
-    resources: ResourcesBody = Field(default_factory=ResourcesBody)
+    resources: ContainerResourcesBody = Field(default_factory=ContainerResourcesBody)
     mount_credentials: Literal["copy"] | bool = True
     hooks_enabled: bool = True
     extra_create_args: Words = Field(default_factory=list)
     extra_exec_args: Words = Field(default_factory=list)
 
-    def record(self, host_id: str = "") -> ContainerHost:
+    def to_record(self, host_id: str = "") -> ContainerHost:
         """Return the body as a record."""
         wanted = self.resources
         return ContainerHost(
             id=host_id,
             label=self.label,
-            engine=Engine(self.engine),
+            engine=EngineKind(self.engine),
             image=self.image,
             context=self.context,
             network=self.network,
-            resources=Resources(memory=wanted.memory, cpus=wanted.cpus, pids=wanted.pids),
-            credentials=HOW[self.mount_credentials],
+            resources=ResourceLimits(memory=wanted.memory, cpus=wanted.cpus, pids=wanted.pids),
+            credentials=CREDENTIAL_MODES[self.mount_credentials],
             hooks=self.hooks_enabled,
             create_args=tuple(self.extra_create_args),
             exec_args=tuple(self.extra_exec_args),
@@ -93,85 +97,95 @@ class ContainerRoutes:
         hosts, one = "/api/container-hosts", "/api/container-hosts/{id}"
         box = "/api/cases/{name}/container"
         return [
-            _operation("GET", hosts, self.list, "The container hosts; for others than admins none",
-                       list[ContainerHostAnswer], access=AccessRule.USER),
-            _operation("POST", hosts, self.add, "Add a container host", OneContainerHost,
+            _make_operation("GET", hosts, self.list_hosts,
+                            "The container hosts; for others than admins none",
+                       list[ContainerHostResponse], access=AccessRule.USER),
+            _make_operation("POST", hosts, self.add_host, "Add a container host",
+                            ContainerHostEnvelope,
                        body=ContainerHostBody),
-            _operation("PUT", one, self.replace, "Replace all of a container host but its id",
-                       OneContainerHost, body=ContainerHostBody),
-            _operation("DELETE", one, self.remove, "Forget a container host that no case uses",
+            _make_operation("PUT", one, self.replace_host,
+                            "Replace all of a container host but its id",
+                       ContainerHostEnvelope, body=ContainerHostBody),
+            _make_operation("DELETE", one, self.remove_host,
+                            "Forget a container host that no case uses",
                        EmptyPayload),
-            _operation("GET", f"{one}/containers", self.containers, "The containers of its cases",
-                       ContainersAnswer),
-            _operation("POST", f"{one}/build", self.build, "Build the packaged image anew",
+            _make_operation("GET", f"{one}/containers", self.list_containers,
+                            "The containers of its cases",
+                       ContainerListResponse),
+            _make_operation("POST", f"{one}/build", self.build_image,
+                            "Build the packaged image anew",
                        EmptyPayload),
-            _operation("POST", f"{one}/build/cancel", self.cancel, "End a build", EmptyPayload),
-            _operation("GET", f"{one}/build/log", self.log, "What the last build printed",
-                       BuildLog),
-            _operation("GET", box, self.show, "The container of a case as it is now",
-                       ContainerDetails, access=AccessRule.USER, scope=Scope.SESSIONS_READ),
-            _operation("POST", f"{box}/recreate", self.recreate,
+            _make_operation("POST", f"{one}/build/cancel", self.cancel_build, "End a build",
+                            EmptyPayload),
+            _make_operation("GET", f"{one}/build/log", self.get_build_log,
+                            "What the last build printed",
+                       BuildLogResponse),
+            _make_operation("GET", box, self.get_container, "The container of a case as it is now",
+                       ContainerResponse, access=AccessRule.USER, scope=Scope.SESSIONS_READ),
+            _make_operation("POST", f"{box}/recreate", self.recreate_container,
                        "Make the container of a case anew; its home folder stays",
-                       ContainerDetails, errors=(ErrorCode.SESSION_BUSY,)),
+                       ContainerResponse, errors=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
-    async def list(self, call: OperationCall) -> object:
+    async def list_hosts(self, call: OperationCall) -> object:
         """List the container hosts."""
-        found = self._service.hosts() if call.identity.admin else ()
-        return [host_answer(host) for host in found]
+        found = self._service.list_hosts() if call.identity.admin else ()
+        return [make_host_response(host) for host in found]
 
-    async def add(self, call: OperationCall) -> object:
+    async def add_host(self, call: OperationCall) -> object:
         """Add a container host."""
-        return OneContainerHost(host=host_answer(self._service.add_host(call.body.record())))
+        return ContainerHostEnvelope(
+            host=make_host_response(self._service.add_host(call.body.record()))
+        )
 
-    async def replace(self, call: OperationCall) -> object:
+    async def replace_host(self, call: OperationCall) -> object:
         """Replace a container host."""
         host = self._service.replace_host(call.body.record(call.path["id"]))
-        return OneContainerHost(host=host_answer(host))
+        return ContainerHostEnvelope(host=make_host_response(host))
 
-    async def remove(self, call: OperationCall) -> object:
+    async def remove_host(self, call: OperationCall) -> object:
         """Remove a container host."""
         self._service.remove_host(call.path["id"])
         return EmptyPayload()
 
-    async def containers(self, call: OperationCall) -> object:
+    async def list_containers(self, call: OperationCall) -> object:
         """List the containers of a host."""
-        found = await self._service.containers(call.path["id"])
-        return ContainersAnswer(containers=[container_answer(each) for each in found])
+        found = await self._service.list_containers(call.path["id"])
+        return ContainerListResponse(containers=[make_container_response(each) for each in found])
 
-    async def build(self, call: OperationCall) -> object:
+    async def build_image(self, call: OperationCall) -> object:
         """Build the packaged image; answers after the build."""
-        await self._service.build(call.path["id"])
+        await self._service.build_image(call.path["id"])
         return EmptyPayload()
 
-    async def cancel(self, call: OperationCall) -> object:
+    async def cancel_build(self, call: OperationCall) -> object:
         """Cancel a build."""
         self._service.cancel_build(call.path["id"])
         return EmptyPayload()
 
-    async def log(self, call: OperationCall) -> object:
+    async def get_build_log(self, call: OperationCall) -> object:
         """Return the last lines of the last build."""
-        running, lines = self._service.build_log(call.path["id"])
-        return BuildLog(running=running, lines=lines)
+        running, lines = self._service.get_build_log(call.path["id"])
+        return BuildLogResponse(running=running, lines=lines)
 
-    async def show(self, call: OperationCall) -> object:
+    async def get_container(self, call: OperationCall) -> object:
         """Show the container of a case."""
-        owner = self._owner(call)
-        shown = await self._service.show(owner, call.path["name"], call.identity)
-        return container_answer(shown)
+        owner = self._case_owner(call)
+        shown = await self._service.get_container(owner, call.path["name"], call.identity)
+        return make_container_response(shown)
 
-    async def recreate(self, call: OperationCall) -> object:
+    async def recreate_container(self, call: OperationCall) -> object:
         """Create the container of a case again."""
-        owner = self._owner(call)
-        shown = await self._service.recreate(owner, call.path["name"], call.reauthorize)
-        return container_answer(shown)
+        owner = self._case_owner(call)
+        shown = await self._service.recreate_container(owner, call.path["name"], call.reauthorize)
+        return make_container_response(shown)
 
-    def _owner(self, call: OperationCall) -> str:
+    def _case_owner(self, call: OperationCall) -> str:
         """Return the owner under which the caller's cases are stored."""
         return call.identity.username if self._multiuser else ""
 
 
-def _operation(
+def _make_operation(
     method: str,
     path: str,
     handler: Handler,

@@ -8,26 +8,26 @@ from attrs import frozen
 from twisted.internet.defer import Deferred, gatherResults
 
 from tservice.cases.interfaces import CaseContainer, ContainerSettings
-from tservice.containers.answers import Seen, State, Usage
-from tservice.containers.boxes import Boxes, resources_of
-from tservice.containers.child import Runner
-from tservice.containers.engine import EngineError, refused
-from tservice.containers.fence import WORKSPACE, check_create, check_exec
+from tservice.containers.command_runner import EngineProcessRunner
+from tservice.containers.engine import EngineError, to_service_error
+from tservice.containers.engine_output import ContainerSnapshot, ContainerState, ContainerUsage
 from tservice.containers.folders import is_mountable
-from tservice.containers.hosts import Hosts
-from tservice.containers.images import Images
+from tservice.containers.host_registry import ContainerHostRegistry
+from tservice.containers.images import ImageBuilder
+from tservice.containers.isolation import WORKSPACE, check_create_arguments, check_exec_arguments
+from tservice.containers.location import case_location
 from tservice.containers.model import (
     ContainerCase,
     ContainerHost,
-    Credentials,
-    Resources,
+    CredentialMode,
+    ResourceLimits,
     check_context,
     check_image,
     check_network,
     check_resources,
-    memory_bytes,
+    parse_memory,
 )
-from tservice.containers.place import place_of
+from tservice.containers.registry import ContainerRegistry, effective_limits
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
 from tservice.core.identity import Identity
@@ -35,7 +35,7 @@ from tservice.sessions.interfaces import ISessions
 
 
 @frozen(kw_only=True)
-class Shown:
+class ContainerView:
     """Container with its current state.
 
     @ivar seen: C{None}: there is none.
@@ -46,15 +46,15 @@ class Shown:
     case: ContainerCase
     image: str
     network: str
-    resources: Resources
-    seen: Seen | None
-    usage: Usage | None
+    resources: ResourceLimits
+    seen: ContainerSnapshot | None
+    usage: ContainerUsage | None
     warnings: tuple[str, ...] = ()
 
     @property
-    def state(self) -> State:
+    def state(self) -> ContainerState:
         """State of the container."""
-        return State.MISSING if self.seen is None else self.seen.state
+        return ContainerState.MISSING if self.seen is None else self.seen.state
 
 
 class ContainerService:
@@ -68,10 +68,10 @@ class ContainerService:
         self,
         *,
         store: ContainerStore,
-        hosts: Hosts,
-        images: Images,
-        boxes: Boxes,
-        runner: Runner,
+        hosts: ContainerHostRegistry,
+        images: ImageBuilder,
+        boxes: ContainerRegistry,
+        runner: EngineProcessRunner,
         sessions: Callable[[], ISessions],
     ) -> None:
         self._store, self._hosts, self._images = store, hosts, images
@@ -86,8 +86,8 @@ class ContainerService:
     # -- IContainers
 
     def find_container(self, owner: str, name: str) -> CaseContainer | None:
-        case = self._store.case(owner, name)
-        host = None if case is None else self._store.host(case.host_id)
+        case = self._store.find_case(owner, name)
+        host = None if case is None else self._store.find_host(case.host_id)
         if case is None or host is None:
             return None
         return CaseContainer(
@@ -95,22 +95,22 @@ class ContainerService:
             engine=host.engine.value,
             name=case.container,
             workdir=WORKSPACE,
-            warnings=self._boxes.warnings(case.container),
+            warnings=self._boxes.get_warnings(case.container),
         )
 
     def list_folders(self) -> Iterable[str]:
-        return [case.path for case in self._store.cases()]
+        return [case.path for case in self._store.list_cases()]
 
     def check_settings(self, wish: ContainerSettings) -> None:
-        self._host(wish)
+        self._get_host(wish)
         if wish.image is not None:
             check_image(wish.image)
         if wish.network is not None:
             check_network(wish.network)
         if wish.memory is not None:
-            memory_bytes(wish.memory, "memory")
+            parse_memory(wish.memory, "memory")
         if wish.cpus is not None:
-            check_resources(Resources(cpus=wish.cpus), "")
+            check_resources(ResourceLimits(cpus=wish.cpus), "")
 
     async def create_container(
         self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]
@@ -119,7 +119,7 @@ class ContainerService:
             raise invalid_field(
                 "path", "must not hold a comma, quote or line break for a container"
             )
-        host = self._host(wish)
+        host = self._get_host(wish)
         case = ContainerCase(
             owner=owner,
             name=name,
@@ -130,35 +130,35 @@ class ContainerService:
             network=wish.network,
             memory=wish.memory,
             cpus=wish.cpus,
-            credentials=None if wish.credentials is None else Credentials(wish.credentials),
+            credentials=None if wish.credentials is None else CredentialMode(wish.credentials),
         )
         self._store.save_case(case)
         try:
-            await self._boxes.ready(case)
+            await self._boxes.ensure_running(case)
             again()
         except Exception:
-            await self._drop(case)
+            await self._remove_container(case)
             raise
 
     async def remove_container(self, owner: str, name: str) -> None:
-        case = self._store.case(owner, name)
+        case = self._store.find_case(owner, name)
         if case is not None:
-            await self._drop(case)
+            await self._remove_container(case)
 
-    async def _drop(self, case: ContainerCase) -> None:
-        await self._boxes.remove(case)
-        self._store.forget_case(case.container)
+    async def _remove_container(self, case: ContainerCase) -> None:
+        await self._boxes.remove_container(case)
+        self._store.delete_case(case.container)
 
-    def _host(self, wish: ContainerSettings) -> ContainerHost:
+    def _get_host(self, wish: ContainerSettings) -> ContainerHost:
         if wish.host_id is None:
-            return self._hosts.default()
+            return self._hosts.get_default()
         return self._hosts.get(wish.host_id)
 
     # -- hosts
 
-    def hosts(self) -> Sequence[ContainerHost]:
+    def list_hosts(self) -> Sequence[ContainerHost]:
         """Return all container hosts."""
-        return self._hosts.every()
+        return self._hosts.list_hosts()
 
     def add_host(self, host: ContainerHost) -> ContainerHost:
         """Check and add a host.
@@ -174,8 +174,8 @@ class ContainerService:
         """
         before = self._hosts.get(host.id)
         if (before.engine, before.context) != (host.engine, host.context):
-            self._hosts.refuse_used(host.id)
-        return self._hosts.replace(check_host(host))
+            self._hosts.refuse_if_used(host.id)
+        return self._hosts.replace_host(check_host(host))
 
     def remove_host(self, host_id: str) -> None:
         """Remove a host.
@@ -183,78 +183,80 @@ class ContainerService:
         @raise ServiceError: 404; 422: a case uses it.
         """
         self._hosts.remove(host_id)
-        self._images.forget(host_id)
+        self._images.forget_host(host_id)
 
-    async def containers(self, host_id: str) -> list[Shown]:
+    async def list_containers(self, host_id: str) -> list[ContainerView]:
         """Return the containers of a host's cases.
 
         @raise ServiceError: 404, 422.
         """
         host = self._hosts.get(host_id)
-        cases = [case for case in self._store.cases() if case.host_id == host.id]
-        return [await self._shown(case, host) for case in cases]
+        cases = [case for case in self._store.list_cases() if case.host_id == host.id]
+        return [await self._inspect_case(case, host) for case in cases]
 
-    async def build(self, host_id: str) -> None:
+    async def build_image(self, host_id: str) -> None:
         """Build the packaged image, even if it exists.
 
         @raise ServiceError: 404, 422.
         """
         host = self._hosts.get(host_id)
         try:
-            await self._images.build(host, self._hosts.engine(host))
+            await self._images.build_image(host, self._hosts.get_engine(host))
         except EngineError as error:
-            raise refused(error, "the image was not built") from error
+            raise to_service_error(error, "the image was not built") from error
 
     def cancel_build(self, host_id: str) -> None:
         """Cancel the build of a host's image.
 
         @raise ServiceError: 404: there is no such host, or no build.
         """
-        self._images.cancel(self._hosts.get(host_id).id)
+        self._images.cancel_build(self._hosts.get(host_id).id)
 
-    def build_log(self, host_id: str) -> tuple[bool, list[str]]:
+    def get_build_log(self, host_id: str) -> tuple[bool, list[str]]:
         """Return whether a build runs, and the output of the last one.
 
         @raise ServiceError: 404.
         """
-        return self._images.log(self._hosts.get(host_id).id)
+        return self._images.get_log(self._hosts.get(host_id).id)
 
     # -- containers of cases
 
-    async def show(self, owner: str, name: str, caller: Identity) -> Shown:
+    async def get_container(self, owner: str, name: str, caller: Identity) -> ContainerView:
         """Return the container of a case with its current state.
 
         @raise ServiceError: 404, also for a token that is limited to sessions elsewhere; 422: the
             engine does not answer.
         """
-        case = self._case(owner, name)
+        case = self._get_case(owner, name)
         if caller.sessions is not None:
             places = [each.location_id for each in self._sessions().list(caller)]
-            if place_of(case) not in places:
+            if case_location(case) not in places:
                 raise not_found(f"The container of {name}")
-        return await self._now(case)
+        return await self._get_current(case)
 
-    async def _now(self, case: ContainerCase) -> Shown:
+    async def _get_current(self, case: ContainerCase) -> ContainerView:
         host = self._hosts.get(case.host_id)
-        shown = await self._shown(case, host)
-        if shown.state is not State.RUNNING:
+        shown = await self._inspect_case(case, host)
+        if shown.state is not ContainerState.RUNNING:
             return shown
-        await self._boxes.look_inside(case)
+        await self._boxes.probe_contents(case)
         usage = None
-        if self._boxes.is_measured(case.container):
-            usage = await self._hosts.engine(host).usage(case.container)
-        return self._with(case, host, shown.seen, usage)
+        if self._boxes.has_own_usage(case.container):
+            usage = await self._hosts.get_engine(host).get_usage(case.container)
+        return self._make_view(case, host, shown.seen, usage)
 
-    async def recreate(self, owner: str, name: str, again: Callable[[], object]) -> Shown:
+    async def recreate_container(
+        self, owner: str, name: str, again: Callable[[], object]
+    ) -> ContainerView:
         """Create the container of a case again.
 
         @param again: authorizes the caller again, after other operations on the container are done.
         @raise ServiceError: 404; 409: a session is in it; 422.
         """
-        case = self._case(owner, name)
-        place = place_of(case)
+        case = self._get_case(owner, name)
+        place = case_location(case)
 
-        def check() -> None:
+        def check_unused() -> None:
             again()
             if any(
                 it.location_id == place and it.pid is not None for it in self._sessions().list()
@@ -262,29 +264,33 @@ class ContainerService:
                 text = f"a session runs in the container of {case.name}; end it first"
                 raise ServiceError(ErrorCode.SESSION_BUSY, text)
 
-        await self._boxes.recreate(case, check)
-        return await self._now(case)
+        await self._boxes.recreate_container(case, check_unused)
+        return await self._get_current(case)
 
-    def _case(self, owner: str, name: str) -> ContainerCase:
-        found = self._store.case(owner, name)
+    def _get_case(self, owner: str, name: str) -> ContainerCase:
+        found = self._store.find_case(owner, name)
         if found is None:
             raise not_found(f"The container of {name}")
         return found
 
-    async def _shown(self, case: ContainerCase, host: ContainerHost) -> Shown:
-        return self._with(case, host, await self._boxes.look(case), None)
+    async def _inspect_case(self, case: ContainerCase, host: ContainerHost) -> ContainerView:
+        return self._make_view(case, host, await self._boxes.inspect_container(case), None)
 
-    def _with(
-        self, case: ContainerCase, host: ContainerHost, seen: Seen | None, usage: Usage | None
-    ) -> Shown:
-        return Shown(
+    def _make_view(
+        self,
+        case: ContainerCase,
+        host: ContainerHost,
+        seen: ContainerSnapshot | None,
+        usage: ContainerUsage | None,
+    ) -> ContainerView:
+        return ContainerView(
             case=case,
             image=case.image or host.image,
             network=case.network or host.network,
-            resources=resources_of(case, host),
+            resources=effective_limits(case, host),
             seen=seen,
             usage=usage,
-            warnings=self._boxes.warnings(case.container),
+            warnings=self._boxes.get_warnings(case.container),
         )
 
 
@@ -299,6 +305,6 @@ def check_host(host: ContainerHost) -> ContainerHost:
     check_context(host.context)
     check_network(host.network)
     check_resources(host.resources)
-    check_create(host.create_args)
-    check_exec(host.exec_args)
+    check_create_arguments(host.create_args)
+    check_exec_arguments(host.exec_args)
     return host

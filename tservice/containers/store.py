@@ -12,9 +12,9 @@ import attrs
 from tservice.containers.model import (
     ContainerCase,
     ContainerHost,
-    Credentials,
-    Engine,
-    Resources,
+    CredentialMode,
+    EngineKind,
+    ResourceLimits,
 )
 from tservice.store.database import Database
 
@@ -40,15 +40,15 @@ class ContainerStore:
         self._database.execute("INSERT INTO container_service (only, id) VALUES (1, ?)", (made,))
         return made
 
-    def hosts(self) -> list[ContainerHost]:
+    def list_hosts(self) -> list[ContainerHost]:
         """Return all hosts, sorted by label."""
         rows = self._database.query_rows("SELECT * FROM container_hosts ORDER BY label, id")
-        return [_host(row) for row in rows]
+        return [_host_from_row(row) for row in rows]
 
-    def host(self, host_id: str) -> ContainerHost | None:
+    def find_host(self, host_id: str) -> ContainerHost | None:
         """Return a host by its id."""
         row = self._database.query_one("SELECT * FROM container_hosts WHERE id = ?", (host_id,))
-        return None if row is None else _host(row)
+        return None if row is None else _host_from_row(row)
 
     def save_host(self, host: ContainerHost) -> None:
         """Insert or update a host.
@@ -64,29 +64,29 @@ class ContainerStore:
             (host.id, host.label, json.dumps(settings)),
         )
 
-    def forget_host(self, host_id: str) -> None:
+    def delete_host(self, host_id: str) -> None:
         """Delete a host.
 
         @raise DiskFull: the disk is full.
         """
         self._database.execute("DELETE FROM container_hosts WHERE id = ?", (host_id,))
 
-    def cases(self) -> list[ContainerCase]:
+    def list_cases(self) -> list[ContainerCase]:
         """Return the containers of all cases."""
         rows = self._database.query_rows("SELECT * FROM case_containers ORDER BY container")
-        return [_case(row) for row in rows]
+        return [_case_from_row(row) for row in rows]
 
-    def case(self, owner: str, name: str) -> ContainerCase | None:
+    def find_case(self, owner: str, name: str) -> ContainerCase | None:
         """Return the container of a case; the case of its name's letters does not matter."""
         sql = "SELECT * FROM case_containers WHERE owner = ? AND name = ?"
         row = self._database.query_one(sql, (owner, name))
-        return None if row is None else _case(row)
+        return None if row is None else _case_from_row(row)
 
-    def container(self, name: str) -> ContainerCase | None:
+    def find_by_container(self, name: str) -> ContainerCase | None:
         """Return the container with that name."""
         sql = "SELECT * FROM case_containers WHERE container = ?"
         row = self._database.query_one(sql, (name,))
-        return None if row is None else _case(row)
+        return None if row is None else _case_from_row(row)
 
     def save_case(self, case: ContainerCase) -> None:
         """Insert or update the container of a case.
@@ -100,12 +100,12 @@ class ContainerStore:
             (case.container, case.owner, case.name, case.host_id, case.path, json.dumps(own)),
         )
 
-    def bridges(self) -> list[tuple[Engine, str, int]]:
+    def list_bridges(self) -> list[tuple[EngineKind, str, int]]:
         """Return engine, address and port of the listeners for hooks."""
         rows = self._database.query_rows("SELECT * FROM container_bridges ORDER BY engine")
-        return [(Engine(row["engine"]), row["address"], row["port"]) for row in rows]
+        return [(EngineKind(row["engine"]), row["address"], row["port"]) for row in rows]
 
-    def save_bridge(self, engine: Engine, address: str, port: int) -> None:
+    def save_bridge(self, engine: EngineKind, address: str, port: int) -> None:
         """Insert or update the listener of an engine.
 
         @raise DiskFull: the disk is full.
@@ -113,29 +113,29 @@ class ContainerStore:
         sql = "INSERT OR REPLACE INTO container_bridges VALUES (?, ?, ?)"
         self._database.execute(sql, (engine.value, address, port))
 
-    def forget_case(self, container: str) -> None:
+    def delete_case(self, container: str) -> None:
         """Delete a container that is gone; if the disk is full, this is deferred."""
         sql = "DELETE FROM case_containers WHERE container = ?"
         self._database.execute_or_defer(("container of a case", container), sql, (container,))
 
 
-def _host(row: sqlite3.Row) -> ContainerHost:
+def _host_from_row(row: sqlite3.Row) -> ContainerHost:
     told: dict[str, Any] = json.loads(row["settings"])
     return ContainerHost(
         id=row["id"],
         label=row["label"],
         **{
             **told,
-            "engine": Engine(told["engine"]),
-            "resources": Resources(**told["resources"]),
-            "credentials": Credentials(told["credentials"]),
+            "engine": EngineKind(told["engine"]),
+            "resources": ResourceLimits(**told["resources"]),
+            "credentials": CredentialMode(told["credentials"]),
             "create_args": tuple(told["create_args"]),
             "exec_args": tuple(told["exec_args"]),
         },
     )
 
 
-def _case(row: sqlite3.Row) -> ContainerCase:
+def _case_from_row(row: sqlite3.Row) -> ContainerCase:
     own: dict[str, Any] = json.loads(row["own"])
     credentials = own.pop("credentials")
     return ContainerCase(
@@ -144,6 +144,6 @@ def _case(row: sqlite3.Row) -> ContainerCase:
         host_id=row["host_id"],
         container=row["container"],
         path=row["path"],
-        credentials=None if credentials is None else Credentials(credentials),
+        credentials=None if credentials is None else CredentialMode(credentials),
         **own,
     )

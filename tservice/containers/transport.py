@@ -11,17 +11,17 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.containers import kernel
-from tservice.containers.argv import Tongue
-from tservice.containers.fence import INNER
+from tservice.containers import procfs
+from tservice.containers.command_lines import EngineDialect
+from tservice.containers.isolation import SERVICE_FOLDER
 from tservice.mux.interface import MuxError
 from tservice.mux.local_transport import hold_listening_process
 from tservice.mux.tmux.sockets import SocketFolder, find_sockets, remove_entry
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
-SOCKETS = f"{INNER}/s"
+SOCKETS = f"{SERVICE_FOLDER}/s"
 """Folder of the servers' sockets inside."""
-LIBRARY = f"{INNER}/lib"
+LIBRARY = f"{SERVICE_FOLDER}/lib"
 """Folder inside with the files that servers are started with."""
 
 
@@ -34,7 +34,7 @@ class ContainerTransport:
     @ivar environ: the environment of the engine's command.
     """
 
-    tongue: Tongue
+    tongue: EngineDialect
     name: str
     extra: Sequence[str]
     first: Callable[[], int]
@@ -48,7 +48,7 @@ class ContainerTransport:
         # included.  All names are the keeper's, so none affects the engine itself.
         names = [os.fsdecode(name) for name in env]
         tmux = ["tmux", "-u", "-S", str(socket_path), *arguments]
-        argv = self.tongue.execute(self.name, tmux, carried=names, extra=self.extra)
+        argv = self.tongue.exec_command(self.name, tmux, passed_variables=names, extra=self.extra)
         return ChildSpec(argv=argv, env={**self.environ, **env})
 
     async def wait_until_ready(self) -> None:
@@ -58,18 +58,20 @@ class ContainerTransport:
         """Do nothing: the container is always reachable."""
 
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
-        return kernel.reach(self.folder / socket_path.name)
+        return procfs.probe_server(self.folder / socket_path.name)
 
     async def acquire_process(self, pid: int) -> HeldProcess | None:
-        return kernel.hold_inside(self.first(), pid)
+        return procfs.hold_inner_process(self.first(), pid)
 
     async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
         path = self.folder / socket_path.name
-        return await hold_listening_process(_ByMachine(self), lambda: kernel.listener(path))
+        return await hold_listening_process(
+            _MachinePidTransport(self), lambda: procfs.find_listener(path)
+        )
 
 
 @frozen
-class _ByMachine:
+class _MachinePidTransport:
     """Transport that takes process numbers of this machine, as the kernel reports them for a
     socket's peer.
     """
@@ -91,7 +93,7 @@ class _ByMachine:
         return await self.transport.check_reachability(socket_path)
 
     async def acquire_process(self, pid: int) -> HeldProcess | None:
-        return kernel.hold_of(pid, self.transport.first())
+        return procfs.hold_outer_process(pid, self.transport.first())
 
     async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
         return await self.transport.acquire_server(socket_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.containers.reach import Reach, Tried
+from tservice.containers.bridge_probe import BridgeProbe, BridgeProbeResult
 from tservice.core.doors.worker_pool import WorkerPool, WorkerPools
 from tservice.doctor.model import Category, Row, ToolStatus, ailment
 from tservice.doctor.registered import registered
@@ -17,14 +17,16 @@ from tservice.http.metrics import MetricSource, Values, make_gauge
 from tservice.store.database import Database
 
 
-def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature[DoctorService]:
+def build_doctor(
+    ground: Ground, *, clis: ICliRegistry, reach: BridgeProbe
+) -> Feature[DoctorService]:
     """Build the doctor; it needs no start, and its stop kills its child processes.
 
     The metrics also report the disk and the worker pools.
     """
 
     async def own() -> Sequence[Row]:
-        return [*ailments(ground.database, ground.doors), *bridge_rows(await reach.look())]
+        return [*ailments(ground.database, ground.doors), *bridge_rows(await reach.probe_bridges())]
 
     async def login() -> str:
         await ground.login.wait_known()
@@ -91,12 +93,12 @@ def ailments(database: Database, doors: WorkerPools) -> Sequence[Row]:
     return rows
 
 
-def bridge_rows(tried: Sequence[Tried]) -> Sequence[Row]:
+def bridge_rows(tried: Sequence[BridgeProbeResult]) -> Sequence[Row]:
     """Return rows that say, by engine, if containers reach the listener for their hooks."""
     return [_bridge_row(each) for each in tried]
 
 
-def _bridge_row(tried: Tried) -> Row:
+def _bridge_row(tried: BridgeProbeResult) -> Row:
     status, reason = ToolStatus.OK, tried.fault
     if reason is not None:
         status = ToolStatus.ERROR

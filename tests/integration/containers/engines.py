@@ -17,7 +17,7 @@ from tests.agents.netns import inside_network_of, loopback_only
 from tests.figures import tell
 from tests.integration.containers.dockerd import DOCKERD, Dockerd, RootlessDockerd
 from tests.integration.containers.images import PATH, PROGRAMS, pack
-from tservice.containers.model import Engine as EngineName
+from tservice.containers.model import EngineKind as EngineName
 
 Image = tuple[str, tuple[str, ...], str]
 """A name, programs, and which of them is the shell."""

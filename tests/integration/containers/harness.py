@@ -13,10 +13,10 @@ from twisted.internet import reactor
 
 from tests.integration.containers.engines import Podman, TestEngine, obstacle
 from tests.integration.mux.harness import CAPACITY, TmuxTestCase
-from tservice.containers import kernel
-from tservice.containers.argv import Box, Tongue
-from tservice.containers.folders import Folders
-from tservice.containers.model import Resources
+from tservice.containers import procfs
+from tservice.containers.command_lines import ContainerSpec, EngineDialect
+from tservice.containers.folders import ContainerFolders
+from tservice.containers.model import ResourceLimits
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
 from tservice.core.places.location import LocationKind
 from tservice.mux.interface import PaneSpec
@@ -38,8 +38,8 @@ class ContainerTestCase(TmuxTestCase):
 
     kind: ClassVar[type[TestEngine]] = Podman
     engine: ClassVar[TestEngine]
-    folders: ClassVar[Folders]
-    tongue: ClassVar[Tongue]
+    folders: ClassVar[ContainerFolders]
+    tongue: ClassVar[EngineDialect]
     first: ClassVar[int]
     programs: ClassVar[dict[str, Any]] = {}
 
@@ -51,20 +51,21 @@ class ContainerTestCase(TmuxTestCase):
         cls.engine = cls.kind()
         cls.addClassCleanup(cls.engine.close)
         cls.engine.image(IMAGE, **cls.programs)
-        cls.tongue = Tongue(cls.kind.name, str(cls.kind.program()))
-        cls.folders = Folders(cls.engine.folder / "containers")
+        cls.tongue = EngineDialect(cls.kind.name, str(cls.kind.program()))
+        cls.folders = ContainerFolders(cls.engine.folder / "containers")
         keeper = find_compiled_keeper(sys.executable)
         assert keeper is not None, "the keeper was not built"
         cls.folders.prepare_library([CONFIGURATION, keeper])
-        cls.folders.prepare(NAME, (os.geteuid(), os.getegid()))
+        cls.folders.prepare_container(NAME, (os.geteuid(), os.getegid()))
         workspace = cls.engine.folder / "workspace"
         workspace.mkdir()
-        box = Box(
-            name=NAME, image=IMAGE, resources=Resources(memory="256m", pids=256), network="none",
-            user=cls.tongue.user(os.geteuid(), os.getegid(), rootless=False),
-            mounts=cls.folders.mounts(NAME, str(workspace)), labels={},
+        box = ContainerSpec(
+            name=NAME, image=IMAGE, resources=ResourceLimits(memory="256m", pids=256),
+            network="none",
+            user=cls.tongue.user_arguments(os.geteuid(), os.getegid(), rootless=False),
+            mounts=cls.folders.list_mounts(NAME, str(workspace)), labels={},
         )  # fmt: skip
-        cls.engine.run(*cls.tongue.create(box)[1:])
+        cls.engine.run(*cls.tongue.create_command(box)[1:])
         cls.begin()
 
     @classmethod
@@ -86,7 +87,7 @@ class ContainerTestCase(TmuxTestCase):
         return mux
 
     def setup(self) -> LocalSetup:
-        folder = self.folders.sockets(NAME)
+        folder = self.folders.socket_folder(NAME)
         transport = ContainerTransport(
             tongue=self.tongue, name=NAME, extra=(), first=lambda: self.first, folder=folder,
             environ={os.fsencode(k): os.fsencode(v) for k, v in self.engine.environ.items()},
@@ -109,7 +110,7 @@ class ContainerTestCase(TmuxTestCase):
     async def clean(self) -> None:
         for mux in self.muxes:
             await mux.close()
-        for path in self.folders.sockets(NAME).glob("*.sock"):
+        for path in self.folders.socket_folder(NAME).glob("*.sock"):
             self.end_server(path)
             path.unlink(missing_ok=True)
         self.running.stop()
@@ -119,14 +120,14 @@ class ContainerTestCase(TmuxTestCase):
     def end_server(self, path: Path) -> None:
         """Kill whoever listens there."""
         try:
-            pid = kernel.listener(path)
+            pid = procfs.find_listener(path)
         except OSError:
             return
         os.kill(pid, 9)
 
     async def kill_inside(self, inner: int) -> None:
         """End a process by the number that it has inside."""
-        held = kernel.hold_inside(self.first, inner)
+        held = procfs.hold_inner_process(self.first, inner)
         assert held is not None, f"no process {inner} inside"
         await held.kill()
         held.close()

@@ -8,7 +8,7 @@ from tests.unit.access.accountcase import PASSWORD, AccountCase
 from tservice.access.account import AccountRole
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
-from tservice.containers.model import ContainerCase, ContainerHost, Engine
+from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
 
 
@@ -45,16 +45,16 @@ class IdTests(AccountCase):
     def test_removed_account_leaves_cases_and_containers_to_nobody(self) -> None:
         cases = CaseStore(self.database)
         containers = ContainerStore(self.database, lambda: "s")
-        containers.save_host(ContainerHost(id="h", label="h", engine=Engine.DOCKER, image="i"))
+        containers.save_host(ContainerHost(id="h", label="h", engine=EngineKind.DOCKER, image="i"))
         cases.save_row(CaseRow(owner="bob", name="shop", path="/srv/shop", created_at=1))
         box = ContainerCase(owner="bob", name="shop", container="c", host_id="h", path="/srv/shop")
         containers.save_case(box)
         self.accounts.remove_account("bob")
         self.make()
         self.assertEqual([], cases.list_rows("bob"))
-        self.assertIsNone(containers.case("bob", "shop"))
+        self.assertIsNone(containers.find_case("bob", "shop"))
         # Its sessions go on: their place is known by the container.
-        self.assertIsNotNone(containers.container("c"))
+        self.assertIsNotNone(containers.find_by_container("c"))
         cases.save_row(CaseRow(owner="bob", name="shop", created_at=2))
 
     def test_last_thousand_removed_accounts_are_remembered(self) -> None:

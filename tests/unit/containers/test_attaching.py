@@ -8,8 +8,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.rig import begin
 from tservice.cases.interfaces import ContainerSettings
-from tservice.containers.boxes import Boxes
-from tservice.containers.model import ContainerHost, Engine
+from tservice.containers.model import ContainerHost, EngineKind
+from tservice.containers.registry import ContainerRegistry
 from tservice.containers.service import ContainerService
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import ErrorCode, ServiceError
@@ -17,9 +17,9 @@ from tservice.core.errors import ErrorCode, ServiceError
 
 class AttachTests(SynchronousTestCase):
     def setUp(self) -> None:
-        host = ContainerHost(id="local", label="here", engine=Engine.PODMAN, image="debian")
+        host = ContainerHost(id="local", label="here", engine=EngineKind.PODMAN, image="debian")
         self.store = mock.Mock(ContainerStore, host=mock.Mock(return_value=host))
-        self.boxes = mock.Mock(Boxes)
+        self.boxes = mock.Mock(ContainerRegistry)
         self.boxes.free_name.return_value = "box-one"
         self.service = ContainerService(
             store=self.store,

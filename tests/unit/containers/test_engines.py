@@ -10,35 +10,35 @@ from pathlib import Path
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers.answers import (
-    Happening,
-    Seen,
-    State,
-    Usage,
-    read_happening,
-    read_image,
-    read_rootless,
-    read_seen,
-    read_usage,
-    read_version,
-)
-from tservice.containers.argv import Box, Mount, Tongue
-from tservice.containers.child import Done
-from tservice.containers.engine import Engine as AskedEngine
+from tservice.containers.command_lines import BindMount, ContainerSpec, EngineDialect
+from tservice.containers.command_runner import EngineCommandResult
+from tservice.containers.engine import EngineClient as AskedEngine
 from tservice.containers.engine import EngineError
-from tservice.containers.model import Engine, Resources, id_from
-from tservice.containers.probe import MARK, SCRIPT, read_inside
+from tservice.containers.engine_output import (
+    ContainerEvent,
+    ContainerSnapshot,
+    ContainerState,
+    ContainerUsage,
+    parse_containers,
+    parse_event,
+    parse_image,
+    parse_rootless,
+    parse_usage,
+    parse_version,
+)
+from tservice.containers.image_probe import MARK, SCRIPT, parse_contents
+from tservice.containers.model import EngineKind, ResourceLimits, make_host_id
 
 RECORDED = Path(__file__).with_name("recorded")
-BOX = Box(
+BOX = ContainerSpec(
     name="service-case-a",
     image="i:1",
-    resources=Resources(memory="1g", cpus=0.5, pids=64),
+    resources=ResourceLimits(memory="1g", cpus=0.5, pids=64),
     network="none",
     user=["--user", "1000:100"],
     mounts=[
-        Mount(source="/w s", target="/workspace", writable=True),
-        Mount(source="/l", target="/lib"),
+        BindMount(source="/w s", target="/workspace", writable=True),
+        BindMount(source="/l", target="/lib"),
     ],
     labels={"service": "s", "case": "a"},
     extra=("--env", "A=b"),
@@ -59,21 +59,21 @@ def recorded(name: str) -> str:
 
 
 class TongueTests(SynchronousTestCase):
-    docker = Tongue(Engine.DOCKER, "/usr/bin/docker", "far")
-    podman = Tongue(Engine.PODMAN, "/usr/bin/podman")
+    docker = EngineDialect(EngineKind.DOCKER, "/usr/bin/docker", "far")
+    podman = EngineDialect(EngineKind.PODMAN, "/usr/bin/podman")
 
     def test_create(self) -> None:
         """The fence is whole, what is added comes before the image, and nothing behind it."""
-        words = self.podman.create(BOX)
+        words = self.podman.create_command(BOX)
         told = [word.replace("/w s", "/w_s") for word in words[1:-1]]
         self.assertEqual(CREATE.split(), [*told, "STAY"])
 
     def test_a_context_is_said_first(self) -> None:
         self.assertEqual(
-            ["/usr/bin/docker", "--context", "far", "start", "c"], self.docker.start("c")
+            ["/usr/bin/docker", "--context", "far", "start", "c"], self.docker.start_command("c")
         )
-        far = Tongue(Engine.PODMAN, "/p", "far")
-        self.assertEqual(["/p", "--connection", "far", "start", "c"], far.start("c"))
+        far = EngineDialect(EngineKind.PODMAN, "/p", "far")
+        self.assertEqual(["/p", "--connection", "far", "start", "c"], far.start_command("c"))
 
     def test_who_it_is_inside(self) -> None:
         """The number that stands outside for whom the workspace belongs to."""
@@ -83,16 +83,18 @@ class TongueTests(SynchronousTestCase):
             (self.docker, False, "--userns host --user 1000:100"),
             (self.docker, True, "--user 0:0"),
         ):
-            self.assertEqual(words.split(), tongue.user(1000, 100, rootless=rootless))
+            self.assertEqual(words.split(), tongue.user_arguments(1000, 100, rootless=rootless))
 
     def test_values_stand_on_no_command_line(self) -> None:
-        words = self.podman.execute("c", ["tmux", "-V"], carried=["SECRET"], extra=["-e", "A=b"])
+        words = self.podman.exec_command(
+            "c", ["tmux", "-V"], passed_variables=["SECRET"], extra=["-e", "A=b"]
+        )
         self.assertEqual(
             "exec --interactive --workdir / -e A=b --env SECRET c tmux -V", " ".join(words[1:])
         )
 
     def test_both_are_spoken_to_alike(self) -> None:
-        docker = Tongue(Engine.DOCKER, "/usr/bin/podman")
+        docker = EngineDialect(EngineKind.DOCKER, "/usr/bin/podman")
         for ask in (
             lambda it: it.create(BOX),
             lambda it: it.inspect(["a"]),
@@ -106,34 +108,34 @@ class TongueTests(SynchronousTestCase):
             self.assertEqual(ask(self.podman), ask(docker))
 
     def test_events_begin_at_a_moment(self) -> None:
-        words = self.podman.events("s", 1748773231007)
+        words = self.podman.events_command("s", 1748773231007)
         self.assertEqual("1748773231.007", words[words.index("--since") + 1])
 
     def test_ids_are_made_of_labels(self) -> None:
-        self.assertEqual("my-box", id_from(" My Box!", ()))
-        self.assertEqual("my-box-3", id_from("my box", ("my-box", "my-box-2")))
-        self.assertEqual("buro", id_from("B\u00fcro", ()))
-        self.assertEqual("host-2", id_from("\u6784\u5efa\u673a", ("host",)))
+        self.assertEqual("my-box", make_host_id(" My Box!", ()))
+        self.assertEqual("my-box-3", make_host_id("my box", ("my-box", "my-box-2")))
+        self.assertEqual("buro", make_host_id("B\u00fcro", ()))
+        self.assertEqual("host-2", make_host_id("\u6784\u5efa\u673a", ("host",)))
 
 
 class AnswerTests(SynchronousTestCase):
     def test_versions(self) -> None:
-        self.assertEqual("4.3.1", read_version(Engine.PODMAN, recorded("podman-version.json")))
+        self.assertEqual("4.3.1", parse_version(EngineKind.PODMAN, recorded("podman-version.json")))
         self.assertEqual(
-            "20.10.24+dfsg1", read_version(Engine.DOCKER, recorded("docker-version.json"))
+            "20.10.24+dfsg1", parse_version(EngineKind.DOCKER, recorded("docker-version.json"))
         )
         # The client alone answers where the daemon does not run.
         alone = json.dumps({"Client": {"Version": "28.2.2"}, "Server": None})
-        self.assertIsNone(read_version(Engine.DOCKER, alone))
+        self.assertIsNone(parse_version(EngineKind.DOCKER, alone))
         for text in ("", "[]", "{}", "no json"):
-            self.assertIsNone(read_version(Engine.PODMAN, text))
+            self.assertIsNone(parse_version(EngineKind.PODMAN, text))
 
     def test_containers(self) -> None:
         """Podman lays its answer out over lines and in a list, docker does neither."""
         for engine in ("podman", "docker"):
-            (seen,) = read_seen(recorded(f"{engine}-inspect.json"))
+            (seen,) = parse_containers(recorded(f"{engine}-inspect.json"))
             self.assertEqual("service-case-boxed", seen.name)
-            self.assertIs(State.RUNNING, seen.state)
+            self.assertIs(ContainerState.RUNNING, seen.state)
             self.assertGreater(seen.pid, 1)
             self.assertEqual({"service": "s", "owner": "", "case": "boxed"}, dict(seen.labels))
             self.assertEqual("localhost/sessions:1", seen.image)
@@ -145,7 +147,7 @@ class AnswerTests(SynchronousTestCase):
 
         def gateway(networks: object) -> str | None:
             settings = {"Gateway": "", "Networks": networks}
-            (seen,) = read_seen(json.dumps({"State": {}, "NetworkSettings": settings}))
+            (seen,) = parse_containers(json.dumps({"State": {}, "NetworkSettings": settings}))
             return seen.gateway
 
         for name in ("bridge", "podman"):
@@ -164,67 +166,70 @@ class AnswerTests(SynchronousTestCase):
             ("running", 0, True),
         ):
             state = {"Status": status, "ExitCode": exit_code, "OOMKilled": True}
-            (seen,) = read_seen(json.dumps({"State": state}))
+            (seen,) = parse_containers(json.dumps({"State": state}))
             self.assertEqual(oom, seen.oom, (status, exit_code))
 
     def test_warnings_between_answers_are_passed_over(self) -> None:
         text = 'WARN[0000] {odd}\n{"State": {"Status": "exited", "ExitCode": 137}, "Name": "/a"}\n'
-        (seen,) = read_seen(text)
-        self.assertEqual(("a", State.EXITED, 137), (seen.name, seen.state, seen.exit_code))
+        (seen,) = parse_containers(text)
+        self.assertEqual(("a", ContainerState.EXITED, 137), (seen.name, seen.state, seen.exit_code))
 
     def test_usage(self) -> None:
         self.assertEqual(
-            Usage(memory=1_425_000, cpu=5.84, pids=3), read_usage(recorded("podman-stats.json"))
+            ContainerUsage(memory=1_425_000, cpu=5.84, pids=3),
+            parse_usage(recorded("podman-stats.json")),
         )
         self.assertEqual(
-            Usage(memory=int(1.527 * 2**20), cpu=0.0, pids=3),
-            read_usage(recorded("docker-stats.json")),
+            ContainerUsage(memory=int(1.527 * 2**20), cpu=0.0, pids=3),
+            parse_usage(recorded("docker-stats.json")),
         )
         self.assertEqual(
-            Usage(memory=None, cpu=None, pids=None), read_usage('{"MemUsage": "-- / --"}')
+            ContainerUsage(memory=None, cpu=None, pids=None), parse_usage('{"MemUsage": "-- / --"}')
         )
-        self.assertIsNone(read_usage(""))
+        self.assertIsNone(parse_usage(""))
 
     def test_events(self) -> None:
         for engine, more in (("podman", ()), ("docker", ("oom", "destroy"))):
-            told = [read_happening(line) for line in recorded(f"{engine}-events.json").splitlines()]
+            told = [parse_event(line) for line in recorded(f"{engine}-events.json").splitlines()]
             actions = {each.action for each in told if each is not None}
             self.assertEqual({"start", "pause", "unpause", "kill", "die", *more}, actions)
             self.assertEqual({"service-case-boxed"}, {each.name for each in told if each})
         self.assertEqual(
-            Happening(name="c", action="exec_create"),
-            read_happening('{"Action": "exec_create: sh", "Actor": {"Attributes": {"name": "c"}}}'),
+            ContainerEvent(name="c", action="exec_create"),
+            parse_event('{"Action": "exec_create: sh", "Actor": {"Attributes": {"name": "c"}}}'),
         )
         for line in ("", "{}", '{"Name": 3}', '{"Name": "' + "x" * 10):
-            self.assertIsNone(read_happening(line))
+            self.assertIsNone(parse_event(line))
 
     def test_images(self) -> None:
         self.assertEqual(
             ("sha256:1", {"containerfile": "d"}),
-            read_image('{"Id": "sha256:1", "Config": {"Labels": {"tservice.containerfile": "d"}}}'),
+            parse_image(
+                '{"Id": "sha256:1", "Config": {"Labels": {"tservice.containerfile": "d"}}}'
+            ),
         )
-        self.assertEqual(("1", {}), read_image('{"Id": "1", "Config": {"Labels": null}}'))
-        self.assertIsNone(read_image("[]"))
+        self.assertEqual(("1", {}), parse_image('{"Id": "1", "Config": {"Labels": null}}'))
+        self.assertIsNone(parse_image("[]"))
 
     def test_who_runs_without_root(self) -> None:
-        self.assertTrue(read_rootless('{"host": {"security": {"rootless": true}}}'))
-        self.assertFalse(read_rootless('{"host": {"security": {"rootless": false}}}'))
-        self.assertTrue(read_rootless('{"SecurityOptions": ["name=seccomp", "name=rootless"]}'))
-        self.assertFalse(read_rootless('{"SecurityOptions": null}'))
+        self.assertTrue(parse_rootless('{"host": {"security": {"rootless": true}}}'))
+        self.assertFalse(parse_rootless('{"host": {"security": {"rootless": false}}}'))
+        self.assertTrue(parse_rootless('{"SecurityOptions": ["name=seccomp", "name=rootless"]}'))
+        self.assertFalse(parse_rootless('{"SecurityOptions": null}'))
         profile = '{"SecurityOptions": ["name=seccomp,profile=/home/rootless/seccomp.json"]}'
-        self.assertFalse(read_rootless(profile))
+        self.assertFalse(parse_rootless(profile))
 
 
 class MissingTests(SynchronousTestCase):
     """An engine that does not answer is not one that knows of no such container."""
 
-    def look(self, said: str) -> Deferred[dict[str, Seen]]:
+    def look(self, said: str) -> Deferred[dict[str, ContainerSnapshot]]:
         class Runs:
-            async def run(self, argv: object, *, seconds: float = 0) -> Done:
-                return Done(status=1, out="", said=said)
+            async def run(self, argv: object, *, seconds: float = 0) -> EngineCommandResult:
+                return EngineCommandResult(status=1, output="", error_text=said)
 
-        engine = AskedEngine(Tongue(Engine.DOCKER, "/usr/bin/docker"), Runs())
-        return Deferred.fromCoroutine(engine.look(["a"]))
+        engine = AskedEngine(EngineDialect(EngineKind.DOCKER, "/usr/bin/docker"), Runs())
+        return Deferred.fromCoroutine(engine.inspect_containers(["a"]))
 
     def test_missing(self) -> None:
         for said in (
@@ -254,14 +259,16 @@ class KilledTests(SynchronousTestCase):
         asked: list[list[str]] = []
 
         class Runs:
-            async def run(self, argv: Sequence[str], *, seconds: float = 0) -> Done:
+            async def run(self, argv: Sequence[str], *, seconds: float = 0) -> EngineCommandResult:
                 asked.append([*argv[1:]])
                 if argv[1] == "events":
-                    return Done(status=0, out=kills, said="")
-                return Done(status=0, out=json.dumps({"Name": "/a", "State": told}), said="")
+                    return EngineCommandResult(status=0, output=kills, error_text="")
+                return EngineCommandResult(
+                    status=0, output=json.dumps({"Name": "/a", "State": told}), error_text=""
+                )
 
-        engine = AskedEngine(Tongue(Engine.DOCKER, "/usr/bin/docker"), Runs())
-        found = self.successResultOf(Deferred.fromCoroutine(engine.look(["a"])))
+        engine = AskedEngine(EngineDialect(EngineKind.DOCKER, "/usr/bin/docker"), Runs())
+        found = self.successResultOf(Deferred.fromCoroutine(engine.inspect_containers(["a"])))
         if len(asked) > 1:
             words = asked[1]
             span = [words[words.index(each) + 1] for each in ("--since", "--until")]
@@ -279,7 +286,7 @@ class KilledTests(SynchronousTestCase):
 
 class ProbeTests(SynchronousTestCase):
     def test_what_is_inside(self) -> None:
-        found = read_inside(
+        found = parse_contents(
             f"{MARK}PATH=/bin:/usr/bin\nTMUX=tmux 3.3a\n/bin/sh\n/usr/bin/sh\n/usr/bin/x\n"
         )
         self.assertEqual(("/bin:/usr/bin", None), (found.path, found.fault))
@@ -290,12 +297,12 @@ class ProbeTests(SynchronousTestCase):
     def test_what_cannot_be_read_there(self) -> None:
         path = "/home/agent/.codex/auth.json"
         printed = f"{MARK}PATH=/bin\nTMUX=tmux 3.3a\nCLOSED={path}\n/bin/sh\n"
-        (warning,) = read_inside(printed).warnings
+        (warning,) = parse_contents(printed).warnings
         self.assertIn(f"{path}, the agent's credentials, cannot be read", warning)
 
     def test_noise_before_the_answer_is_skipped(self) -> None:
         noise = "Welcome!\nPATH=/wrong\nTMUX=tmux 1.8\n/wrong/x\nno line end: "
-        found = read_inside(f"{noise}{MARK}PATH=/bin\nTMUX=tmux 3.3a\n/bin/sh\n")
+        found = parse_contents(f"{noise}{MARK}PATH=/bin\nTMUX=tmux 3.3a\n/bin/sh\n")
         self.assertEqual(("/bin", None), (found.path, found.fault))
         self.assertEqual({"sh": "/bin/sh"}, dict(found.programs))
 
@@ -313,7 +320,7 @@ class ProbeTests(SynchronousTestCase):
         told = subprocess.run(
             ["/bin/sh", "-c", f"echo noise; {SCRIPT}"], env=env, check=True, capture_output=True
         )
-        found = read_inside(told.stdout.decode())
+        found = parse_contents(told.stdout.decode())
         folders = [versions / "v22.10.0/bin", versions / "v9.1.0/bin", home / ".bun/bin"]
         mine = [folder for folder in found.path.split(":") if folder.startswith(str(home))]
         self.assertEqual([str(folder) for folder in folders], mine)
@@ -322,7 +329,7 @@ class ProbeTests(SynchronousTestCase):
         self.assertEqual(str(folders[2] / "own-.bun"), found.programs["own-.bun"])
 
     def test_what_is_missing(self) -> None:
-        self.assertIn("has no tmux", str(read_inside(f"{MARK}PATH=/bin\n").fault))
-        self.assertIn("tmux 3.1c", str(read_inside(f"{MARK}TMUX=tmux 3.1c\n").fault))
+        self.assertIn("has no tmux", str(parse_contents(f"{MARK}PATH=/bin\n").fault))
+        self.assertIn("tmux 3.1c", str(parse_contents(f"{MARK}TMUX=tmux 3.1c\n").fault))
         for good in ("3.2", "3.5a", "next-3.6", "4.0"):
-            self.assertIsNone(read_inside(f"{MARK}TMUX=tmux {good}\n").fault, good)
+            self.assertIsNone(parse_contents(f"{MARK}TMUX=tmux {good}\n").fault, good)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers.folders import opened, put_credentials
+from tservice.containers.folders import open_folder, put_credentials
 
 NAME = ".local/share/opencode/auth.json"
 
@@ -21,7 +21,7 @@ class CredentialTests(SynchronousTestCase):
         self.file = self.home / NAME
 
     def put(self, *, mounted: bool = False) -> None:
-        with opened(self.home) as home:
+        with open_folder(self.home) as home:
             put_credentials(home, {NAME: b"" if mounted else b"ours"}, mounted=mounted)
 
     def test_what_is_there_stays(self) -> None:

@@ -12,13 +12,13 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers.argv import Tongue
-from tservice.containers.child import Done
-from tservice.containers.engine import Engine
-from tservice.containers.folders import Folders
-from tservice.containers.images import CONTAINERFILE, LOG_LINES, Images
+from tservice.containers.command_lines import EngineDialect
+from tservice.containers.command_runner import EngineCommandResult
+from tservice.containers.engine import EngineClient
+from tservice.containers.folders import ContainerFolders
+from tservice.containers.images import CONTAINERFILE, LOG_LINES, ImageBuilder
 from tservice.containers.model import DEFAULT_IMAGE, ContainerHost
-from tservice.containers.model import Engine as EngineName
+from tservice.containers.model import EngineKind as EngineName
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 
@@ -57,11 +57,11 @@ class Runs:
     def __init__(self) -> None:
         self.label: str | None = None
 
-    async def run(self, argv: Any, *, seconds: float = 0) -> Done:
+    async def run(self, argv: Any, *, seconds: float = 0) -> EngineCommandResult:
         if self.label is None:
-            return Done(status=125, out="[]", said="Error: no such image")
+            return EngineCommandResult(status=125, output="[]", error_text="Error: no such image")
         found = {"Id": "1", "Config": {"Labels": {"tservice.containerfile": self.label}}}
-        return Done(status=0, out=json.dumps(found), said="")
+        return EngineCommandResult(status=0, output=json.dumps(found), error_text="")
 
 
 class ImageTests(SynchronousTestCase):
@@ -71,19 +71,19 @@ class ImageTests(SynchronousTestCase):
         self.told: list[Event] = []
         self.hub.subscribe(self.told.append)
         base = Path(self.mktemp())
-        self.folders = Folders(base / "containers")
+        self.folders = ContainerFolders(base / "containers")
         base.mkdir()
         here: Any = self
-        self.images = Images(
+        self.images = ImageBuilder(
             clock=self.clock, processes=here, environ={}, hub=self.hub, folders=self.folders
         )
-        self.engine = Engine(Tongue(EngineName.PODMAN, "/usr/bin/podman"), self.runs)
+        self.engine = EngineClient(EngineDialect(EngineName.PODMAN, "/usr/bin/podman"), self.runs)
 
     def spawnProcess(self, protocol: Any, program: str, argv: list[str], **_: Any) -> None:
         self.children.append(Child(protocol, argv))
 
     def ensure(self, image: str = DEFAULT_IMAGE) -> Deferred[None]:
-        return Deferred.fromCoroutine(self.images.ensure(HOST, self.engine, image))
+        return Deferred.fromCoroutine(self.images.ensure_image(HOST, self.engine, image))
 
     def names(self) -> list[str]:
         return [event.name.value.removeprefix("container:imageBuild") for event in self.told]
@@ -114,7 +114,7 @@ class ImageTests(SynchronousTestCase):
         self.assertEqual((50, "half a line"), (last.percent, last.line))  # type: ignore[attr-defined]
         self.assertEqual(
             (False, ["STEP 1/4: FROM debian", "STEP 2/4: RUN x", "half a line"]),
-            self.images.log("h"),
+            self.images.get_log("h"),
         )
 
     def test_as_it_is(self) -> None:
@@ -141,20 +141,20 @@ class ImageTests(SynchronousTestCase):
 
     def test_cancelled(self) -> None:
         work = self.ensure()
-        self.images.cancel("h")
+        self.images.cancel_build("h")
         self.assertIn("cancelled", self.refused(work))
         self.assertEqual(["Started", "Failed"], self.names())
-        error = self.assertRaises(ServiceError, self.images.cancel, "h")
+        error = self.assertRaises(ServiceError, self.images.cancel_build, "h")
         self.assertIs(ErrorCode.NOT_FOUND, error.code)
 
     def test_what_is_kept_and_told_is_bounded(self) -> None:
         work = self.ensure()
         for number in range(LOG_LINES + 10):
             self.children[0].prints(f"{number} {'x' * 5000}\n")
-        running, lines = self.images.log("h")
+        running, lines = self.images.get_log("h")
         self.assertEqual((True, LOG_LINES, 500), (running, len(lines), len(lines[0])))
         self.assertLessEqual(self.names().count("Progress"), 1)
         self.clock.advance(1801)
         self.assertIn("did not finish", self.refused(work))
-        self.images.forget("h")
-        self.assertEqual((False, []), self.images.log("h"))
+        self.images.forget_host("h")
+        self.assertEqual((False, []), self.images.get_log("h"))

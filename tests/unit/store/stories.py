@@ -27,7 +27,7 @@ from tservice.audit.model import BOUNDS, ORDINARY, AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
-from tservice.containers.model import ContainerCase, ContainerHost, Engine
+from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
 from tservice.core.places.location import OWN_LOCATION
 from tservice.core.scopes import Scope
@@ -441,7 +441,7 @@ def _webviews(world: World) -> Sequence[Step]:
 
 def _containers(world: World) -> Sequence[Step]:
     store = ContainerStore(world.database, lambda: "s")
-    host = ContainerHost(id="h", label="H", engine=Engine.PODMAN, image="i")
+    host = ContainerHost(id="h", label="H", engine=EngineKind.PODMAN, image="i")
     case = ContainerCase(owner="ann", name="a", host_id="h", container="c", path="/a")
     return [
         Step(name="named", do=store.service_id),
@@ -449,9 +449,9 @@ def _containers(world: World) -> Sequence[Step]:
         Step(name="other", do=lambda: store.save_host(evolve(host, id="g"))),
         Step(name="changed", do=lambda: store.save_host(evolve(host, label="I")), needs="host"),
         Step(name="case", do=lambda: store.save_case(case), needs="host"),
-        Step(name="forgotten", do=lambda: store.forget_case("c"), owed=True, needs="case"),
-        Step(name="removed", do=lambda: store.forget_host("g"), needs="other"),
-        Step(name="bridge", do=lambda: store.save_bridge(Engine.PODMAN, "10.0.0.1", 5)),
+        Step(name="forgotten", do=lambda: store.delete_case("c"), owed=True, needs="case"),
+        Step(name="removed", do=lambda: store.delete_host("g"), needs="other"),
+        Step(name="bridge", do=lambda: store.save_bridge(EngineKind.PODMAN, "10.0.0.1", 5)),
     ]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from twisted.internet.interfaces import IDelayedCall, IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.containers.answers import Happening, read_happening
-from tservice.containers.child import OneRun
+from tservice.containers.command_runner import EngineProcess
+from tservice.containers.engine_output import ContainerEvent, parse_event
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.process.parent_death import find_parent_death_prefix
@@ -20,7 +20,7 @@ AGAIN_SECONDS = 2.0
 LONGEST_LINE = 256 * 1024
 
 
-class EngineEvents:
+class EngineEventStream:
     """Event stream of one engine.  It is restarted when it ends, for instance with the engine.
 
     @param environ: the environment of the engines' commands.
@@ -40,23 +40,23 @@ class EngineEvents:
         environ: dict[str, str],
         *,
         argv: Callable[[int], Sequence[str]],
-        heard: Callable[[Happening], None],
-        begun: Callable[[], None],
-        matters: Callable[[], bool],
+        on_event: Callable[[ContainerEvent], None],
+        on_start: Callable[[], None],
+        is_needed: Callable[[], bool],
     ) -> None:
         self._clock, self._processes, self._environ = clock, processes, environ
-        self._argv, self._heard = argv, heard
-        self._begun, self._matters = begun, matters
-        self._run: OneRun | None = None
+        self._argv, self._heard = argv, on_event
+        self._begun, self._matters = on_start, is_needed
+        self._run: EngineProcess | None = None
         self._again: IDelayedCall | None = None
         self._over = False
         self._rest, self._fault = b"", ""
 
-    def listen(self) -> None:
+    def follow_events(self) -> None:
         """Follow events from now on; harmless if this is done already."""
         if self._over or self._run is not None or self._again is not None:
             return
-        spawn_logged(self._listen(), self._log, "following the events of a container engine")
+        spawn_logged(self._run_stream(), self._log, "following the events of a container engine")
 
     def stop(self) -> None:
         """Stop following events."""
@@ -65,37 +65,37 @@ class EngineEvents:
         if self._run is not None:
             self._run.kill()
 
-    async def _listen(self) -> None:
-        self._rest, run = b"", OneRun(self._received)
+    async def _run_stream(self) -> None:
+        self._rest, run = b"", EngineProcess(self._handle_data)
         try:
             # It never ends by itself, and uses 40 MB.
             argv = [*find_parent_death_prefix(self._environ), *self._argv(now_ms(self._clock))]
             self._run = run
             self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
             self._begun()
-            self._complain((await run.ended).said)
+            self._log_fault((await run.ended).error_text)
         except (ServiceError, OSError) as error:
-            self._complain(str(error))
+            self._log_fault(str(error))
         finally:
             self._run = None
             if not self._over:
-                self._again = self._clock.callLater(AGAIN_SECONDS, self._once_more)
+                self._again = self._clock.callLater(AGAIN_SECONDS, self._restart_stream)
 
-    def _once_more(self) -> None:
+    def _restart_stream(self) -> None:
         self._again = None
         if self._matters():
-            self.listen()
+            self.follow_events()
 
-    def _complain(self, fault: str) -> None:
+    def _log_fault(self, fault: str) -> None:
         """Log a fault, once for consecutive attempts with the same one."""
         if fault and fault != self._fault:
             self._log.info("the events of a container engine: {fault}", fault=fault)
         self._fault = fault
 
-    def _received(self, data: bytes) -> None:
+    def _handle_data(self, data: bytes) -> None:
         *lines, rest = (self._rest + data).split(b"\n")
         self._rest = rest[-LONGEST_LINE:]
         for line in lines:
-            told = read_happening(line.decode(errors="replace"))
+            told = parse_event(line.decode(errors="replace"))
             if told is not None:
                 self._heard(told)

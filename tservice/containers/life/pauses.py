@@ -11,12 +11,12 @@ from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import ISessions, Session, SessionStatus
 
 PAUSED = "its container is paused"
-AGAIN = "its container runs again"
+RESUMED = "its container runs again"
 
 _MEANT = {EventName.SESSION_IDLE: SessionStatus.IDLE, EventName.SESSION_WORKING: SessionStatus.BUSY}
 
 
-class Pauses:
+class PauseReporter:
     """Sessions in paused containers.
 
     A status that is found during the pause, for instance by a start timer, is reported after it.
@@ -34,40 +34,40 @@ class Pauses:
         # The status of each session without the pause.
         self._otherwise: dict[str, SessionStatus] = {}
 
-    def begins(self, session: Session) -> None:
+    def report_pause(self, session: Session) -> None:
         """Report the pause; harmless if it is reported already."""
         if session.id not in self._otherwise:
             self._otherwise[session.id] = session.status
-        self._say(session.id)
+        self._report_paused_status(session.id)
 
-    def ends(self, session: Session) -> None:
+    def report_resume(self, session: Session) -> None:
         """Report the end of a pause, also one that an earlier run of the service reported."""
         self._timers.cancel_timer(session.id)
         status = self._otherwise.pop(session.id, None)
         if status is not None or session.status_reason == PAUSED:
-            self._update(session, status or session.status, AGAIN)
+            self._update_status(session, status or session.status, RESUMED)
 
-    def heard(self, event: Event) -> None:
+    def handle_event(self, event: Event) -> None:
         """Remember a status event of a paused session, and correct the status afterwards."""
         name = event.session_id
         if name is None or name not in self._otherwise:
             return
         self._otherwise[name] = _MEANT.get(event.name, self._otherwise[name])
         # Other subscribers receive the event before the status is corrected.
-        self._timers.schedule_call(name, 0, self._say, name)
+        self._timers.schedule_call(name, 0, self._report_paused_status, name)
 
     def stop(self) -> None:
         """Stop reporting."""
         self._timers.cancel_all()
 
-    def _say(self, session_id: str) -> None:
+    def _report_paused_status(self, session_id: str) -> None:
         session = self._get(session_id)
         if session is None or session.pid is None:
             self._otherwise.pop(session_id, None)
         elif (session.status, session.status_reason) != (SessionStatus.IDLE, PAUSED):
-            self._update(session, SessionStatus.IDLE, PAUSED)
+            self._update_status(session, SessionStatus.IDLE, PAUSED)
 
-    def _update(self, session: Session, status: SessionStatus, reason: str) -> None:
+    def _update_status(self, session: Session, status: SessionStatus, reason: str) -> None:
         self._sessions().update_record(
             session.id, durable=False, status=status, status_reason=reason
         )

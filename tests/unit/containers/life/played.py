@@ -12,16 +12,16 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers import kernel
-from tservice.containers.answers import Seen, State
-from tservice.containers.argv import Tongue
-from tservice.containers.engine import Engine
-from tservice.containers.life.watch import (
-    Watch,
+from tservice.containers import procfs
+from tservice.containers.command_lines import EngineDialect
+from tservice.containers.engine import EngineClient
+from tservice.containers.engine_output import ContainerSnapshot, ContainerState
+from tservice.containers.life.watcher import (
+    ContainerWatcher,
 )
+from tservice.containers.location import case_location
 from tservice.containers.model import ContainerCase, ContainerHost
-from tservice.containers.model import Engine as EngineName
-from tservice.containers.place import place_of
+from tservice.containers.model import EngineKind as EngineName
 from tservice.core.errors import not_found, operation_failed
 from tservice.core.event_payloads import OccurrencePayload, SessionExited, SessionPayload
 from tservice.core.events import Event, EventHub, EventName
@@ -33,11 +33,12 @@ BOX = "service-case-boxed"
 HOST = ContainerHost(id="h", label="H", engine=EngineName.DOCKER, image="i:1")
 CASE = ContainerCase(owner="", name="web", host_id="h", container=BOX, path="/srv/web")
 OTHER = evolve(CASE, container="other")
-SEEN = Seen(
-    id="5f1c", name=BOX, state=State.RUNNING, pid=7, image="i:1", created=0, exit_code=0, oom=False,
+SEEN = ContainerSnapshot(
+    id="5f1c", name=BOX, state=ContainerState.RUNNING, pid=7, image="i:1", created=0, exit_code=0,
+    oom=False,
     labels={},
 )  # fmt: skip
-STOOD = evolve(SEEN, state=State.EXITED, pid=0)
+STOOD = evolve(SEEN, state=ContainerState.EXITED, pid=0)
 
 
 class Sessions:
@@ -94,8 +95,8 @@ class Hosts:
     def get(self, host_id: str) -> ContainerHost:
         return HOST
 
-    def engine(self, host: ContainerHost) -> Engine:
-        return Engine(Tongue(host.engine, "/usr/bin/docker"), cast(Any, None))
+    def engine(self, host: ContainerHost) -> EngineClient:
+        return EngineClient(EngineDialect(host.engine, "/usr/bin/docker"), cast(Any, None))
 
 
 class Boxes:
@@ -106,13 +107,16 @@ class Boxes:
     """
 
     def __init__(self) -> None:
-        self.seen: dict[str, Seen] | None = {BOX: SEEN, "other": evolve(SEEN, name="other")}
+        self.seen: dict[str, ContainerSnapshot] | None = {
+            BOX: SEEN,
+            "other": evolve(SEEN, name="other"),
+        }
         self.held: Deferred[None] | None = None
 
     def first(self, container: str) -> int:
         return 7
 
-    async def look_at(self, cases: list[ContainerCase]) -> dict[str, Seen]:
+    async def look_at(self, cases: list[ContainerCase]) -> dict[str, ContainerSnapshot]:
         if self.seen is None:
             raise operation_failed("cannot connect to the docker daemon")
         seen = dict(self.seen)
@@ -120,7 +124,7 @@ class Boxes:
             await self.held
         return {case.container: seen[case.container] for case in cases if case.container in seen}
 
-    async def look(self, case: ContainerCase) -> Seen | None:
+    async def look(self, case: ContainerCase) -> ContainerSnapshot | None:
         return (await self.look_at([case])).get(case.container)
 
 
@@ -163,7 +167,7 @@ class WatchCase(SynchronousTestCase):
         self.clock.advance(1_000_000)
         self.streams: list[Stream] = []
         self.kills: int | None = 0
-        self.patch(kernel, "oom_kills", lambda first: self.kills)
+        self.patch(procfs, "count_oom_kills", lambda first: self.kills)
         known: Any = {
             "processes": self,
             "environ": {"PATH": ""},
@@ -173,7 +177,7 @@ class WatchCase(SynchronousTestCase):
             "boxes": self.boxes,
         }
         sessions = cast(Any, self.sessions)
-        self.watch = Watch(clock=self.clock, sessions=lambda: sessions, **known)
+        self.watch = ContainerWatcher(clock=self.clock, sessions=lambda: sessions, **known)
         self.watch.start()
 
     def spawnProcess(self, protocol: Any, program: str, argv: list[str], **how: Any) -> None:
@@ -195,7 +199,12 @@ class WatchCase(SynchronousTestCase):
             created_at=0,
             last_activity_at=0,
             phase=ProcessPhase.RUNNING,
-            **{"pid": 3, "status": SessionStatus.BUSY, **fields, **location_fields(place_of(case))},
+            **{
+                "pid": 3,
+                "status": SessionStatus.BUSY,
+                **fields,
+                **location_fields(case_location(case)),
+            },
         )
 
     def ends(self, name: str, ending: ProcessExit | None = None) -> None:

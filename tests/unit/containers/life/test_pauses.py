@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from tests.unit.containers.life.played import BOX, STOOD, WatchCase
-from tservice.containers.life.pauses import AGAIN, PAUSED
+from tservice.containers.life.pauses import PAUSED, RESUMED
 from tservice.core.events import EventName
 from tservice.sessions.interfaces import SessionStatus
 
@@ -16,13 +16,13 @@ class PauseTests(WatchCase):
     def setUp(self) -> None:
         super().setUp()
         self.runs("a")
-        self.watch.begin()
+        self.watch.follow_engines()
         self.streams[0].tells("pause")
 
     def test_it_rests_meanwhile_and_works_on(self) -> None:
         self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
         self.streams[0].tells("unpause")
-        self.assertEqual((SessionStatus.BUSY, AGAIN), self.told("a"))
+        self.assertEqual((SessionStatus.BUSY, RESUMED), self.told("a"))
 
     def test_what_is_found_meanwhile(self) -> None:
         """Does not hide the pause, and holds behind it."""
@@ -34,7 +34,7 @@ class PauseTests(WatchCase):
             self.clock.advance(0)
             self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
             self.streams[0].tells("unpause")
-            self.assertEqual((status, AGAIN), self.told("a"))
+            self.assertEqual((status, RESUMED), self.told("a"))
             self.streams[0].tells("pause")
 
     def test_the_end_comes_first(self) -> None:
@@ -42,7 +42,7 @@ class PauseTests(WatchCase):
         self.sessions.found("a", SessionStatus.IDLE, "it came up")
         self.streams[0].tells("unpause")
         self.clock.advance(0)
-        self.assertEqual((SessionStatus.IDLE, AGAIN), self.told("a"))
+        self.assertEqual((SessionStatus.IDLE, RESUMED), self.told("a"))
 
     def test_it_ends_while_it_is_paused(self) -> None:
         self.boxes.seen = {BOX: evolve(STOOD, exit_code=137)}
@@ -63,4 +63,4 @@ class PauseTests(WatchCase):
         """Finds what the one before it said."""
         self.runs("b", status=SessionStatus.IDLE, status_reason=PAUSED)
         self.streams[0].tells("unpause")
-        self.assertEqual((SessionStatus.IDLE, AGAIN), self.told("b"))
+        self.assertEqual((SessionStatus.IDLE, RESUMED), self.told("b"))

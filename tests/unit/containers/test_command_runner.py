@@ -6,7 +6,13 @@ from twisted.internet.error import ProcessDone
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers.child import OUTPUT_LIMIT, SAID_LENGTH, Done, OneRun, complaint
+from tservice.containers.command_runner import (
+    CAUSE_LENGTH,
+    OUTPUT_LIMIT,
+    EngineCommandResult,
+    EngineProcess,
+    extract_cause,
+)
 
 CAUSES = (
     (
@@ -60,25 +66,25 @@ CAUSES = (
 
 
 class CauseTests(SynchronousTestCase):
-    """L{complaint}."""
+    """L{extract_cause}."""
 
     def test_the_cause_is_told(self) -> None:
         """Not what stands around it: warnings, what was not done for it, how to be asked."""
         for said, cause in CAUSES:
-            self.assertEqual(cause, complaint(said.encode()), said)
+            self.assertEqual(cause, extract_cause(said.encode()), said)
 
     def test_a_long_one_keeps_its_end(self) -> None:
         """The innermost of nested errors is said last."""
-        found = complaint(b"Error: begin " + b"x" * 5000 + b" end\n")
+        found = extract_cause(b"Error: begin " + b"x" * 5000 + b" end\n")
         self.assertTrue(found.startswith("Error: begin") and found.endswith(" end"), found)
-        self.assertLess(len(found), SAID_LENGTH + 10)
+        self.assertLess(len(found), CAUSE_LENGTH + 10)
 
 
 class OutputTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.command = OneRun()
+        self.command = EngineProcess()
 
-    def ended(self) -> Done:
+    def ended(self) -> EngineCommandResult:
         self.command.processEnded(Failure(ProcessDone(0)))
         return self.successResultOf(self.command.ended)
 
@@ -86,7 +92,9 @@ class OutputTests(SynchronousTestCase):
         self.command.outReceived(b"x" * OUTPUT_LIMIT)
         self.command.errReceived(b"a warning\n")
         done = self.ended()
-        self.assertEqual((True, OUTPUT_LIMIT, "a warning"), (done.well, len(done.out), done.said))
+        self.assertEqual(
+            (True, OUTPUT_LIMIT, "a warning"), (done.is_success, len(done.output), done.error_text)
+        )
 
     def test_one_that_says_more(self) -> None:
         """It failed, and that is told of it: whatever else it complains of."""
@@ -94,4 +102,6 @@ class OutputTests(SynchronousTestCase):
         self.command.errReceived(b"a warning\n")
         self.command.outReceived(b"x")
         done = self.ended()
-        self.assertEqual((False, "it printed more than 4194304 bytes"), (done.well, done.said))
+        self.assertEqual(
+            (False, "it printed more than 4194304 bytes"), (done.is_success, done.error_text)
+        )

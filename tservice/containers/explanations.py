@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 
-from tservice.containers.answers import Seen
-from tservice.containers.child import Done
-from tservice.containers.kernel import crowd
+from tservice.containers.command_runner import EngineCommandResult
+from tservice.containers.engine_output import ContainerSnapshot
 from tservice.containers.model import ContainerCase
+from tservice.containers.procfs import find_process_shortage
 from tservice.core.errors import operation_failed
 
-NOT_RUN = (126, 127)
+MISSING_PROGRAM_STATUSES = (126, 127)
 """Exit codes of a shell, an engine or a container's first process when a program is missing."""
 
 NO_SHELL = "the image has no POSIX shell (sh)"
@@ -19,25 +19,25 @@ NO_SHELL = "the image has no POSIX shell (sh)"
 _NO_SHELL = re.compile(r"not found|no such file", re.IGNORECASE)
 
 
-def explain_early_end(case: ContainerCase, seen: Seen | None, words: str) -> str:
+def explain_early_end(case: ContainerCase, seen: ContainerSnapshot | None, words: str) -> str:
     """Explain why a container that was just started does not run.
 
     @param words: the error output from inside.
     """
     if seen is None:
         return f"the container {case.container} was removed right after its start"
-    if seen.exit_code in NOT_RUN or _NO_SHELL.search(words):
+    if seen.exit_code in MISSING_PROGRAM_STATUSES or _NO_SHELL.search(words):
         return NO_SHELL
     ended = f"the container {case.container} exited after its start with status {seen.exit_code}"
     return f"{ended}: {words}" if words else ended
 
 
-def explain_crowd(container: str, first: int) -> str | None:
+def explain_process_shortage(container: str, first: int) -> str | None:
     """Explain that a container has no room for more processes; C{None}: it has room.
 
     @param first: number of its first process on this machine.
     """
-    found = crowd(first) if first else None
+    found = find_process_shortage(first) if first else None
     if found is None:
         return None
     now, most = found
@@ -47,14 +47,14 @@ def explain_crowd(container: str, first: int) -> str | None:
     )
 
 
-def explain_silence(container: str, first: int, told: Done) -> str:
+def explain_no_answer(container: str, first: int, told: EngineCommandResult) -> str:
     """Explain why a command run inside gave no answer."""
-    full = explain_crowd(container, first)
+    full = explain_process_shortage(container, first)
     if full is not None:
-        return f"{full} ({told.said or told.status})"
-    if told.status in NOT_RUN and _NO_SHELL.search(told.said):
+        return f"{full} ({told.error_text or told.status})"
+    if told.status in MISSING_PROGRAM_STATUSES and _NO_SHELL.search(told.error_text):
         return NO_SHELL
-    return f"the container {container} does not answer: {told.said or told.status}"
+    return f"the container {container} does not answer: {told.error_text or told.status}"
 
 
 def refuse_other_user(case: ContainerCase, user: int) -> None:
@@ -82,7 +82,7 @@ def explain_other_user(case: ContainerCase, owner: int, user: int, *, made: bool
     )
 
 
-def explain_exchange(case: ContainerCase) -> str:
+def explain_changed_workspace(case: ContainerCase) -> str:
     """Explain that a container has another folder mounted than the one that was checked."""
     return (
         f"the workspace {case.path} is not the folder that the container {case.container} mounts: "

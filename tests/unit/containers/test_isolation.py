@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers.fence import CREATE, EXEC, check_create, check_exec, fence
-from tservice.containers.model import Resources, check_network, check_resources, memory_bytes
+from tservice.containers.isolation import (
+    CREATE,
+    EXEC,
+    check_create_arguments,
+    check_exec_arguments,
+    isolation_arguments,
+)
+from tservice.containers.model import ResourceLimits, check_network, check_resources, parse_memory
 from tservice.core.errors import ErrorCode, ServiceError
 
 BREAKS = [
@@ -131,7 +137,7 @@ class FenceTests(SynchronousTestCase):
         return str(error.message)
 
     def test_the_fence(self) -> None:
-        words = fence(Resources(), "bridge", ["--user", "1000:1000"])
+        words = isolation_arguments(ResourceLimits(), "bridge", ["--user", "1000:1000"])
         self.assertEqual(
             "--init --cap-drop ALL --security-opt no-new-privileges --memory 4g --memory-swap 4g "
             "--cpus 2 --pids-limit 512 --network bridge --user 1000:1000",
@@ -141,27 +147,27 @@ class FenceTests(SynchronousTestCase):
     def test_nothing_that_breaks_it_is_added(self) -> None:
         for line in BREAKS:
             with self.subTest(line):
-                said = self.refused(partial(check_create, line.split()))
+                said = self.refused(partial(check_create_arguments, line.split()))
                 self.assertTrue(said.startswith("extraCreateArgs: "), said)
 
     def test_it_is_not_added_behind_what_is_taken(self) -> None:
         for line in BREAKS:
-            self.refused(partial(check_create, ["--env", "A=b", *line.split()]))
+            self.refused(partial(check_create_arguments, ["--env", "A=b", *line.split()]))
 
     def test_what_leaves_it_whole_is_taken(self) -> None:
         for line in TAKEN:
-            check_create(line.split())
+            check_create_arguments(line.split())
 
     def test_exec_takes_variables_alone(self) -> None:
-        check_exec(["-e", "A=b", "--env=C=d"])
+        check_exec_arguments(["-e", "A=b", "--env=C=d"])
         for word in (*CREATE.keys() - EXEC.keys(), "--privileged", "--user=0", "-u", "--tty"):
-            said = self.refused(partial(check_exec, [word, "x:/x"]))
+            said = self.refused(partial(check_exec_arguments, [word, "x:/x"]))
             self.assertTrue(said.startswith("extraExecArgs: "), said)
 
     @given(st.lists(st.text(max_size=20), max_size=4))
     def test_any_words_are_taken_or_refused(self, words: Sequence[str]) -> None:
         try:
-            check_create(words)
+            check_create_arguments(words)
         except ServiceError as error:
             self.assertIs(ErrorCode.INVALID_INPUT, error.code)
             return
@@ -174,9 +180,13 @@ class FenceTests(SynchronousTestCase):
             self.assertIn("network: ", self.refused(partial(check_network, name)))
 
     def test_limits(self) -> None:
-        self.assertEqual(4 << 30, memory_bytes("4g"))
-        self.assertEqual(64 << 20, memory_bytes("64m"))
+        self.assertEqual(4 << 30, parse_memory("4g"))
+        self.assertEqual(64 << 20, parse_memory("64m"))
         for text in ("", "0", "-1", "1k", "4 g", "4G", "99999999t", "9" * 15 + "g", "٤g"):
-            self.refused(partial(memory_bytes, text))
-        for bad in (Resources(cpus=0), Resources(cpus=float("nan")), Resources(pids=0)):
+            self.refused(partial(parse_memory, text))
+        for bad in (
+            ResourceLimits(cpus=0),
+            ResourceLimits(cpus=float("nan")),
+            ResourceLimits(pids=0),
+        ):
             self.refused(partial(check_resources, bad))

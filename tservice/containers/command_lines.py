@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from tservice.containers.fence import HOME, LABEL, WORKSPACE, fence
-from tservice.containers.model import Engine, Resources
+from tservice.containers.isolation import HOME, LABEL, WORKSPACE, isolation_arguments
+from tservice.containers.model import EngineKind, ResourceLimits
 
 JSON = "{{json .}}"
-STAY = 'trap "exit 0" TERM INT; while :; do sleep 86400 & wait $!; done'
+MAIN_SCRIPT = 'trap "exit 0" TERM INT; while :; do sleep 86400 & wait $!; done'
 """Main process of a container: it waits until it is asked to stop."""
 
 STOP_SECONDS = 3
@@ -22,7 +22,7 @@ STOP_SECONDS = 3
 
 
 @frozen(kw_only=True)
-class Mount:
+class BindMount:
     """File or folder of this machine that is mounted in a container."""
 
     source: str
@@ -31,62 +31,65 @@ class Mount:
 
 
 @frozen(kw_only=True)
-class Box:
+class ContainerSpec:
     """Specification of a container to create.
 
-    @ivar user: the arguments returned by L{Tongue.user}.
+    @ivar user: the arguments returned by L{EngineDialect.user_arguments}.
     """
 
     name: str
     image: str
-    resources: Resources
+    resources: ResourceLimits
     network: str
     user: Sequence[str]
-    mounts: Sequence[Mount]
+    mounts: Sequence[BindMount]
     labels: Mapping[str, str]
     extra: Sequence[str] = ()
 
 
 @frozen
-class Tongue:
+class EngineDialect:
     """Builder of one engine's command lines.
 
     @ivar program: absolute path of the engine's client.
     """
 
-    engine: Engine
+    engine: EngineKind
     program: str
     context: str | None = None
 
-    def command(self, *words: str) -> list[str]:
+    def compose_command(self, *words: str) -> list[str]:
         """Return a command line; the C{context} option precedes its arguments."""
         if self.context is None:
             return [self.program, *words]
-        option = "--context" if self.engine is Engine.DOCKER else "--connection"
+        option = "--context" if self.engine is EngineKind.DOCKER else "--connection"
         return [self.program, option, self.context, *words]
 
-    def version(self) -> list[str]:
+    def version_command(self) -> list[str]:
         """Return the command that prints the versions of client and server; it fails unless the
         engine works.
         """
-        return self.command("version", "--format", JSON)
+        return self.compose_command("version", "--format", JSON)
 
-    def info(self) -> list[str]:
+    def info_command(self) -> list[str]:
         """Return the command that prints how the engine runs."""
-        return self.command("info", "--format", JSON)
+        return self.compose_command("info", "--format", JSON)
 
-    def build(self, tag: str, labels: Mapping[str, str], file: str, folder: str) -> list[str]:
+    def build_command(
+        self, tag: str, labels: Mapping[str, str], file: str, folder: str
+    ) -> list[str]:
         """Return the command that builds an image."""
-        return self.command(
-            "build", "--tag", tag, *_labels(labels), "--file", file, "--force-rm", folder
+        return self.compose_command(
+            "build", "--tag", tag, *_label_arguments(labels), "--file", file, "--force-rm", folder
         )
 
-    def image(self, name: str) -> list[str]:
+    def image_command(self, name: str) -> list[str]:
         """Return the command that prints the details of an image."""
-        return self.command("image", "inspect", "--format", JSON, name)
+        return self.compose_command("image", "inspect", "--format", JSON, name)
 
-    def user(self, uid: int, gid: int, *, rootless: bool) -> list[str]:
-        """Return the arguments of C{create} that map the processes inside to that user and group
+    def user_arguments(self, uid: int, gid: int, *, rootless: bool) -> list[str]:
+        """Return the arguments of C{create_command} that map the processes inside to that user and
+        group
         outside.
 
         @param rootless: the engine runs without root.
@@ -94,102 +97,106 @@ class Tongue:
         if not rootless:
             # The engine may be configured to map users to other numbers (userns-remap).
             return ["--userns", "host", "--user", f"{uid}:{gid}"]
-        if self.engine is Engine.PODMAN:
+        if self.engine is EngineKind.PODMAN:
             return ["--userns", "keep-id", "--user", f"{uid}:{gid}"]
         # Docker without root maps its own user to root inside.
         return ["--user", "0:0"]
 
-    def create(self, box: Box) -> list[str]:
+    def create_command(self, box: ContainerSpec) -> list[str]:
         """Return the command that creates a container without starting it."""
-        return self.command(
+        return self.compose_command(
             "create",
             *("--name", box.name, "--hostname", box.name[:63]),
-            *fence(box.resources, box.network, box.user),
-            *_labels(box.labels),
+            *isolation_arguments(box.resources, box.network, box.user),
+            *_label_arguments(box.labels),
             *("--env", f"HOME={HOME}", "--env", "IS_SANDBOX=1"),
             *("--workdir", WORKSPACE),
-            *(word for mount in box.mounts for word in _mount(mount)),
+            *(word for mount in box.mounts for word in _mount_arguments(mount)),
             *("--stop-timeout", str(STOP_SECONDS)),
             *box.extra,
             *("--entrypoint", "/bin/sh"),
             box.image,
-            *("-c", STAY),
+            *("-c", MAIN_SCRIPT),
         )
 
-    def start(self, name: str) -> list[str]:
+    def start_command(self, name: str) -> list[str]:
         """Return the command that starts a container."""
-        return self.command("start", name)
+        return self.compose_command("start", name)
 
-    def remove(self, name: str) -> list[str]:
+    def remove_command(self, name: str) -> list[str]:
         """Return the command that kills and removes a container; a missing one is no error."""
-        return self.command("rm", "--force", name)
+        return self.compose_command("rm", "--force", name)
 
-    def inspect(self, names: Sequence[str]) -> list[str]:
+    def inspect_command(self, names: Sequence[str]) -> list[str]:
         """Return the command that prints the details of containers, one JSON line each."""
-        return self.command("container", "inspect", "--format", JSON, *names)
+        return self.compose_command("container", "inspect", "--format", JSON, *names)
 
-    def every(self, service: str) -> list[str]:
+    def list_command(self, service: str) -> list[str]:
         """Return the command that prints the names of this service's containers, one a line."""
         filters = ("--filter", f"label={LABEL}.service={service}")
-        return self.command("ps", "--all", "--no-trunc", *filters, "--format", "{{.Names}}")
+        return self.compose_command("ps", "--all", "--no-trunc", *filters, "--format", "{{.Names}}")
 
-    def usage(self, name: str) -> list[str]:
+    def usage_command(self, name: str) -> list[str]:
         """Return the command that prints the resources that a container uses now."""
-        return self.command("stats", "--no-stream", "--format", JSON, name)
+        return self.compose_command("stats", "--no-stream", "--format", JSON, name)
 
-    def events(self, service: str, since: int) -> list[str]:
+    def events_command(self, service: str, since: int) -> list[str]:
         """Return the command that prints events of this service's containers as they happen, one
         JSON line each.
 
         @param since: Unix milliseconds; events since then are printed as well.
         """
         filters = ("--filter", "type=container", "--filter", f"label={LABEL}.service={service}")
-        return self.command("events", *filters, "--since", _seconds(since), "--format", JSON)
+        return self.compose_command(
+            "events", *filters, "--since", _format_timestamp(since), "--format", JSON
+        )
 
-    def kills(self, name: str, since: int, until: int) -> list[str]:
+    def kills_command(self, name: str, since: int, until: int) -> list[str]:
         """Return the command that prints the kill requests for a container, one JSON line each.
 
         @param since: Unix milliseconds, as is C{until}, which is past.
         """
         filters = ("--filter", f"container={name}", "--filter", "event=kill")
-        span = ("--since", _seconds(since), "--until", _seconds(until))
-        return self.command("events", *filters, *span, "--format", JSON)
+        span = ("--since", _format_timestamp(since), "--until", _format_timestamp(until))
+        return self.compose_command("events", *filters, *span, "--format", JSON)
 
-    def execute(
+    def exec_command(
         self,
         name: str,
         argv: Sequence[str],
         *,
-        carried: Iterable[str] = (),
+        passed_variables: Iterable[str] = (),
         extra: Sequence[str] = (),
     ) -> list[str]:
         """Return the command that runs a program inside, with this process's pipes.
 
         @param carried: names of variables whose values are in the environment of this command.
         """
-        words = [word for each in carried for word in ("--env", each)]
-        return self.command("exec", "--interactive", "--workdir", "/", *extra, *words, name, *argv)
+        words = [word for each in passed_variables for word in ("--env", each)]
+        return self.compose_command(
+            "exec", "--interactive", "--workdir", "/", *extra, *words, name, *argv
+        )
 
 
-def _seconds(moment: int) -> str:
+def _format_timestamp(moment: int) -> str:
     return f"{moment // 1000}.{moment % 1000:03}"
 
 
-def _labels(labels: Mapping[str, str]) -> list[str]:
+def _label_arguments(labels: Mapping[str, str]) -> list[str]:
     found = (("--label", f"{LABEL}.{name}={value}") for name, value in labels.items())
     return [word for pair in found for word in pair]
 
 
-def _mount(mount: Mount) -> tuple[str, str]:
+def _mount_arguments(mount: BindMount) -> tuple[str, str]:
     # Not -v, which splits a path at a colon.
     readonly = "" if mount.writable else ",readonly"
     return (
         "--mount",
-        f"type=bind,{_pair('source', mount.source)},{_pair('target', mount.target)}{readonly}",
+        f"type=bind,{_quote_field('source', mount.source)},{_quote_field('target', mount.target)}{readonly}",
     )
 
 
-def _pair(key: str, path: str) -> str:
+def _quote_field(key: str, path: str) -> str:
     """Return one field of a comma-separated line, quoted as the engines read it."""
     if not set(path) & set(',"\n'):
         return f"{key}={path}"

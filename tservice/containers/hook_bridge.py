@@ -13,7 +13,7 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.interfaces import IProtocolFactory, IReactorTime
 from twisted.logger import Logger
 
-from tservice.containers.model import ContainerHost, Engine
+from tservice.containers.model import ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
 from tservice.core.disk_errors import DiskFull
 from tservice.core.timers import NamedTimers
@@ -36,14 +36,14 @@ class BridgeState:
     @ivar fault: why it does not listen.
     """
 
-    engine: Engine
+    engine: EngineKind
     url: str | None
     fault: str | None
 
 
 @define(eq=False)
-class _Bridge:
-    engine: Engine
+class _HookListener:
+    engine: EngineKind
     address: str
     port: int
     fault: str = "it does not listen yet"
@@ -75,10 +75,10 @@ class HookBridge:
         self._listen, self._store = listen, store
         self._timers = NamedTimers(clock)
         self._site: IProtocolFactory | None = None
-        self._bridges: dict[Engine, _Bridge] = {}
-        self._faults: dict[Engine, str] = {}
+        self._bridges: dict[EngineKind, _HookListener] = {}
+        self._faults: dict[EngineKind, str] = {}
 
-    def serve(self, site: IProtocolFactory) -> None:
+    def set_site(self, site: IProtocolFactory) -> None:
         """Set the site that answers requests; call it before L{start}."""
         self._site = site
 
@@ -86,12 +86,12 @@ class HookBridge:
         """Listen on the saved addresses, as soon as they are available."""
         if not self.enabled:
             return
-        for engine, address, port in self._store.bridges():
-            self._bridges[engine] = _Bridge(engine, address, port)
-            self._bind(self._bridges[engine])
+        for engine, address, port in self._store.list_bridges():
+            self._bridges[engine] = _HookListener(engine, address, port)
+            self._bind_listener(self._bridges[engine])
 
-    def look(self, host: ContainerHost, network: str, address: str | None) -> None:
-        """Start a listener for a host's containers; a failure is kept for L{states}.
+    def ensure_listener(self, host: ContainerHost, network: str, address: str | None) -> None:
+        """Start a listener for a host's containers; a failure is kept for L{list_states}.
 
         @param network: the network of a running container.
         @param address: this machine's address on it, as the engine reports.
@@ -101,20 +101,20 @@ class HookBridge:
         known = self._bridges.get(host.engine)
         if address is not None and (known is None or self._has_moved(known, address)):
             self._timers.cancel_timer(host.engine)
-            known = self._bridges[host.engine] = _Bridge(host.engine, address, 0)
+            known = self._bridges[host.engine] = _HookListener(host.engine, address, 0)
         if known is None:
             self._faults[host.engine] = "its bridge is not known: the engine reports no gateway"
             return
-        self._bind(known)
+        self._bind_listener(known)
 
-    def url(self, host: ContainerHost, network: str) -> str | None:
+    def find_url(self, host: ContainerHost, network: str) -> str | None:
         """Return the listener's URL for the containers of a host; C{None}: they cannot reach it."""
         found = self._bridges.get(host.engine)
         if found is None or not host.hooks or network != NETWORK:
             return None
         return found.url
 
-    def states(self) -> Sequence[BridgeState]:
+    def list_states(self) -> Sequence[BridgeState]:
         """Return the state of each engine's listener, for engines that were tried."""
         found = [
             BridgeState(engine=it.engine, url=it.url, fault=None if it.url else it.fault)
@@ -138,20 +138,20 @@ class HookBridge:
         self._bridges.clear()
         return DeferredList(over, consumeErrors=True)
 
-    def _has_moved(self, bridge: _Bridge, address: str) -> bool:
+    def _has_moved(self, bridge: _HookListener, address: str) -> bool:
         """Return true if the bridge's address has changed while it does not listen; its port and
         fault are stale then.
         """
         return bridge.listening is None and bridge.address != address
 
-    def _bind(self, bridge: _Bridge) -> None:
+    def _bind_listener(self, bridge: _HookListener) -> None:
         if bridge.listening is not None or self._site is None:
             return
         try:
             listening = self._listen(bridge.port, self._site, bridge.address)
         except CannotListenError as error:
             bridge.fault = f"cannot listen on {bridge.address}: {error.socketError}"
-            self._timers.schedule_call(bridge.engine, RETRY, self._bind, bridge)
+            self._timers.schedule_call(bridge.engine, RETRY, self._bind_listener, bridge)
             return
         bridge.port, bridge.listening = int(listening.getHost().port), listening
         self._log.info("listening for hooks from containers: {url}", url=bridge.url)

@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
-from tservice.containers.boxes import Boxes
-from tservice.containers.folders import Folders
-from tservice.containers.hosts import Hosts
+from tservice.containers.folders import ContainerFolders
+from tservice.containers.host_registry import ContainerHostRegistry
+from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
 from tservice.core.errors import ServiceError
@@ -28,15 +28,15 @@ class ContainerSetups:
     @ivar environ: the environment of the engines' commands.
     """
 
-    boxes: Boxes
-    hosts: Hosts
+    boxes: ContainerRegistry
+    hosts: ContainerHostRegistry
     store: ContainerStore
-    folders: Folders
+    folders: ContainerFolders
     keeper: Path | None
     environ: Mapping[str, str]
 
     async def get_setup(self, place: Location) -> LocalSetup:
-        case = self.store.container(place.id.part)
+        case = self.store.find_by_container(place.id.part)
         if case is None:
             raise MuxError(f"{place.title} no longer belongs to a case")
         if self.keeper is None:
@@ -45,18 +45,18 @@ class ContainerSetups:
             )
         try:
             host = self.hosts.get(case.host_id)
-            tongue = self.hosts.engine(host).tongue
+            tongue = self.hosts.get_engine(host).dialect
             # Refreshes the first process's number and the sockets' owner.
-            await self.boxes.look(case)
+            await self.boxes.inspect_container(case)
         except ServiceError as error:
             raise MuxError(error.message) from error
-        known = self.boxes.known(case.container)
-        folder = self.folders.sockets(case.container)
+        known = self.boxes.find_known(case.container)
+        folder = self.folders.socket_folder(case.container)
         transport = ContainerTransport(
             tongue=tongue,
             name=case.container,
             extra=host.exec_args,
-            first=lambda: self.boxes.first(case.container),
+            first=lambda: self.boxes.get_main_pid(case.container),
             folder=folder,
             environ={os.fsencode(name): os.fsencode(it) for name, it in self.environ.items()},
         )
@@ -70,13 +70,13 @@ class ContainerSetups:
             configuration=Path(library / CONFIGURATION.name),
             program=Path(library / self.keeper.name),
             is_foreign=True,
-            find_trouble=lambda: self.boxes.trouble(case.container),
+            find_trouble=lambda: self.boxes.explain_obstacle(case.container),
             terminal=lambda: FALLBACK if inside is None else inside.terminal,
         )
 
     async def find_session_ids(self) -> frozenset[str]:
         names: frozenset[str] = frozenset()
-        for case in self.store.cases():
-            sockets = ContainerSockets(self.folders.sockets(case.container), (0, 0))
+        for case in self.store.list_cases():
+            sockets = ContainerSockets(self.folders.socket_folder(case.container), (0, 0))
             names |= await sockets.find_session_ids()
         return names

@@ -8,18 +8,18 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.containers.boxes import Boxes
-from tservice.containers.bridge import HookBridge
-from tservice.containers.fence import HOME, WORKSPACE
 from tservice.containers.folders import SECRET_FILE
+from tservice.containers.hook_bridge import HookBridge
+from tservice.containers.isolation import HOME, WORKSPACE
 from tservice.containers.model import ContainerCase
+from tservice.containers.registry import ContainerRegistry
 from tservice.core.errors import operation_failed
 from tservice.core.places.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import OsUser, OsUsers
 
 _T = TypeVar("_T")
 
-NOWHERE = Path("/nonexistent")
+NO_HOME = Path("/nonexistent")
 """Home folder of a container as seen from outside.  The agent controls the folder inside, with its
 links, so the service never reads it.
 """
@@ -27,19 +27,19 @@ links, so the service never reads it.
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def place_of(case: ContainerCase) -> LocationId:
+def case_location(case: ContainerCase) -> LocationId:
     """Return the location of a case's sessions."""
     return LocationId(kind=LocationKind.CONTAINER, name=case.host_id, part=case.container)
 
 
 @frozen(kw_only=True)
-class ContainerEffects:
+class ContainerOperations:
     """Work in a container; its workspace is accessed from outside, as the workspace's owner.
 
     @ivar user: the owner of the workspace; C{None}: the service's own user.
     """
 
-    boxes: Boxes
+    boxes: ContainerRegistry
     container: str
     users: OsUsers
     user: OsUser | None
@@ -48,7 +48,7 @@ class ContainerEffects:
         return self.users.act_as_user(self.user, work)
 
     def find_program(self, names: Sequence[str], /) -> Path | None:
-        known = self.boxes.known(self.container)
+        known = self.boxes.find_known(self.container)
         inside = None if known is None else known.inside
         if inside is None:
             return None
@@ -62,7 +62,7 @@ class ContainerEffects:
         raise OSError("only sessions can run in a container")
 
     def build_environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
-        known = self.boxes.known(self.container)
+        known = self.boxes.find_known(self.container)
         inside = None if known is None else known.inside
         return {
             "PATH": _PATH if inside is None or not inside.path else inside.path,
@@ -79,7 +79,7 @@ class ContainerEffects:
 
 
 @frozen(kw_only=True)
-class ContainerPlaces:
+class ContainerLocationProvider:
     """See L{tservice.core.places.location_registry.LocationProvider}.
 
     @ivar own: user and group of this process.
@@ -87,7 +87,7 @@ class ContainerPlaces:
     @ivar secret: returns the hook secret of the container of that name.
     """
 
-    boxes: Boxes
+    boxes: ContainerRegistry
     users: OsUsers
     own: tuple[int, int]
     bridge: HookBridge
@@ -100,18 +100,22 @@ class ContainerPlaces:
         """Do nothing: running processes are reached without the engine."""
 
     async def prepare_location(self, known: LocationId) -> None:
-        case = self.boxes.case(known.part)
+        case = self.boxes.find_case(known.part)
         if case is not None:
-            found = await self.boxes.ready(case)
-            host = self.boxes.host(case)
-            self.bridge.look(host, case.network or host.network, found.seen.gateway)
+            found = await self.boxes.ensure_running(case)
+            host = self.boxes.get_host(case)
+            self.bridge.ensure_listener(host, case.network or host.network, found.seen.gateway)
 
     def find_location(self, known: LocationId) -> Location | None:
-        case = self.boxes.case(known.part)
-        return None if case is None or case.host_id != known.name else self._of(known, case)
+        case = self.boxes.find_case(known.part)
+        return (
+            None
+            if case is None or case.host_id != known.name
+            else self._build_location(known, case)
+        )
 
     def recall_location(self, known: LocationId) -> Location:
-        return self._of(known, self.boxes.case(known.part))
+        return self._build_location(known, self.boxes.find_case(known.part))
 
     def check_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user is not None:
@@ -123,9 +127,9 @@ class ContainerPlaces:
             raise operation_failed(f"the container {known.part} no longer belongs to a case")
         return found
 
-    def _hooks(self, case: ContainerCase) -> HookAccess | None:
-        host = self.boxes.host(case)
-        url = self.bridge.url(host, case.network or host.network)
+    def _find_hook_access(self, case: ContainerCase) -> HookAccess | None:
+        host = self.boxes.get_host(case)
+        url = self.bridge.find_url(host, case.network or host.network)
         if url is None:
             return None
         found, name = url, case.container
@@ -135,11 +139,11 @@ class ContainerPlaces:
             url=lambda: found,
         )
 
-    def _of(self, known: LocationId, case: ContainerCase | None) -> Location:
-        seen = self.boxes.known(known.part)
+    def _build_location(self, known: LocationId, case: ContainerCase | None) -> Location:
+        seen = self.boxes.find_known(known.part)
         uid, gid = self.own if seen is None else seen.owner
-        user = OsUser(name="agent", uid=uid, gid=gid, groups=(gid,), home=NOWHERE, shell="")
-        effects = ContainerEffects(
+        user = OsUser(name="agent", uid=uid, gid=gid, groups=(gid,), home=NO_HOME, shell="")
+        effects = ContainerOperations(
             boxes=self.boxes,
             container=known.part,
             users=self.users,
@@ -148,16 +152,18 @@ class ContainerPlaces:
         return Location(
             id=known,
             title=f"the container {known.part}",
-            home=NOWHERE,
+            home=NO_HOME,
             user=user,
             unreadable_reason="docker",
-            hooks=None if case is None else self._hooks(case),
-            path_inside=lambda folder: inner(folder, None if case is None else case.path),
+            hooks=None if case is None else self._find_hook_access(case),
+            path_inside=lambda folder: map_workspace_path(
+                folder, None if case is None else case.path
+            ),
             operations=effects,
         )
 
 
-def inner(folder: str, workspace: str | None) -> str:
+def map_workspace_path(folder: str, workspace: str | None) -> str:
     """Return the path inside of a folder of the workspace."""
     if workspace is None or not PurePosixPath(folder).is_relative_to(workspace):
         return WORKSPACE

@@ -14,14 +14,19 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.containers import kernel
-from tservice.containers.answers import TERMINATED, Happening, Seen, State
-from tservice.containers.boxes import Boxes
-from tservice.containers.hosts import Hosts
-from tservice.containers.life.events import AGAIN_SECONDS, EngineEvents
-from tservice.containers.life.pauses import Pauses
-from tservice.containers.model import ContainerCase, Engine
-from tservice.containers.place import place_of
+from tservice.containers import procfs
+from tservice.containers.engine_output import (
+    TERMINATED,
+    ContainerEvent,
+    ContainerSnapshot,
+    ContainerState,
+)
+from tservice.containers.host_registry import ContainerHostRegistry
+from tservice.containers.life.events import AGAIN_SECONDS, EngineEventStream
+from tservice.containers.life.pauses import PauseReporter
+from tservice.containers.location import case_location
+from tservice.containers.model import ContainerCase, EngineKind
+from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
@@ -46,28 +51,28 @@ OOM, STOPPED, KILLED, REMOVED = (
     "container-killed",
     "container-removed",
 )
-WORDS = {
+REASON_TEXTS = {
     OOM: "the memory limit of its container ended it",
     STOPPED: "its container was stopped",
     KILLED: "its container was killed",
     REMOVED: "its container was removed",
 }
 
-_Engine = tuple[str, Engine, str | None]
+_Engine = tuple[str, EngineKind, str | None]
 """A host's id, engine and context."""
 
 _SIGKILL = 137
 
 
-def reason_of(seen: Seen | None, oom: bool | None) -> str | None:
+def find_end_reason(seen: ContainerSnapshot | None, oom: bool | None) -> str | None:
     """Return why a process in a container ended; C{None}: the container is not the reason.
 
     @param oom: the memory limit killed something in it since the last check; C{None}: only its
         engine can tell.
     """
-    if seen is None or seen.state is State.MISSING:
+    if seen is None or seen.state is ContainerState.MISSING:
         return REMOVED
-    runs = seen.state in (State.RUNNING, State.PAUSED)
+    runs = seen.state in (ContainerState.RUNNING, ContainerState.PAUSED)
     # A stop request sends a signal first, so the first process exits normally.
     if not runs and seen.exit_code in TERMINATED:
         return STOPPED
@@ -77,7 +82,7 @@ def reason_of(seen: Seen | None, oom: bool | None) -> str | None:
 
 
 @frozen(kw_only=True)
-class End:
+class EndedSession:
     """Session that ended, until the reason is reported.
 
     @ivar at: Unix milliseconds.
@@ -91,7 +96,7 @@ class End:
     answered: bool = False
 
 
-class Watch:
+class ContainerWatcher:
     """Observer of ends and pauses of containers.
 
     @param environ: the environment of the engines' commands.
@@ -107,8 +112,8 @@ class Watch:
         environ: dict[str, str],
         hub: EventHub,
         store: ContainerStore,
-        hosts: Hosts,
-        boxes: Boxes,
+        hosts: ContainerHostRegistry,
+        boxes: ContainerRegistry,
         sessions: Callable[[], ISessions],
     ) -> None:
         self._clock, self._processes = clock, processes
@@ -116,22 +121,22 @@ class Watch:
         self._hub, self._store, self._hosts, self._boxes = hub, store, hosts, boxes
         self._sessions = sessions
         self._timers = NamedTimers(clock)
-        self._events: dict[_Engine, EngineEvents] = {}
+        self._events: dict[_Engine, EngineEventStream] = {}
         self._ooms: dict[str, int] = {}
-        self._ends: dict[str, End] = {}
-        self._pauses = Pauses(clock, sessions=sessions, get=self._get)
+        self._ends: dict[str, EndedSession] = {}
+        self._pauses = PauseReporter(clock, sessions=sessions, get=self._find_session)
         # One set for each running inspection of a host: containers with events during it.
         self._looks: list[set[str]] = []
-        self._deaf: Callable[[], None] = _nothing
+        self._deaf: Callable[[], None] = _do_nothing
 
     def start(self) -> None:
         """Observe sessions, including those found ended when they are restored."""
-        self._deaf = self._hub.subscribe(self._heard)
+        self._deaf = self._hub.subscribe(self._handle_session_event)
 
-    def begin(self) -> None:
+    def follow_engines(self) -> None:
         """Follow the events of all hosts that have cases; call it after the sessions are loaded."""
-        for case in self._store.cases():
-            self._begin(case)
+        for case in self._store.list_cases():
+            self._follow_host(case)
 
     def stop(self) -> None:
         """Stop observing."""
@@ -143,82 +148,88 @@ class Watch:
 
     # -- what sessions tell
 
-    def _heard(self, event: Event) -> None:
-        self._pauses.heard(event)
+    def _handle_session_event(self, event: Event) -> None:
+        self._pauses.handle_event(event)
         if event.session_id is None:
             return
         if event.name not in (EventName.SESSION_INTERACTIVE, EventName.SESSION_EXIT):
             return
-        session = self._get(event.session_id)
-        case = None if session is None else self._case(session)
+        session = self._find_session(event.session_id)
+        case = None if session is None else self._find_case(session)
         if session is None or case is None:
             return
         if event.name is EventName.SESSION_INTERACTIVE:
             self._ends.pop(session.id, None)
-            self._begin(case)
+            self._follow_host(case)
         else:
-            self._forget()
-            self._ends[session.id] = End(at=now_ms(self._clock), oom=self._by_memory(case))
-            self._explain(session.id, case)
+            self._drop_settled_ends()
+            self._ends[session.id] = EndedSession(
+                at=now_ms(self._clock), oom=self._had_oom_kill(case)
+            )
+            self._schedule_explanation(session.id, case)
 
-    def _begin(self, case: ContainerCase) -> None:
-        self._count(case)
-        hosts = {(host.id, host.engine, host.context): host for host in self._store.hosts()}
+    def _follow_host(self, case: ContainerCase) -> None:
+        self._record_oom_kills(case)
+        hosts = {(host.id, host.engine, host.context): host for host in self._store.list_hosts()}
         for engine in self._events.keys() - hosts.keys():
             self._events.pop(engine).stop()
         for engine, host in hosts.items():
             if host.id == case.host_id:
-                self._listen(engine)
+                self._follow_engine(engine)
 
-    def _listen(self, engine: _Engine) -> None:
+    def _follow_engine(self, engine: _Engine) -> None:
         if engine not in self._events:
-            self._events[engine] = EngineEvents(
+            self._events[engine] = EngineEventStream(
                 self._clock,
                 self._processes,
                 self._environ,
-                argv=partial(self._argv, engine[0]),
-                heard=self._happened,
-                begun=partial(self._begun, engine[0]),
-                matters=lambda: bool(self._concerned(engine[0])),
+                argv=partial(self._events_command, engine[0]),
+                on_event=self._handle_container_event,
+                on_start=partial(self._handle_stream_start, engine[0]),
+                is_needed=lambda: bool(self._list_cases_in_use(engine[0])),
             )
-        self._events[engine].listen()
+        self._events[engine].follow_events()
 
-    def _argv(self, host_id: str, since: int) -> list[str]:
-        engine = self._hosts.engine(self._hosts.get(host_id))
-        return engine.tongue.events(self._store.service_id(), since)
+    def _events_command(self, host_id: str, since: int) -> list[str]:
+        engine = self._hosts.get_engine(self._hosts.get(host_id))
+        return engine.dialect.events_command(self._store.service_id(), since)
 
-    def _case(self, session: Session) -> ContainerCase | None:
+    def _find_case(self, session: Session) -> ContainerCase | None:
         place = session.location_id
         if place.kind is not LocationKind.CONTAINER:
             return None
-        return self._store.container(place.part)
+        return self._store.find_by_container(place.part)
 
-    def _inside(self, case: ContainerCase) -> list[Session]:
-        place = place_of(case)
+    def _list_sessions_inside(self, case: ContainerCase) -> list[Session]:
+        place = case_location(case)
         return [session for session in self._sessions().list() if session.location_id == place]
 
     # -- why what ran there is over
 
-    def _explain(self, session_id: str, case: ContainerCase) -> None:
-        spawn_logged(self._find_out(session_id, case), self._log, "finding out why a session ended")
+    def _schedule_explanation(self, session_id: str, case: ContainerCase) -> None:
+        spawn_logged(
+            self._find_reason(session_id, case), self._log, "finding out why a session ended"
+        )
 
-    async def _find_out(self, session_id: str, case: ContainerCase) -> None:
+    async def _find_reason(self, session_id: str, case: ContainerCase) -> None:
         try:
-            seen = await self._boxes.look(case)
+            seen = await self._boxes.inspect_container(case)
         except ServiceError as error:
             self._log.info("session {id}: {error}", id=session_id, error=error)
-            self._timers.schedule_call(case.host_id, AGAIN_SECONDS, self._begun, case.host_id)
+            self._timers.schedule_call(
+                case.host_id, AGAIN_SECONDS, self._handle_stream_start, case.host_id
+            )
             return
-        self._tell_why(session_id, seen)
+        self._report_reason(session_id, seen)
 
-    def _tell_why(self, session_id: str, seen: Seen | None) -> None:
-        end, session = self._ends.get(session_id), self._get(session_id)
+    def _report_reason(self, session_id: str, seen: ContainerSnapshot | None) -> None:
+        end, session = self._ends.get(session_id), self._find_session(session_id)
         if end is None or session is None:
             return  # reported, started again or removed already
         self._ends[session_id] = evolve(end, answered=True)
         ending = session.pane_exit
         killed = ending is None or ending.signal == "SIGKILL" or ending.status == _SIGKILL
-        reason = reason_of(seen, end.oom) if killed else None
+        reason = find_end_reason(seen, end.oom) if killed else None
         # Stopped by its user, or started again.
         if reason is None or session.pid is not None or session.status is SessionStatus.STOPPED:
             return
@@ -226,33 +237,33 @@ class Watch:
         self._sessions().update_record(
             session_id,
             pane_exit=evolve(ending or ProcessExit(at=end.at), reason=reason),
-            status_reason=WORDS[reason],
+            status_reason=REASON_TEXTS[reason],
         )
 
-    def _forget(self) -> None:
+    def _drop_settled_ends(self) -> None:
         """Remove ended sessions for which no reason will be reported any more."""
         since = now_ms(self._clock) - DEATH_SECONDS * 1000
         for name, end in tuple(self._ends.items()):
-            if (end.answered and end.at < since) or self._get(name) is None:
+            if (end.answered and end.at < since) or self._find_session(name) is None:
                 del self._ends[name]
 
-    def _get(self, session_id: str) -> Session | None:
+    def _find_session(self, session_id: str) -> Session | None:
         try:
             return self._sessions().get(session_id)
         except ServiceError:
             return None
 
-    def _count(self, case: ContainerCase) -> int | None:
+    def _record_oom_kills(self, case: ContainerCase) -> int | None:
         """Return the number of processes that the memory limit has killed, and store it."""
-        count = kernel.oom_kills(self._boxes.first(case.container))
+        count = procfs.count_oom_kills(self._boxes.get_main_pid(case.container))
         if count is not None:
             self._ooms[case.container] = count
         return count
 
-    def _by_memory(self, case: ContainerCase) -> bool | None:
+    def _had_oom_kill(self, case: ContainerCase) -> bool | None:
         """Return true if the memory limit killed something there since the last check."""
         before = self._ooms.get(case.container)
-        count = self._count(case)
+        count = self._record_oom_kills(case)
         if count is None or before is None:
             # Docker keeps reporting an old kill.
             return False if before else None
@@ -260,86 +271,88 @@ class Watch:
 
     # -- what engines tell
 
-    def _begun(self, host_id: str) -> None:
+    def _handle_stream_start(self, host_id: str) -> None:
         self._timers.cancel_timer(host_id)
-        self._forget()
+        self._drop_settled_ends()
         spawn_logged(self._catch_up(host_id), self._log, "inspecting the containers of an engine")
 
     async def _catch_up(self, host_id: str) -> None:
         """Find out what happened while events were not followed, or the engine did not answer."""
-        cases, moved = self._concerned(host_id), set[str]()
+        cases, moved = self._list_cases_in_use(host_id), set[str]()
         self._looks.append(moved)
         try:
-            seen = await self._boxes.look_at(cases)
+            seen = await self._boxes.inspect_containers(cases)
         except ServiceError as error:
             self._log.debug("{host}: {error}", host=host_id, error=error)
-            if self._concerned(host_id):
-                self._timers.schedule_call(host_id, AGAIN_SECONDS, self._begun, host_id)
+            if self._list_cases_in_use(host_id):
+                self._timers.schedule_call(
+                    host_id, AGAIN_SECONDS, self._handle_stream_start, host_id
+                )
             return
         finally:
             self._looks = [each for each in self._looks if each is not moved]
         for case in cases:
-            self._count(case)
-            for session in self._inside(case):
+            self._record_oom_kills(case)
+            for session in self._list_sessions_inside(case):
                 it = seen.get(case.container)
-                self._compare(session, case, it, still=case.container not in moved)
+                self._reconcile_session(session, case, it, still=case.container not in moved)
 
-    def _concerned(self, host_id: str) -> list[ContainerCase]:
+    def _list_cases_in_use(self, host_id: str) -> list[ContainerCase]:
         """Return the cases of a host that have sessions."""
-        cases = [self._case(session) for session in self._sessions().list()]
+        cases = [self._find_case(session) for session in self._sessions().list()]
         found = {case.container: case for case in cases if case and case.host_id == host_id}
         return [*found.values()]
 
-    def _compare(
-        self, session: Session, case: ContainerCase, seen: Seen | None, *, still: bool
+    def _reconcile_session(
+        self, session: Session, case: ContainerCase, seen: ContainerSnapshot | None, *, still: bool
     ) -> None:
         if session.id in self._ends:
-            self._tell_why(session.id, seen)
+            self._report_reason(session.id, seen)
         elif session.pid is None:
             if seen is None:
-                self._correct(case)
+                self._mark_removed(case)
         elif still and seen is not None:
-            self._tell(session, paused=seen.state is State.PAUSED)
+            self._report_pause_state(session, paused=seen.state is ContainerState.PAUSED)
 
-    def _happened(self, told: Happening) -> None:
+    def _handle_container_event(self, told: ContainerEvent) -> None:
         if told.action == "destroy":
             self._ooms.pop(told.name, None)
-        case = self._store.container(told.name)
+        case = self._store.find_by_container(told.name)
         if case is None:
             return
         for moved in self._looks:
             moved.add(case.container)
         if told.action == "die":
-            self._ended(case)
+            self._explain_ends(case)
         elif told.action == "oom":
             # Killed processes have ended by then; later ends have other causes.
             at = f"{case.container} is out of memory"
-            self._timers.schedule_call(at, SETTLED_SECONDS, self._count, case)
+            self._timers.schedule_call(at, SETTLED_SECONDS, self._record_oom_kills, case)
         elif told.action == "destroy":
-            self._correct(case)
+            self._mark_removed(case)
             # An explanation of the end may be running.
             at = f"{case.container} is removed"
-            self._timers.schedule_call(at, SETTLED_SECONDS, self._correct, case)
+            self._timers.schedule_call(at, SETTLED_SECONDS, self._mark_removed, case)
         elif told.action in ("pause", "unpause"):
-            for session in self._inside(case):
+            for session in self._list_sessions_inside(case):
                 if session.pid is not None:
-                    self._tell(session, paused=told.action == "pause")
+                    self._report_pause_state(session, paused=told.action == "pause")
 
-    def _ended(self, case: ContainerCase) -> None:
+    def _explain_ends(self, case: ContainerCase) -> None:
         """Explain the ended sessions of a container again: they ended first, and were perhaps
         explained too early.
         """
-        self._forget()
-        for session in self._inside(case):
+        self._drop_settled_ends()
+        for session in self._list_sessions_inside(case):
             if session.id in self._ends:
-                self._explain(session.id, case)
+                self._schedule_explanation(session.id, case)
 
-    def _correct(self, case: ContainerCase) -> None:
+    def _mark_removed(self, case: ContainerCase) -> None:
         """Set the reason of ended sessions to a removal: a forced removal kills the container
         first.
         """
         since = now_ms(self._clock) - REMOVAL_SECONDS * 1000
-        for session in self._inside(case):
+        for session in self._list_sessions_inside(case):
             ending = session.pane_exit
             if session.pid is not None or ending is None:
                 continue
@@ -347,15 +360,15 @@ class Watch:
                 self._sessions().update_record(
                     session.id,
                     pane_exit=evolve(ending, reason=REMOVED),
-                    status_reason=WORDS[REMOVED],
+                    status_reason=REASON_TEXTS[REMOVED],
                 )
 
-    def _tell(self, session: Session, *, paused: bool) -> None:
+    def _report_pause_state(self, session: Session, *, paused: bool) -> None:
         if paused:
-            self._pauses.begins(session)
+            self._pauses.report_pause(session)
         else:
-            self._pauses.ends(session)
+            self._pauses.report_resume(session)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: nothing is subscribed yet."""

@@ -7,22 +7,22 @@ from pathlib import Path
 
 from attrs import evolve
 
-from tservice.containers.argv import Tongue
-from tservice.containers.child import IRunner
-from tservice.containers.engine import Engine, Works
+from tservice.containers.command_lines import EngineDialect
+from tservice.containers.command_runner import EngineRunner
+from tservice.containers.engine import EngineClient, EngineHealth
 from tservice.containers.model import (
     DEFAULT_HOST,
     DEFAULT_IMAGE,
-    MOST_HOSTS,
+    MAX_HOSTS,
     ContainerHost,
-    id_from,
+    make_host_id,
 )
-from tservice.containers.model import Engine as EngineName
+from tservice.containers.model import EngineKind as EngineName
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import not_found, operation_failed
 
 
-class Hosts:
+class ContainerHostRegistry:
     """Container hosts: their records and the state of their engines.
 
     @param programs: finds a program of this machine.
@@ -31,32 +31,32 @@ class Hosts:
     def __init__(
         self,
         store: ContainerStore,
-        runner: IRunner,
+        runner: EngineRunner,
         programs: Callable[[Sequence[str]], Path | None],
     ) -> None:
         self._store, self._runner, self._programs = store, runner, programs
-        self._works: dict[str, Works] = {}
+        self._works: dict[str, EngineHealth] = {}
 
-    def every(self) -> list[ContainerHost]:
+    def list_hosts(self) -> list[ContainerHost]:
         """Return all container hosts."""
-        return self._store.hosts()
+        return self._store.list_hosts()
 
     def get(self, host_id: str) -> ContainerHost:
         """Return a container host by its id.
 
         @raise ServiceError: 404.
         """
-        found = self._store.host(host_id)
+        found = self._store.find_host(host_id)
         if found is None:
             raise not_found(f"Container host {host_id[:64]}")
         return found
 
-    def default(self) -> ContainerHost:
+    def get_default(self) -> ContainerHost:
         """Return the host of cases that name none; it is created if missing.
 
         @raise ServiceError: 422: there is no engine.
         """
-        found = self._store.host(DEFAULT_HOST)
+        found = self._store.find_host(DEFAULT_HOST)
         if found is not None:
             return found
         engine = next((name for name in _BEST_FIRST if self._programs([name.value])), None)
@@ -73,16 +73,16 @@ class Hosts:
 
         @raise ServiceError: 422: there are too many.
         """
-        known = [each.id for each in self.every()]
-        if len(known) >= MOST_HOSTS:
+        known = [each.id for each in self.list_hosts()]
+        if len(known) >= MAX_HOSTS:
             raise operation_failed(
-                f"there are already {MOST_HOSTS} container hosts: remove one first"
+                f"there are already {MAX_HOSTS} container hosts: remove one first"
             )
-        made = evolve(host, id=id_from(host.label, {*known, DEFAULT_HOST}))
+        made = evolve(host, id=make_host_id(host.label, {*known, DEFAULT_HOST}))
         self._store.save_host(made)
         return made
 
-    def replace(self, host: ContainerHost) -> ContainerHost:
+    def replace_host(self, host: ContainerHost) -> ContainerHost:
         """Replace the record of a host; existing containers stay as they are.
 
         @raise ServiceError: 404.
@@ -98,21 +98,21 @@ class Hosts:
         @raise ServiceError: 404; 422: a case uses it.
         """
         self.get(host_id)
-        self.refuse_used(host_id)
-        self._store.forget_host(host_id)
+        self.refuse_if_used(host_id)
+        self._store.delete_host(host_id)
         self._works.pop(host_id, None)
 
-    def refuse_used(self, host_id: str) -> None:
+    def refuse_if_used(self, host_id: str) -> None:
         """Fail if cases use the host.
 
         @raise ServiceError: 422: cases use it.
         """
-        used = [case.name for case in self._store.cases() if case.host_id == host_id]
+        used = [case.name for case in self._store.list_cases() if case.host_id == host_id]
         if used:
             more = f" and {len(used) - 5} more" if len(used) > 5 else ""
             raise operation_failed(f"cases use it: {', '.join(used[:5])}{more}")
 
-    def engine(self, host: ContainerHost) -> Engine:
+    def get_engine(self, host: ContainerHost) -> EngineClient:
         """Return the engine of a host.
 
         @raise ServiceError: 422: that engine is not installed.
@@ -120,9 +120,9 @@ class Hosts:
         program = self._programs([host.engine.value])
         if program is None:
             raise operation_failed(f"{host.engine.value} is not installed")
-        return Engine(Tongue(host.engine, str(program), host.context), self._runner)
+        return EngineClient(EngineDialect(host.engine, str(program), host.context), self._runner)
 
-    async def works(self, host: ContainerHost) -> Works:
+    async def get_health(self, host: ContainerHost) -> EngineHealth:
         """Return how a host's engine runs; a success is cached.
 
         @raise ServiceError: 422: it does not work, with its error text.
@@ -130,23 +130,23 @@ class Hosts:
         known = self._works.get(host.id)
         if known is not None:
             return known
-        found = await self.engine(host).works()
+        found = await self.get_engine(host).check_health()
         if found.fault is not None:
             raise operation_failed(f"{host.engine.value} does not work: {found.fault}")
         self._works[host.id] = found
         return found
 
 
-def environment(environ: Mapping[str, str]) -> dict[str, str]:
+def engine_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of the engines' commands: their settings and nothing else.
 
     A container can therefore not obtain a password or key of the service by naming a variable.
     """
-    return {name: value for name, value in environ.items() if name in _KEPT}
+    return {name: value for name, value in environ.items() if name in _PASSED_VARIABLES}
 
 
 _BEST_FIRST = (EngineName.PODMAN, EngineName.DOCKER)
-_KEPT = frozenset(
+_PASSED_VARIABLES = frozenset(
     {
         "PATH",
         "HOME",

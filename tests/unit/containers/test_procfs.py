@@ -1,4 +1,4 @@
-"""Tests for L{tservice.containers.kernel}, on a C{/proc} of files."""
+"""Tests for L{tservice.containers.procfs}, on a C{/proc} of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers import kernel
+from tservice.containers import procfs
 
 GROUP = "4:memory:/box\n0::/box\n"
 
@@ -16,16 +16,16 @@ GROUP = "4:memory:/box\n0::/box\n"
 class NumberTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp())
-        self.patch(kernel, "PROC", self.folder / "proc")
-        self.patch(kernel, "CGROUPS", self.folder / "cgroup")
+        self.patch(procfs, "PROC", self.folder / "proc")
+        self.patch(procfs, "CGROUPS", self.folder / "cgroup")
         self.looked_at: list[str] = []
-        line = kernel._line
+        line = procfs._read_beginning
 
         def noted(path: str) -> bytes:
             self.looked_at.append(path)
             return line(path)
 
-        self.patch(kernel, "_line", noted)
+        self.patch(procfs, "_read_beginning", noted)
         for pid, inner in ((100, 1), (101, 7), (103, 9)):
             self.process(pid, inner, GROUP)
         for pid in range(200, 300):
@@ -46,14 +46,14 @@ class NumberTests(SynchronousTestCase):
         """Thousands of them would hold everybody up, whoever started them."""
         for folder in ("box", "memory/box"):
             self.members(folder, "100\n101\n103\n")
-            self.assertEqual(101, kernel.number_of(100, 7))
-            self.assertEqual(0, kernel.number_of(100, 8))
+            self.assertEqual(101, procfs.find_outer_pid(100, 7))
+            self.assertEqual(0, procfs.find_outer_pid(100, 8))
             self.assertLessEqual(len(self.looked_at), 6)
             self.looked_at.clear()
 
     def test_without_control_groups_that_tell(self) -> None:
-        self.assertEqual(103, kernel.number_of(100, 9))
-        self.assertEqual(0, kernel.number_of(100, 8))
+        self.assertEqual(103, procfs.find_outer_pid(100, 9))
+        self.assertEqual(0, procfs.find_outer_pid(100, 8))
 
     def test_containers_without_control_groups_of_their_own(self) -> None:
         """As under docker without root: each has a namespace of process numbers."""
@@ -69,13 +69,13 @@ class NumberTests(SynchronousTestCase):
             folder = self.folder / "proc" / str(pid) / "ns"
             folder.mkdir()
             (folder / "pid").symlink_to(f"pid:[{space}]")
-        self.assertEqual(301, kernel.number_of(300, 7))
-        self.assertEqual(101, kernel.number_of(100, 7))
-        self.assertEqual(0, kernel.number_of(300, 9))
+        self.assertEqual(301, procfs.find_outer_pid(300, 7))
+        self.assertEqual(101, procfs.find_outer_pid(100, 7))
+        self.assertEqual(0, procfs.find_outer_pid(300, 9))
 
     def test_without_a_first_process(self) -> None:
-        self.assertEqual(0, kernel.number_of(0, 7))
-        self.assertEqual(0, kernel.number_of(99, 7))
+        self.assertEqual(0, procfs.find_outer_pid(0, 7))
+        self.assertEqual(0, procfs.find_outer_pid(99, 7))
 
 
 class FullTests(SynchronousTestCase):
@@ -83,8 +83,8 @@ class FullTests(SynchronousTestCase):
 
     def test_full(self) -> None:
         base = Path(self.mktemp())
-        self.patch(kernel, "PROC", base / "proc")
-        self.patch(kernel, "CGROUPS", base)
+        self.patch(procfs, "PROC", base / "proc")
+        self.patch(procfs, "CGROUPS", base)
         group = base / "proc/7/cgroup"
         group.parent.mkdir(parents=True)
         for text, folder in (
@@ -102,14 +102,14 @@ class FullTests(SynchronousTestCase):
             ):
                 (folder / "pids.max").write_text(f"{most}\n")
                 (folder / "pids.current").write_text(f"{now}\n")
-                self.assertEqual(found, kernel.crowd(7), (text, most, now))
-        self.assertIsNone(kernel.crowd(8))
+                self.assertEqual(found, procfs.find_process_shortage(7), (text, most, now))
+        self.assertIsNone(procfs.find_process_shortage(8))
 
     def test_the_limit_stands_above(self) -> None:
         """Podman may put the processes into a group of their own below the one with the limit."""
         base = Path(self.mktemp())
-        self.patch(kernel, "PROC", base / "proc")
-        self.patch(kernel, "CGROUPS", base)
+        self.patch(procfs, "PROC", base / "proc")
+        self.patch(procfs, "CGROUPS", base)
         for name, text in (
             ("proc/7/cgroup", "0::/box/inner\n"),
             ("box/inner/pids.max", "max\n"),
@@ -119,12 +119,12 @@ class FullTests(SynchronousTestCase):
         ):
             (base / name).parent.mkdir(parents=True, exist_ok=True)
             (base / name).write_text(text)
-        self.assertEqual((64, 64), kernel.crowd(7))
+        self.assertEqual((64, 64), procfs.find_process_shortage(7))
 
     def test_user(self) -> None:
-        self.assertEqual(os.geteuid(), kernel.user_of(os.getpid()))
-        self.patch(kernel, "PROC", Path(self.mktemp()))
-        self.assertIsNone(kernel.user_of(7))
+        self.assertEqual(os.geteuid(), procfs.find_process_uid(os.getpid()))
+        self.patch(procfs, "PROC", Path(self.mktemp()))
+        self.assertIsNone(procfs.find_process_uid(7))
 
 
 class InsideTests(SynchronousTestCase):
@@ -133,8 +133,8 @@ class InsideTests(SynchronousTestCase):
         root = Path(self.mktemp()) / "proc/7/root"
         (root / "own").mkdir(parents=True)
         (root / "link").symlink_to("/etc")
-        self.patch(kernel, "PROC", root.parents[1])
-        self.assertEqual((root / "own").stat().st_ino, kernel.look_inside(7, "/own").st_ino)
-        self.assertTrue(stat.S_ISLNK(kernel.look_inside(7, "/link").st_mode))
+        self.patch(procfs, "PROC", root.parents[1])
+        self.assertEqual((root / "own").stat().st_ino, procfs.stat_inside(7, "/own").st_ino)
+        self.assertTrue(stat.S_ISLNK(procfs.stat_inside(7, "/link").st_mode))
         with self.assertRaises(FileNotFoundError):
-            kernel.look_inside(8, "/own")
+            procfs.stat_inside(8, "/own")

@@ -15,43 +15,43 @@ from attrs import evolve, frozen
 from twisted.internet.defer import DeferredLock
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.containers.answers import Seen, State
-from tservice.containers.argv import Box, Mount
-from tservice.containers.engine import Engine, EngineError, is_up, refused
-from tservice.containers.fence import WORKSPACE
+from tservice.containers.command_lines import BindMount, ContainerSpec
+from tservice.containers.engine import EngineClient, EngineError, is_running, to_service_error
+from tservice.containers.engine_output import ContainerSnapshot, ContainerState
+from tservice.containers.explanations import (
+    explain_changed_workspace,
+    explain_early_end,
+    explain_no_answer,
+    explain_other_user,
+    explain_process_shortage,
+    refuse_other_user,
+)
 from tservice.containers.folders import (
-    Folders,
+    ContainerFolders,
     credential_mounts,
-    credentials_of,
     is_mountable,
-    opened,
+    open_folder,
     put_credentials,
     put_secret,
+    read_credentials,
 )
-from tservice.containers.hosts import Hosts
-from tservice.containers.images import Images
-from tservice.containers.kernel import look_inside, user_of
+from tservice.containers.host_registry import ContainerHostRegistry
+from tservice.containers.image_probe import SCRIPT, ContainerContents, parse_contents
+from tservice.containers.images import ImageBuilder
+from tservice.containers.isolation import WORKSPACE
 from tservice.containers.model import (
     ContainerCase,
     ContainerHost,
-    Credentials,
-    Resources,
-    container_name,
+    CredentialMode,
+    ResourceLimits,
+    make_container_name,
 )
-from tservice.containers.obstacles import (
-    explain_crowd,
-    explain_early_end,
-    explain_exchange,
-    explain_other_user,
-    explain_silence,
-    refuse_other_user,
-)
-from tservice.containers.probe import SCRIPT, Inside, read_inside
+from tservice.containers.procfs import find_process_uid, stat_inside
 from tservice.containers.store import ContainerStore
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import operation_failed
 
-REMEMBERED_SECONDS = 30.0
+CACHE_SECONDS = 30.0
 """Seconds that the result of looking inside a container is cached."""
 
 Act = Callable[[tuple[int, int], Callable[[], object]], object]
@@ -59,20 +59,20 @@ Act = Callable[[tuple[int, int], Callable[[], object]], object]
 
 
 @frozen(kw_only=True)
-class Found:
+class KnownContainer:
     """Container as it was last seen.
 
     @ivar inside: contents of the container; C{None}: not examined since it was started.
     @ivar until: clock seconds at which its contents are examined again.
     """
 
-    seen: Seen
+    seen: ContainerSnapshot
     owner: tuple[int, int]
-    inside: Inside | None = None
+    inside: ContainerContents | None = None
     until: float = 0.0
 
 
-class Boxes:
+class ContainerRegistry:
     """Containers of cases; operations on one container run one after another.
 
     @param files: worker pool for folders that users named.
@@ -87,9 +87,9 @@ class Boxes:
         *,
         clock: IReactorTime,
         store: ContainerStore,
-        hosts: Hosts,
-        images: Images,
-        folders: Folders,
+        hosts: ContainerHostRegistry,
+        images: ImageBuilder,
+        folders: ContainerFolders,
         files: IThreads,
         act: Act,
         library: Sequence[Path],
@@ -100,131 +100,139 @@ class Boxes:
         self._images, self._folders, self._files = images, folders, files
         self._act, self._library, self._home = act, tuple(library), home
         self._suffix = suffix
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, KnownContainer] = {}
         self._locks: dict[str, DeferredLock] = {}
 
     # -- asked
 
-    def case(self, container: str) -> ContainerCase | None:
+    def find_case(self, container: str) -> ContainerCase | None:
         """Return the case that a container belongs to."""
-        return self._store.container(container)
+        return self._store.find_by_container(container)
 
-    def host(self, case: ContainerCase) -> ContainerHost:
+    def get_host(self, case: ContainerCase) -> ContainerHost:
         """Return the container host of a case.
 
         @raise ServiceError: 404.
         """
         return self._hosts.get(case.host_id)
 
-    def known(self, container: str) -> Found | None:
+    def find_known(self, container: str) -> KnownContainer | None:
         """Return the last known state of a container."""
         return self._found.get(container)
 
-    def warnings(self, container: str) -> tuple[str, ...]:
+    def get_warnings(self, container: str) -> tuple[str, ...]:
         """Return the differences between the container and its configuration, as far as it was
         examined.
         """
         found = self._found.get(container)
         return () if found is None or found.inside is None else found.inside.warnings
 
-    def is_measured(self, container: str) -> bool:
+    def has_own_usage(self, container: str) -> bool:
         """Return true if the engine measures this container's own usage; without limits it includes
         other processes.
         """
         found = self._found.get(container)
         return found is None or found.inside is None or "memory" not in found.inside.unlimited
 
-    def trouble(self, container: str) -> str | None:
+    def explain_obstacle(self, container: str) -> str | None:
         """Return why nothing more can be started in the container; C{None}: no reason is known."""
-        return explain_crowd(container, self.first(container))
+        return explain_process_shortage(container, self.get_main_pid(container))
 
-    def first(self, container: str) -> int:
+    def get_main_pid(self, container: str) -> int:
         """Return the number of its first process on this machine; 0: none is known."""
         found = self._found.get(container)
         return 0 if found is None else found.seen.pid
 
-    async def look(self, case: ContainerCase) -> Seen | None:
+    async def inspect_container(self, case: ContainerCase) -> ContainerSnapshot | None:
         """Return the current state of a container; C{None}: there is none, or another service made
         it.
 
         @raise ServiceError: 422: the engine is not installed, or does not answer.
         """
-        mine = (await self.look_at([case])).get(case.container)
-        await self._note(case, mine)
+        mine = (await self.inspect_containers([case])).get(case.container)
+        await self._remember_state(case, mine)
         return mine
 
-    async def look_at(self, cases: Sequence[ContainerCase]) -> dict[str, Seen]:
+    async def inspect_containers(
+        self, cases: Sequence[ContainerCase]
+    ) -> dict[str, ContainerSnapshot]:
         """Return the current state of several containers of one host.
 
         Containers that are missing, or were made by another service, are left out.
 
-        @raise ServiceError: as L{look}.
+        @raise ServiceError: as L{inspect_container}.
         """
         if not cases:
             return {}
-        engine = self._hosts.engine(self._hosts.get(cases[0].host_id))
+        engine = self._hosts.get_engine(self._hosts.get(cases[0].host_id))
         try:
-            seen = await engine.look([case.container for case in cases])
+            seen = await engine.inspect_containers([case.container for case in cases])
         except EngineError as error:
-            raise refused(error, "the container cannot be inspected") from error
+            raise to_service_error(error, "the container cannot be inspected") from error
         asked = ((case, seen.get(case.container)) for case in cases)
-        found = {it.container: each for it, each in asked if each and self._is_mine(each, it)}
+        found = {
+            it.container: each for it, each in asked if each and self._is_own_container(each, it)
+        }
         for case in cases:
             # Their workspace's owner is known.
             if case.container in self._found:
-                await self._note(case, found.get(case.container))
+                await self._remember_state(case, found.get(case.container))
         return found
 
-    async def look_inside(self, case: ContainerCase) -> None:
+    async def probe_contents(self, case: ContainerCase) -> None:
         """Examine the contents of a running container, unless this was done before."""
-        async with _held(self._locks, case.container):
+        async with _ContainerLock(self._locks, case.container):
             found = self._found.get(case.container)
             if found is None or found.inside is not None:
                 return
             host = self._hosts.get(case.host_id)
-            works = await self._hosts.works(host)
-            told = await self._hosts.engine(host).execute(case.container, ["sh", "-c", SCRIPT])
-            if told.well:
-                inside = evolve(read_inside(told.out), unlimited=works.unlimited)
+            works = await self._hosts.get_health(host)
+            told = await self._hosts.get_engine(host).run_inside(
+                case.container, ["sh", "-c", SCRIPT]
+            )
+            if told.is_success:
+                inside = evolve(parse_contents(told.output), unlimited=works.unlimited)
                 self._found[case.container] = evolve(found, inside=inside)
 
     # -- moved
 
-    async def ready(self, case: ContainerCase) -> Found:
+    async def ensure_running(self, case: ContainerCase) -> KnownContainer:
         """Start the container, and create it if it is missing, with all that a session needs.
 
         @raise ServiceError: 422: it cannot be created or started, or its image lacks something.
         """
-        async with _held(self._locks, case.container):
+        async with _ContainerLock(self._locks, case.container):
             found = self._found.get(case.container)
             if found is None or found.until <= self._clock.seconds():
-                found = await self._ready(case)
+                found = await self._start_container(case)
             return found
 
-    async def recreate(self, case: ContainerCase, check: Callable[[], object]) -> Found:
+    async def recreate_container(
+        self, case: ContainerCase, check: Callable[[], object]
+    ) -> KnownContainer:
         """Create the container again; its home folder stays.
 
         @param check: called first, and again just before the old container is removed; it raises to
             prevent that.
-        @raise ServiceError: as L{ready}.
+        @raise ServiceError: as L{ensure_running}.
         """
-        async with _held(self._locks, case.container):
+        async with _ContainerLock(self._locks, case.container):
             check()
-            with _told(case):
+            with _translate_errors(case):
                 # If it cannot be created, the existing one stays.
-                await self._box(case, _owner(await self._folder(case)))
+                await self._specify_container(case, _owner_ids(await self._stat_workspace(case)))
             check()
-            await self._remove(case)
-            return await self._ready(case)
+            await self._remove_from_engine(case)
+            return await self._start_container(case)
 
-    async def remove(self, case: ContainerCase) -> None:
+    async def remove_container(self, case: ContainerCase) -> None:
         """Remove the container and its home folder.
 
         @raise ServiceError: 422: it may still be there.
         """
-        async with _held(self._locks, case.container):
-            await self._remove(case)
-            await self._files.run(partial(self._folders.remove, case.container))
+        async with _ContainerLock(self._locks, case.container):
+            await self._remove_from_engine(case)
+            await self._files.run(partial(self._folders.remove_container, case.container))
         self._locks.pop(case.container, None)
 
     async def free_name(self, host: ContainerHost, case: str) -> str:
@@ -232,14 +240,14 @@ class Boxes:
 
         @raise ServiceError: 422: the engine does not answer.
         """
-        plain = container_name(case)
-        engine = self._hosts.engine(host)
+        plain = make_container_name(case)
+        engine = self._hosts.get_engine(host)
         try:
-            there = await engine.look([plain])
+            there = await engine.inspect_containers([plain])
         except EngineError as error:
-            raise refused(error, "the containers cannot be inspected") from error
-        taken = plain in there or self._store.container(plain) is not None
-        return container_name(case, self._suffix()) if taken else plain
+            raise to_service_error(error, "the containers cannot be inspected") from error
+        taken = plain in there or self._store.find_by_container(plain) is not None
+        return make_container_name(case, self._suffix()) if taken else plain
 
     def put_secret(self, container: str, secret: str) -> None:
         """Write the secret of its hooks into a container's home folder.
@@ -249,65 +257,67 @@ class Boxes:
         found = self._found.get(container)
         if found is None:
             raise OSError("the container was not inspected yet")
-        with opened(self._folders.home(container)) as home:
+        with open_folder(self._folders.home_folder(container)) as home:
             self._act(found.owner, partial(put_secret, home, secret))
 
     # -- inside
 
-    async def _ready(self, case: ContainerCase) -> Found:
-        engine = self._hosts.engine(self._hosts.get(case.host_id))
-        folder = await self._folder(case)
-        owner = _owner(folder)
-        with _told(case):
-            seen = (await engine.look([case.container])).get(case.container)
+    async def _start_container(self, case: ContainerCase) -> KnownContainer:
+        engine = self._hosts.get_engine(self._hosts.get(case.host_id))
+        folder = await self._stat_workspace(case)
+        owner = _owner_ids(folder)
+        with _translate_errors(case):
+            seen = (await engine.inspect_containers([case.container])).get(case.container)
             made = seen is None
             if seen is None:
-                await engine.create(await self._box(case, owner))
-            elif not self._is_mine(seen, case):
+                await engine.create_container(await self._specify_container(case, owner))
+            elif not self._is_own_container(seen, case):
                 raise operation_failed(
                     f"the container {case.container} was not created by this service"
                 )
-            elif seen.state is State.PAUSED:
+            elif seen.state is ContainerState.PAUSED:
                 raise operation_failed(f"the container {case.container} is paused")
             await self._files.run(partial(self._folders.prepare_library, self._library))
-            stood = not is_up(seen)
+            stood = not is_running(seen)
             if stood:
-                await engine.start(case.container)
-            seen = (await engine.look([case.container])).get(case.container)
-            if seen is None or seen.state is not State.RUNNING:
-                words = await engine.last_words(case.container)
+                await engine.start_container(case.container)
+            seen = (await engine.inspect_containers([case.container])).get(case.container)
+            if seen is None or seen.state is not ContainerState.RUNNING:
+                words = await engine.get_last_errors(case.container)
                 raise operation_failed(explain_early_end(case, seen, words))
             if not await self._is_mounted(case, seen, folder):
                 # The engine resolved the path again, and the folder there was exchanged.
                 if stood:
-                    await engine.stop(case.container)
-                raise operation_failed(explain_exchange(case))
-            user = user_of(seen.pid)
+                    await engine.stop_container(case.container)
+                raise operation_failed(explain_changed_workspace(case))
+            user = find_process_uid(seen.pid)
             if user not in (None, owner[0]):
                 if stood:
-                    await engine.stop(case.container)
+                    await engine.stop_container(case.container)
                 raise operation_failed(explain_other_user(case, owner[0], user, made=made))
-            inside = await self._look_inside(case, engine, seen.pid)
-        found = Found(
+            inside = await self._check_contents(case, engine, seen.pid)
+        found = KnownContainer(
             seen=seen,
             owner=owner,
             inside=inside,
-            until=self._clock.seconds() + REMEMBERED_SECONDS,
+            until=self._clock.seconds() + CACHE_SECONDS,
         )
         self._found[case.container] = found
         return found
 
-    async def _look_inside(self, case: ContainerCase, engine: Engine, first: int) -> Inside:
-        told = await engine.execute(case.container, ["sh", "-c", SCRIPT])
-        if not told.well:
-            raise operation_failed(explain_silence(case.container, first, told))
-        works = await self._hosts.works(self._hosts.get(case.host_id))
-        inside = evolve(read_inside(told.out), unlimited=works.unlimited)
+    async def _check_contents(
+        self, case: ContainerCase, engine: EngineClient, first: int
+    ) -> ContainerContents:
+        told = await engine.run_inside(case.container, ["sh", "-c", SCRIPT])
+        if not told.is_success:
+            raise operation_failed(explain_no_answer(case.container, first, told))
+        works = await self._hosts.get_health(self._hosts.get(case.host_id))
+        inside = evolve(parse_contents(told.output), unlimited=works.unlimited)
         if inside.fault is not None:
             raise operation_failed(inside.fault)
         return inside
 
-    async def _box(self, case: ContainerCase, user: tuple[int, int]) -> Box:
+    async def _specify_container(self, case: ContainerCase, user: tuple[int, int]) -> ContainerSpec:
         """Return the specification of a case's container; its image and its folders exist
         afterwards.
 
@@ -316,27 +326,27 @@ class Boxes:
         """
         refuse_other_user(case, user[0])
         host = self._hosts.get(case.host_id)
-        engine = self._hosts.engine(host)
-        works = await self._hosts.works(host)
+        engine = self._hosts.get_engine(host)
+        works = await self._hosts.get_health(host)
         image = case.image or host.image
-        await self._images.ensure(host, engine, image)
+        await self._images.ensure_image(host, engine, image)
         uid, gid = user
         how = case.credentials or host.credentials
-        prepare = partial(self._prepare, case.container, user, how)
+        prepare = partial(self._prepare_folders, case.container, user, how)
         mounts = [
-            *self._folders.mounts(case.container, case.path),
+            *self._folders.list_mounts(case.container, case.path),
             *await self._files.run(prepare),
         ]
         if not all(is_mountable(mount.source) for mount in mounts):
             raise operation_failed(
                 "engines cannot mount paths that hold a comma, a quote or a line break"
             )
-        box = Box(
+        box = ContainerSpec(
             name=case.container,
             image=image,
-            resources=resources_of(case, host),
+            resources=effective_limits(case, host),
             network=case.network or host.network,
-            user=engine.tongue.user(uid, gid, rootless=works.rootless),
+            user=engine.dialect.user_arguments(uid, gid, rootless=works.rootless),
             mounts=mounts,
             labels={},
             extra=host.create_args,
@@ -345,51 +355,57 @@ class Boxes:
             "service": self._store.service_id(),
             "owner": case.owner,
             "case": case.name,
-            "made": _digest(engine.tongue.create(box)),
+            "made": _hash_arguments(engine.dialect.create_command(box)),
         }
         return evolve(box, labels=labels)
 
-    def _prepare(self, container: str, owner: tuple[int, int], how: Credentials) -> Sequence[Mount]:
+    def _prepare_folders(
+        self, container: str, owner: tuple[int, int], how: CredentialMode
+    ) -> Sequence[BindMount]:
         """Create the container's folders; runs in a thread.
 
         @return: the mounts of credentials.
         """
         self._folders.prepare_library(self._library)
-        self._folders.prepare(container, owner)
-        found = {} if how is Credentials.NONE else credentials_of(self._home)
-        mounted = how is Credentials.MOUNTED
+        self._folders.prepare_container(container, owner)
+        found = {} if how is CredentialMode.NONE else read_credentials(self._home)
+        mounted = how is CredentialMode.MOUNTED
         # A mount point has to exist as a file, in folders of the user.
         put = dict.fromkeys(found, b"") if mounted else found
-        with opened(self._folders.home(container)) as home:
+        with open_folder(self._folders.home_folder(container)) as home:
             self._act(owner, partial(put_credentials, home, put, mounted=mounted))
         return credential_mounts(self._home, found) if mounted else ()
 
-    async def _remove(self, case: ContainerCase) -> None:
-        engine = self._hosts.engine(self._hosts.get(case.host_id))
+    async def _remove_from_engine(self, case: ContainerCase) -> None:
+        engine = self._hosts.get_engine(self._hosts.get(case.host_id))
         try:
-            seen = (await engine.look([case.container])).get(case.container)
-            if seen is not None and self._is_mine(seen, case):
-                await engine.remove(case.container)
+            seen = (await engine.inspect_containers([case.container])).get(case.container)
+            if seen is not None and self._is_own_container(seen, case):
+                await engine.remove_container(case.container)
         except EngineError as error:
-            raise refused(error, "the container cannot be removed") from error
+            raise to_service_error(error, "the container cannot be removed") from error
         self._found.pop(case.container, None)
 
-    async def _note(self, case: ContainerCase, seen: Seen | None) -> None:
+    async def _remember_state(self, case: ContainerCase, seen: ContainerSnapshot | None) -> None:
         before = self._found.get(case.container)
         if seen is None:
             self._found.pop(case.container, None)
         elif before is not None and before.seen.pid == seen.pid:
             self._found[case.container] = evolve(before, seen=seen)
         else:
-            owner = before.owner if before is not None else _owner(await self._folder(case))
-            self._found[case.container] = Found(seen=seen, owner=owner)
+            owner = (
+                before.owner if before is not None else _owner_ids(await self._stat_workspace(case))
+            )
+            self._found[case.container] = KnownContainer(seen=seen, owner=owner)
 
-    async def _is_mounted(self, case: ContainerCase, seen: Seen, folder: os.stat_result) -> bool:
+    async def _is_mounted(
+        self, case: ContainerCase, seen: ContainerSnapshot, folder: os.stat_result
+    ) -> bool:
         """Return true if a running container has that folder mounted as its workspace.
 
         @raise OSError: this cannot be determined.
         """
-        look = partial(look_inside, seen.pid, WORKSPACE)
+        look = partial(stat_inside, seen.pid, WORKSPACE)
         try:
             inside = await self._files.run(look, at=case.path, owner=case.owner)
         except PermissionError:
@@ -399,7 +415,7 @@ class Boxes:
             return True
         return os.path.samestat(folder, inside)
 
-    async def _folder(self, case: ContainerCase) -> os.stat_result:
+    async def _stat_workspace(self, case: ContainerCase) -> os.stat_result:
         """Return the status of the workspace folder; its owner will own the files made in it.
 
         An engine would follow a link in its place, and mount the link's target.
@@ -417,13 +433,13 @@ class Boxes:
             raise operation_failed(f"the workspace {case.path} is no longer a folder")
         return found
 
-    def _is_mine(self, seen: Seen, case: ContainerCase) -> bool:
+    def _is_own_container(self, seen: ContainerSnapshot, case: ContainerCase) -> bool:
         labels = seen.labels
         # Not by its owner: a removed account's containers belong to nobody.
         return (labels.get("service"), labels.get("case")) == (self._store.service_id(), case.name)
 
 
-class _held:
+class _ContainerLock:
     """Hold the lock of one container."""
 
     def __init__(self, locks: dict[str, DeferredLock], name: str) -> None:
@@ -436,7 +452,7 @@ class _held:
         self._lock.release()
 
 
-def resources_of(case: ContainerCase, host: ContainerHost) -> Resources:
+def effective_limits(case: ContainerCase, host: ContainerHost) -> ResourceLimits:
     """Return the limits of a case's container: the case's own where set, or else its host's."""
     whole = host.resources
     return evolve(
@@ -447,19 +463,19 @@ def resources_of(case: ContainerCase, host: ContainerHost) -> Resources:
 
 
 @contextmanager
-def _told(case: ContainerCase) -> Iterator[None]:
+def _translate_errors(case: ContainerCase) -> Iterator[None]:
     """Turn errors of the engine and of the file system into a 422 for clients."""
     try:
         yield
     except EngineError as error:
-        raise refused(error, f"the container {case.container}") from error
+        raise to_service_error(error, f"the container {case.container}") from error
     except OSError as error:
         raise operation_failed(f"the container's folders: {error.strerror or error}") from error
 
 
-def _owner(folder: os.stat_result) -> tuple[int, int]:
+def _owner_ids(folder: os.stat_result) -> tuple[int, int]:
     return folder.st_uid, folder.st_gid
 
 
-def _digest(argv: Sequence[str]) -> str:
+def _hash_arguments(argv: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(argv)).encode()).hexdigest()

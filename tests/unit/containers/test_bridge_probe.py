@@ -11,17 +11,17 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers.bridge import HookBridge
-from tservice.containers.child import Done
-from tservice.containers.hosts import Hosts
-from tservice.containers.model import ContainerCase, ContainerHost, Engine
-from tservice.containers.reach import ASK, SECONDS, Reach, Tried
+from tservice.containers.bridge_probe import CURL_COMMAND, SECONDS, BridgeProbe, BridgeProbeResult
+from tservice.containers.command_runner import EngineCommandResult
+from tservice.containers.hook_bridge import HookBridge
+from tservice.containers.host_registry import ContainerHostRegistry
+from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
 from tservice.doctor.build import bridge_rows
 from tservice.doctor.model import Row, ToolStatus
 from tservice.store.database import Database
 
-HOST = ContainerHost(id="h", label="H", engine=Engine.PODMAN, image="i")
+HOST = ContainerHost(id="h", label="H", engine=EngineKind.PODMAN, image="i")
 URL = "http://10.88.0.1:4000"
 
 
@@ -48,42 +48,46 @@ class Runs:
         self.curl: int | None = 0
         self.asked: list[str] = []
 
-    async def run(self, argv: Any, *, seconds: float = 0) -> Done:
+    async def run(self, argv: Any, *, seconds: float = 0) -> EngineCommandResult:
         words = list(argv[1:])
         if words[:2] == ["container", "inspect"]:
             there = [name for name in words[4:] if name in self.states]
-            return Done(status=0, out="\n".join(map(self.told, there)), said="")
+            return EngineCommandResult(
+                status=0, output="\n".join(map(self.told, there)), error_text=""
+            )
         assert words[0] == "exec", words
         name, *rest = words[words.index("curl") - 1 :]
-        assert rest == [*ASK, URL], rest
+        assert rest == [*CURL_COMMAND, URL], rest
         self.asked.append(name)
         if self.curl is None:
             await Deferred()
-        return Done(status=self.curl, out="", said="")
+        return EngineCommandResult(status=self.curl, output="", error_text="")
 
     def told(self, name: str) -> str:
         return json.dumps({"Id": "1", "Name": name, "State": {"Status": self.states[name]}})
 
 
 class ReachTests(SynchronousTestCase):
-    """L{Reach}, and the doctor's rows of it."""
+    """L{BridgeProbe}, and the doctor's rows of it."""
 
     def setUp(self) -> None:
         self.clock, self.runs = Clock(), Runs()
         self.store = ContainerStore(Database.in_memory(clock=Clock()), lambda: "s")
-        hosts = Hosts(self.store, self.runs, lambda names: Path("/usr/bin/podman"))
+        hosts = ContainerHostRegistry(self.store, self.runs, lambda names: Path("/usr/bin/podman"))
         self.bridge = HookBridge(
             self.clock, lambda port, site, address: Port(), self.store, enabled=True
         )
         site: Any = object()
-        self.bridge.serve(site)
+        self.bridge.set_site(site)
         self.addCleanup(self.bridge.stop)
-        self.reach = Reach(clock=self.clock, store=self.store, hosts=hosts, bridge=self.bridge)
+        self.reach = BridgeProbe(
+            clock=self.clock, store=self.store, hosts=hosts, bridge=self.bridge
+        )
         self.keep(HOST)
 
     def keep(self, host: ContainerHost) -> None:
         self.store.save_host(host)
-        self.bridge.look(host, host.network, "10.88.0.1")
+        self.bridge.ensure_listener(host, host.network, "10.88.0.1")
 
     def case(self, name: str, state: str, **more: Any) -> None:
         box = f"service-case-{name}"
@@ -92,11 +96,11 @@ class ReachTests(SynchronousTestCase):
         )
         self.runs.states[box] = state
 
-    def look(self) -> Deferred[list[Tried]]:
-        return Deferred.fromCoroutine(self.reach.look())
+    def look(self) -> Deferred[list[BridgeProbeResult]]:
+        return Deferred.fromCoroutine(self.reach.probe_bridges())
 
     def row(self) -> Row:
-        tried: list[Tried] = self.successResultOf(self.look())
+        tried: list[BridgeProbeResult] = self.successResultOf(self.look())
         [row] = bridge_rows(tried)
         return row
 

@@ -6,18 +6,18 @@ from typing import Literal
 
 from pydantic import Field
 
-from tservice.containers.model import ContainerHost, Credentials, Resources, memory_bytes
-from tservice.containers.service import Shown
+from tservice.containers.model import ContainerHost, CredentialMode, ResourceLimits, parse_memory
+from tservice.containers.service import ContainerView
 from tservice.core.payload import Payload, omit_if_none
 
-_HOW: dict[Credentials, bool | Literal["copy"]] = {
-    Credentials.MOUNTED: True,
-    Credentials.COPIED: "copy",
-    Credentials.NONE: False,
+_CREDENTIAL_VALUES: dict[CredentialMode, bool | Literal["copy"]] = {
+    CredentialMode.MOUNTED: True,
+    CredentialMode.COPIED: "copy",
+    CredentialMode.NONE: False,
 }
 
 
-class ResourcesAnswer(Payload):
+class ContainerResourcesResponse(Payload):
     """What a container may use at most."""
 
     memory: str
@@ -25,7 +25,7 @@ class ResourcesAnswer(Payload):
     pids: int
 
 
-class ContainerHostAnswer(Payload):
+class ContainerHostResponse(Payload):
     """An engine, and how containers are made by it."""
 
     id: str
@@ -34,7 +34,7 @@ class ContainerHostAnswer(Payload):
     image: str
     context: str | None = omit_if_none()
     network: str
-    resources: ResourcesAnswer
+    resources: ContainerResourcesResponse
     mount_credentials: bool | Literal["copy"] = Field(
         description="Of the CLIs: mounted read-only, copied when a container is made, or neither"
     )
@@ -43,13 +43,13 @@ class ContainerHostAnswer(Payload):
     extra_exec_args: list[str]
 
 
-class OneContainerHost(Payload):
+class ContainerHostEnvelope(Payload):
     """A host that was kept."""
 
-    host: ContainerHostAnswer
+    host: ContainerHostResponse
 
 
-class LimitsAnswer(Payload):
+class ContainerLimitsResponse(Payload):
     """The limits that hold: bytes, processors, processes."""
 
     memory: int
@@ -57,7 +57,7 @@ class LimitsAnswer(Payload):
     pids: int
 
 
-class UsageAnswer(Payload):
+class ContainerUsageResponse(Payload):
     """What is in use: bytes, percent of one processor, processes."""
 
     memory: int | None
@@ -65,7 +65,7 @@ class UsageAnswer(Payload):
     pids: int | None
 
 
-class ContainerDetails(Payload):
+class ContainerResponse(Payload):
     """A container as it is now; C{missing}: it is made with the next start of a session."""
 
     name: str
@@ -77,47 +77,47 @@ class ContainerDetails(Payload):
     created: int | None = Field(description="Unix milliseconds")
     exit_code: int | None = omit_if_none(description="Of one that ended")
     oom_killed: bool | None = omit_if_none(description="Of one that ended")
-    limits: LimitsAnswer
-    usage: UsageAnswer | None = omit_if_none()
+    limits: ContainerLimitsResponse
+    usage: ContainerUsageResponse | None = omit_if_none()
     warnings: list[str] | None = omit_if_none(description="What is not as it was asked for")
 
 
-class ContainersAnswer(Payload):
+class ContainerListResponse(Payload):
     """The containers of a host's cases."""
 
-    containers: list[ContainerDetails]
+    containers: list[ContainerResponse]
 
 
-class BuildLog(Payload):
+class BuildLogResponse(Payload):
     """What a build printed: its last 1,000 lines, until the service ends."""
 
     running: bool
     lines: list[str]
 
 
-def host_answer(host: ContainerHost) -> ContainerHostAnswer:
+def make_host_response(host: ContainerHost) -> ContainerHostResponse:
     """Return the wire form of a host."""
-    return ContainerHostAnswer(
+    return ContainerHostResponse(
         id=host.id,
         label=host.label,
         engine=host.engine.value,
         image=host.image,
         context=host.context,
         network=host.network,
-        resources=_resources(host.resources),
-        mount_credentials=_HOW[host.credentials],
+        resources=_make_resources_response(host.resources),
+        mount_credentials=_CREDENTIAL_VALUES[host.credentials],
         hooks_enabled=host.hooks,
         extra_create_args=list(host.create_args),
         extra_exec_args=list(host.exec_args),
     )
 
 
-def container_answer(shown: Shown) -> ContainerDetails:
+def make_container_response(shown: ContainerView) -> ContainerResponse:
     """Return the wire form of a container."""
     seen, usage = shown.seen, shown.usage
     over = None if seen is None or shown.state.value != "exited" else seen
     limits = shown.resources
-    return ContainerDetails(
+    return ContainerResponse(
         name=shown.case.container,
         case_name=shown.case.name,
         host_id=shown.case.host_id,
@@ -127,13 +127,17 @@ def container_answer(shown: Shown) -> ContainerDetails:
         created=None if seen is None else seen.created,
         exit_code=None if over is None else over.exit_code,
         oom_killed=None if over is None else over.oom,
-        limits=LimitsAnswer(memory=memory_bytes(limits.memory), cpus=limits.cpus, pids=limits.pids),
+        limits=ContainerLimitsResponse(
+            memory=parse_memory(limits.memory), cpus=limits.cpus, pids=limits.pids
+        ),
         usage=None
         if usage is None
-        else UsageAnswer(memory=usage.memory, cpu=usage.cpu, pids=usage.pids),
+        else ContainerUsageResponse(memory=usage.memory, cpu=usage.cpu, pids=usage.pids),
         warnings=list(shown.warnings) or None,
     )
 
 
-def _resources(resources: Resources) -> ResourcesAnswer:
-    return ResourcesAnswer(memory=resources.memory, cpus=resources.cpus, pids=resources.pids)
+def _make_resources_response(resources: ResourceLimits) -> ContainerResourcesResponse:
+    return ContainerResourcesResponse(
+        memory=resources.memory, cpus=resources.cpus, pids=resources.pids
+    )

@@ -10,20 +10,20 @@ from attrs import frozen
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.containers.bridge import BridgeState, HookBridge
-from tservice.containers.engine import EngineError, is_up
-from tservice.containers.hosts import Hosts
-from tservice.containers.model import ContainerCase, ContainerHost, Engine
-from tservice.containers.obstacles import explain_crowd
+from tservice.containers.engine import EngineError, is_running
+from tservice.containers.explanations import explain_process_shortage
+from tservice.containers.hook_bridge import BridgeState, HookBridge
+from tservice.containers.host_registry import ContainerHostRegistry
+from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import ServiceError
 
 SECONDS = 8.0
 """Time limit for the test of one engine."""
-MOST_LOOKED_AT = 50
+MAX_INSPECTED = 50
 """Containers of a host that are inspected to find a running one."""
 
-ASK = (
+CURL_COMMAND = (
     *("curl", "-q", "-s", "-g", "--noproxy", "*", "-o", "/dev/null"),
     *("--connect-timeout", "3", "-m", "5"),
 )
@@ -41,7 +41,7 @@ _WHY = {
 
 
 @frozen(kw_only=True)
-class Tried:
+class BridgeProbeResult:
     """State of a listener, and the result of testing it.
 
     @ivar container: the container that tested it; C{None}: none did.
@@ -54,54 +54,60 @@ class Tried:
 
 
 @frozen(kw_only=True)
-class Reach:
+class BridgeProbe:
     """Tests each engine's listener from its containers."""
 
     clock: IReactorTime
     store: ContainerStore
-    hosts: Hosts
+    hosts: ContainerHostRegistry
     bridge: HookBridge
 
-    async def look(self) -> list[Tried]:
+    async def probe_bridges(self) -> list[BridgeProbeResult]:
         """Return the results for every engine that has a listener, or should have one."""
-        return [await self._try(state) for state in self.bridge.states()]
+        return [await self._probe_bridge(state) for state in self.bridge.list_states()]
 
-    async def _try(self, state: BridgeState) -> Tried:
+    async def _probe_bridge(self, state: BridgeState) -> BridgeProbeResult:
         if state.url is None:
-            return Tried(state=state, fault=state.fault)
-        trying = Deferred.fromCoroutine(self._from_inside(state, state.url))
+            return BridgeProbeResult(state=state, fault=state.fault)
+        trying = Deferred.fromCoroutine(self._probe_from_container(state, state.url))
         try:
             return await trying.addTimeout(SECONDS, self.clock)
         except TimeoutError:
-            return Tried(state=state, fault=f"{state.engine.value} did not answer in {SECONDS:g} s")
+            return BridgeProbeResult(
+                state=state, fault=f"{state.engine.value} did not answer in {SECONDS:g} s"
+            )
         except (EngineError, ServiceError) as error:
-            return Tried(state=state, fault=str(error))
+            return BridgeProbeResult(state=state, fault=str(error))
 
-    async def _from_inside(self, state: BridgeState, url: str) -> Tried:
-        for host, cases in self._served(state.engine):
-            engine = self.hosts.engine(host)
-            seen = await engine.look([case.container for case in cases[:MOST_LOOKED_AT]])
-            running = next((name for name in seen if is_up(seen[name])), None)
+    async def _probe_from_container(self, state: BridgeState, url: str) -> BridgeProbeResult:
+        for host, cases in self._list_served_hosts(state.engine):
+            engine = self.hosts.get_engine(host)
+            seen = await engine.inspect_containers(
+                [case.container for case in cases[:MAX_INSPECTED]]
+            )
+            running = next((name for name in seen if is_running(seen[name])), None)
             if running is None:
                 continue
-            told = await engine.execute(running, [*ASK, url])
-            if told.well:
-                return Tried(state=state, container=running)
-            why = explain_crowd(running, seen[running].pid)
+            told = await engine.run_inside(running, [*CURL_COMMAND, url])
+            if told.is_success:
+                return BridgeProbeResult(state=state, container=running)
+            why = explain_process_shortage(running, seen[running].pid)
             why = why or _WHY.get(told.status or 0, f"curl ended with status {told.status}")
-            return Tried(state=state, container=running, fault=why.format(url=url))
-        return Tried(state=state)
+            return BridgeProbeResult(state=state, container=running, fault=why.format(url=url))
+        return BridgeProbeResult(state=state)
 
-    def _served(self, engine: Engine) -> Iterator[tuple[ContainerHost, list[ContainerCase]]]:
+    def _list_served_hosts(
+        self, engine: EngineKind
+    ) -> Iterator[tuple[ContainerHost, list[ContainerCase]]]:
         """Yield the hosts whose containers know the listener's URL, with those containers."""
-        for host in self.hosts.every():
+        for host in self.hosts.list_hosts():
             if host.engine is engine:
                 yield (
                     host,
                     [
                         case
-                        for case in self.store.cases()
+                        for case in self.store.list_cases()
                         if case.host_id == host.id
-                        and self.bridge.url(host, case.network or host.network) is not None
+                        and self.bridge.find_url(host, case.network or host.network) is not None
                     ],
                 )

@@ -12,9 +12,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import NoDoors
 from tests.unit.late import denied
-from tservice.containers.boxes import Boxes
-from tservice.containers.folders import Folders
+from tservice.containers.folders import ContainerFolders
 from tservice.containers.model import ContainerCase
+from tservice.containers.registry import ContainerRegistry
 from tservice.core.errors import ServiceError
 
 
@@ -36,12 +36,12 @@ class WorkspaceTests(SynchronousTestCase):
         self.base = Path(self.mktemp()).absolute()
         self.base.mkdir()
         anything: Any = NoEngine()
-        self.boxes = Boxes(
+        self.boxes = ContainerRegistry(
             clock=Clock(),
             store=anything,
             hosts=anything,
             images=anything,
-            folders=Folders(self.base / "containers"),
+            folders=ContainerFolders(self.base / "containers"),
             files=NoDoors().files,
             act=lambda owner, work: work(),
             library=(),
@@ -63,7 +63,7 @@ class WorkspaceTests(SynchronousTestCase):
         ):
             put()
             refused = self.failureResultOf(
-                Deferred.fromCoroutine(self.boxes.ready(case)), ServiceError
+                Deferred.fromCoroutine(self.boxes.ensure_running(case)), ServiceError
             )
             self.assertIn(str(work), refused.value.message)
             work.unlink(missing_ok=True)
@@ -73,7 +73,7 @@ class WorkspaceTests(SynchronousTestCase):
             owner="", name="c", host_id="h", container="service-case-c", path=str(self.base)
         )
 
-        made = Deferred.fromCoroutine(self.boxes.recreate(case, denied))
+        made = Deferred.fromCoroutine(self.boxes.recreate_container(case, denied))
         refused = self.failureResultOf(made, ServiceError)
         self.assertEqual("no more", refused.value.message)
 
@@ -84,7 +84,7 @@ class WorkspaceTests(SynchronousTestCase):
         )
         other = self.base.stat().st_uid + 4321
         self.patch(os, "geteuid", lambda: other)
-        made = Deferred.fromCoroutine(self.boxes.recreate(case, lambda: None))
+        made = Deferred.fromCoroutine(self.boxes.recreate_container(case, lambda: None))
         said = self.failureResultOf(made, ServiceError).value.message
         self.assertIn(f"{self.base} belongs to user {other - 4321}", said)
         self.assertIn(f"choose a folder of user {other}", said)

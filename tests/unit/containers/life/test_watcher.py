@@ -9,10 +9,10 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from tests.unit.containers.life.played import BOX, CASE, OTHER, SEEN, STOOD, WatchCase
-from tservice.containers.answers import State
+from tservice.containers.engine_output import ContainerState
 from tservice.containers.life.events import AGAIN_SECONDS
-from tservice.containers.life.pauses import AGAIN, PAUSED
-from tservice.containers.life.watch import (
+from tservice.containers.life.pauses import PAUSED, RESUMED
+from tservice.containers.life.watcher import (
     DEATH_SECONDS,
     KILLED,
     OOM,
@@ -33,7 +33,7 @@ class EngineTests(WatchCase):
     def setUp(self) -> None:
         super().setUp()
         self.runs("a")
-        self.watch.begin()
+        self.watch.follow_engines()
 
     def is_back(self) -> None:
         self.clock.advance(AGAIN_SECONDS)
@@ -63,13 +63,13 @@ class EngineTests(WatchCase):
     def test_a_pause_meanwhile(self) -> None:
         """And the end of one."""
         self.streams[0].ends()
-        self.boxes.seen = {BOX: evolve(SEEN, state=State.PAUSED)}
+        self.boxes.seen = {BOX: evolve(SEEN, state=ContainerState.PAUSED)}
         self.is_back()
         self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
         self.streams[1].ends()
         self.boxes.seen = {BOX: SEEN}
         self.is_back()
-        self.assertEqual((SessionStatus.BUSY, AGAIN), self.told("a"))
+        self.assertEqual((SessionStatus.BUSY, RESUMED), self.told("a"))
 
     def test_what_is_heard_while_it_is_looked_at(self) -> None:
         """Is newer than the answer."""
@@ -83,7 +83,7 @@ class EngineTests(WatchCase):
     def test_an_answer_that_the_next_look_overtook(self) -> None:
         """Is not taken for news, though another look began before what was heard since."""
         self.streams[0].tells("pause")
-        self.boxes.seen = {BOX: evolve(SEEN, state=State.PAUSED)}
+        self.boxes.seen = {BOX: evolve(SEEN, state=ContainerState.PAUSED)}
         first: Deferred[None] = Deferred()
         self.boxes.held = first
         self.streams[0].ends()
@@ -93,14 +93,14 @@ class EngineTests(WatchCase):
         self.is_back()
         self.streams[2].tells("unpause")
         first.callback(None)
-        self.assertEqual((SessionStatus.BUSY, AGAIN), self.told("a"))
+        self.assertEqual((SessionStatus.BUSY, RESUMED), self.told("a"))
 
     def test_a_look_that_fails(self) -> None:
         """Is made again, also while the engine's events are heard."""
         self.streams[0].ends()
         self.boxes.seen = None
         self.is_back()
-        self.boxes.seen = {BOX: evolve(SEEN, state=State.PAUSED)}
+        self.boxes.seen = {BOX: evolve(SEEN, state=ContainerState.PAUSED)}
         self.clock.advance(AGAIN_SECONDS)
         self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
         self.assertEqual(2, len(self.streams))
@@ -177,7 +177,7 @@ class DeathTests(WatchCase):
         super().setUp()
         self.runs("a")
         self.runs("elsewhere", OTHER)
-        self.watch.begin()
+        self.watch.follow_engines()
 
     def test_asked_too_early(self) -> None:
         """The engine still says that it runs, and tells of the end a moment later."""
@@ -228,7 +228,7 @@ class RemovalTests(WatchCase):
     def setUp(self) -> None:
         super().setUp()
         self.runs("here")
-        self.watch.begin()
+        self.watch.follow_engines()
 
     def over(
         self, name: str, reason: str | None, *, case: ContainerCase = CASE, ago: int = 1

@@ -13,8 +13,8 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.containers.fence import LABEL
-from tservice.containers.model import Engine
+from tservice.containers.isolation import LABEL
+from tservice.containers.model import EngineKind
 
 _UNITS = {
     "b": 1,
@@ -33,7 +33,7 @@ TERMINATED = (0, 143)
 """Exit codes of a container that was stopped: its first process handled SIGTERM, or died of it."""
 
 
-class State(StrEnum):
+class ContainerState(StrEnum):
     """State of a container."""
 
     CREATED = "created"
@@ -45,22 +45,22 @@ class State(StrEnum):
 
 
 _STATES = {
-    "configured": State.CREATED,
-    "initialized": State.CREATED,
-    "created": State.CREATED,
-    "running": State.RUNNING,
-    "paused": State.PAUSED,
-    "restarting": State.RESTARTING,
-    "removing": State.EXITED,
-    "stopping": State.EXITED,
-    "stopped": State.EXITED,
-    "exited": State.EXITED,
-    "dead": State.EXITED,
+    "configured": ContainerState.CREATED,
+    "initialized": ContainerState.CREATED,
+    "created": ContainerState.CREATED,
+    "running": ContainerState.RUNNING,
+    "paused": ContainerState.PAUSED,
+    "restarting": ContainerState.RESTARTING,
+    "removing": ContainerState.EXITED,
+    "stopping": ContainerState.EXITED,
+    "stopped": ContainerState.EXITED,
+    "exited": ContainerState.EXITED,
+    "dead": ContainerState.EXITED,
 }
 
 
 @frozen(kw_only=True)
-class Seen:
+class ContainerSnapshot:
     """Snapshot of a container, as its engine reports it.
 
     @ivar pid: process number of its first process on this machine; 0: it does not run.
@@ -75,7 +75,7 @@ class Seen:
 
     id: str
     name: str
-    state: State
+    state: ContainerState
     pid: int
     image: str
     created: int | None
@@ -87,7 +87,7 @@ class Seen:
 
 
 @frozen(kw_only=True)
-class Usage:
+class ContainerUsage:
     """Resources that a container uses: bytes, and percent of one processor."""
 
     memory: int | None
@@ -96,7 +96,7 @@ class Usage:
 
 
 @frozen(kw_only=True)
-class Happening:
+class ContainerEvent:
     """Event of a container, as its engine reports it.
 
     @ivar action: in docker's terms: C{die}, C{oom}, C{pause}, C{unpause}, C{start}, C{destroy}.
@@ -106,7 +106,7 @@ class Happening:
     action: str
 
 
-def lines(text: str) -> Iterator[Mapping[str, Any]]:
+def iter_json_objects(text: str) -> Iterator[Mapping[str, Any]]:
     """Yield the JSON objects of an answer: one a line, spread over several lines, or in lists."""
     decoder, at = json.JSONDecoder(), 0
     while at < len(text):
@@ -122,22 +122,22 @@ def lines(text: str) -> Iterator[Mapping[str, Any]]:
                 yield each
 
 
-def read_version(engine: Engine, text: str) -> str | None:
+def parse_version(engine: EngineKind, text: str) -> str | None:
     """Return the engine's version; C{None}: it does not answer.
 
     Docker's client answers even without its server; podman on its own host has only a client.
     """
-    for found in lines(text):
-        part = found.get("Server") or (found.get("Client") if engine is Engine.PODMAN else None)
+    for found in iter_json_objects(text):
+        part = found.get("Server") or (found.get("Client") if engine is EngineKind.PODMAN else None)
         if isinstance(part, dict):
             version = part.get("Version")
             return version if isinstance(version, str) and version else None
     return None
 
 
-def read_rootless(text: str) -> bool:
+def parse_rootless(text: str) -> bool:
     """Return true if the output of C{info} says that the engine runs without root."""
-    for found in lines(text):
+    for found in iter_json_objects(text):
         host = found.get("host")
         if isinstance(host, dict):
             security = host.get("security")
@@ -147,44 +147,50 @@ def read_rootless(text: str) -> bool:
     return False
 
 
-def read_unlimited(text: str) -> tuple[str, ...]:
+def parse_unenforced_limits(text: str) -> tuple[str, ...]:
     """Return the limits that the engine does not enforce, from docker's C{info}; podman refuses
     these.
     """
-    for found in lines(text):
+    for found in iter_json_objects(text):
         return tuple(name for name, told in _LIMITS.items() if found.get(told) is False)
     return ()
 
 
-def read_seen(text: str) -> list[Seen]:
+def parse_containers(text: str) -> list[ContainerSnapshot]:
     """Parse the output of C{container inspect}."""
-    return [_seen(found) for found in lines(text) if isinstance(found.get("State"), dict)]
+    return [
+        _parse_container(found)
+        for found in iter_json_objects(text)
+        if isinstance(found.get("State"), dict)
+    ]
 
 
-def read_image(text: str) -> tuple[str, Mapping[str, str]] | None:
+def parse_image(text: str) -> tuple[str, Mapping[str, str]] | None:
     """Return an image's id and the service's labels, from C{image inspect}."""
-    for found in lines(text):
+    for found in iter_json_objects(text):
         config = found.get("Config")
         labels = config.get("Labels") if isinstance(config, dict) else None
-        return str(found.get("Id", "")), _ours(labels)
+        return str(found.get("Id", "")), _select_own_labels(labels)
     return None
 
 
-def read_usage(text: str) -> Usage | None:
+def parse_usage(text: str) -> ContainerUsage | None:
     """Parse the output of C{stats}; podman's field names differ from version to version."""
-    for found in lines(text):
+    for found in iter_json_objects(text):
         told = str(found.get("MemUsage") or found.get("mem_usage") or "")
-        return Usage(
-            memory=_size(told.partition("/")[0]),
-            cpu=_percent(found.get("CPUPerc") or found.get("cpu_percent") or found.get("CPU")),
-            pids=_number(found.get("PIDs") or found.get("pids")),
+        return ContainerUsage(
+            memory=_parse_size(told.partition("/")[0]),
+            cpu=_parse_percent(
+                found.get("CPUPerc") or found.get("cpu_percent") or found.get("CPU")
+            ),
+            pids=_parse_int(found.get("PIDs") or found.get("pids")),
         )
     return None
 
 
-def read_happening(line: str) -> Happening | None:
+def parse_event(line: str) -> ContainerEvent | None:
     """Parse a line of C{events}; C{None}: it describes no event of a container."""
-    for found in lines(line):
+    for found in iter_json_objects(line):
         actor = found.get("Actor")
         attributes = actor.get("Attributes") if isinstance(actor, dict) else None
         named = attributes.get("name") if isinstance(attributes, dict) else found.get("Name")
@@ -192,31 +198,31 @@ def read_happening(line: str) -> Happening | None:
         if not isinstance(named, str) or not named:
             return None
         said = {"died": "die", "remove": "destroy", "removed": "destroy"}
-        return Happening(name=named, action=said.get(action, action.partition(":")[0]))
+        return ContainerEvent(name=named, action=said.get(action, action.partition(":")[0]))
     return None
 
 
-def _seen(found: Mapping[str, Any]) -> Seen:
+def _parse_container(found: Mapping[str, Any]) -> ContainerSnapshot:
     told, config = found["State"], found.get("Config") or {}
-    state = _STATES.get(str(told.get("Status", "")).lower(), State.EXITED)
-    exit_code = _number(told.get("ExitCode")) or 0
-    stopped = state is State.EXITED and exit_code in TERMINATED
-    return Seen(
+    state = _STATES.get(str(told.get("Status", "")).lower(), ContainerState.EXITED)
+    exit_code = _parse_int(told.get("ExitCode")) or 0
+    stopped = state is ContainerState.EXITED and exit_code in TERMINATED
+    return ContainerSnapshot(
         id=str(found.get("Id", "")),
         name=str(found.get("Name", "")).removeprefix("/"),
         state=state,
-        pid=_number(told.get("Pid")) or 0,
+        pid=_parse_int(told.get("Pid")) or 0,
         image=str(config.get("Image") or found.get("ImageName") or ""),
-        created=_moment(found.get("Created")),
+        created=_parse_time(found.get("Created")),
         exit_code=exit_code,
         oom=told.get("OOMKilled") is True and not stopped,
-        labels=_ours(config.get("Labels")),
-        gateway=_gateway(found.get("NetworkSettings")),
-        finished=_moment(told.get("FinishedAt")),
+        labels=_select_own_labels(config.get("Labels")),
+        gateway=_find_gateway(found.get("NetworkSettings")),
+        finished=_parse_time(told.get("FinishedAt")),
     )
 
 
-def _gateway(settings: object) -> str | None:
+def _find_gateway(settings: object) -> str | None:
     # Inspecting the network shows no gateway while its bridge is new.
     networks = settings.get("Networks") if isinstance(settings, dict) else None
     for network in networks.values() if isinstance(networks, dict) else ():
@@ -226,7 +232,7 @@ def _gateway(settings: object) -> str | None:
     return None
 
 
-def _ours(labels: object) -> Mapping[str, str]:
+def _select_own_labels(labels: object) -> Mapping[str, str]:
     if not isinstance(labels, dict):
         return {}
     prefix = f"{LABEL}."
@@ -237,7 +243,7 @@ def _ours(labels: object) -> Mapping[str, str]:
     }
 
 
-def _moment(told: object) -> int | None:
+def _parse_time(told: object) -> int | None:
     # Nanoseconds do not fit a datetime, and older Pythons do not parse Z.
     text = _FRACTION.sub(r"\1", str(told)).replace("Z", "+00:00")
     try:
@@ -246,7 +252,7 @@ def _moment(told: object) -> int | None:
         return None
 
 
-def _size(text: str) -> int | None:
+def _parse_size(text: str) -> int | None:
     found = _SIZE.match(text)
     unit = None if found is None else _UNITS.get(found[2].lower())
     if found is None or unit is None:
@@ -257,14 +263,14 @@ def _size(text: str) -> int | None:
         return None
 
 
-def _percent(told: object) -> float | None:
+def _parse_percent(told: object) -> float | None:
     try:
         return float(str(told).rstrip("%"))
     except ValueError:
         return None
 
 
-def _number(told: object) -> int | None:
+def _parse_int(told: object) -> int | None:
     try:
         return int(str(told))
     except ValueError:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NoReturn
 
-from tservice.containers.model import Resources
+from tservice.containers.model import ResourceLimits
 from tservice.core.errors import invalid_field
 
 WORKSPACE = "/workspace"
 """Path of the workspace inside."""
 HOME = "/home/agent"
 """Path of the home folder inside; outside it is a folder of this container only."""
-INNER = "/run/tservice"
+SERVICE_FOLDER = "/run/tservice"
 """Path of the service's files inside: the sockets of tmux servers, and the programs that start
 them.
 """
@@ -27,7 +27,7 @@ them.
 LABEL = "tservice"
 """Prefix of the service's labels."""
 
-_OURS = tuple(map(PurePosixPath, (WORKSPACE, HOME, INNER, "/proc", "/sys", "/dev")))
+_OURS = tuple(map(PurePosixPath, (WORKSPACE, HOME, SERVICE_FOLDER, "/proc", "/sys", "/dev")))
 _VOLUME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.ASCII | re.DOTALL)
 _VOLUME_FLAGS = frozenset({"ro", "rw", "z", "Z", "nocopy"})
@@ -39,7 +39,7 @@ Judge = Callable[[str], str | None]
 """Returns what is wrong with a value; C{None}: nothing."""
 
 
-def fence(resources: Resources, network: str, user: Sequence[str]) -> list[str]:
+def isolation_arguments(resources: ResourceLimits, network: str, user: Sequence[str]) -> list[str]:
     """Return the arguments of C{create} that isolate a container.
 
     @param user: the arguments that set the user inside.
@@ -57,7 +57,7 @@ def fence(resources: Resources, network: str, user: Sequence[str]) -> list[str]:
     ]
 
 
-def check_words(words: Sequence[str], known: Mapping[str, Judge | None], named: str) -> None:
+def check_arguments(words: Sequence[str], known: Mapping[str, Judge | None], named: str) -> None:
     """Check the arguments added to an engine's command.
 
     @param known: options by name; with C{None} they take no value.
@@ -68,72 +68,74 @@ def check_words(words: Sequence[str], known: Mapping[str, Judge | None], named: 
         word = left.pop(0)
         option, joined, value = word.partition("=")
         if "\0" in word or option not in known:
-            _refuse(named, option, "may not be added: it is not known to keep the isolation intact")
+            _reject_option(
+                named, option, "may not be added: it is not known to keep the isolation intact"
+            )
         judge = known[option]
         if judge is None:
             if joined:
-                _refuse(named, option, "takes no value")
+                _reject_option(named, option, "takes no value")
             continue
         if not joined:
             if not left:
-                _refuse(named, option, "needs a value")
+                _reject_option(named, option, "needs a value")
             value = left.pop(0)
         fault = judge(value)
         if fault is not None:
-            _refuse(named, option, fault)
+            _reject_option(named, option, fault)
 
 
-def _refuse(named: str, option: str, rule: str) -> NoReturn:
+def _reject_option(named: str, option: str, rule: str) -> NoReturn:
     raise invalid_field(named, f"{option[:64]!r} {rule}")
 
 
-def _anything(value: str) -> str | None:
+def _check_value(value: str) -> str | None:
     if not value or value.startswith("-") or "\0" in value:
         return "needs a value that does not begin with a dash"
     return None
 
 
-def _variable(value: str) -> str | None:
+def _check_variable(value: str) -> str | None:
     # A name without a value would pass the engine's variable, which is the service's.
     if "\0" in value or _VARIABLE.fullmatch(value) is None:
         return "needs NAME=value"
     return None
 
 
-def _label(value: str) -> str | None:
+def _check_label(value: str) -> str | None:
     if value.startswith(LABEL):
         return "is reserved for the service"
-    return _anything(value)
+    return _check_value(value)
 
 
-def _target(path: str) -> str | None:
+def _check_mount_point(path: str) -> str | None:
     """Return what is wrong with a mount point."""
     # POSIX allows a different root after two leading slashes; engines treat them as one.
     plain = PurePosixPath("/" + path.lstrip("/")) if path.startswith("/") else PurePosixPath(path)
     if not plain.is_absolute() or ".." in plain.parts or plain == PurePosixPath("/"):
         return "needs an absolute path below /"
     if any(plain.is_relative_to(mine) or mine.is_relative_to(plain) for mine in _OURS):
-        return f"may not cover {WORKSPACE}, {HOME}, {INNER}, /proc, /sys or /dev"
+        return f"may not cover {WORKSPACE}, {HOME}, {SERVICE_FOLDER}, /proc, /sys or /dev"
     return None
 
 
-def _tmpfs(value: str) -> str | None:
+def _check_tmpfs(value: str) -> str | None:
     path, _, flags = value.partition(":")
     if {"suid", "dev"} & set(flags.split(",")):
         return "may have neither suid nor dev"
-    return _target(path)
+    return _check_mount_point(path)
 
 
-def _volume(value: str) -> str | None:
+def _check_volume(value: str) -> str | None:
     parts = value.split(":")
     if len(parts) not in (2, 3) or _VOLUME.fullmatch(parts[0]) is None:
         return "mounts named volumes only: name:/path"
     if not set("".join(parts[2:]).split(",")) <= {*_VOLUME_FLAGS, ""}:
         return f"takes only the flags {', '.join(sorted(_VOLUME_FLAGS))}"
-    return _target(parts[1])
+    return _check_mount_point(parts[1])
 
 
-def _mount(value: str) -> str | None:
+def _check_mount(value: str) -> str | None:
     source = target = kind = ""
     for part in value.split(","):
         key, _, text = part.partition("=")
@@ -148,18 +150,18 @@ def _mount(value: str) -> str | None:
             return f"does not take {key[:32]!r}"
     if kind != "volume" or _VOLUME.fullmatch(source) is None:
         return "mounts named volumes only: type=volume,source=name,target=/path"
-    return _target(target)
+    return _check_mount_point(target)
 
 
 CREATE: Mapping[str, Judge | None] = {
-    "--env": _variable,
-    "-e": _variable,
-    "--label": _label,
-    "-l": _label,
-    "--volume": _volume,
-    "-v": _volume,
-    "--mount": _mount,
-    "--tmpfs": _tmpfs,
+    "--env": _check_variable,
+    "-e": _check_variable,
+    "--label": _check_label,
+    "-l": _check_label,
+    "--volume": _check_volume,
+    "-v": _check_volume,
+    "--mount": _check_mount,
+    "--tmpfs": _check_tmpfs,
     **dict.fromkeys(
         (
             "--add-host",
@@ -184,27 +186,27 @@ CREATE: Mapping[str, Judge | None] = {
             "--stop-timeout",
             "--ulimit",
         ),
-        _anything,
+        _check_value,
     ),
     "--read-only": None,
 }
 """Options that may be added to C{create}."""
 
-EXEC: Mapping[str, Judge | None] = {"--env": _variable, "-e": _variable}
+EXEC: Mapping[str, Judge | None] = {"--env": _check_variable, "-e": _check_variable}
 """Options that may be added to C{exec}."""
 
 
-def check_create(words: Sequence[str]) -> None:
+def check_create_arguments(words: Sequence[str]) -> None:
     """Check the arguments added to C{create}.
 
     @raise ServiceError: 400 naming C{extraCreateArgs}.
     """
-    check_words(words, CREATE, "extraCreateArgs")
+    check_arguments(words, CREATE, "extraCreateArgs")
 
 
-def check_exec(words: Sequence[str]) -> None:
+def check_exec_arguments(words: Sequence[str]) -> None:
     """Check the arguments added to C{exec}.
 
     @raise ServiceError: 400 naming C{extraExecArgs}.
     """
-    check_words(words, EXEC, "extraExecArgs")
+    check_arguments(words, EXEC, "extraExecArgs")

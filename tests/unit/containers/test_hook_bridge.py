@@ -15,16 +15,16 @@ from tests.unit.http.driver import Api
 from tservice.access.authenticators import ContainerAuthenticator
 from tservice.access.failures import CAP, WINDOW_SECONDS, FailureCounter
 from tservice.access.hook_secret import HEADER, derive_container_secret, parse_container
-from tservice.containers.bridge import RETRY, BridgeState, HookBridge
-from tservice.containers.folders import SECRET_FILE, opened, put_secret
-from tservice.containers.model import ContainerHost, Engine
+from tservice.containers.folders import SECRET_FILE, open_folder, put_secret
+from tservice.containers.hook_bridge import RETRY, BridgeState, HookBridge
+from tservice.containers.model import ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
 from tservice.core.event_payloads import EmptyPayload
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades
 from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.store.database import Database
 
-HOST = ContainerHost(id="h", label="H", engine=Engine.PODMAN, image="i")
+HOST = ContainerHost(id="h", label="H", engine=EngineKind.PODMAN, image="i")
 SECRET = "5e" * 32
 SITE: Any = object()
 
@@ -56,7 +56,7 @@ class BridgeTests(SynchronousTestCase):
 
     def make(self, enabled: bool = True) -> HookBridge:
         bridge = HookBridge(self.clock, self.listen, self.store, enabled=enabled)
-        bridge.serve(SITE)
+        bridge.set_site(SITE)
         return bridge
 
     def listen(self, port: int, site: object, address: str) -> Port:
@@ -70,8 +70,8 @@ class BridgeTests(SynchronousTestCase):
     def look(
         self, host: ContainerHost = HOST, network: str = "bridge", address: str | None = ""
     ) -> str | None:
-        self.bridge.look(host, network, self.address if address == "" else address)
-        return self.bridge.url(host, network)
+        self.bridge.ensure_listener(host, network, self.address if address == "" else address)
+        return self.bridge.find_url(host, network)
 
     def test_it_listens_on_the_address_of_the_bridge_alone(self) -> None:
         self.assertEqual("http://10.88.0.1:4000", self.look())
@@ -87,27 +87,27 @@ class BridgeTests(SynchronousTestCase):
         self.bridge = self.make()
         self.bridge.start()
         self.assertEqual([(0, "10.88.0.1"), (4000, "10.88.0.1")], self.listened)
-        self.assertEqual("http://10.88.0.1:4000", self.bridge.url(HOST, "bridge"))
+        self.assertEqual("http://10.88.0.1:4000", self.bridge.find_url(HOST, "bridge"))
 
     def test_it_waits_for_the_bridge(self) -> None:
         self.there = False
         self.assertIsNone(self.look())
         fault = "cannot listen on 10.88.0.1: [Errno 99] no such address"
-        state = BridgeState(engine=Engine.PODMAN, url=None, fault=fault)
-        self.assertEqual([state], self.bridge.states())
+        state = BridgeState(engine=EngineKind.PODMAN, url=None, fault=fault)
+        self.assertEqual([state], self.bridge.list_states())
         self.there = True
         self.clock.advance(RETRY)
-        url = self.bridge.url(HOST, "bridge")
+        url = self.bridge.find_url(HOST, "bridge")
         self.assertIsNotNone(url)
-        state = BridgeState(engine=Engine.PODMAN, url=url, fault=None)
-        self.assertEqual([state], self.bridge.states())
+        state = BridgeState(engine=EngineKind.PODMAN, url=url, fault=None)
+        self.assertEqual([state], self.bridge.list_states())
 
     def test_an_engine_that_does_not_tell_is_told_of(self) -> None:
         self.assertIsNone(self.look(address=None))
-        [state] = self.bridge.states()
+        [state] = self.bridge.list_states()
         self.assertEqual("its bridge is not known: the engine reports no gateway", state.fault)
         self.assertIsNotNone(self.look(), "the next container tells")
-        self.assertEqual([None], [state.fault for state in self.bridge.states()])
+        self.assertEqual([None], [state.fault for state in self.bridge.list_states()])
 
     def test_a_bridge_that_has_moved(self) -> None:
         """The address that is remembered is no longer this machine's."""
@@ -122,19 +122,19 @@ class BridgeTests(SynchronousTestCase):
         self.bridge.stop()
         self.bridge = self.make()
         self.bridge.start()
-        self.assertEqual("http://10.99.0.1:4001", self.bridge.url(HOST, "bridge"))
+        self.assertEqual("http://10.99.0.1:4001", self.bridge.find_url(HOST, "bridge"))
 
     def test_who_has_none(self) -> None:
         """Off by the operator, off by the host, on another network."""
         self.assertIsNone(self.look(evolve(HOST, hooks=False)))
         self.assertIsNone(self.look(network="none"))
         self.look()
-        self.assertIsNone(self.bridge.url(HOST, "none"), "a case's own network")
-        self.assertIsNone(self.bridge.url(evolve(HOST, hooks=False), "bridge"))
+        self.assertIsNone(self.bridge.find_url(HOST, "none"), "a case's own network")
+        self.assertIsNone(self.bridge.find_url(evolve(HOST, hooks=False), "bridge"))
         self.bridge = self.make(enabled=False)
         self.bridge.start()
         self.assertIsNone(self.look())
-        self.assertEqual([], self.bridge.states())
+        self.assertEqual([], self.bridge.list_states())
 
     def test_nothing_is_left_at_the_end(self) -> None:
         self.there = False
@@ -223,7 +223,7 @@ class SecretFileTests(SynchronousTestCase):
         other.write_text("mine")
         (home / SECRET_FILE).symlink_to(other)
         for secret in ("one", "two"):
-            with opened(home) as folder:
+            with open_folder(home) as folder:
                 put_secret(folder, secret)
         self.assertEqual("mine", other.read_text())
         self.assertEqual("two\n", (home / SECRET_FILE).read_text())
@@ -233,7 +233,7 @@ class SecretFileTests(SynchronousTestCase):
         home = Path(self.mktemp())
         for number in (1, 2):
             (home / SECRET_FILE / "kept").mkdir(parents=True)
-            with opened(home) as folder:
+            with open_folder(home) as folder:
                 put_secret(folder, "one")
             self.assertEqual("one\n", (home / SECRET_FILE).read_text())
             self.assertTrue((home / f"{SECRET_FILE}.aside-{number}/kept").is_dir())

@@ -10,13 +10,13 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
-from tservice.containers.fence import HOME
 from tservice.containers.folders import CREDENTIALS
+from tservice.containers.isolation import HOME
 from tservice.core.process.program_folders import join_path, ordered_folders, shell_words
 from tservice.mux.terminfo import ENTRIES, FALLBACK, FOLDERS, TERMINAL
 
 LEAST_TMUX = (3, 2)
-MOST_PROGRAMS = 20_000
+MAX_PROGRAMS = 20_000
 """Programs inside that are stored; further ones are not found."""
 
 MARK = "tservice-begins\n"
@@ -49,13 +49,13 @@ exit 0
 """
 """Script for a POSIX shell that uses only builtin commands."""
 
-_HEAD = 3 + len(CREDENTIALS) + len(FOLDERS) * len(ENTRIES)
+_MAX_HEADER_LINES = 3 + len(CREDENTIALS) + len(FOLDERS) * len(ENTRIES)
 """Most lines before those of programs."""
 _TMUX = re.compile(r"tmux (?:next-|openbsd-)?(\d{1,4})\.(\d{1,4})", re.ASCII)
 
 
 @frozen(kw_only=True)
-class Inside:
+class ContainerContents:
     """Programs and settings inside of a container.
 
     @ivar path: its C{PATH}, then the usual folders of programs there.
@@ -99,7 +99,7 @@ class Inside:
         return None
 
 
-def read_inside(text: str) -> Inside:
+def parse_contents(text: str) -> ContainerContents:
     """Parse the output of L{SCRIPT}."""
     _, _, answer = text.partition(MARK)
     said: dict[str, str] = {}
@@ -107,7 +107,7 @@ def read_inside(text: str) -> Inside:
     files: list[str] = []
     closed: list[str] = []
     entries: set[str] = set()
-    for line in answer.splitlines()[: MOST_PROGRAMS + _HEAD]:
+    for line in answer.splitlines()[: MAX_PROGRAMS + _MAX_HEADER_LINES]:
         name, _, value = line.partition("=")
         if line.startswith("/"):
             files.append(line)
@@ -128,7 +128,7 @@ def read_inside(text: str) -> Inside:
     programs: dict[str, str] = {}
     for file in files:
         programs.setdefault(PurePosixPath(file).name, file)
-    return Inside(
+    return ContainerContents(
         path=join_path(path, *usual) if path else "",
         programs=programs,
         paths=frozenset(files),
