@@ -22,7 +22,7 @@ from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
 from tservice.agents.activity.input_gate import AgentGate
 from tservice.core.errors import operation_failed
-from tservice.hosts.keys import HostKey
+from tservice.hosts.host_keys import HostKey
 from tservice.hosts.service import HostService
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 from tservice.http.transfer.large_responses import MAX_PREPARING
@@ -283,7 +283,7 @@ class SlowKeyTests(LateCase):
             await late
             return shown
 
-        self.patch(HostService, "_knock", knock)
+        self.patch(HostService, "_fetch_key", knock)
         body = json.dumps({"fingerprint": shown.fingerprint}).encode()
         path = f"/api/remote-hosts/{host}/trust"
         asking = self.park("POST", path, self.cookie("max"), body)

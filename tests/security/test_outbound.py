@@ -19,7 +19,7 @@ REQUESTS = {
     "webviews/routes/upstream.py": "Web tab",
     "git/changing/clone.py": "Clone",
     "voice/upstream.py": "Dictation",
-    "hosts/alarm.py": "Remote host",
+    "hosts/wake_signals.py": "Remote host",
 }
 """Which row each module that connects to something makes; others stand in the page by hand."""
 BENEATH = {"core/net/outbound.py", "core/net/guarded.py", "git/changing/clone_environment.py"}

@@ -34,13 +34,13 @@ from tservice.core.events import EventHub
 from tservice.core.late_binding import LateBinding
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.places.location_registry import LocationRegistry
-from tservice.hosts.alarm import Alarm, PortProbe
-from tservice.hosts.argv import Ssh, configuration
-from tservice.hosts.connection import CannotConnect, Connection
-from tservice.hosts.links import FarsOfHosts, Links
+from tservice.hosts.connection import HostConnection, HostUnreachable
+from tservice.hosts.host_events import HostEventPublisher
+from tservice.hosts.host_links import HostLinks, HostRunners
 from tservice.hosts.model import RemoteHost
-from tservice.hosts.told import Told
-from tservice.hosts.waking import Waker
+from tservice.hosts.ssh_command import SshCommand, build_configuration
+from tservice.hosts.wake_signals import HostWaker, PortProbe
+from tservice.hosts.waking import HostWakeService
 from tservice.mux.far.setup import RemoteSetups
 from tservice.mux.interface import InputMark, Liveness, MuxError, PaneSpec
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
@@ -154,8 +154,8 @@ class Cuts:
         self.folder = folder
         self.sshd = Sshd(folder / "far")
         (folder / "c").mkdir(mode=0o700)
-        ssh = Ssh(program=SSH, configuration=folder / "config", sockets=folder / "c")
-        ssh.configuration.write_text(configuration(self.sshd.known))
+        ssh = SshCommand(program=SSH, configuration=folder / "config", sockets=folder / "c")
+        ssh.configuration.write_text(build_configuration(self.sshd.known))
         self.host = RemoteHost(
             id="h",
             label="far",
@@ -164,15 +164,15 @@ class Cuts:
             port=self.sshd.port,
             identity_file=str(self.sshd.key),
         )
-        self.links = Links(
+        self.links = HostLinks(
             clock=reactor,
             processes=reactor,
             ssh=ssh,
             env={"PATH": os.environ["PATH"], "HOME": str(folder)},
             find=lambda name: self.host,
-            by_itself=lambda: True,
+            auto_reconnect=lambda: True,
             waker=self.waker,
-            made=lambda link: None,
+            on_new_link=lambda link: None,
         )
         self.place = LocationRegistry({}).recall_location(
             LocationId(kind=LocationKind.REMOTE, name="h")
@@ -180,16 +180,16 @@ class Cuts:
         self.mux = TmuxMultiplexer(
             reactor,
             reactor,
-            {LocationKind.REMOTE: RemoteSetups(FarsOfHosts(self.links))},
+            {LocationKind.REMOTE: RemoteSetups(HostRunners(self.links))},
             token=lambda: secrets.token_hex(8),
             capacity=8 * 1024 * 1024,
         )
 
-    def waker(self, host: RemoteHost, way: Connection) -> Waker:
+    def waker(self, host: RemoteHost, way: HostConnection) -> HostWakeService:
         """Of a host that never sleeps."""
-        alarm = Alarm(self.reactor, self.reactor, self.reactor, {})
-        told = Told(self.reactor, EventHub(), LateBinding("sessions"), host.id)
-        return Waker(self.reactor, host, way, alarm, PortProbe(self.reactor), told)
+        alarm = HostWaker(self.reactor, self.reactor, self.reactor, {})
+        told = HostEventPublisher(self.reactor, EventHub(), LateBinding("sessions"), host.id)
+        return HostWakeService(self.reactor, host, way, alarm, PortProbe(self.reactor), told)
 
     def spec(self, program: str) -> PaneSpec:
         return PaneSpec(
@@ -203,9 +203,9 @@ class Cuts:
         )
 
     async def run(self, cuts: int) -> Outcome:
-        link = self.links.of("h")
+        link = self.links.get_link("h")
         assert link is not None
-        await link.ask()
+        await link.fetch_facts()
         counting, taking = [await self.mux.create_pane(self.spec(it)) for it in (COUNTING, TAKING)]
         readers = [Reader("output", counting), Reader("input", taking)]
         writer = Writer(self.reactor, taking)
@@ -255,16 +255,16 @@ class Cuts:
 
     async def back(self, readers: Sequence[Reader], panes: Sequence[TmuxPane]) -> None:
         """As somebody who tries at once; the next cut meets panes that are there."""
-        link = self.links.of("h")
+        link = self.links.get_link("h")
         assert link is not None
         while True:
             try:
-                await link.connection.connected()
+                await link.connection.wait_connected()
                 break
-            except CannotConnect:
+            except HostUnreachable:
                 await self.read_for(readers, 0.05)
         for pane in panes:
-            while await pane.probe_process() is not Liveness.ALIVE and link.connection.up:
+            while await pane.probe_process() is not Liveness.ALIVE and link.connection.is_up:
                 await self.read_for(readers, 0.02)
 
     async def quiet(self, readers: Sequence[Reader], inputs: int) -> None:

@@ -31,8 +31,8 @@ from tservice.core.files import FileError
 from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.core.process.folder_lock import FolderLock
 from tservice.core.users.shared_folder import SharedFolder
-from tservice.hosts.file import host_file
-from tservice.hosts.keys import HostKey, KnownHosts
+from tservice.hosts.host_file import open_host_file
+from tservice.hosts.host_keys import HostKey, KnownHostsFile
 from tservice.hosts.model import RemoteHost
 from tservice.mcp.files import locked, read, replace
 from tservice.models.configfile import endpoint_file
@@ -153,12 +153,12 @@ def _endpoints(label: str) -> Callable[[Path], object]:
 
 def _hosts(label: str) -> Callable[[Path], object]:
     host = RemoteHost(id="h", label=label, host="far.example", username="me")
-    return lambda folder: host_file(folder).write_records([host])
+    return lambda folder: open_host_file(folder).write_records([host])
 
 
 def _trusted(key: str) -> Callable[[Path], object]:
     host = RemoteHost(id="h", label="far", host="far.example", username="me")
-    return lambda folder: KnownHosts(folder).trust(host, HostKey("ssh-rsa", key))
+    return lambda folder: KnownHostsFile(folder).trust_key(host, HostKey("ssh-rsa", key))
 
 
 def _hooks(telemetry: bool) -> Callable[[Path], object]:
@@ -230,7 +230,7 @@ FILES = [
         errors=(ServiceError,),
     ),
     File(
-        sites=("hosts/keys.py:trust",),
+        sites=("hosts/host_keys.py:trust",),
         write=_trusted("BBBB"),
         before=_trusted("AAAA"),
         errors=(OSError,),

@@ -15,18 +15,18 @@ from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.process.parent_death import find_parent_death_prefix
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.hosts.alarm import Alarm, PortProbe
-from tservice.hosts.argv import Ssh, configuration
-from tservice.hosts.book import HostBook
-from tservice.hosts.file import host_file
-from tservice.hosts.keys import KnownHosts
-from tservice.hosts.links import FarsOfHosts, Links
+from tservice.hosts.host_events import HostEventPublisher
+from tservice.hosts.host_file import open_host_file
+from tservice.hosts.host_keys import KnownHostsFile
+from tservice.hosts.host_links import HostLinks, HostRunners
 from tservice.hosts.model import RemoteHost
-from tservice.hosts.places import RemotePlaces
+from tservice.hosts.registry import HostRegistry
+from tservice.hosts.remote_locations import RemoteLocations
 from tservice.hosts.routes import HostRoutes
 from tservice.hosts.service import HostService
-from tservice.hosts.told import Told
-from tservice.hosts.waking import Waker
+from tservice.hosts.ssh_command import SshCommand, build_configuration
+from tservice.hosts.wake_signals import HostWaker, PortProbe
+from tservice.hosts.waking import HostWakeService
 from tservice.mux.far.setup import RemoteSetups
 from tservice.mux.tmux.setup import ServerSetups
 from tservice.sessions.interfaces import ISessions
@@ -38,7 +38,7 @@ it creates one, in addition to an id of 40.
 
 
 @frozen(kw_only=True)
-class Hosts:
+class HostsFeature:
     """Interface of the feature for other features.
 
     @ivar setups: how panes run on remote hosts.
@@ -48,49 +48,53 @@ class Hosts:
     setups: dict[LocationKind, ServerSetups]
 
 
-def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Hosts]:
+def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[HostsFeature]:
     """Build the feature; the hosts are read now, and a stop ends every connection.
 
     @param sessions: called only once a session is on a host.
     """
     data = ground.config.data_dir
-    folder = _folder(data)
-    book, keys = HostBook(host_file(data), ground.doors.files), KnownHosts(data)
+    folder = _prepare_folder(data)
+    book, keys = HostRegistry(open_host_file(data), ground.doors.files), KnownHostsFile(data)
     book.load()
-    ssh = _ssh(ground, folder)
-    write_private(ssh.configuration, configuration(keys.path))
+    ssh = _make_ssh(ground, folder)
+    write_private(ssh.configuration, build_configuration(keys.path))
     named = ("PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "LANG")
     env = {name: ground.environ[name] for name in named if name in ground.environ}
 
-    def told(host: RemoteHost) -> Told:
-        return Told(ground.reactor, ground.hub, sessions, host.id)
+    def make_publisher(host: RemoteHost) -> HostEventPublisher:
+        return HostEventPublisher(ground.reactor, ground.hub, sessions, host.id)
 
-    alarm = Alarm(ground.reactor, ground.reactor, ground.reactor, env)
+    alarm = HostWaker(ground.reactor, ground.reactor, ground.reactor, env)
     answers = PortProbe(ground.reactor)
 
-    links = Links(
+    links = HostLinks(
         clock=ground.reactor,
         processes=ground.reactor,
         ssh=ssh,
         env=env,
         find=book.find,
-        by_itself=lambda: ground.settings.get().remote_auto_reconnect,
-        waker=lambda host, way: Waker(ground.reactor, host, way, alarm, answers, told(host)),
-        made=lambda link: link.connection.listen(told(link.host)),
+        auto_reconnect=lambda: ground.settings.get().remote_auto_reconnect,
+        waker=lambda host, way: HostWakeService(
+            ground.reactor, host, way, alarm, answers, make_publisher(host)
+        ),
+        on_new_link=lambda link: link.connection.add_listener(make_publisher(link.host)),
     )
     service = HostService(
         clock=ground.reactor,
         processes=ground.reactor,
         threads=ground.doors.files,
-        book=book,
+        registry=book,
         keys=keys,
         ssh=ssh,
         env=env,
         links=links,
-        used=lambda name: ground.places.find_usage(LocationId(kind=LocationKind.REMOTE, name=name)),
+        find_user=lambda name: ground.places.find_usage(
+            LocationId(kind=LocationKind.REMOTE, name=name)
+        ),
     )
-    links.explain = service.explain
-    places = RemotePlaces(links)
+    links.explain_failure = service.explain_failure
+    places = RemoteLocations(links)
     ground.places.register_provider(LocationKind.REMOTE, places, way=places)
 
     def close() -> None:
@@ -99,17 +103,17 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
 
     return Feature(
         name="remote hosts",
-        service=Hosts(
-            service=service, setups={LocationKind.REMOTE: RemoteSetups(FarsOfHosts(links))}
+        service=HostsFeature(
+            service=service, setups={LocationKind.REMOTE: RemoteSetups(HostRunners(links))}
         ),
         operations=HostRoutes(service, lambda name: sessions().get(name).location_id).operations(),
         close=close,
     )
 
 
-def _ssh(ground: Ground, folder: Path) -> Ssh:
+def _make_ssh(ground: Ground, folder: Path) -> SshCommand:
     program = shutil.which("ssh", path=ground.environ.get("PATH")) or "/usr/bin/ssh"
-    return Ssh(
+    return SshCommand(
         program=program,
         configuration=folder / "config",
         sockets=folder,
@@ -117,7 +121,7 @@ def _ssh(ground: Ground, folder: Path) -> Ssh:
     )
 
 
-def _folder(data: Path) -> Path:
+def _prepare_folder(data: Path) -> Path:
     """Return a folder of mode 0700 for this process, without files of an earlier one."""
     folder = (data / "ssh").absolute()
     if len(os.fsencode(folder)) > LONGEST_FOLDER:

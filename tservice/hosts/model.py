@@ -74,29 +74,29 @@ class RemoteHost:
         return tuple(part.strip() for part in (self.wake_mac or "").split(",") if part.strip())
 
     @property
-    def wake(self) -> Literal["mac", "command", "none"]:
+    def wake_method(self) -> Literal["mac", "command", "none"]:
         """Method to wake it: a command wins."""
         if self.wake_command is not None:
             return "command"
         return "mac" if self.macs else "none"
 
 
-def checked(host: RemoteHost) -> RemoteHost:
+def check_host(host: RemoteHost) -> RemoteHost:
     """Return C{host} if every field is valid.
 
     @raise ServiceError: 400 naming the field and the rule.
     """
-    _plain("label", host.label, LABEL_LENGTH)
-    _plain("host", host.host, NAME_LENGTH)
+    _check_text("label", host.label, LABEL_LENGTH)
+    _check_text("host", host.host, NAME_LENGTH)
     if not _HOST.fullmatch(host.host):
         raise invalid_field("host", "must be a name or an address")
-    _plain("username", host.username, NAME_LENGTH)
+    _check_text("username", host.username, NAME_LENGTH)
     if not _USER.fullmatch(host.username):
         raise invalid_field("username", "must be the name of a user")
     if not 1 <= host.port <= 65535:
         raise invalid_field("port", "must be 1 to 65535")
     if host.identity_file is not None:
-        _path("identityFile", host.identity_file, home=True)
+        _check_path("identityFile", host.identity_file, home=True)
         if _UNQUOTABLE.search(host.identity_file):
             raise invalid_field(
                 "identityFile", 'must not contain ", \\ or ${, which ssh does not support'
@@ -107,12 +107,12 @@ def checked(host: RemoteHost) -> RemoteHost:
     if len(host.commands) > MOST_COMMANDS:
         raise invalid_field("commands", f"must have at most {MOST_COMMANDS} entries")
     for command in host.commands.values():
-        _plain("commands", command, COMMAND_LENGTH)
+        _check_text("commands", command, COMMAND_LENGTH)
     _check_wake(host)
     return host
 
 
-def new_id(label: str, taken: Mapping[str, Any]) -> str:
+def make_host_id(label: str, taken: Mapping[str, Any]) -> str:
     """Return an id derived from the label that no other host has."""
     base = ascii_word(label)[:40].rstrip("-") or "host"
     found, number = base, 1
@@ -127,13 +127,13 @@ def check_remote_path(name: str, text: str) -> str:
 
     @raise ServiceError: 400 naming C{name}.
     """
-    _path(name, text, home=True)
+    _check_path(name, text, home=True)
     if ".." in text.split("/"):
         raise invalid_field(name, "must not contain ..")
     return text
 
 
-def _plain(name: str, text: str, longest: int) -> None:
+def _check_text(name: str, text: str, longest: int) -> None:
     if not text or len(text) > longest:
         raise invalid_field(name, f"must have 1 to {longest} characters")
     if text.startswith("-"):
@@ -142,8 +142,8 @@ def _plain(name: str, text: str, longest: int) -> None:
         raise invalid_field(name, "must not contain control characters")
 
 
-def _path(name: str, text: str, *, home: bool) -> None:
-    _plain(name, text, PATH_LENGTH)
+def _check_path(name: str, text: str, *, home: bool) -> None:
+    _check_text(name, text, PATH_LENGTH)
     if not text.startswith("/") and not (home and text.startswith("~/")):
         raise invalid_field(
             name, "must be an absolute path" + (", or begin with ~/" if home else "")
@@ -151,7 +151,7 @@ def _path(name: str, text: str, *, home: bool) -> None:
 
 
 def _check_jumps(text: str) -> None:
-    _plain("jumpHost", text, NAME_LENGTH)
+    _check_text("jumpHost", text, NAME_LENGTH)
     for jump in text.split(","):
         if not _JUMP.fullmatch(jump) or jump.startswith("-"):
             raise invalid_field("jumpHost", "must be user@host:port, several joined by commas")
@@ -161,7 +161,7 @@ def _check_options(options: tuple[str, ...]) -> None:
     if len(options) > MOST_OPTIONS:
         raise invalid_field("extraSshOptions", f"must have at most {MOST_OPTIONS} entries")
     for option in options:
-        _plain("extraSshOptions", option, OPTION_LENGTH)
+        _check_text("extraSshOptions", option, OPTION_LENGTH)
         name, equals, value = option.partition("=")
         if not equals or not value.strip():
             raise invalid_field("extraSshOptions", "each must be KEY=VALUE")
@@ -177,6 +177,6 @@ def _check_wake(host: RemoteHost) -> None:
         if not 1 <= len(host.macs) <= MOST_MACS or not all(map(_MAC.fullmatch, host.macs)):
             raise invalid_field("wakeMac", f"must be 1 to {MOST_MACS} addresses joined by commas")
     if host.wake_command is not None:
-        _path("wakeCommand", host.wake_command, home=False)
+        _check_path("wakeCommand", host.wake_command, home=False)
         if re.search(r"\s", host.wake_command):
             raise invalid_field("wakeCommand", "must be one program, without arguments")

@@ -14,20 +14,20 @@ from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.scopes import Scope
-from tservice.hosts.links import Link
+from tservice.hosts.host_links import HostLink
 from tservice.hosts.model import MOST_COMMANDS, MOST_OPTIONS, OPTION_LENGTH, RemoteHost
-from tservice.hosts.service import HostService
-from tservice.hosts.shown import (
-    HostChecked,
-    OneRemoteHost,
-    Reachability,
+from tservice.hosts.responses import (
+    HostCheckResponse,
+    HostReachability,
     RemoteHostAnswer,
+    RemoteHostEnvelope,
     TmuxSession,
     TmuxSessions,
-    Woken,
-    checked_answer,
-    host_answer,
+    WakeResponse,
+    to_check_response,
+    to_response,
 )
+from tservice.hosts.service import HostService
 from tservice.http.models import RequestBody
 from tservice.http.operations import AccessRule, Operation, OperationCall
 
@@ -49,7 +49,7 @@ class RemoteHostBody(RequestBody):
     wake_mac: _Line | None = None
     wake_command: _Line | None = None
 
-    def record(self) -> RemoteHost:
+    def to_record(self) -> RemoteHost:
         """Return an unvalidated record."""
         given = self.model_dump()
         given["extra_ssh_options"] = tuple(given["extra_ssh_options"])
@@ -75,41 +75,45 @@ class HostRoutes:
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
-        return [*self._of_hosts(), *self._of_sessions()]
+        return [*self._host_operations(), *self._session_operations()]
 
-    def _of_hosts(self) -> list[Operation]:
+    def _host_operations(self) -> list[Operation]:
         return [
             Operation(
                 method="GET",
                 path="/api/remote-hosts",
                 access=AccessRule.USER,
                 scope=Scope.ADMIN,
-                handler=self.list,
+                handler=self.list_hosts,
                 summary="The remote hosts; none for anybody but an admin",
                 tag="Remote hosts",
                 response_model=list[RemoteHostAnswer],
             ),
-            _write("POST", "", self.add, "Keep a remote host", OneRemoteHost, RemoteHostBody,
+            _write_operation("POST", "", self.add_host, "Keep a remote host", RemoteHostEnvelope,
+                             RemoteHostBody,
                    ErrorCode.ALREADY_EXISTS),
-            _write("PUT", "/{id}", self.change, "Replace a remote host", OneRemoteHost,
+            _write_operation("PUT", "/{id}", self.replace_host, "Replace a remote host",
+                             RemoteHostEnvelope,
                    RemoteHostBody, ErrorCode.NOT_FOUND, ErrorCode.ALREADY_EXISTS),
-            _write("DELETE", "/{id}", self.remove, "Forget a remote host that nothing is on",
+            _write_operation("DELETE", "/{id}", self.remove_host,
+                             "Forget a remote host that nothing is on",
                    EmptyPayload, None, ErrorCode.NOT_FOUND),
-            _write("POST", "/{id}/check", self.check,
-                   "Look whether a remote host can be used, and which key it shows", HostChecked,
+            _write_operation("POST", "/{id}/check", self.check_host,
+                   "Look whether a remote host can be used, and which key it shows",
+                   HostCheckResponse,
                    None, ErrorCode.NOT_FOUND),
-            _write("POST", "/{id}/trust", self.trust,
+            _write_operation("POST", "/{id}/trust", self.trust_host,
                    "Trust the key that a remote host shows", EmptyPayload, TrustBody,
                    ErrorCode.NOT_FOUND),
-            _write("POST", "/{id}/wake", self.wake_host,
-                   "Wake a remote host, and wait for it up to 40 s", Woken, None,
+            _write_operation("POST", "/{id}/wake", self.wake_host,
+                   "Wake a remote host, and wait for it up to 40 s", WakeResponse, None,
                    ErrorCode.NOT_FOUND, ErrorCode.INVALID_INPUT),
             Operation(
                 method="GET",
                 path="/api/remote-hosts/{id}/sessions",
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
-                handler=self.sessions,
+                handler=self.list_tmux_sessions,
                 summary="The tmux sessions there that could be attached to",
                 tag="Remote hosts",
                 response_model=TmuxSessions,
@@ -117,110 +121,112 @@ class HostRoutes:
             ),
         ]  # fmt: skip
 
-    def _of_sessions(self) -> list[Operation]:
+    def _session_operations(self) -> list[Operation]:
         return [
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/reachability",
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
-                handler=self.reachability,
+                handler=self.get_reachability,
                 summary="Whether the host of a session is reached now",
                 tag="Remote hosts",
-                response_model=Reachability,
+                response_model=HostReachability,
             ),
             Operation(
                 method="POST",
                 path="/api/sessions/{id}/wake",
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
-                handler=self.wake,
+                handler=self.wake_session_host,
                 summary="Wake the host of a session, and wait for it up to 40 s",
                 tag="Remote hosts",
-                response_model=Woken,
+                response_model=WakeResponse,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
             ),
         ]
 
-    async def list(self, call: OperationCall) -> object:
+    async def list_hosts(self, call: OperationCall) -> object:
         """List every host, for admins only."""
         if not call.identity.admin:
             return []
-        return [host_answer(host) for host in self._hosts.book.all()]
+        return [to_response(host) for host in self._hosts.registry.list_hosts()]
 
-    async def add(self, call: OperationCall) -> object:
+    async def add_host(self, call: OperationCall) -> object:
         """Add a host."""
-        return OneRemoteHost(
-            host=host_answer(await self._hosts.add(call.body.record(), call.reauthorize))
+        return RemoteHostEnvelope(
+            host=to_response(await self._hosts.add_host(call.body.record(), call.reauthorize))
         )
 
-    async def change(self, call: OperationCall) -> object:
+    async def replace_host(self, call: OperationCall) -> object:
         """Replace a host."""
-        made = await self._hosts.replace(call.id, call.body.record(), call.reauthorize)
-        return OneRemoteHost(host=host_answer(made))
+        made = await self._hosts.replace_host(call.id, call.body.record(), call.reauthorize)
+        return RemoteHostEnvelope(host=to_response(made))
 
-    async def remove(self, call: OperationCall) -> object:
+    async def remove_host(self, call: OperationCall) -> object:
         """Remove a host."""
-        await self._hosts.remove(call.id, call.reauthorize)
+        await self._hosts.remove_host(call.id, call.reauthorize)
         return EmptyPayload()
 
-    async def check(self, call: OperationCall) -> object:
+    async def check_host(self, call: OperationCall) -> object:
         """Check whether a host can be used."""
-        return checked_answer(await self._hosts.check(call.id))
+        return to_check_response(await self._hosts.check_host(call.id))
 
-    async def trust(self, call: OperationCall) -> object:
+    async def trust_host(self, call: OperationCall) -> object:
         """Trust the key of a host."""
-        await self._hosts.trust(call.id, call.body.fingerprint, call.reauthorize)
+        await self._hosts.trust_host(call.id, call.body.fingerprint, call.reauthorize)
         return EmptyPayload()
 
-    async def sessions(self, call: OperationCall) -> object:
+    async def list_tmux_sessions(self, call: OperationCall) -> object:
         """List the tmux sessions on a host."""
-        found = await self._hosts.sessions(call.id)
+        found = await self._hosts.list_tmux_sessions(call.id)
         return TmuxSessions(
             sessions=[TmuxSession.model_validate(each, from_attributes=True) for each in found]
         )
 
-    async def reachability(self, call: OperationCall) -> object:
+    async def get_reachability(self, call: OperationCall) -> object:
         """Return the state of the connection to a session's host."""
         place = self._place_of(call.id)
         if place.kind is not LocationKind.REMOTE:
-            return Reachability(reachable=True, wake_configured="none")
-        link = self._hosts.links.of(place.name)
+            return HostReachability(reachable=True, wake_configured="none")
+        link = self._hosts.links.get_link(place.name)
         if link is None:
-            return Reachability(
+            return HostReachability(
                 reachable=False, wake_configured="none", error="the host was removed"
             )
         connection = link.connection
-        tried = False if connection.why is not None else None
-        return Reachability(
-            reachable=True if connection.up else tried,
-            wake_configured=link.host.wake,
+        tried = False if connection.failure_reason is not None else None
+        return HostReachability(
+            reachable=True if connection.is_up else tried,
+            wake_configured=link.host.wake_method,
             next_at=connection.next_at,
-            error=connection.why,
+            error=connection.failure_reason,
         )
 
-    async def wake(self, call: OperationCall) -> object:
+    async def wake_session_host(self, call: OperationCall) -> object:
         """Wake the host of a session."""
         place = self._place_of(call.id)
-        link = self._hosts.links.of(place.name) if place.kind is LocationKind.REMOTE else None
-        return await _wake(link, "the host of this session")
+        link = self._hosts.links.get_link(place.name) if place.kind is LocationKind.REMOTE else None
+        return await _wake_link(link, "the host of this session")
 
     async def wake_host(self, call: OperationCall) -> object:
         """Wake a host, with or without sessions."""
-        return await _wake(self._hosts.links.of(self._hosts.book.get(call.id).id), "this host")
+        return await _wake_link(
+            self._hosts.links.get_link(self._hosts.registry.get(call.id).id), "this host"
+        )
 
 
-async def _wake(link: Link | None, which: str) -> Woken:
-    configured = "none" if link is None else link.host.wake
+async def _wake_link(link: HostLink | None, which: str) -> WakeResponse:
+    configured = "none" if link is None else link.host.wake_method
     if link is None or configured == "none":
         raise invalid_field("id", f"no wake method is configured for {which}")
-    woke = await link.waker.wake()
-    up = link.connection.up
-    why = None if up else link.waker.why
-    return Woken(woke=woke, reachable=up, wake_configured=configured, error=why)
+    woke = await link.waker.wake_host()
+    up = link.connection.is_up
+    why = None if up else link.waker.failure_reason
+    return WakeResponse(woke=woke, reachable=up, wake_configured=configured, error=why)
 
 
-def _write(
+def _write_operation(
     method: str, path: str, handler: Any, summary: str, answer: Any, body: Any, *errors: ErrorCode
 ) -> Operation:
     common = (ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)

@@ -14,14 +14,14 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
 from tservice.core.files import FileError
-from tservice.hosts.argv import Ssh
-from tservice.hosts.book import HostBook
-from tservice.hosts.connection import CannotConnect
-from tservice.hosts.keys import HostKey, KnownHosts, keys_in
-from tservice.hosts.links import Links
-from tservice.hosts.master import SshChild, start, wait_for
+from tservice.hosts.connection import HostUnreachable
+from tservice.hosts.host_keys import HostKey, KnownHostsFile, parse_keys
+from tservice.hosts.host_links import HostLinks
 from tservice.hosts.model import RemoteHost
-from tservice.hosts.places import refuse_tmux
+from tservice.hosts.registry import HostRegistry
+from tservice.hosts.remote_locations import check_tmux_version
+from tservice.hosts.ssh_command import SshCommand
+from tservice.hosts.ssh_master import SshProcess, spawn_ssh, wait_output
 from tservice.mux.far.attached_session import LIST, ListedSession, parse_session_list
 from tservice.mux.far.runner import RemoteError
 from tservice.mux.far.shell_quoting import join_programs
@@ -30,7 +30,7 @@ KNOCK_TIMEOUT = 12.0
 
 
 @frozen(kw_only=True)
-class Checked:
+class HostCheck:
     """Result of checking a host.
 
     @ivar host_key: C{known}, C{unknown}, C{changed}, or C{None} if it presented no key.
@@ -57,14 +57,14 @@ class HostService:
         clock: IReactorTime,
         processes: IReactorProcess,
         threads: IThreads,
-        book: HostBook,
-        keys: KnownHosts,
-        ssh: Ssh,
+        registry: HostRegistry,
+        keys: KnownHostsFile,
+        ssh: SshCommand,
         env: Mapping[str, str],
-        links: Links,
-        used: Callable[[str], str | None],
+        links: HostLinks,
+        find_user: Callable[[str], str | None],
     ) -> None:
-        self.book = book
+        self.registry = registry
         self.links = links
         self._clock = clock
         self._processes = processes
@@ -72,67 +72,71 @@ class HostService:
         self._keys = keys
         self._ssh = ssh
         self._env = env
-        self._used = used
+        self._find_user = find_user
 
-    async def add(self, host: RemoteHost, again: Callable[[], object] = lambda: None) -> RemoteHost:
-        """Add a host; see L{HostBook.add}."""
-        return await self.book.add(host, again)
+    async def add_host(
+        self, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
+    ) -> RemoteHost:
+        """Add a host; see L{HostRegistry.add}."""
+        return await self.registry.add(host, reauthorize)
 
-    async def replace(
-        self, host_id: str, host: RemoteHost, again: Callable[[], object] = lambda: None
+    async def replace_host(
+        self, host_id: str, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
     ) -> RemoteHost:
         """Replace the record of a host; its sessions are reached by the new one from now on.
 
         @param again: authorizes the caller again, after concurrent changes.
         @raise ServiceError: 400, 404, 409, 422.
         """
-        made = await self.book.replace(evolve(host, id=host_id), again)
-        self.links.drop(host_id)
+        made = await self.registry.replace_host(evolve(host, id=host_id), reauthorize)
+        self.links.close_link(host_id)
         return made
 
-    async def remove(self, host_id: str, again: Callable[[], object] = lambda: None) -> None:
+    async def remove_host(
+        self, host_id: str, reauthorize: Callable[[], object] = lambda: None
+    ) -> None:
         """Remove a host.
 
-        @param again: as for L{replace}.
+        @param again: as for L{replace_host}.
         @raise ServiceError: 404; 422: a case or a session is on it.
         """
 
         def check() -> None:
-            again()
-            user = self._used(host_id)
+            reauthorize()
+            user = self._find_user(host_id)
             if user is not None:
                 raise operation_failed(f"{user} uses this host")
 
-        await self.book.remove(host_id, check)
-        self.links.drop(host_id)
+        await self.registry.remove(host_id, check)
+        self.links.close_link(host_id)
 
-    async def check(self, host_id: str) -> Checked:
+    async def check_host(self, host_id: str) -> HostCheck:
         """Check within 30 s whether a host can be used.
 
         @raise ServiceError: 404.
         """
-        host = self.book.get(host_id)
+        host = self.registry.get(host_id)
         try:
-            shown = await self._knock(host)
-        except CannotConnect as error:
-            return Checked(ok=False, host_key=None, error=str(error))
-        known = await self._known(host)
-        told = partial(Checked, fingerprint=shown.fingerprint)
+            shown = await self._fetch_key(host)
+        except HostUnreachable as error:
+            return HostCheck(ok=False, host_key=None, error=str(error))
+        known = await self._trusted_keys(host)
+        told = partial(HostCheck, fingerprint=shown.fingerprint)
         if shown not in known:
             state: Literal["unknown", "changed"] = "changed" if known else "unknown"
             trusted = known[0].fingerprint if known else None
-            why = _untrusted(host, shown, known)
+            why = _describe_untrusted(host, shown, known)
             return told(ok=False, host_key=state, known_fingerprint=trusted, error=why)
-        link = self.links.of(host_id)
+        link = self.links.get_link(host_id)
         if link is None:
             return told(ok=False, host_key="known", error="the host was removed during the check")
         try:
-            facts = await link.ask()
+            facts = await link.fetch_facts()
             begun = self._clock.seconds()
-            await link.far.run_program(join_programs(b"true"))
+            await link.runner.run_program(join_programs(b"true"))
             latency = round((self._clock.seconds() - begun) * 1000)
-            refuse_tmux(facts.tmux)
-        except (CannotConnect, RemoteError) as error:
+            check_tmux_version(facts.tmux)
+        except (HostUnreachable, RemoteError) as error:
             return told(ok=False, host_key="known", error=str(error))
         except ServiceError as error:
             return told(
@@ -140,82 +144,84 @@ class HostService:
             )
         return told(ok=True, host_key="known", latency_ms=latency, tmux=facts.tmux)
 
-    async def sessions(self, host_id: str) -> list[ListedSession]:
+    async def list_tmux_sessions(self, host_id: str) -> list[ListedSession]:
         """Return the tmux sessions of the user's own server on a host.
 
         @raise ServiceError: 404; 422: it is unreachable, or has no tmux.
         """
-        link = self.links.of(host_id)
+        link = self.links.get_link(host_id)
         if link is None:
-            self.book.get(host_id)
+            self.registry.get(host_id)
             return []
         try:
-            refuse_tmux((await link.ask()).tmux)
-            answer = await link.far.run_program(LIST)
-        except (CannotConnect, RemoteError) as error:
+            check_tmux_version((await link.fetch_facts()).tmux)
+            answer = await link.runner.run_program(LIST)
+        except (HostUnreachable, RemoteError) as error:
             raise operation_failed(f"{link.host.label} is out of reach: {error}") from error
         return parse_session_list(answer.out)
 
-    async def trust(
-        self, host_id: str, fingerprint: str, again: Callable[[], object] = lambda: None
+    async def trust_host(
+        self, host_id: str, fingerprint: str, reauthorize: Callable[[], object] = lambda: None
     ) -> None:
         """Trust the host's current key, which must have that fingerprint.
 
         @param again: authorizes the caller again after the host has presented its key.
         @raise ServiceError: 404; 409: the key is a different one; 422: it presents none.
         """
-        host = self.book.get(host_id)
+        host = self.registry.get(host_id)
         try:
-            shown = await self._knock(host)
-        except CannotConnect as error:
+            shown = await self._fetch_key(host)
+        except HostUnreachable as error:
             raise operation_failed(f"{host.label} is out of reach: {error}") from error
         if shown.fingerprint != fingerprint:
             raise state_conflict(
                 f"fingerprint: the host presents {shown.fingerprint}, not {fingerprint}"
             )
-        again()
+        reauthorize()
         try:
-            await self._threads.run(partial(self._keys.trust, host, shown))
+            await self._threads.run(partial(self._keys.trust_key, host, shown))
         except (FileError, OSError) as error:
             raise operation_failed(f"the key cannot be saved: {error}") from error
-        self.links.drop(host_id)
+        self.links.close_link(host_id)
 
-    async def explain(self, host: RemoteHost, why: str) -> str:
+    async def explain_failure(self, host: RemoteHost, why: str) -> str:
         """Explain why a host was not reached, with both fingerprints if its key is not trusted."""
         if "host key" not in why.casefold():
             return why
         try:
-            shown, known = await self._knock(host), await self._known(host)
-        except (CannotConnect, ServiceError):
+            shown, known = await self._fetch_key(host), await self._trusted_keys(host)
+        except (HostUnreachable, ServiceError):
             return why
-        return why if shown in known else _untrusted(host, shown, known)
+        return why if shown in known else _describe_untrusted(host, shown, known)
 
-    async def _known(self, host: RemoteHost) -> list[HostKey]:
+    async def _trusted_keys(self, host: RemoteHost) -> list[HostKey]:
         try:
-            return list(await self._threads.run(partial(self._keys.of, host)))
+            return list(await self._threads.run(partial(self._keys.trusted_keys, host)))
         except (FileError, OSError) as error:
             raise ServiceError(ErrorCode.OPERATION_FAILED, str(error)) from error
 
-    async def _knock(self, host: RemoteHost) -> HostKey:
+    async def _fetch_key(self, host: RemoteHost) -> HostKey:
         """Return the key that the host presents.
 
-        @raise CannotConnect: it presents none.
+        @raise HostUnreachable: it presents none.
         """
         with tempfile.TemporaryDirectory(dir=self._ssh.sockets, prefix="k-") as folder:
             known = Path(folder) / "known"
-            child = SshChild()
+            child = SshProcess()
             try:
-                start(self._processes, child, self._ssh.knock(host, known), self._env)
+                spawn_ssh(
+                    self._processes, child, self._ssh.key_scan_command(host, known), self._env
+                )
             except OSError as error:
-                raise CannotConnect(f"ssh cannot be started: {error.strerror}") from error
-            said = await wait_for(self._clock, child, KNOCK_TIMEOUT)
-            found = keys_in(known.read_text("utf-8")) if known.exists() else []
+                raise HostUnreachable(f"ssh cannot be started: {error.strerror}") from error
+            said = await wait_output(self._clock, child, KNOCK_TIMEOUT)
+            found = parse_keys(known.read_text("utf-8")) if known.exists() else []
         if not found:
-            raise CannotConnect(said)
+            raise HostUnreachable(said)
         return found[-1]
 
 
-def _untrusted(host: RemoteHost, shown: HostKey, known: list[HostKey]) -> str:
+def _describe_untrusted(host: RemoteHost, shown: HostKey, known: list[HostKey]) -> str:
     if not known:
         return (
             f"the key of {host.label} is not known: it presents {shown.fingerprint}; "

@@ -10,24 +10,24 @@ from twisted.logger import Logger
 
 from tservice.core.clock import sleep
 from tservice.core.tasks import spawn_logged
-from tservice.hosts.alarm import CannotWake, IAlarm, Probe
-from tservice.hosts.connection import CannotConnect, Connection
+from tservice.hosts.connection import HostConnection, HostUnreachable
 from tservice.hosts.model import RemoteHost
+from tservice.hosts.wake_signals import Probe, WakeError, WakeSender
 
-BUDGET = 40.0
+WAKE_SECONDS = 40.0
 """Seconds in which a woken host has to be reached, including the waking."""
 
-POLL_EVERY = 2.0
+POLL_INTERVAL = 2.0
 """Seconds between two checks of the host."""
 
-RING_EVERY = 5.0
+WAKE_INTERVAL = 5.0
 """Seconds between the starts of two wake attempts, for all callers."""
 
-REST = 30.0
+REST_SECONDS = 30.0
 """Seconds after a failed attempt in which typing does not wake the host again."""
 
 
-class IHeardWaking(Protocol):
+class WakeListener(Protocol):
     """Listener to wake attempts."""
 
     def host_waking(self, method: Literal["mac", "command"]) -> None:
@@ -37,10 +37,11 @@ class IHeardWaking(Protocol):
         """Handle a failed attempt."""
 
 
-class Waker:
+class HostWakeService:
     """Service that wakes one host and connects to it.
 
-    Concurrent callers share an attempt, and so do callers within L{RING_EVERY} of its start, as it
+    Concurrent callers share an attempt, and so do callers within L{WAKE_INTERVAL} of its start, as
+    it
     runs a command or broadcasts to the network.  A host that was reached by it and is lost again is
     woken without delay.
 
@@ -55,133 +56,135 @@ class Waker:
         self,
         clock: IReactorTime,
         host: RemoteHost,
-        connection: Connection,
-        alarm: IAlarm,
-        answers: Probe,
-        heard: IHeardWaking,
+        connection: HostConnection,
+        wake_sender: WakeSender,
+        is_port_open: Probe,
+        listener: WakeListener,
     ) -> None:
-        self.why: str | None = None
+        self.failure_reason: str | None = None
         self._clock = clock
         self._host = host
         self._connection = connection
-        self._alarm = alarm
-        self._answers = answers
-        self._heard = heard
-        self._waking: Deferred[None] | None = None
-        self._wanting: Deferred[None] | None = None
-        self._sent = False
-        self._next_ring = 0.0
+        self._wake_sender = wake_sender
+        self._is_port_open = is_port_open
+        self._listener = listener
+        self._wake_task: Deferred[None] | None = None
+        self._connect_task: Deferred[None] | None = None
+        self._was_sent = False
+        self._next_wake_at = 0.0
         self._resting_until = 0.0
 
-    async def wake(self) -> bool:
+    async def wake_host(self) -> bool:
         """Wake the host in any case, and wait until it is reached or the time is up.
 
         @return: true if the wake signal was sent.
         """
-        if self._waking is None and self._may_ring():
-            waking = spawn_logged(self._wake(), self._log, "waking a host")
-            self._waking = None if waking.called else waking
-        if self._waking is not None:
-            await _after(self._waking)
-        return self._sent
+        if self._wake_task is None and self._may_send_wake():
+            waking = spawn_logged(self._run_attempt(), self._log, "waking a host")
+            self._wake_task = None if waking.called else waking
+        if self._wake_task is not None:
+            await _wait_shared(self._wake_task)
+        return self._was_sent
 
-    async def reach(self) -> None:
+    async def connect_waking(self) -> None:
         """Connect to the host; if it does not answer, wake it where that is configured.
 
-        @raise CannotConnect: it is unreachable.
+        @raise HostUnreachable: it is unreachable.
         """
-        if self._connection.up:
+        if self._connection.is_up:
             return
-        if self._host.wake == "none":
-            await self._connection.connected()
+        if self._host.wake_method == "none":
+            await self._connection.wait_connected()
             return
-        if self._waking is None and await self._is_awake():
+        if self._wake_task is None and await self._is_awake():
             try:
-                await self._connection.connected()
+                await self._connection.wait_connected()
                 return
-            except CannotConnect:
+            except HostUnreachable:
                 if self._host.jump_host is None:
                     raise
-        await self.wake()
-        if not self._connection.up:
-            raise CannotConnect(self.why or self._connection.why or "the host does not answer")
+        await self.wake_host()
+        if not self._connection.is_up:
+            raise HostUnreachable(
+                self.failure_reason or self._connection.failure_reason or "the host does not answer"
+            )
 
-    def wanted(self) -> None:
+    def request_connection(self) -> None:
         """Start to connect in the background, because a user typed input for it."""
-        if self._connection.up or self._waking is not None or self._wanting is not None:
+        if self._connection.is_up or self._wake_task is not None or self._connect_task is not None:
             return
-        if self._host.wake == "none" or self._clock.seconds() < self._resting_until:
-            self._connection.wanted()
+        if self._host.wake_method == "none" or self._clock.seconds() < self._resting_until:
+            self._connection.request_connection()
             return
-        wanting = spawn_logged(self._want(), self._log, "reaching a host")
-        self._wanting = None if wanting.called else wanting
+        wanting = spawn_logged(self._connect_in_background(), self._log, "reaching a host")
+        self._connect_task = None if wanting.called else wanting
 
     def close(self) -> None:
         """Stop all attempts."""
-        for work in (self._wanting, self._waking):
+        for work in (self._connect_task, self._wake_task):
             if work is not None:
                 work.cancel()
 
     # -- inside
 
-    async def _want(self) -> None:
+    async def _connect_in_background(self) -> None:
         try:
-            await self.reach()
-        except CannotConnect as error:
+            await self.connect_waking()
+        except HostUnreachable as error:
             self._log.info("{host}: {error}", host=self._host.label, error=error)
         finally:
-            self._wanting = None
+            self._connect_task = None
 
-    def _may_ring(self) -> bool:
-        lost_again = self._sent and self.why is None and not self._connection.up
-        return lost_again or self._clock.seconds() >= self._next_ring
+    def _may_send_wake(self) -> bool:
+        lost_again = self._was_sent and self.failure_reason is None and not self._connection.is_up
+        return lost_again or self._clock.seconds() >= self._next_wake_at
 
-    async def _wake(self) -> None:
+    async def _run_attempt(self) -> None:
         try:
-            await self._ring()
+            await self._send_and_poll()
         finally:
-            self._waking = None
+            self._wake_task = None
 
-    async def _ring(self) -> None:
-        begun, self._sent = self._clock.seconds(), False
-        self._next_ring = begun + RING_EVERY
-        self._heard.host_waking("command" if self._host.wake == "command" else "mac")
+    async def _send_and_poll(self) -> None:
+        begun, self._was_sent = self._clock.seconds(), False
+        self._next_wake_at = begun + WAKE_INTERVAL
+        self._listener.host_waking("command" if self._host.wake_method == "command" else "mac")
         try:
-            await self._alarm.ring(self._host)
-        except CannotWake as error:
-            self._failed(str(error))
+            await self._wake_sender.send_wake(self._host)
+        except WakeError as error:
+            self._record_failure(str(error))
             return
-        self._sent = True
-        while (why := await self._look()) is not None:
-            if self._clock.seconds() + POLL_EVERY > begun + BUDGET:
-                self._failed(why)
+        self._was_sent = True
+        while (why := await self._try_connect()) is not None:
+            if self._clock.seconds() + POLL_INTERVAL > begun + WAKE_SECONDS:
+                self._record_failure(why)
                 return
-            await sleep(self._clock, POLL_EVERY)
-        self.why = None
+            await sleep(self._clock, POLL_INTERVAL)
+        self.failure_reason = None
 
-    async def _look(self) -> str | None:
+    async def _try_connect(self) -> str | None:
         """Connect if the host is awake; return the reason if it is not reached."""
-        if self._connection.up:
+        if self._connection.is_up:
             return None
         if not await self._is_awake():
             return f"port {self._host.port} of {self._host.host} does not answer"
         try:
-            await self._connection.connected()
-        except CannotConnect as error:
+            await self._connection.wait_connected()
+        except HostUnreachable as error:
             return str(error)
         return None
 
     async def _is_awake(self) -> bool:
         # Only ssh itself can reach a host after a jump host.
-        return self._host.jump_host is not None or await self._answers(self._host)
+        return self._host.jump_host is not None or await self._is_port_open(self._host)
 
-    def _failed(self, why: str) -> None:
-        self.why = why
-        self._resting_until = self._clock.seconds() + REST
-        self._heard.host_wake_failed(why)
+    def _record_failure(self, why: str) -> None:
+        self.failure_reason = why
+        self._resting_until = self._clock.seconds() + REST_SECONDS
+        self._listener.host_wake_failed(why)
 
 
-async def _after(work: Deferred[None]) -> None:
+async def _wait_shared(work: Deferred[None]) -> None:
     """Wait for work that others wait for too."""
     waiter: Deferred[None] = Deferred()
     work.addBoth(lambda _: waiter.callback(None))

@@ -16,7 +16,7 @@ class FakeMaster:
     async def open(self) -> None:
         await self.opening
 
-    def lost(self) -> Deferred[str]:
+    def wait_lost(self) -> Deferred[str]:
         return self.gone
 
     def close(self) -> None:

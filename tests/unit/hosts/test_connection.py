@@ -8,11 +8,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.hosts.fakes import FakeMaster
 from tservice.hosts.connection import (
-    DELAYS,
-    MOST_WAITERS,
-    CannotConnect,
-    Connection,
-    State,
+    MAX_WAITERS,
+    RETRY_DELAYS,
+    ConnectionState,
+    HostConnection,
+    HostUnreachable,
 )
 
 
@@ -22,30 +22,30 @@ class Heard:
     def __init__(self) -> None:
         self.told: list[object] = []
 
-    def hostUp(self) -> None:
+    def host_up(self) -> None:
         self.told.append("up")
 
-    def hostDown(self, attempt: int, next_at: int | None) -> None:
+    def host_down(self, attempt: int, next_at: int | None) -> None:
         self.told.append((attempt, next_at))
 
 
 class ConnectionTests(SynchronousTestCase):
-    """L{Connection}."""
+    """L{HostConnection}."""
 
     def setUp(self) -> None:
         self.clock = Clock()
         self.masters: list[FakeMaster] = []
         self.by_itself = True
-        self.way = Connection(self.clock, "there", self.fresh, lambda: self.by_itself)
+        self.way = HostConnection(self.clock, "there", self.fresh, lambda: self.by_itself)
         self.heard = Heard()
-        self.way.listen(self.heard)
+        self.way.add_listener(self.heard)
 
     def fresh(self) -> FakeMaster:
         self.masters.append(FakeMaster())
         return self.masters[-1]
 
     def refuse(self, why: str = "no") -> None:
-        self.masters[-1].opening.errback(CannotConnect(why))
+        self.masters[-1].opening.errback(HostUnreachable(why))
 
     def opened(self) -> None:
         self.masters[-1].opening.callback(None)
@@ -53,34 +53,34 @@ class ConnectionTests(SynchronousTestCase):
     def test_nobody_connects_unasked(self) -> None:
         self.clock.advance(10_000)
         self.assertEqual([], self.masters)
-        self.assertIs(State.DOWN, self.way.state)
+        self.assertIs(ConnectionState.DOWN, self.way.state)
 
     def test_all_who_wait_share_one_attempt(self) -> None:
-        waiting = [Deferred.fromCoroutine(self.way.connected()) for _ in range(3)]
-        ready = self.way.ready()
+        waiting = [Deferred.fromCoroutine(self.way.wait_connected()) for _ in range(3)]
+        ready = self.way.wait_ready()
         self.assertEqual(1, len(self.masters))
-        self.assertIs(State.CONNECTING, self.way.state)
+        self.assertIs(ConnectionState.CONNECTING, self.way.state)
         self.opened()
-        for each in (*waiting, ready, self.way.ready()):
+        for each in (*waiting, ready, self.way.wait_ready()):
             self.assertIsNone(self.successResultOf(each))
-        self.assertTrue(self.way.up)
+        self.assertTrue(self.way.is_up)
         self.assertEqual(["up"], self.heard.told)
 
     def test_a_failure_is_told_to_whoever_asked(self) -> None:
-        waiting = Deferred.fromCoroutine(self.way.connected())
+        waiting = Deferred.fromCoroutine(self.way.wait_connected())
         self.refuse("refused")
-        why = self.failureResultOf(waiting, CannotConnect)
+        why = self.failureResultOf(waiting, HostUnreachable)
         self.assertEqual("refused", why.getErrorMessage())
         self.assertTrue(self.masters[0].closed)
 
     def test_the_delays_lie_between_attempts(self) -> None:
         """5, 15, 45, 120, 300, 300; then it is over."""
-        self.assertEqual((5, 15, 45, 120, 300, 300), DELAYS)
-        self.way.wanted()
+        self.assertEqual((5, 15, 45, 120, 300, 300), RETRY_DELAYS)
+        self.way.request_connection()
         self.opened()
         self.masters[0].gone.callback("reset")
         self.assertEqual([(1, 5_000)], self.heard.told[1:])
-        for number, delay in enumerate(DELAYS, 1):
+        for number, delay in enumerate(RETRY_DELAYS, 1):
             self.clock.advance(delay - 1)
             self.assertEqual(number, len(self.masters), "not yet")
             self.clock.advance(1)
@@ -94,14 +94,14 @@ class ConnectionTests(SynchronousTestCase):
         self.assertEqual(7, len(self.masters))
 
     def test_a_wish_connects_at_once_and_begins_anew(self) -> None:
-        self.way.wanted()
+        self.way.request_connection()
         self.refuse()
         self.clock.advance(5)
         self.refuse()
         self.assertEqual(2, self.way.attempt)
-        self.way.wanted()
+        self.way.request_connection()
         self.assertEqual(3, len(self.masters))
-        self.way.wanted()
+        self.way.request_connection()
         self.assertEqual(3, len(self.masters), "it is under way")
         self.refuse()
         self.assertEqual(1, self.way.attempt)
@@ -111,48 +111,48 @@ class ConnectionTests(SynchronousTestCase):
         self.assertEqual("up", self.heard.told[-1])
 
     def test_who_asks_what_runs_there_does_not_hurry_it(self) -> None:
-        self.way.begin()
+        self.way.connect_first()
         self.refuse()
         for _ in range(4):
-            self.way.begin()
+            self.way.connect_first()
             self.clock.advance(1)
         self.assertEqual(1, len(self.masters))
 
     def test_not_by_itself(self) -> None:
         """With the setting off, only a wish begins again."""
         self.by_itself = False
-        self.way.wanted()
+        self.way.request_connection()
         self.opened()
         self.masters[0].gone.callback("reset")
         self.clock.advance(100_000)
         self.assertEqual(1, len(self.masters))
         self.assertEqual((6, None), self.heard.told[-1])
-        self.way.wanted()
+        self.way.request_connection()
         self.assertEqual(2, len(self.masters))
 
     def test_a_close_ends_everything(self) -> None:
-        self.way.wanted()
+        self.way.request_connection()
         self.opened()
         self.masters[0].gone.callback("reset")
-        waiter = self.way.ready()
+        waiter = self.way.wait_ready()
         self.way.close()
         self.failureResultOf(waiter)
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.way.wanted()
+        self.way.request_connection()
         self.assertEqual(1, len(self.masters))
 
     def test_a_close_while_it_connects(self) -> None:
-        self.way.wanted()
+        self.way.request_connection()
         self.way.close()
         self.assertTrue(self.masters[0].closed)
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_waiters_have_a_bound(self) -> None:
-        waiting = [self.way.ready() for _ in range(MOST_WAITERS)]
-        self.failureResultOf(self.way.ready(), CannotConnect)
+        waiting = [self.way.wait_ready() for _ in range(MAX_WAITERS)]
+        self.failureResultOf(self.way.wait_ready(), HostUnreachable)
         waiting[0].cancel()
         self.failureResultOf(waiting[0])
-        last = self.way.ready()
+        last = self.way.wait_ready()
         self.assertNoResult(last)
         self.way.close()
         for each in (*waiting[1:], last):

@@ -12,30 +12,30 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.core.errors import ServiceError
-from tservice.hosts.argv import Ssh, configuration, quoted
-from tservice.hosts.keys import HostKey, keys_in, name_of, with_key
-from tservice.hosts.links import LONGEST, facts_in
+from tservice.hosts.host_keys import HostKey, known_hosts_name, parse_keys, replace_key
+from tservice.hosts.host_links import MAX_FACT_LENGTH, parse_facts
 from tservice.hosts.model import (
     MOST_COMMANDS,
     MOST_OPTIONS,
     RemoteHost,
+    check_host,
     check_remote_path,
-    checked,
-    new_id,
+    make_host_id,
 )
-from tservice.hosts.places import refuse_tmux
+from tservice.hosts.remote_locations import check_tmux_version
+from tservice.hosts.ssh_command import SshCommand, build_configuration, quote_path
 from tservice.mux.far.runner import RemoteError
 
 HOST = RemoteHost(id="h", label="There", host="far.example", username="me")
-SSH = Ssh(program="/ssh", configuration=Path("/d/config"), sockets=Path("/d"))
+SSH = SshCommand(program="/ssh", configuration=Path("/d/config"), sockets=Path("/d"))
 KEY = HostKey("ssh-ed25519", "AAAAC3NzaC1lZDI1NTE5AAAAIFzWhhW8HH3NLJS7hyDChQQv8pGLf2yzHTqPUBH2nYgL")
 
 
 class RuleTests(SynchronousTestCase):
-    """L{checked}."""
+    """L{check_host}."""
 
     def refused(self, field: str, **fields: Any) -> None:
-        error = self.assertRaises(ServiceError, checked, evolve(HOST, **fields))
+        error = self.assertRaises(ServiceError, check_host, evolve(HOST, **fields))
         self.assertEqual(400, error.status)
         self.assertIn(field, str(error))
 
@@ -51,9 +51,9 @@ class RuleTests(SynchronousTestCase):
             wake_mac="00:11:22:33:44:55, 00-11-22-33-44-66",
             wake_command="/usr/local/bin/wake",
         )
-        self.assertIs(full, checked(full))
-        self.assertEqual(("command", 2), (full.wake, len(full.macs)))
-        self.assertEqual("none", HOST.wake)
+        self.assertIs(full, check_host(full))
+        self.assertEqual(("command", 2), (full.wake_method, len(full.macs)))
+        self.assertEqual("none", HOST.wake_method)
 
     def test_hostile_fields(self) -> None:
         for bad in ("", "-oProxyCommand=x", "a\nb", "a b", "a;b", "$(x)", "a\x7f", "x" * 256):
@@ -93,10 +93,10 @@ class RuleTests(SynchronousTestCase):
             self.refused("wakeCommand", wake_command=bad)
 
     def test_ids(self) -> None:
-        self.assertEqual("my-box", new_id("My box!", {}))
-        self.assertEqual("my-box-3", new_id("My box", {"my-box": 1, "my-box-2": 1}))
-        self.assertEqual("buro", new_id("Büro", {}))
-        self.assertEqual("host-2", new_id("构建机", {"host": 1}))
+        self.assertEqual("my-box", make_host_id("My box!", {}))
+        self.assertEqual("my-box-3", make_host_id("My box", {"my-box": 1, "my-box-2": 1}))
+        self.assertEqual("buro", make_host_id("Büro", {}))
+        self.assertEqual("host-2", make_host_id("构建机", {"host": 1}))
 
     def test_paths_there(self) -> None:
         self.assertEqual("~/a b", check_remote_path("remotePath", "~/a b"))
@@ -105,26 +105,26 @@ class RuleTests(SynchronousTestCase):
 
 
 class WordTests(SynchronousTestCase):
-    """L{Ssh}, L{configuration}."""
+    """L{SshCommand}, L{build_configuration}."""
 
     def test_one_connection(self) -> None:
         host = evolve(HOST, jump_host="me@jump", identity_file="/k e", port=2222)
-        words = SSH.master(host)
+        words = SSH.master_command(host)
         self.assertIn("ControlMaster=yes", words)
         self.assertEqual(["-J", "me@jump"], words[words.index("-J") : words.index("-J") + 2])
         self.assertIn('IdentityFile="/k e"', words)
         self.assertEqual(["--", "far.example"], words[-2:])
-        shared = SSH.shared(host)
+        shared = SSH.shared_command(host)
         self.assertIn('ControlPath="/d/h.s"', shared)
         self.assertIn("ControlMaster=no", shared)
         self.assertIn("ProxyCommand=exit 1", shared)
         self.assertNotIn("-J", shared)
         tied = evolve(SSH, tie=("/usr/bin/setpriv", "--pdeathsig", "KILL", "--"))
-        self.assertEqual([*tied.tie, *SSH.master(host)], tied.master(host))
-        self.assertEqual(shared, tied.shared(host))
+        self.assertEqual([*tied.tie, *SSH.master_command(host)], tied.master_command(host))
+        self.assertEqual(shared, tied.shared_command(host))
 
     def test_what_always_holds(self) -> None:
-        text = configuration(Path("/a b/known"))
+        text = build_configuration(Path("/a b/known"))
         for line in (
             "BatchMode yes", "ServerAliveInterval 15", "ServerAliveCountMax 3", "ConnectTimeout 10",
             "StrictHostKeyChecking yes", 'UserKnownHostsFile "/a b/known"', "ForwardAgent no",
@@ -132,18 +132,18 @@ class WordTests(SynchronousTestCase):
             self.assertIn(line + "\n", text)
 
     def test_paths(self) -> None:
-        self.assertEqual('"/100%%"', quoted("/100%"))
+        self.assertEqual('"/100%%"', quote_path("/100%"))
         for bad in ('/a"b', "/a\\b", "/${HOME}"):
-            self.assertRaises(ValueError, quoted, bad)
+            self.assertRaises(ValueError, quote_path, bad)
 
     @settings(max_examples=examples(200), deadline=None)
     @given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
     def test_no_field_becomes_an_option(self, host: str, user: str) -> None:
         try:
-            made = checked(evolve(HOST, host=host, username=user))
+            made = check_host(evolve(HOST, host=host, username=user))
         except ServiceError:
             return
-        words = SSH.master(made)
+        words = SSH.master_command(made)
         self.assertEqual(["-l", user, "-p", "22", "--", host], words[-6:])
 
 
@@ -151,17 +151,19 @@ class KeyTests(SynchronousTestCase):
     """C{known_hosts}."""
 
     def test_names(self) -> None:
-        self.assertEqual("far.example", name_of(HOST))
-        self.assertEqual("[far.example]:23", name_of(evolve(HOST, host="FAR.example", port=23)))
+        self.assertEqual("far.example", known_hosts_name(HOST))
+        self.assertEqual(
+            "[far.example]:23", known_hosts_name(evolve(HOST, host="FAR.example", port=23))
+        )
 
     def test_one_key_a_name(self) -> None:
-        text = with_key(
+        text = replace_key(
             "# mine\nother ssh-rsa AAAA\nfar.example ssh-rsa BBBB\n", "far.example", KEY
         )
-        self.assertEqual([KEY], keys_in(text, "far.example"))
-        self.assertEqual([HostKey("ssh-rsa", "AAAA")], keys_in(text, "other"))
+        self.assertEqual([KEY], parse_keys(text, "far.example"))
+        self.assertEqual([HostKey("ssh-rsa", "AAAA")], parse_keys(text, "other"))
         self.assertTrue(text.startswith("# mine\n"))
-        self.assertEqual([], keys_in("@revoked far.example ssh-rsa AAAA\nx\n"))
+        self.assertEqual([], parse_keys("@revoked far.example ssh-rsa AAAA\nx\n"))
 
     def test_fingerprint(self) -> None:
         self.assertRegex(KEY.fingerprint, r"^SHA256:[A-Za-z0-9+/]{43}$")
@@ -171,22 +173,22 @@ class FactTests(SynchronousTestCase):
     """What a host says of itself."""
 
     def test_facts(self) -> None:
-        found = facts_in(b"me\n1000\n/home/me\n/bin/bash\n/opt/bin:/bin\ntmux 3.3a\n")
+        found = parse_facts(b"me\n1000\n/home/me\n/bin/bash\n/opt/bin:/bin\ntmux 3.3a\n")
         self.assertEqual(("me", 1000, "/home/me"), (found.user, found.uid, found.home))
         self.assertEqual(("/opt/bin:/bin", "3.3a"), (found.path, found.tmux))
-        self.assertIsNone(facts_in(b"me\n1\n/h\n/sh\n/bin\nnone\n").tmux)
+        self.assertIsNone(parse_facts(b"me\n1\n/h\n/sh\n/bin\nnone\n").tmux)
         for bad in (
             b"",
             b"what?\n",
             b"me\nx\n/h\n/s\n/p\ntmux 3\n",
             b"me\n\xc2\xb2\n/h\n/s\n/p\ntmux 3.3\n",
             b"me\n" + b"1" * 5000 + b"\n/h\n/s\n/p\ntmux 3.3\n",
-            b"me\n1\n/h\n/s\n/" + b"p" * LONGEST + b"\ntmux 3.3\n",
+            b"me\n1\n/h\n/s\n/" + b"p" * MAX_FACT_LENGTH + b"\ntmux 3.3\n",
         ):
-            self.assertRaises(RemoteError, facts_in, bad)
+            self.assertRaises(RemoteError, parse_facts, bad)
 
     def test_tmux(self) -> None:
         for good in ("3.2", "3.2a", "3.5a", "next-3.6", "4.0"):
-            refuse_tmux(good)
+            check_tmux_version(good)
         for bad in (None, "3.1c", "2.9", "1.8", "", "\u00b2", "x" * 5000 + "3.3"):
-            self.assertRaises(ServiceError, refuse_tmux, bad)
+            self.assertRaises(ServiceError, check_tmux_version, bad)

@@ -13,11 +13,11 @@ from tests.unit.hosts.fakes import FakeMaster
 from tests.unit.http.driver import Api, head, parse
 from tservice.core.errors import not_found
 from tservice.core.places.location import LocationId, LocationKind
-from tservice.hosts.alarm import CannotWake
-from tservice.hosts.connection import Connection
+from tservice.hosts.connection import HostConnection
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.routes import HostRoutes
-from tservice.hosts.waking import Waker
+from tservice.hosts.wake_signals import WakeError
+from tservice.hosts.waking import HostWakeService
 
 HOST = RemoteHost(id="h", label="H", host="h.lan", username="me", wake_command="/bin/wake")
 
@@ -27,8 +27,8 @@ class FakeLink:
     """The way to a host, of its real parts."""
 
     host: RemoteHost
-    connection: Connection
-    waker: Waker
+    connection: HostConnection
+    waker: HostWakeService
 
 
 class FakeHosts:
@@ -40,8 +40,8 @@ class FakeHosts:
     def __init__(self, clock: Clock, host: RemoteHost) -> None:
         self.book = self.links = self
         self.host, self.master, self.ringing = host, FakeMaster(), Deferred[None]()
-        way = Connection(clock, "there", lambda: self.master, lambda: False)
-        self.link = FakeLink(host, way, Waker(clock, host, way, self, self.answers, self))
+        way = HostConnection(clock, "there", lambda: self.master, lambda: False)
+        self.link = FakeLink(host, way, HostWakeService(clock, host, way, self, self.answers, self))
 
     def get(self, host_id: str) -> RemoteHost:
         if host_id != self.host.id:
@@ -51,7 +51,7 @@ class FakeHosts:
     def of(self, host_id: str) -> FakeLink | None:
         return self.link if host_id == self.host.id else None
 
-    async def ring(self, host: RemoteHost) -> None:
+    async def send_wake(self, host: RemoteHost) -> None:
         await self.ringing
 
     async def answers(self, host: RemoteHost) -> bool:
@@ -95,7 +95,7 @@ class WakeTests(SynchronousTestCase):
     def test_why_it_was_in_vain(self) -> None:
         self.serve()
         asked = self.wake("/api/remote-hosts/h/wake")
-        self.hosts.ringing.errback(CannotWake("wakeCommand ended with status 1"))
+        self.hosts.ringing.errback(WakeError("wakeCommand ended with status 1"))
         self.assertEqual(
             {"woke": False, "reachable": False, "wakeConfigured": "command",
              "error": "wakeCommand ended with status 1"},

@@ -12,10 +12,16 @@ from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.hosts.fakes import FakeMaster
-from tservice.hosts.alarm import COMMAND_TIMEOUT, Alarm, CannotWake, magic_packet
-from tservice.hosts.connection import CannotConnect, Connection
+from tservice.hosts.connection import HostConnection, HostUnreachable
 from tservice.hosts.model import RemoteHost
-from tservice.hosts.waking import BUDGET, POLL_EVERY, REST, RING_EVERY, Waker
+from tservice.hosts.wake_signals import COMMAND_TIMEOUT, HostWaker, WakeError, build_magic_packet
+from tservice.hosts.waking import (
+    POLL_INTERVAL,
+    REST_SECONDS,
+    WAKE_INTERVAL,
+    WAKE_SECONDS,
+    HostWakeService,
+)
 
 HOST = RemoteHost(id="h", label="H", host="h.lan", username="me", wake_command="/bin/wake")
 
@@ -26,13 +32,13 @@ class FakeAlarm:
     def __init__(self) -> None:
         self.rung: list[Deferred[None]] = []
 
-    async def ring(self, host: RemoteHost) -> None:
+    async def send_wake(self, host: RemoteHost) -> None:
         self.rung.append(Deferred())
         await self.rung[-1]
 
 
 class WakerTests(SynchronousTestCase):
-    """L{Waker}."""
+    """L{HostWakeService}."""
 
     def setUp(self) -> None:
         self.clock, self.alarm = Clock(), FakeAlarm()
@@ -42,9 +48,9 @@ class WakerTests(SynchronousTestCase):
         self.looks = 0
         self.waker = self.make(HOST)
 
-    def make(self, host: RemoteHost) -> Waker:
-        self.way = Connection(self.clock, "there", self.fresh, lambda: False)
-        return Waker(self.clock, host, self.way, self.alarm, self.answers, self)
+    def make(self, host: RemoteHost) -> HostWakeService:
+        self.way = HostConnection(self.clock, "there", self.fresh, lambda: False)
+        return HostWakeService(self.clock, host, self.way, self.alarm, self.answers, self)
 
     def fresh(self) -> FakeMaster:
         self.masters.append(FakeMaster())
@@ -61,13 +67,13 @@ class WakerTests(SynchronousTestCase):
         self.told.append(("failed", reason))
 
     def reach(self) -> Deferred[None]:
-        return Deferred.fromCoroutine(self.waker.reach())
+        return Deferred.fromCoroutine(self.waker.connect_waking())
 
     def spend(self, seconds: float) -> None:
         self.clock.pump([0.5] * int(seconds * 2))
 
     def test_one_that_is_connected_is_not_woken(self) -> None:
-        self.way.wanted()
+        self.way.request_connection()
         self.masters[0].opening.callback(None)
         self.successResultOf(self.reach())
         self.assertEqual([], self.alarm.rung)
@@ -83,9 +89,9 @@ class WakerTests(SynchronousTestCase):
         """A key that changed is no sleep."""
         self.awake = True
         waiting = self.reach()
-        self.masters[0].opening.errback(CannotConnect("another key"))
+        self.masters[0].opening.errback(HostUnreachable("another key"))
         self.assertEqual(
-            "another key", self.failureResultOf(waiting, CannotConnect).getErrorMessage()
+            "another key", self.failureResultOf(waiting, HostUnreachable).getErrorMessage()
         )
         self.assertEqual([], self.alarm.rung)
 
@@ -93,19 +99,19 @@ class WakerTests(SynchronousTestCase):
         self.waker = self.make(evolve(HOST, wake_command=None))
         waiting = self.reach()
         self.assertEqual((1, 0), (len(self.masters), self.looks))
-        self.masters[0].opening.errback(CannotConnect("no route"))
-        self.failureResultOf(waiting, CannotConnect)
+        self.masters[0].opening.errback(HostUnreachable("no route"))
+        self.failureResultOf(waiting, HostUnreachable)
         self.assertEqual([], self.told)
 
     def test_a_sleeper_is_woken_and_waited_for_by_all_who_ask(self) -> None:
         waiting: list[Deferred[Any]] = [self.reach(), self.reach()]
-        waiting.append(Deferred.fromCoroutine(self.waker.wake()))
+        waiting.append(Deferred.fromCoroutine(self.waker.wake_host()))
         self.assertEqual(1, len(self.alarm.rung))
         self.alarm.rung[0].callback(None)
         self.spend(10)
         self.assertEqual([], self.masters, "its port does not answer yet")
         self.awake = True
-        self.spend(POLL_EVERY)
+        self.spend(POLL_INTERVAL)
         self.masters[0].opening.callback(None)
         self.assertEqual([None, None, True], [self.successResultOf(each) for each in waiting])
         self.assertEqual([("waking", "command")], self.told)
@@ -114,39 +120,39 @@ class WakerTests(SynchronousTestCase):
         waiting = self.reach()
         self.spend(8)
         self.alarm.rung[0].callback(None)
-        self.spend(BUDGET - 8 - POLL_EVERY)
+        self.spend(WAKE_SECONDS - 8 - POLL_INTERVAL)
         self.assertNoResult(waiting)
-        self.spend(POLL_EVERY)
-        why = self.failureResultOf(waiting, CannotConnect).getErrorMessage()
+        self.spend(POLL_INTERVAL)
+        why = self.failureResultOf(waiting, HostUnreachable).getErrorMessage()
         self.assertEqual("port 22 of h.lan does not answer", why)
         self.assertEqual([("waking", "command"), ("failed", why)], self.told)
 
     def test_a_wake_that_took_it_all_leaves_one_look(self) -> None:
         waiting = self.reach()
-        self.spend(BUDGET + 1)
+        self.spend(WAKE_SECONDS + 1)
         before = self.looks
         self.alarm.rung[0].callback(None)
         self.assertEqual(before + 1, self.looks)
-        self.failureResultOf(waiting, CannotConnect)
+        self.failureResultOf(waiting, HostUnreachable)
 
     def test_what_cannot_wake_is_told_at_once(self) -> None:
-        waiting = Deferred.fromCoroutine(self.waker.wake())
-        self.alarm.rung[0].errback(CannotWake("no network"))
+        waiting = Deferred.fromCoroutine(self.waker.wake_host())
+        self.alarm.rung[0].errback(WakeError("no network"))
         self.assertFalse(self.successResultOf(waiting))
         self.assertEqual(("failed", "no network"), self.told[-1])
 
     def test_whoever_asks_again_soon_shares_what_came_of_it(self) -> None:
         """A command that fails at once, or a host that is up, is no reason to run it in a loop."""
-        asked = [Deferred.fromCoroutine(self.waker.wake())]
-        self.alarm.rung[0].errback(CannotWake("no network"))
-        asked += [Deferred.fromCoroutine(self.waker.wake()) for _ in range(100)]
+        asked = [Deferred.fromCoroutine(self.waker.wake_host())]
+        self.alarm.rung[0].errback(WakeError("no network"))
+        asked += [Deferred.fromCoroutine(self.waker.wake_host()) for _ in range(100)]
         self.assertEqual({False}, {self.successResultOf(each) for each in asked})
-        why = self.failureResultOf(self.reach(), CannotConnect).getErrorMessage()
+        why = self.failureResultOf(self.reach(), HostUnreachable).getErrorMessage()
         self.assertEqual(("no network", 1), (why, len(self.alarm.rung)))
-        self.spend(RING_EVERY)
-        again = Deferred.fromCoroutine(self.waker.wake())
+        self.spend(WAKE_INTERVAL)
+        again = Deferred.fromCoroutine(self.waker.wake_host())
         self.assertEqual(2, len(self.alarm.rung))
-        self.alarm.rung[1].errback(CannotWake("no network"))
+        self.alarm.rung[1].errback(WakeError("no network"))
         self.assertFalse(self.successResultOf(again))
 
     def test_one_that_is_lost_again_is_woken_again(self) -> None:
@@ -156,25 +162,25 @@ class WakerTests(SynchronousTestCase):
         self.alarm.rung[0].callback(None)
         self.masters[0].opening.callback(None)
         self.successResultOf(waiting)
-        self.successResultOf(Deferred.fromCoroutine(self.waker.wake()))
+        self.successResultOf(Deferred.fromCoroutine(self.waker.wake_host()))
         self.assertEqual(1, len(self.alarm.rung), "it is up")
         self.awake = False
         self.masters[0].gone.callback("it sleeps")
         waiting = self.reach()
         self.assertEqual(2, len(self.alarm.rung))
-        self.alarm.rung[1].errback(CannotWake("no network"))
-        self.failureResultOf(waiting, CannotConnect)
+        self.alarm.rung[1].errback(WakeError("no network"))
+        self.failureResultOf(waiting, HostUnreachable)
 
     def test_typing_wakes_once_and_then_leaves_it_in_peace(self) -> None:
-        self.waker.wanted()
-        self.waker.wanted()
+        self.waker.request_connection()
+        self.waker.request_connection()
         self.assertEqual(1, len(self.alarm.rung))
-        self.alarm.rung[0].errback(CannotWake("no network"))
-        self.waker.wanted()
+        self.alarm.rung[0].errback(WakeError("no network"))
+        self.waker.request_connection()
         self.assertEqual((1, 1), (len(self.alarm.rung), len(self.masters)), "it connects alone")
-        self.masters[0].opening.errback(CannotConnect("no"))
-        self.spend(REST)
-        self.waker.wanted()
+        self.masters[0].opening.errback(HostUnreachable("no"))
+        self.spend(REST_SECONDS)
+        self.waker.request_connection()
         self.assertEqual(2, len(self.alarm.rung))
         self.waker.close()
         self.assertEqual([], [call for call in self.clock.getDelayedCalls() if call.active()])
@@ -182,7 +188,7 @@ class WakerTests(SynchronousTestCase):
     def test_behind_a_jump_host_only_ssh_can_tell(self) -> None:
         self.waker = self.make(evolve(HOST, jump_host="j.lan"))
         waiting = self.reach()
-        self.masters[0].opening.errback(CannotConnect("timed out"))
+        self.masters[0].opening.errback(HostUnreachable("timed out"))
         self.alarm.rung[0].callback(None)
         self.masters[1].opening.callback(None)
         self.successResultOf(waiting)
@@ -224,12 +230,12 @@ class FakeMachine:
         raise ProcessExitedAlready
 
     def ring(self, host: RemoteHost) -> Deferred[None]:
-        alarm = Alarm(self.clock, self, self, {})  # type: ignore[arg-type]
-        return Deferred.fromCoroutine(alarm.ring(host))
+        alarm = HostWaker(self.clock, self, self, {})  # type: ignore[arg-type]
+        return Deferred.fromCoroutine(alarm.send_wake(host))
 
 
 class AlarmTests(SynchronousTestCase):
-    """L{Alarm}."""
+    """L{HostWaker}."""
 
     def setUp(self) -> None:
         self.machine = FakeMachine()
@@ -245,7 +251,7 @@ class AlarmTests(SynchronousTestCase):
         second = b"\xff" * 6 + b"\xaa\xbb\xcc\xdd\xee\xff" * 16
         self.assertEqual([(first, there), (second, there)], self.machine.sent)
         self.assertTrue(self.machine.closed)
-        self.assertEqual(102, len(magic_packet("01:02:03:04:05:06")))
+        self.assertEqual(102, len(build_magic_packet("01:02:03:04:05:06")))
 
     def test_the_command_wins_and_has_no_arguments(self) -> None:
         ringing = self.machine.ring(evolve(HOST, wake_mac="01:02:03:04:05:06"))
@@ -259,7 +265,7 @@ class AlarmTests(SynchronousTestCase):
     def test_a_command_that_fails_says_how(self) -> None:
         ringing = self.machine.ring(HOST)
         self.end(ProcessTerminated(3))
-        why = self.failureResultOf(ringing, CannotWake).getErrorMessage()
+        why = self.failureResultOf(ringing, WakeError).getErrorMessage()
         self.assertEqual("wakeCommand ended with status 3", why)
 
     def test_a_command_that_does_not_end_is_ended(self) -> None:
@@ -267,5 +273,5 @@ class AlarmTests(SynchronousTestCase):
         self.machine.clock.advance(COMMAND_TIMEOUT)
         self.assertEqual(["KILL"], self.machine.signals)
         self.end(ProcessTerminated(signal=9))
-        why = self.failureResultOf(ringing, CannotWake).getErrorMessage()
+        why = self.failureResultOf(ringing, WakeError).getErrorMessage()
         self.assertEqual("wakeCommand took more than 10 s", why)

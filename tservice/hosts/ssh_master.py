@@ -15,17 +15,17 @@ from twisted.python.failure import Failure
 
 from tservice.core.clock import sleep
 from tservice.core.timers import cancel_call
-from tservice.hosts.connection import CannotConnect
+from tservice.hosts.connection import HostUnreachable
 
 OPEN_TIMEOUT = 14.0
 """Seconds for a connection, its jumps and its keys; ssh allows 10 for each step."""
 
-LOOK_EVERY = 0.05
+POLL_INTERVAL = 0.05
 
 KEPT_ERRORS = 2000
 
 
-class SshChild(ProcessProtocol):
+class SshProcess(ProcessProtocol):
     """Process of ssh; only its end and its error output matter.
 
     @ivar ended: fires with its last error output.
@@ -35,12 +35,12 @@ class SshChild(ProcessProtocol):
 
     def __init__(self) -> None:
         self.ended: Deferred[str] = Deferred()
-        self.over = False
-        self._said = b""
+        self.has_ended = False
+        self._error_output = b""
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """Kill the process."""
-        if not self.over and self.transport is not None:
+        if not self.has_ended and self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")
             # The ssh of a jump may hold the pipes.
@@ -50,17 +50,17 @@ class SshChild(ProcessProtocol):
         self.transport.closeStdin()
 
     def errReceived(self, data: bytes) -> None:
-        self._said = (self._said + data)[-KEPT_ERRORS:]
+        self._error_output = (self._error_output + data)[-KEPT_ERRORS:]
 
     def processEnded(self, reason: Failure) -> None:
-        self.over = True
-        lines = self._said.decode("utf-8", "replace").split("\n")
+        self.has_ended = True
+        lines = self._error_output.decode("utf-8", "replace").split("\n")
         told = " ".join(line.strip() for line in lines if line.strip())
         self.ended.callback(told or reason.getErrorMessage())
 
 
-class Master:
-    """Process that holds one connection; see L{tservice.hosts.connection.IMaster}.
+class SshMaster:
+    """Process that holds one connection; see L{tservice.hosts.connection.MasterConnection}.
 
     @param argv: command of ssh.
     @param socket: exists once the connection can be used.
@@ -80,32 +80,32 @@ class Master:
         self._argv = argv
         self._socket = socket
         self._env = env
-        self._child = SshChild()
+        self._child = SshProcess()
 
     async def open(self) -> None:
         try:
             self._socket.unlink(missing_ok=True)
-            start(self._processes, self._child, self._argv, self._env)
+            spawn_ssh(self._processes, self._child, self._argv, self._env)
         except OSError as error:
-            raise CannotConnect(f"ssh cannot be started: {error.strerror}") from error
+            raise HostUnreachable(f"ssh cannot be started: {error.strerror}") from error
         deadline = self._clock.seconds() + OPEN_TIMEOUT
         while not self._socket.exists():
-            if self._child.over:
-                raise CannotConnect(await self._child.ended)
+            if self._child.has_ended:
+                raise HostUnreachable(await self._child.ended)
             if self._clock.seconds() > deadline:
-                raise CannotConnect(f"no connection within {OPEN_TIMEOUT:g} s")
-            await sleep(self._clock, LOOK_EVERY)
+                raise HostUnreachable(f"no connection within {OPEN_TIMEOUT:g} s")
+            await sleep(self._clock, POLL_INTERVAL)
 
-    def lost(self) -> Deferred[str]:
+    def wait_lost(self) -> Deferred[str]:
         return self._child.ended
 
     def close(self) -> None:
-        self._child.end()
+        self._child.kill()
         self._socket.unlink(missing_ok=True)
 
 
-def start(
-    processes: IReactorProcess, child: SshChild, argv: Sequence[str], env: Mapping[str, str]
+def spawn_ssh(
+    processes: IReactorProcess, child: SshProcess, argv: Sequence[str], env: Mapping[str, str]
 ) -> None:
     """Start ssh.
 
@@ -114,9 +114,9 @@ def start(
     processes.spawnProcess(child, argv[0], [*argv], dict(env), "/")
 
 
-async def wait_for(clock: IReactorTime, child: SshChild, seconds: float) -> str:
+async def wait_output(clock: IReactorTime, child: SshProcess, seconds: float) -> str:
     """Return the error output of C{child}, which is killed after so many seconds."""
-    timer = clock.callLater(seconds, child.end)
+    timer = clock.callLater(seconds, child.kill)
     try:
         return await child.ended
     finally:

@@ -12,13 +12,13 @@ from twisted.logger import Logger
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
 from tservice.core.files import FileError
-from tservice.hosts.model import MOST_HOSTS, RemoteHost, checked, new_id
+from tservice.hosts.model import MOST_HOSTS, RemoteHost, check_host, make_host_id
 from tservice.store.list_file import JsonListFile
 
 Hosts = tuple[RemoteHost, ...]
 
 
-class HostBook:
+class HostRegistry:
     """Registry of hosts. Changes are made one at a time, and written to disk before they
     are used.
     """
@@ -43,7 +43,7 @@ class HostBook:
         except (FileError, OSError) as error:
             self._log.error("{error}; remote hosts are not available", error=str(error))
 
-    def all(self) -> Hosts:
+    def list_hosts(self) -> Hosts:
         """Return the hosts in the order of their creation."""
         return self._hosts
 
@@ -61,46 +61,48 @@ class HostBook:
             raise not_found(f"Remote host {host_id}")
         return found
 
-    async def add(self, host: RemoteHost, again: Callable[[], object] = lambda: None) -> RemoteHost:
+    async def add(
+        self, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
+    ) -> RemoteHost:
         """Add a host, whose id is derived from its label.
 
         @param again: authorizes the caller again, after concurrent changes.
         @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
             or the disk is full.
         """
-        checked(host)
+        check_host(host)
         made: list[RemoteHost] = []
 
-        def added(hosts: Hosts) -> Hosts:
-            again()
+        def add_host(hosts: Hosts) -> Hosts:
+            reauthorize()
             if len(hosts) >= MOST_HOSTS:
                 raise operation_failed(
                     f"there are {MOST_HOSTS} remote hosts already; remove one first"
                 )
-            _refuse_label(hosts, host)
-            made.append(evolve(host, id=new_id(host.label, {each.id: 1 for each in hosts})))
+            _refuse_duplicate_label(hosts, host)
+            made.append(evolve(host, id=make_host_id(host.label, {each.id: 1 for each in hosts})))
             return (*hosts, made[0])
 
-        await self._change(added)
+        await self._apply_change(add_host)
         return made[0]
 
-    async def replace(
-        self, host: RemoteHost, again: Callable[[], object] = lambda: None
+    async def replace_host(
+        self, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
     ) -> RemoteHost:
         """Replace the host with the same id by C{host}.
 
         @param again: as for L{add}.
         @raise ServiceError: 404; else as L{add}.
         """
-        checked(host)
+        check_host(host)
 
-        def replaced(hosts: Hosts) -> Hosts:
-            again()
+        def replace_in_list(hosts: Hosts) -> Hosts:
+            reauthorize()
             before = self.get(host.id)
-            _refuse_label(tuple(each for each in hosts if each is not before), host)
+            _refuse_duplicate_label(tuple(each for each in hosts if each is not before), host)
             return tuple(host if each is before else each for each in hosts)
 
-        await self._change(replaced)
+        await self._apply_change(replace_in_list)
         return host
 
     async def remove(self, host_id: str, check: Callable[[], None]) -> None:
@@ -110,14 +112,14 @@ class HostBook:
         @raise ServiceError: 404; 409 or 422: the file.
         """
 
-        def less(hosts: Hosts) -> Hosts:
+        def remove_host(hosts: Hosts) -> Hosts:
             gone = self.get(host_id)
             check()
             return tuple(each for each in hosts if each is not gone)
 
-        await self._change(less)
+        await self._apply_change(remove_host)
 
-    async def _change(self, change: Callable[[Hosts], Hosts]) -> None:
+    async def _apply_change(self, change: Callable[[Hosts], Hosts]) -> None:
         await self._lock.acquire()
         try:
             after = change(self._hosts)
@@ -127,7 +129,7 @@ class HostBook:
             self._lock.release()
 
 
-def _refuse_label(others: Hosts, host: RemoteHost) -> None:
+def _refuse_duplicate_label(others: Hosts, host: RemoteHost) -> None:
     label = host.label.strip().casefold()
     if any(other.label.strip().casefold() == label for other in others):
         text = f"label: a remote host named {host.label} exists already"

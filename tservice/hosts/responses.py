@@ -6,7 +6,7 @@ from typing import Literal
 
 from tservice.core.payload import Payload, omit_if_none
 from tservice.hosts.model import RemoteHost
-from tservice.hosts.service import Checked
+from tservice.hosts.service import HostCheck
 
 
 class RemoteHostAnswer(Payload):
@@ -25,13 +25,13 @@ class RemoteHostAnswer(Payload):
     wake_command: str | None = omit_if_none()
 
 
-class OneRemoteHost(Payload):
+class RemoteHostEnvelope(Payload):
     """A host, wrapped."""
 
     host: RemoteHostAnswer
 
 
-class HostChecked(Payload):
+class HostCheckResponse(Payload):
     """What a look at a host told; C{host_key} is missing where it showed none."""
 
     ok: bool
@@ -43,7 +43,7 @@ class HostChecked(Payload):
     error: str | None = omit_if_none()
 
 
-class Reachability(Payload):
+class HostReachability(Payload):
     """Whether the host of a session is reached now; null for one that was not tried.
 
     C{next_at} is when it is tried next by itself, in Unix milliseconds.
@@ -72,7 +72,7 @@ class TmuxSessions(Payload):
     sessions: list[TmuxSession]
 
 
-class Woken(Payload):
+class WakeResponse(Payload):
     """What came of waking a host; C{woke}: what wakes it was done; C{error}: why it was in vain."""
 
     woke: bool
@@ -81,7 +81,7 @@ class Woken(Payload):
     error: str | None = omit_if_none()
 
 
-def host_answer(host: RemoteHost) -> RemoteHostAnswer:
+def to_response(host: RemoteHost) -> RemoteHostAnswer:
     """Return the response for a host."""
     return RemoteHostAnswer(
         id=host.id,
@@ -98,9 +98,9 @@ def host_answer(host: RemoteHost) -> RemoteHostAnswer:
     )
 
 
-def checked_answer(found: Checked) -> HostChecked:
+def to_check_response(found: HostCheck) -> HostCheckResponse:
     """Return the response for the check of a host."""
-    return HostChecked(
+    return HostCheckResponse(
         ok=found.ok,
         host_key=found.host_key,
         fingerprint=found.fingerprint,

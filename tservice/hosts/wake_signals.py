@@ -29,17 +29,17 @@ BROADCAST = ("255.255.255.255", 9)
 """Destination of magic packets."""
 
 
-class CannotWake(Exception):
+class WakeError(Exception):
     """Nothing was sent, or the command failed; the text is one line for people."""
 
 
-class IAlarm(Protocol):
+class WakeSender(Protocol):
     """Sender of wake signals."""
 
-    async def ring(self, host: RemoteHost) -> None:
+    async def send_wake(self, host: RemoteHost) -> None:
         """Wake a host by its command, else by a packet to each of its addresses.
 
-        @raise CannotWake: that failed.
+        @raise WakeError: that failed.
         """
 
 
@@ -48,8 +48,8 @@ Probe = Callable[[RemoteHost], Awaitable[bool]]
 
 
 @frozen
-class Alarm:
-    """Implementation of L{IAlarm}.
+class HostWaker:
+    """Implementation of L{WakeSender}.
 
     @ivar env: environment of the command.
     """
@@ -59,15 +59,15 @@ class Alarm:
     udp: IReactorUDP
     env: Mapping[str, str]
 
-    async def ring(self, host: RemoteHost) -> None:
-        """Wake a host; see L{IAlarm.ring}."""
+    async def send_wake(self, host: RemoteHost) -> None:
+        """Wake a host; see L{WakeSender.send_wake}."""
         if host.wake_command is not None:
-            await self._run(host.wake_command)
+            await self._run_command(host.wake_command)
         else:
-            self._send([magic_packet(mac) for mac in host.macs])
+            self._send_packets([build_magic_packet(mac) for mac in host.macs])
 
-    async def _run(self, program: str) -> None:
-        child = _Command()
+    async def _run_command(self, program: str) -> None:
+        child = _WakeCommandProcess()
         # No pipes: processes that it leaves running would keep them open.
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         try:
@@ -76,18 +76,18 @@ class Alarm:
                 childFDs=dict.fromkeys((0, 1, 2), null),
             )  # fmt: skip
         except OSError as error:
-            raise CannotWake(f"wakeCommand cannot be started: {error.strerror}") from error
+            raise WakeError(f"wakeCommand cannot be started: {error.strerror}") from error
         finally:
             os.close(null)
-        timer = self.clock.callLater(COMMAND_TIMEOUT, child.give_up)
+        timer = self.clock.callLater(COMMAND_TIMEOUT, child.kill)
         try:
             why = await child.ended
         finally:
             cancel_call(timer)
         if why is not None:
-            raise CannotWake(f"wakeCommand {why}")
+            raise WakeError(f"wakeCommand {why}")
 
-    def _send(self, packets: list[bytes]) -> None:
+    def _send_packets(self, packets: list[bytes]) -> None:
         try:
             port: Any = self.udp.listenUDP(0, DatagramProtocol(), "", 8192)
             try:
@@ -97,10 +97,10 @@ class Alarm:
             finally:
                 port.stopListening()
         except OSError as error:
-            raise CannotWake(f"no magic packet could be sent: {error.strerror}") from error
+            raise WakeError(f"no magic packet could be sent: {error.strerror}") from error
 
 
-class _Command(ProcessProtocol):
+class _WakeCommandProcess(ProcessProtocol):
     """Process of the wake command; the wait does not include processes that it starts.
 
     @ivar ended: fires with the error of the command; C{None} if it succeeded.
@@ -109,10 +109,10 @@ class _Command(ProcessProtocol):
     transport: Any
 
     def __init__(self) -> None:
-        self.ended: Deferred[str | None] = Deferred(lambda _: self.give_up())
+        self.ended: Deferred[str | None] = Deferred(lambda _: self.kill())
         self._late = False
 
-    def give_up(self) -> None:
+    def kill(self) -> None:
         """Kill the command."""
         self._late = True
         with suppress(ProcessExitedAlready):
@@ -120,9 +120,9 @@ class _Command(ProcessProtocol):
 
     def processExited(self, reason: Failure) -> None:
         if not self.ended.called:
-            self.ended.callback(self._fault(reason.value))
+            self.ended.callback(self._describe_failure(reason.value))
 
-    def _fault(self, end: Any) -> str | None:
+    def _describe_failure(self, end: Any) -> str | None:
         if self._late:
             return f"took more than {COMMAND_TIMEOUT:g} s"
         if isinstance(end, ProcessDone):
@@ -132,7 +132,7 @@ class _Command(ProcessProtocol):
         return f"ended with status {end.exitCode}"
 
 
-def magic_packet(mac: str) -> bytes:
+def build_magic_packet(mac: str) -> bytes:
     """Return a magic packet: six bytes of ones and the address 16 times.
 
     @param mac: six pairs of hexadecimal digits with C{:} or C{-} between them.

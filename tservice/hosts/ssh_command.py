@@ -16,11 +16,11 @@ ALIVE_EVERY, ALIVE_MISSED = 15, 3
 
 
 @frozen(kw_only=True)
-class Ssh:
+class SshCommand:
     """Location of the ssh program and its files.
 
     @ivar program: absolute path.
-    @ivar configuration: the file made by L{configuration}; the user's own is not read.
+    @ivar configuration: the file made by L{build_configuration}; the user's own is not read.
     @ivar sockets: folder of the control sockets.
     @ivar tie: words before the command of a master connection, which make it end with this process.
     """
@@ -30,25 +30,25 @@ class Ssh:
     sockets: Path
     tie: Sequence[str] = ()
 
-    def socket(self, host: RemoteHost) -> Path:
+    def control_socket(self, host: RemoteHost) -> Path:
         """Return the control socket of a host's connection."""
         return self.sockets / f"{host.id}.s"
 
-    def master(self, host: RemoteHost) -> list[str]:
+    def master_command(self, host: RemoteHost) -> list[str]:
         """Return the command that holds the connection."""
         return [
             *self.tie,
-            *self._begin(host),
+            *self._common_words(host),
             "-N",
             "-o", "ControlMaster=yes",
             "-o", "ControlPersist=no",
-            *self._target(host),
+            *self._target_words(host),
         ]  # fmt: skip
 
-    def shared(self, host: RemoteHost) -> list[str]:
+    def shared_command(self, host: RemoteHost) -> list[str]:
         """Return the words before a command run over the existing connection."""
         return [
-            *self._begin(host),
+            *self._common_words(host),
             "-o", "ControlMaster=no",
             # Without a master, ssh would open a separate connection.
             "-o", "ProxyCommand=exit 1",
@@ -56,7 +56,7 @@ class Ssh:
             host.host,
         ]  # fmt: skip
 
-    def knock(self, host: RemoteHost, known: Path) -> list[str]:
+    def key_scan_command(self, host: RemoteHost, known: Path) -> list[str]:
         """Return the command that only writes the host's key into C{known}, an empty file."""
         return [
             self.program,
@@ -64,22 +64,22 @@ class Ssh:
             "-T",
             "-o", "ControlPath=none",
             "-o", "StrictHostKeyChecking=accept-new",
-            "-o", f"UserKnownHostsFile={quoted(known)}",
+            "-o", f"UserKnownHostsFile={quote_path(known)}",
             "-o", "PreferredAuthentications=none",
-            *self._target(host),
+            *self._target_words(host),
             "exit",
         ]  # fmt: skip
 
-    def _begin(self, host: RemoteHost) -> list[str]:
-        path = quoted(self.socket(host))
+    def _common_words(self, host: RemoteHost) -> list[str]:
+        path = quote_path(self.control_socket(host))
         return [self.program, "-F", str(self.configuration), "-T", "-o", f"ControlPath={path}"]
 
-    def _target(self, host: RemoteHost) -> list[str]:
+    def _target_words(self, host: RemoteHost) -> list[str]:
         words = [f"-o{option}" for option in host.extra_ssh_options]
         if host.identity_file is not None:
             words += [
                 "-o",
-                f"IdentityFile={quoted(host.identity_file)}",
+                f"IdentityFile={quote_path(host.identity_file)}",
                 "-o",
                 "IdentitiesOnly=yes",
             ]
@@ -88,7 +88,7 @@ class Ssh:
         return [*words, "-l", host.username, "-p", str(host.port), "--", host.host]
 
 
-def configuration(known: Path) -> str:
+def build_configuration(known: Path) -> str:
     """Return the configuration of every connection, including those to jump hosts.
 
     @param known: file of trusted host keys.
@@ -100,7 +100,7 @@ def configuration(known: Path) -> str:
         f"ServerAliveInterval {ALIVE_EVERY}",
         f"ServerAliveCountMax {ALIVE_MISSED}",
         "StrictHostKeyChecking yes",
-        f"UserKnownHostsFile {quoted(known)}",
+        f"UserKnownHostsFile {quote_path(known)}",
         "GlobalKnownHostsFile none",
         "UpdateHostKeys no",
         "HashKnownHosts no",
@@ -116,7 +116,7 @@ def configuration(known: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def quoted(path: Path | str) -> str:
+def quote_path(path: Path | str) -> str:
     """Return a path quoted for ssh, which splits words and expands C{%} and C{$@{}}.
 
     @raise ValueError: ssh cannot represent the path.

@@ -12,24 +12,24 @@ from twisted.logger import Logger
 
 from tservice.core.places.location import Location
 from tservice.core.process.program_folders import join_path, ordered_folders, shell_words
-from tservice.hosts.argv import Ssh
-from tservice.hosts.connection import CannotConnect, Connection, IMaster
-from tservice.hosts.master import Master
+from tservice.hosts.connection import HostConnection, HostUnreachable, MasterConnection
 from tservice.hosts.model import RemoteHost
-from tservice.hosts.waking import Waker
+from tservice.hosts.ssh_command import SshCommand
+from tservice.hosts.ssh_master import SshMaster
+from tservice.hosts.waking import HostWakeService
 from tservice.mux.far.preopened_channel import PreopenedChannel
 from tservice.mux.far.runner import RemoteChannel, RemoteEnd, RemoteError, RemoteRunner
 from tservice.mux.far.shell_quoting import join_programs, quote_word
 from tservice.mux.interface import MuxError
 
 LOGIN_SECONDS = 5
-LONGEST = 16 * 1024
+MAX_FACT_LENGTH = 16 * 1024
 """Longest value that a host reports, in characters; a PATH has some hundreds."""
 _UID = re.compile(r"[0-9]{1,10}")
 
 
 @frozen(kw_only=True)
-class Facts:
+class HostFacts:
     """Properties of a host.
 
     @ivar tmux: version of its tmux; C{None}: it has none.
@@ -59,28 +59,28 @@ _FOLDERS = (
     b'for tservice_d in %b; do [ -d "$tservice_d" ] && printf \'%%s:\' "$tservice_d"; done; echo'
 ) % shell_words().encode()
 
-ASK = join_programs(
+FACTS_COMMAND = join_programs(
     b'id -un; id -u; printf \'%s\\n\' "$HOME" "${SHELL:-/bin/sh}"',
     _LOGIN_PATH,
     b"tmux -V 2>/dev/null || echo none",
     _FOLDERS,
 )
-"""Command line whose output is parsed by L{facts_in}."""
+"""Command line whose output is parsed by L{parse_facts}."""
 
 
-def facts_in(out: bytes) -> Facts:
-    """Return the facts in the output of L{ASK}.
+def parse_facts(out: bytes) -> HostFacts:
+    """Return the facts in the output of L{FACTS_COMMAND}.
 
     @raise RemoteError: the output is invalid.
     """
     lines = out.decode("utf-8", "replace").split("\n")
     if len(lines) < 7 or not _UID.fullmatch(lines[1]) or not lines[2].startswith("/"):
         raise RemoteError("the host has no usable POSIX shell")
-    if max(map(len, lines[:7])) > LONGEST:
-        raise RemoteError(f"the host reports a value of more than {LONGEST} characters")
+    if max(map(len, lines[:7])) > MAX_FACT_LENGTH:
+        raise RemoteError(f"the host reports a value of more than {MAX_FACT_LENGTH} characters")
     user, uid, home, shell, path, tmux, folders = lines[:7]
     version = tmux.removeprefix("tmux ").strip()
-    return Facts(
+    return HostFacts(
         user=user,
         uid=int(uid),
         home=home,
@@ -94,47 +94,47 @@ Explain = Callable[[RemoteHost, str], Awaitable[str]]
 
 
 @define(eq=False)
-class Link:
+class HostLink:
     """Link to one host: its connection, waker and command runner."""
 
     host: RemoteHost
-    connection: Connection
-    waker: Waker
-    far: RemoteRunner
-    spare: PreopenedChannel
-    explain: Callable[[str], Awaitable[str]]
-    facts: Facts | None = None
+    connection: HostConnection
+    waker: HostWakeService
+    runner: RemoteRunner
+    preopened_channel: PreopenedChannel
+    explain_failure: Callable[[str], Awaitable[str]]
+    facts: HostFacts | None = None
 
     def close(self) -> None:
         """Close the link."""
         self.waker.close()
-        self.spare.close()
+        self.preopened_channel.close()
         self.connection.close()
 
-    async def ask(self, *, waking: bool = False) -> Facts:
+    async def fetch_facts(self, *, waking: bool = False) -> HostFacts:
         """Connect to the host, and return its properties.
 
         @param waking: wake the host if it sleeps.
-        @raise CannotConnect: the host is unreachable.
+        @raise HostUnreachable: the host is unreachable.
         """
         try:
-            await (self.waker.reach() if waking else self.connection.connected())
-        except CannotConnect as error:
-            raise CannotConnect(await self.explain(str(error))) from error
+            await (self.waker.connect_waking() if waking else self.connection.wait_connected())
+        except HostUnreachable as error:
+            raise HostUnreachable(await self.explain_failure(str(error))) from error
         if self.facts is None:
             try:
-                answer = await self.far.run_program(ASK)
-                self.facts = facts_in(answer.out)
+                answer = await self.runner.run_program(FACTS_COMMAND)
+                self.facts = parse_facts(answer.out)
             except RemoteError as error:
-                raise CannotConnect(str(error)) from error
+                raise HostUnreachable(str(error)) from error
         return self.facts
 
 
-async def _as_it_is(host: RemoteHost, why: str) -> str:
+async def _keep_reason(host: RemoteHost, why: str) -> str:
     return why
 
 
-class Links:
+class HostLinks:
     """Links to all hosts.
 
     @ivar explain: explains in more detail why a host was not reached.
@@ -152,40 +152,40 @@ class Links:
         *,
         clock: IReactorTime,
         processes: IReactorProcess,
-        ssh: Ssh,
+        ssh: SshCommand,
         env: Mapping[str, str],
         find: Callable[[str], RemoteHost | None],
-        by_itself: Callable[[], bool],
-        waker: Callable[[RemoteHost, Connection], Waker],
-        made: Callable[[Link], object],
+        auto_reconnect: Callable[[], bool],
+        waker: Callable[[RemoteHost, HostConnection], HostWakeService],
+        on_new_link: Callable[[HostLink], object],
     ) -> None:
         self._clock = clock
         self._processes = processes
         self._ssh = ssh
         self._env = env
         self._find = find
-        self._by_itself = by_itself
+        self._auto_reconnect = auto_reconnect
         self._waker = waker
-        self._made = made
-        self._links: dict[str, Link] = {}
-        self.explain: Explain = _as_it_is
+        self._on_new_link = on_new_link
+        self._links: dict[str, HostLink] = {}
+        self.explain_failure: Explain = _keep_reason
 
-    def of(self, host_id: str) -> Link | None:
+    def get_link(self, host_id: str) -> HostLink | None:
         """Return the link to a host, created if needed; C{None}: the host does not exist."""
         host = self._find(host_id)
         if host is None:
             return None
         link = self._links.get(host_id)
         if link is None:
-            link = self._links[host_id] = self._make(host)
-            self._made(link)
+            link = self._links[host_id] = self._make_link(host)
+            self._on_new_link(link)
         return link
 
-    def known(self) -> Sequence[Link]:
+    def list_links(self) -> Sequence[HostLink]:
         """Return the existing links."""
         return tuple(self._links.values())
 
-    def drop(self, host_id: str) -> None:
+    def close_link(self, host_id: str) -> None:
         """Close the link to a host that was removed or changed."""
         link = self._links.pop(host_id, None)
         if link is not None:
@@ -194,43 +194,45 @@ class Links:
     def close(self) -> None:
         """Close all links."""
         for host_id in tuple(self._links):
-            self.drop(host_id)
+            self.close_link(host_id)
 
-    def _make(self, host: RemoteHost) -> Link:
-        connection = Connection(
-            self._clock, host.label, partial(self._master, host), self._by_itself
+    def _make_link(self, host: RemoteHost) -> HostLink:
+        connection = HostConnection(
+            self._clock, host.label, partial(self._make_master, host), self._auto_reconnect
         )
         waker = self._waker(host, connection)
         way = RemoteChannel(
-            prefix=lambda: self._ssh.shared(host),
+            prefix=lambda: self._ssh.shared_command(host),
             takes_shell_text=True,
             env=self._env,
-            is_open=lambda: connection.up,
-            wait_until_ready=connection.ready,
-            request_connection=waker.wanted,
+            is_open=lambda: connection.is_up,
+            wait_until_ready=connection.wait_ready,
+            request_connection=waker.request_connection,
         )
         spare = PreopenedChannel(self._clock, self._processes, way.build_argv, way.env)
         far = RemoteRunner(self._clock, self._processes, evolve(way, preopened=spare))
-        return Link(host, connection, waker, far, spare, lambda why: self.explain(host, why))
+        return HostLink(
+            host, connection, waker, far, spare, lambda why: self.explain_failure(host, why)
+        )
 
-    def _master(self, host: RemoteHost) -> IMaster:
-        argv, socket = self._ssh.master(host), self._ssh.socket(host)
-        return Master(self._clock, self._processes, argv, socket, self._env)
+    def _make_master(self, host: RemoteHost) -> MasterConnection:
+        argv, socket = self._ssh.master_command(host), self._ssh.control_socket(host)
+        return SshMaster(self._clock, self._processes, argv, socket, self._env)
 
 
 @frozen
-class FarsOfHosts:
+class HostRunners:
     """Command runners of hosts, for the multiplexer."""
 
-    links: Links
+    links: HostLinks
 
     def get_link(self, place: Location) -> RemoteEnd:
-        link = self.links.of(place.id.name)
+        link = self.links.get_link(place.id.name)
         if link is None:
             raise MuxError(f"unknown remote host {place.id.name}")
         # The caller uses this host, so open the connection.
-        link.connection.begin()
-        return link.far
+        link.connection.connect_first()
+        return link.runner
 
     def list_links(self) -> Sequence[RemoteEnd]:
-        return [link.far for link in self.links.known()]
+        return [link.runner for link in self.links.list_links()]

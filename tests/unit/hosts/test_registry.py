@@ -12,9 +12,9 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.ground import NoDoors
 from tests.unit.late import denied
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.hosts.book import HostBook
-from tservice.hosts.file import host_file
+from tservice.hosts.host_file import open_host_file
 from tservice.hosts.model import RemoteHost
+from tservice.hosts.registry import HostRegistry
 
 HOST = RemoteHost(id="h", label="H", host="h.lan", username="me")
 
@@ -23,7 +23,7 @@ class LateTests(SynchronousTestCase):
     def setUp(self) -> None:
         folder = Path(self.mktemp()).absolute()
         folder.mkdir(mode=0o700)
-        self.book = HostBook(host_file(folder), NoDoors().files)
+        self.book = HostRegistry(open_host_file(folder), NoDoors().files)
         self.book.load()
 
     def refused(self, change: Deferred[Any]) -> None:
@@ -32,9 +32,9 @@ class LateTests(SynchronousTestCase):
 
     def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
         self.refused(Deferred.fromCoroutine(self.book.add(HOST, denied)))
-        self.assertEqual((), self.book.all())
+        self.assertEqual((), self.book.list_hosts())
         made = self.successResultOf(Deferred.fromCoroutine(self.book.add(HOST)))
         other = evolve(made, host="other.lan")
-        self.refused(Deferred.fromCoroutine(self.book.replace(other, denied)))
+        self.refused(Deferred.fromCoroutine(self.book.replace_host(other, denied)))
         self.refused(Deferred.fromCoroutine(self.book.remove(made.id, denied)))
-        self.assertEqual((made,), self.book.all())
+        self.assertEqual((made,), self.book.list_hosts())

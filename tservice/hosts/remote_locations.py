@@ -13,8 +13,8 @@ from tservice.core.errors import operation_failed
 from tservice.core.places.location import Location, LocationId, LocationOutage
 from tservice.core.text import VERSION_LENGTH
 from tservice.core.users.os_users import OsUser, make_missing_user
-from tservice.hosts.connection import CannotConnect
-from tservice.hosts.links import Facts, Link, Links
+from tservice.hosts.connection import HostUnreachable
+from tservice.hosts.host_links import HostFacts, HostLink, HostLinks
 
 _T = TypeVar("_T")
 
@@ -25,7 +25,7 @@ MINIMUM = (3, 2)
 class RemoteEffects:
     """Operations in a remote location, where only panes run."""
 
-    facts: Facts | None
+    facts: HostFacts | None
 
     def run_file_work(self, work: Callable[[], _T], /) -> _T:
         raise OSError("the files are on another machine")
@@ -54,69 +54,69 @@ class RemoteEffects:
 
 
 @frozen
-class RemotePlaces:
+class RemoteLocations:
     """Locations on remote hosts. A session never leaves its host."""
 
-    links: Links
+    links: HostLinks
 
     async def refresh_location(self, known: LocationId) -> None:
-        await self._ask(known)
+        await self._fetch_facts(known)
 
-    async def _ask(self, known: LocationId, *, waking: bool = False) -> None:
-        link = self.links.of(known.name)
+    async def _fetch_facts(self, known: LocationId, *, waking: bool = False) -> None:
+        link = self.links.get_link(known.name)
         if link is None:
             return
         try:
-            await link.ask(waking=waking)
-        except CannotConnect as error:
+            await link.fetch_facts(waking=waking)
+        except HostUnreachable as error:
             raise operation_failed(f"{link.host.label} is out of reach: {error}") from error
 
     async def prepare_location(self, known: LocationId) -> None:
-        await self._ask(known, waking=True)
+        await self._fetch_facts(known, waking=True)
 
     async def refresh_if_reachable(self, known: LocationId) -> None:
-        link = self.links.of(known.name)
+        link = self.links.get_link(known.name)
         if link is None:
             raise operation_failed(f"remote host {known.name} no longer exists")
-        link.connection.begin()
-        if not link.connection.up:
+        link.connection.connect_first()
+        if not link.connection.is_up:
             raise operation_failed(f"{link.host.label} is out of reach")
         await self.refresh_location(known)
 
     def find_outage(self, known: LocationId) -> LocationOutage | None:
-        link = self.links.of(known.name)
+        link = self.links.get_link(known.name)
         if link is None:
             return LocationOutage(title=known.name)
-        if link.connection.up:
+        if link.connection.is_up:
             return None
         return LocationOutage(title=link.host.label, next_at=link.connection.next_at)
 
     def request_connection(self, known: LocationId) -> None:
-        link = self.links.of(known.name)
+        link = self.links.get_link(known.name)
         if link is not None:
-            link.waker.wanted()
+            link.waker.request_connection()
 
     def find_location(self, known: LocationId) -> Location | None:
-        link = self.links.of(known.name)
-        return None if link is None else _place(known, link)
+        link = self.links.get_link(known.name)
+        return None if link is None else _make_location(known, link)
 
     def recall_location(self, known: LocationId) -> Location:
-        link = self.links.of(known.name)
-        return _place(known, link) if link is not None else _lost(known)
+        link = self.links.get_link(known.name)
+        return _make_location(known, link) if link is not None else _missing_location(known)
 
     def check_location(self, known: LocationId, os_user: str | None) -> Location:
-        link = self.links.of(known.name)
+        link = self.links.get_link(known.name)
         if link is None:
             raise operation_failed(f"remote host {known.name} no longer exists")
         if link.facts is None:
             raise operation_failed(
-                f"{link.host.label} is out of reach: {link.connection.why or 'not tried'}"
+                f"{link.host.label} is out of reach: {link.connection.failure_reason or 'not tried'}"
             )
-        refuse_tmux(link.facts.tmux)
-        return _place(known, link)
+        check_tmux_version(link.facts.tmux)
+        return _make_location(known, link)
 
 
-def refuse_tmux(version: str | None) -> None:
+def check_tmux_version(version: str | None) -> None:
     """Refuse a tmux that is missing or too old.
 
     @raise ServiceError: 422.
@@ -130,7 +130,7 @@ def refuse_tmux(version: str | None) -> None:
         )
 
 
-def _place(known: LocationId, link: Link) -> Location:
+def _make_location(known: LocationId, link: HostLink) -> Location:
     facts = link.facts
     user = make_missing_user(link.host.username)
     if facts is not None:
@@ -151,7 +151,7 @@ def _place(known: LocationId, link: Link) -> Location:
     )
 
 
-def _lost(known: LocationId) -> Location:
+def _missing_location(known: LocationId) -> Location:
     user = make_missing_user(known.name)
     return Location(
         id=known,

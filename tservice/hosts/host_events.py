@@ -22,8 +22,10 @@ from tservice.sessions.interfaces import ISessions
 
 
 @frozen
-class Told:
-    """Publisher of one host's events; see L{tservice.hosts.connection.IHeard} and its waking."""
+class HostEventPublisher:
+    """Publisher of one host's events; see L{tservice.hosts.connection.ConnectionListener} and its
+    waking.
+    """
 
     clock: IReactorTime
     hub: EventHub
@@ -38,23 +40,25 @@ class Told:
         told = HostWakeFailedPayload(host_id=self.host_id, reason=reason)
         self.hub.publish(Event(name=EventName.REMOTE_HOST_WAKE_FAILED, payload=told))
 
-    def hostUp(self) -> None:
-        self._tell(EventName.REMOTE_SESSION_RECONNECTED, self._happened)
+    def host_up(self) -> None:
+        self._publish_to_sessions(EventName.REMOTE_SESSION_RECONNECTED, self._occurrence_payload)
 
-    def hostDown(self, attempt: int, next_at: int | None) -> None:
+    def host_down(self, attempt: int, next_at: int | None) -> None:
         if next_at is None:
-            self._tell(EventName.REMOTE_RECONNECT_EXHAUSTED, self._happened)
+            self._publish_to_sessions(
+                EventName.REMOTE_RECONNECT_EXHAUSTED, self._occurrence_payload
+            )
             return
 
-        def dropped(session_id: str) -> Payload:
+        def dropped_payload(session_id: str) -> Payload:
             return HostDroppedPayload(id=session_id, attempt=attempt, next_at=next_at)
 
-        self._tell(EventName.REMOTE_SESSION_DROPPED, dropped)
+        self._publish_to_sessions(EventName.REMOTE_SESSION_DROPPED, dropped_payload)
 
-    def _happened(self, session_id: str) -> Payload:
+    def _occurrence_payload(self, session_id: str) -> Payload:
         return OccurrencePayload(id=session_id, at=now_ms(self.clock))
 
-    def _tell(self, name: EventName, payload: Callable[[str], Payload]) -> None:
+    def _publish_to_sessions(self, name: EventName, payload: Callable[[str], Payload]) -> None:
         for session in self.sessions().list():
             place = session.location_id
             if place.kind is LocationKind.REMOTE and place.name == self.host_id:

@@ -30,13 +30,13 @@ class HostKey:
         return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
-def name_of(host: RemoteHost) -> str:
+def known_hosts_name(host: RemoteHost) -> str:
     """Return the name of a host in the file, as ssh writes it."""
     name = host.host.casefold()
     return name if host.port == 22 else f"[{name}]:{host.port}"
 
 
-def keys_in(text: str, name: str | None = None) -> list[HostKey]:
+def parse_keys(text: str, name: str | None = None) -> list[HostKey]:
     """Return the keys of one name, or all; invalid lines are skipped."""
     found = []
     for line in text.splitlines():
@@ -48,33 +48,33 @@ def keys_in(text: str, name: str | None = None) -> list[HostKey]:
     return found
 
 
-def with_key(text: str, name: str, key: HostKey) -> str:
+def replace_key(text: str, name: str, key: HostKey) -> str:
     """Return the file's text with C{key} as the only key of that name."""
     kept = [line for line in text.splitlines() if line.split()[:1] != [name]]
     return "\n".join([*kept, f"{name} {key.kind} {key.text}"]) + "\n"
 
 
-class KnownHosts:
+class KnownHostsFile:
     """File of mode 0600; used in a thread."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
 
-    def of(self, host: RemoteHost) -> Sequence[HostKey]:
+    def trusted_keys(self, host: RemoteHost) -> Sequence[HostKey]:
         """Return the trusted keys of a host.
 
         @raise FileError, OSError: the file cannot be used.
         """
-        return keys_in(self._text(), name_of(host))
+        return parse_keys(self._read_text(), known_hosts_name(host))
 
-    def trust(self, host: RemoteHost, key: HostKey) -> None:
+    def trust_key(self, host: RemoteHost, key: HostKey) -> None:
         """Trust this key as the host's only one.
 
         @raise FileError, OSError: the file cannot be used or written.
         """
-        write_private(self.path, with_key(self._text(), name_of(host), key))
+        write_private(self.path, replace_key(self._read_text(), known_hosts_name(host), key))
 
-    def _text(self) -> str:
+    def _read_text(self) -> str:
         try:
             return read_text(self.path, private=True, limit=SIZE_LIMIT)
         except FileNotFoundError:
