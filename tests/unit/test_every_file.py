@@ -35,9 +35,9 @@ from tservice.hosts.host_file import open_host_file
 from tservice.hosts.host_keys import HostKey, KnownHostsFile
 from tservice.hosts.model import RemoteHost
 from tservice.mcp.files import locked, read, replace
-from tservice.models.configfile import endpoint_file
-from tservice.models.homes import keep
-from tservice.models.model import Endpoint
+from tservice.models.endpoint_file import open_endpoint_file
+from tservice.models.injection_folders import write_file
+from tservice.models.model import ModelEndpoint
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.model import Webhook
 from tservice.push.keys import push_key
@@ -147,8 +147,8 @@ def _webhook(url: str) -> Callable[[Path], object]:
 
 
 def _endpoints(label: str) -> Callable[[Path], object]:
-    endpoint = Endpoint(id="e", label=label, base_url="http://127.0.0.1")
-    return lambda folder: endpoint_file(folder).write_records([endpoint])
+    endpoint = ModelEndpoint(id="e", label=label, base_url="http://127.0.0.1")
+    return lambda folder: open_endpoint_file(folder).write_records([endpoint])
 
 
 def _hosts(label: str) -> Callable[[Path], object]:
@@ -236,9 +236,9 @@ FILES = [
         errors=(OSError,),
     ),
     File(
-        sites=("models/homes.py:keep",),
-        write=lambda folder: keep(folder / "variables", "b"),
-        before=lambda folder: keep(folder / "variables", "a"),
+        sites=("models/injection_folders.py:keep",),
+        write=lambda folder: write_file(folder / "variables", "b"),
+        before=lambda folder: write_file(folder / "variables", "a"),
         errors=(OSError,),
     ),
     File(

@@ -13,20 +13,20 @@ from tservice.core.errors import ServiceError
 from tservice.core.shared_work import SharedWork
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
-from tservice.models.asking import Asker
-from tservice.models.book import EndpointBook
-from tservice.models.model import Endpoint, swapped_out
-from tservice.models.shapes import Running
+from tservice.models.endpoint_client import EndpointClient
+from tservice.models.model import ModelEndpoint, find_swapped_out
+from tservice.models.registry import EndpointRegistry
+from tservice.models.server_responses import RunningModels
 
-PAUSE = 300.0
+ROUND_INTERVAL = 300.0
 """Seconds between two rounds (protocol-models)."""
-AT_ONCE = 5
+MAX_CONCURRENT_QUERIES = 5
 """Endpoints that a round queries concurrently."""
 
-Swapped = Callable[[Endpoint, str], None]
+Swapped = Callable[[ModelEndpoint, str], None]
 
 
-class Discovery:
+class ModelDiscovery:
     """Discovery of models on request, and in rounds while the feature is on.
 
     It remembers the loaded models of an endpoint, and reports a model that was displaced by another
@@ -38,23 +38,23 @@ class Discovery:
     def __init__(
         self,
         clock: IReactorTime,
-        book: EndpointBook,
-        asker: Asker,
+        registry: EndpointRegistry,
+        endpoint_client: EndpointClient,
         enabled: Callable[[], bool],
-        swapped: Swapped,
+        on_swapped: Swapped,
     ) -> None:
         """Create a discovery.
 
         @param swapped: called with an endpoint and a model that was displaced there.
         """
         self._clock = clock
-        self._book = book
-        self._asker = asker
+        self._registry = registry
+        self._endpoint_client = endpoint_client
         self._enabled = enabled
-        self._swapped = swapped
+        self._on_swapped = on_swapped
         self._loaded: dict[str, frozenset[str]] = {}
-        self._questions: dict[str, tuple[Endpoint, SharedWork[Running]]] = {}
-        self._silent: frozenset[str] = frozenset()
+        self._questions: dict[str, tuple[ModelEndpoint, SharedWork[RunningModels]]] = {}
+        self._unresponsive: frozenset[str] = frozenset()
         self._timer: IDelayedCall | None = None
         self._round: Deferred[None] = succeed(None)
         self._open = False
@@ -62,7 +62,7 @@ class Discovery:
     def start(self) -> None:
         """Start the rounds; the first is due after a pause."""
         self._open = True
-        self._timer = self._clock.callLater(PAUSE, self._due)
+        self._timer = self._clock.callLater(ROUND_INTERVAL, self._start_round)
 
     def stop(self) -> Deferred[None]:
         """End the rounds; the Deferred fires once none is under way."""
@@ -71,18 +71,20 @@ class Discovery:
         self._round.cancel()
         return self._round
 
-    async def discover(
-        self, endpoint_id: str, again: Callable[[], object] = lambda: None
-    ) -> Endpoint:
+    async def discover_models(
+        self, endpoint_id: str, reauthorize: Callable[[], object] = lambda: None
+    ) -> ModelEndpoint:
         """Fetch the models of an endpoint and store them.
 
         @param again: authorizes the caller again, before they are stored.
         @raise ServiceError: 404: the endpoint does not exist; 422: it gives no valid answer.
         """
-        models = await self._asker.models(self._book.get(endpoint_id))
-        return await self._book.learned(endpoint_id, models, now_ms(self._clock), again)
+        models = await self._endpoint_client.fetch_models(self._registry.get(endpoint_id))
+        return await self._registry.record_models(
+            endpoint_id, models, now_ms(self._clock), reauthorize
+        )
 
-    def running(self, endpoint: Endpoint) -> Deferred[Running]:
+    def fetch_running(self, endpoint: ModelEndpoint) -> Deferred[RunningModels]:
         """Fetch the loaded models, if the endpoint reports them.
 
         Concurrent callers share one request, as any user may ask as often as they like.
@@ -93,54 +95,54 @@ class Discovery:
             self._questions[endpoint.id] = endpoint, flight
         return flight.wait_for_result()
 
-    async def _ask_running(self, endpoint: Endpoint) -> Running:
-        found = await self._asker.running(endpoint)
+    async def _ask_running(self, endpoint: ModelEndpoint) -> RunningModels:
+        found = await self._endpoint_client.fetch_running(endpoint)
         if found.supported:
-            now = frozenset(found.loaded)
+            now = frozenset(found.loaded_names)
             before = self._loaded.get(endpoint.id, frozenset())
             self._loaded[endpoint.id] = now
-            for model_id in sorted(swapped_out(before, now)):
-                self._swapped(endpoint, model_id)
+            for model_id in sorted(find_swapped_out(before, now)):
+                self._on_swapped(endpoint, model_id)
         return found
 
-    def _due(self) -> None:
+    def _start_round(self) -> None:
         if self._enabled():
             self._round = spawn_logged(self._ask_all(), self._log, "querying model endpoints")
-            self._round.addCallback(self._again)
+            self._round.addCallback(self._schedule_round)
         else:
-            self._again(None)
+            self._schedule_round(None)
 
-    def _again(self, ignored: None) -> None:
+    def _schedule_round(self, ignored: None) -> None:
         if self._open:
-            self._timer = self._clock.callLater(PAUSE, self._due)
+            self._timer = self._clock.callLater(ROUND_INTERVAL, self._start_round)
 
     async def _ask_all(self) -> None:
-        slots = DeferredSemaphore(AT_ONCE)
-        endpoints = self._book.all()
+        slots = DeferredSemaphore(MAX_CONCURRENT_QUERIES)
+        endpoints = self._registry.list_endpoints()
         ids = {endpoint.id for endpoint in endpoints}
         self._loaded = {each: found for each, found in self._loaded.items() if each in ids}
         self._questions = {each: asked for each, asked in self._questions.items() if each in ids}
-        asked = [slots.run(self._asked, each) for each in endpoints]
+        asked = [slots.run(self._spawn_query, each) for each in endpoints]
         try:
             answered = await gatherResults(asked, consumeErrors=True)
         except FirstError as error:
             error.subFailure.raiseException()
             raise
-        self._silent = frozenset(each for each in answered if each is not None)
+        self._unresponsive = frozenset(each for each in answered if each is not None)
 
-    def _asked(self, endpoint: Endpoint) -> Deferred[str | None]:
-        return Deferred.fromCoroutine(self._ask(endpoint))
+    def _spawn_query(self, endpoint: ModelEndpoint) -> Deferred[str | None]:
+        return Deferred.fromCoroutine(self._query_endpoint(endpoint))
 
-    async def _ask(self, endpoint: Endpoint) -> str | None:
+    async def _query_endpoint(self, endpoint: ModelEndpoint) -> str | None:
         """Query an endpoint.
 
         @return: its id if it did not answer; the log reports it once.
         """
         try:
-            await self.discover(endpoint.id)
-            await self.running(self._book.get(endpoint.id))
+            await self.discover_models(endpoint.id)
+            await self.fetch_running(self._registry.get(endpoint.id))
         except ServiceError as error:
-            if endpoint.id not in self._silent:
+            if endpoint.id not in self._unresponsive:
                 self._log.warn("{error}", error=error.message)
             return endpoint.id
         return None

@@ -15,7 +15,7 @@ from typing import Any
 from attrs import field, frozen
 
 from tservice.clis.interfaces import CustomModelStyle
-from tservice.models.model import AuthStyle, Endpoint
+from tservice.models.model import AuthStyle, ModelEndpoint
 
 NO_KEY = "no-key"
 """Key for an endpoint without one: agents do not start without a key."""
@@ -33,7 +33,7 @@ class InjectionTarget:
     @ivar env: environment of the pane before the injection.
     """
 
-    endpoint: Endpoint
+    endpoint: ModelEndpoint
     model_id: str
     folder: Path
     env: Mapping[str, str]
@@ -45,11 +45,11 @@ class InjectionTarget:
         return self.endpoint.key or NO_KEY
 
     @property
-    def context(self) -> int | None:
+    def context_length(self) -> int | None:
         """Tokens of the model's context, if the endpoint reported them."""
-        return self.endpoint.context_of(self.model_id)
+        return self.endpoint.find_context_length(self.model_id)
 
-    def below(self, variable: str, default: str) -> Path:
+    def user_folder(self, variable: str, default: str) -> Path:
         """Return a folder of the user's agent: from C{variable}, else C{default} in the home
         folder.
         """
@@ -80,7 +80,7 @@ class Injection:
     trusted: Path | None = None
 
 
-def injection(style: CustomModelStyle, target: InjectionTarget) -> Injection | None:
+def build_injection(style: CustomModelStyle, target: InjectionTarget) -> Injection | None:
     """Return the injection that makes an agent of C{style} use C{target}; C{None} if there
     is none.
     """
@@ -88,7 +88,7 @@ def injection(style: CustomModelStyle, target: InjectionTarget) -> Injection | N
     return None if form is None else form(target)
 
 
-def without(env: Mapping[str, str], unset: tuple[str, ...]) -> dict[str, str]:
+def remove_variables(env: Mapping[str, str], unset: tuple[str, ...]) -> dict[str, str]:
     """Return C{env} without the names in C{unset}."""
     prefixes = tuple(name[:-1] for name in unset if name.endswith("*"))
     return {
@@ -98,11 +98,11 @@ def without(env: Mapping[str, str], unset: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def _claude(target: InjectionTarget) -> Injection:
+def _claude_injection(target: InjectionTarget) -> Injection:
     style = target.endpoint.auth_style
     by_key = style is AuthStyle.API_KEY
     model = target.model_id
-    user = target.below("CLAUDE_CONFIG_DIR", ".claude")
+    user = target.user_folder("CLAUDE_CONFIG_DIR", ".claude")
     state: dict[str, Any] = {"hasCompletedOnboarding": True}
     # A key that is not longer than its tail would be stored completely.
     if by_key and len(target.key) > KEY_TAIL:
@@ -129,25 +129,28 @@ def _claude(target: InjectionTarget) -> Injection:
             "CLAUDE_CODE_USE_FOUNDRY",
             "CLAUDE_CODE_USE_VERTEX",
         ),
-        files={".claude.json": _json(state)},
+        files={".claude.json": _to_json(state)},
         links={"projects": user / "projects"},
-        trusted=_claude_state(target, user),
+        trusted=_find_claude_state(target, user),
     )
 
 
-def _claude_state(target: InjectionTarget, user: Path) -> Path:
+def _find_claude_state(target: InjectionTarget, user: Path) -> Path:
     """Return the user's own state file: next to C{.claude} unless that was moved."""
     moved = target.env.get("CLAUDE_CONFIG_DIR", "").startswith("/")
     return (user if moved else user.parent) / ".claude.json"
 
 
-def _opencode(target: InjectionTarget) -> Injection:
+def _opencode_injection(target: InjectionTarget) -> Injection:
     options: dict[str, Any] = {"baseURL": f"{target.endpoint.root}/v1", "apiKey": target.key}
     if target.endpoint.auth_style is AuthStyle.API_KEY:
         options["headers"] = {"x-api-key": target.key}
     model: dict[str, Any] = {"name": target.model_id}
-    if target.context is not None:
-        model["limit"] = {"context": target.context, "output": max(1, target.context // 4)}
+    if target.context_length is not None:
+        model["limit"] = {
+            "context": target.context_length,
+            "output": max(1, target.context_length // 4),
+        }
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": target.endpoint.label,
@@ -157,31 +160,31 @@ def _opencode(target: InjectionTarget) -> Injection:
     name = f"{PROVIDER}/{target.model_id}"
     content = {"provider": {PROVIDER: provider}, "model": name, "small_model": name}
     return Injection(
-        secrets={"OPENCODE_CONFIG_CONTENT": _json(content)},
+        secrets={"OPENCODE_CONFIG_CONTENT": _to_json(content)},
         unset=("OPENCODE_CONFIG_CONTENT",),
     )
 
 
-def _codex(target: InjectionTarget) -> Injection:
+def _codex_injection(target: InjectionTarget) -> Injection:
     lines = [
-        f"model = {_word(target.model_id)}",
-        f"model_provider = {_word(PROVIDER)}",
+        f"model = {_toml_string(target.model_id)}",
+        f"model_provider = {_toml_string(PROVIDER)}",
         "check_for_update_on_startup = false",
     ]
-    if target.context is not None:
-        lines.append(f"model_context_window = {target.context}")
+    if target.context_length is not None:
+        lines.append(f"model_context_window = {target.context_length}")
     lines += [
         f"[model_providers.{PROVIDER}]",
-        f"name = {_word(target.endpoint.label)}",
-        f"base_url = {_word(target.endpoint.root + '/v1')}",
+        f"name = {_toml_string(target.endpoint.label)}",
+        f"base_url = {_toml_string(target.endpoint.root + '/v1')}",
         'wire_api = "responses"',
-        f"env_key = {_word(KEY_VARIABLE)}",
+        f"env_key = {_toml_string(KEY_VARIABLE)}",
     ]
     # Otherwise the agent's commands, and snapshots of their environment, have the key.
-    policy = ["[shell_environment_policy]", f"exclude = [{_word(KEY_VARIABLE)}]"]
+    policy = ["[shell_environment_policy]", f"exclude = [{_toml_string(KEY_VARIABLE)}]"]
     if target.endpoint.auth_style is AuthStyle.API_KEY:
-        lines.append(f'env_http_headers = {{ "x-api-key" = {_word(KEY_VARIABLE)} }}')
-    user = target.below("CODEX_HOME", ".codex")
+        lines.append(f'env_http_headers = {{ "x-api-key" = {_toml_string(KEY_VARIABLE)} }}')
+    user = target.user_folder("CODEX_HOME", ".codex")
     return Injection(
         env={"CODEX_HOME": str(target.folder)},
         secrets={KEY_VARIABLE: target.key},
@@ -191,10 +194,10 @@ def _codex(target: InjectionTarget) -> Injection:
     )
 
 
-def _gemini(target: InjectionTarget) -> Injection:
+def _gemini_injection(target: InjectionTarget) -> Injection:
     # Without a separate home it uses the provider of the user's last sign-in.
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
-    user = target.below("GEMINI_CLI_HOME", "") / ".gemini"
+    user = target.user_folder("GEMINI_CLI_HOME", "") / ".gemini"
     own = (".gemini/settings.json", ".gemini/trustedFolders.json")
     return Injection(
         env={
@@ -211,16 +214,16 @@ def _gemini(target: InjectionTarget) -> Injection:
             "GOOGLE_GENAI_USE_VERTEXAI",
             "GOOGLE_VERTEX_BASE_URL",
         ),
-        files=dict(zip(own, (_json(settings), _json({})), strict=True)),
+        files=dict(zip(own, (_to_json(settings), _to_json({})), strict=True)),
         bases={name: user / Path(name).name for name in own},
         links={f".gemini/{name}": user / name for name in ("tmp", "history")},
     )
 
 
-def _pi(target: InjectionTarget) -> Injection:
+def _pi_injection(target: InjectionTarget) -> Injection:
     model: dict[str, Any] = {"id": target.model_id, "name": target.model_id}
-    if target.context is not None:
-        model["contextWindow"] = target.context
+    if target.context_length is not None:
+        model["contextWindow"] = target.context_length
     provider: dict[str, Any] = {
         "baseUrl": f"{target.endpoint.root}/v1",
         "api": "openai-completions",
@@ -230,31 +233,31 @@ def _pi(target: InjectionTarget) -> Injection:
     if target.endpoint.auth_style is AuthStyle.API_KEY:
         provider["headers"] = {"x-api-key": KEY_VARIABLE}
     chosen = {"defaultProvider": PROVIDER, "defaultModel": target.model_id}
-    user = target.below("PI_CODING_AGENT_DIR", ".pi/agent")
+    user = target.user_folder("PI_CODING_AGENT_DIR", ".pi/agent")
     return Injection(
         env={"PI_CODING_AGENT_DIR": str(target.folder), "PI_OFFLINE": "1"},
         secrets={KEY_VARIABLE: target.key},
         files={
-            "models.json": _json({"providers": {PROVIDER: provider}}),
-            "settings.json": _json(chosen),
+            "models.json": _to_json({"providers": {PROVIDER: provider}}),
+            "settings.json": _to_json(chosen),
         },
         links={"sessions": user / "sessions"},
     )
 
 
-def _json(data: object) -> str:
+def _to_json(data: object) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-def _word(text: str) -> str:
+def _toml_string(text: str) -> str:
     """Return a TOML string; JSON strings are valid TOML except for the DEL character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 _FORMS: Mapping[CustomModelStyle, Callable[[InjectionTarget], Injection]] = {
-    CustomModelStyle.CLAUDE_ENV: _claude,
-    CustomModelStyle.OPENCODE_CONTENT: _opencode,
-    CustomModelStyle.CODEX_HOME: _codex,
-    CustomModelStyle.GEMINI_ENV: _gemini,
-    CustomModelStyle.PI_HOME: _pi,
+    CustomModelStyle.CLAUDE_ENV: _claude_injection,
+    CustomModelStyle.OPENCODE_CONTENT: _opencode_injection,
+    CustomModelStyle.CODEX_HOME: _codex_injection,
+    CustomModelStyle.GEMINI_ENV: _gemini_injection,
+    CustomModelStyle.PI_HOME: _pi_injection,
 }

@@ -35,7 +35,7 @@ class AuthStyle(StrEnum):
 
 
 @frozen(kw_only=True)
-class Model:
+class OfferedModel:
     """Model that an endpoint offers.
 
     @ivar context_length: tokens; C{None}: not reported.
@@ -46,7 +46,7 @@ class Model:
 
 
 @frozen(kw_only=True)
-class Endpoint:
+class ModelEndpoint:
     """Server of models.
 
     @ivar base_url: as given; paths are appended to L{root}.
@@ -59,7 +59,7 @@ class Endpoint:
     base_url: str
     api_key: SecretStr | None = field(default=None, repr=False)
     auth_style: AuthStyle = AuthStyle.BEARER
-    models: tuple[Model, ...] = ()
+    models: tuple[OfferedModel, ...] = ()
     last_discovered_at: int | None = None
     default_model_id: str | None = None
 
@@ -73,20 +73,22 @@ class Endpoint:
         """Plain text of the key; C{""} without one."""
         return "" if self.api_key is None else self.api_key.get_secret_value()
 
-    def context_of(self, model_id: str) -> int | None:
+    def find_context_length(self, model_id: str) -> int | None:
         """Return the tokens of a model's context, if the endpoint reported them."""
         found = (model.context_length for model in self.models if model.id == model_id)
         return next(found, None)
 
 
-def patched(endpoint: Endpoint, patch: Mapping[str, Any], *, by_token: bool = False) -> Endpoint:
+def apply_patch(
+    endpoint: ModelEndpoint, patch: Mapping[str, Any], *, by_token: bool = False
+) -> ModelEndpoint:
     """Return C{endpoint} with the fields in C{patch}, validated.
 
     @param by_token: the change is made with a token, which must not redirect a key to another
         server.
     @raise ServiceError: 400 naming the field; 403 for such a token.
     """
-    changed: Endpoint = evolve(endpoint, **patch)
+    changed: ModelEndpoint = evolve(endpoint, **patch)
     if by_token and endpoint.key and "api_key" not in patch and changed.root != endpoint.root:
         raise ServiceError(
             ErrorCode.FORBIDDEN,
@@ -107,7 +109,7 @@ def patched(endpoint: Endpoint, patch: Mapping[str, Any], *, by_token: bool = Fa
     return changed
 
 
-def discovered(endpoint: Endpoint, models: Iterable[Model], at: int) -> Endpoint:
+def with_models(endpoint: ModelEndpoint, models: Iterable[OfferedModel], at: int) -> ModelEndpoint:
     """Return C{endpoint} with its current models; a default model that is gone is cleared."""
     kept = tuple(models)
     ids = {model.id for model in kept}
@@ -126,19 +128,19 @@ def check_model_id(name: str, model_id: str) -> None:
         )
 
 
-def needs_room(context_length: int | None) -> bool:
+def is_context_small(context_length: int | None) -> bool:
     """Return true if a context of that many tokens is too small; an unknown one is not."""
     return context_length is not None and context_length < MIN_SAFE_CONTEXT
 
 
-def displaced(running: Sequence[str], wanted: str) -> str | None:
+def find_displaced(running: Sequence[str], wanted: str) -> str | None:
     """Return the loaded model that C{wanted} would displace; C{None}: none, or it is
     loaded itself.
     """
     return None if wanted in running else next(iter(running), None)
 
 
-def swapped_out(before: frozenset[str], now: frozenset[str]) -> frozenset[str]:
+def find_swapped_out(before: frozenset[str], now: frozenset[str]) -> frozenset[str]:
     """Return the models that were displaced by another one; models that were only unloaded do not
     count.
     """

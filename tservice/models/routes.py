@@ -13,8 +13,8 @@ from tservice.core.scopes import Scope
 from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.models.model import KEY_LENGTH, LABEL_LENGTH, AuthStyle
+from tservice.models.responses import Choice, EndpointAnswer, EndpointModelAnswer, RunningAnswer
 from tservice.models.service import ModelService
-from tservice.models.shown import Choice, EndpointAnswer, EndpointModelAnswer, RunningAnswer
 
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH)]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=URL_LIMIT)]
@@ -35,7 +35,7 @@ class EndpointPatch(RequestBody):
     auth_style: Style | None = None
     default_model_id: ModelId | None = None
 
-    def fields(self) -> dict[str, Any]:
+    def changed_fields(self) -> dict[str, Any]:
         """Return the changed fields by the names of the record's fields."""
         given = {name: getattr(self, name) for name in self.model_fields_set}
         found = {
@@ -66,7 +66,7 @@ class CustomModelChange(RequestBody):
     clear: bool | None = None
 
 
-class OneEndpoint(ResponseModel):
+class EndpointEnvelope(ResponseModel):
     """An endpoint, wrapped."""
 
     endpoint: EndpointAnswer
@@ -86,16 +86,16 @@ class ModelRoutes:
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
-        return [*self._reads(), *self._writes(), self._choice()]
+        return [*self._read_operations(), *self._write_operations(), self._choice_operation()]
 
-    def _reads(self) -> list[Operation]:
+    def _read_operations(self) -> list[Operation]:
         return [
             Operation(
                 method="GET",
                 path="/api/model-endpoints",
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
-                handler=self.list,
+                handler=self.list_endpoints,
                 summary="The model endpoints; their keys are never shown",
                 tag="Models",
                 response_model=list[EndpointAnswer],
@@ -107,7 +107,7 @@ class ModelRoutes:
                 path="/api/model-endpoints/{id}/running-status",
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
-                handler=self.running,
+                handler=self.get_running,
                 summary="Which models an endpoint has loaded, where it tells",
                 tag="Models",
                 response_model=RunningAnswer,
@@ -116,45 +116,45 @@ class ModelRoutes:
             ),
         ]
 
-    def _writes(self) -> list[Operation]:
+    def _write_operations(self) -> list[Operation]:
         return [
-            self._write(
+            self._write_operation(
                 method="POST",
                 path="/api/model-endpoints",
-                handler=self.add,
+                handler=self.add_endpoint,
                 summary="Keep a model endpoint",
                 body=NewEndpointBody,
-                answer=OneEndpoint,
+                answer=EndpointEnvelope,
                 errors=(ErrorCode.ALREADY_EXISTS,),
             ),
-            self._write(
+            self._write_operation(
                 method="PUT",
                 path="/api/model-endpoints/{id}",
-                handler=self.change,
+                handler=self.update_endpoint,
                 summary="Change the fields given; without apiKey the key stays",
                 body=EndpointPatch,
-                answer=OneEndpoint,
+                answer=EndpointEnvelope,
                 errors=(ErrorCode.ALREADY_EXISTS, ErrorCode.NOT_FOUND),
             ),
-            self._write(
+            self._write_operation(
                 method="DELETE",
                 path="/api/model-endpoints/{id}",
-                handler=self.remove,
+                handler=self.remove_endpoint,
                 summary="Forget a model endpoint and its key",
                 answer=EmptyPayload,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
-            self._write(
+            self._write_operation(
                 method="POST",
                 path="/api/model-endpoints/{id}/discover-models",
-                handler=self.discover,
+                handler=self.discover_models,
                 summary="Ask an endpoint which models it offers",
                 answer=ModelsAnswer,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
         ]
 
-    def _write(self, *, errors: tuple[ErrorCode, ...], **fields: Any) -> Operation:
+    def _write_operation(self, *, errors: tuple[ErrorCode, ...], **fields: Any) -> Operation:
         common = (ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
         return Operation(
             access=AccessRule.ADMIN,
@@ -165,13 +165,13 @@ class ModelRoutes:
             **fields,
         )
 
-    def _choice(self) -> Operation:
+    def _choice_operation(self) -> Operation:
         return Operation(
             method="POST",
             path="/api/sessions/{id}/custom-model",
             access=AccessRule.OWNER,
             scope=Scope.SESSIONS_MANAGE,
-            handler=self.choose,
+            handler=self.choose_model,
             summary="Give a session a model of a custom endpoint, or its agent's own again",
             tag="Models",
             body=CustomModelChange,
@@ -186,42 +186,46 @@ class ModelRoutes:
             allowed=self._models.require_enabled,
         )
 
-    async def list(self, call: OperationCall) -> object:
+    async def list_endpoints(self, call: OperationCall) -> object:
         """List every endpoint."""
-        return self._models.endpoints()
+        return self._models.list_endpoints()
 
-    async def running(self, call: OperationCall) -> object:
+    async def get_running(self, call: OperationCall) -> object:
         """Return the loaded models of an endpoint."""
-        return await self._models.running(call.id)
+        return await self._models.get_running(call.id)
 
-    async def add(self, call: OperationCall) -> object:
+    async def add_endpoint(self, call: OperationCall) -> object:
         """Add an endpoint."""
-        return OneEndpoint(endpoint=await self._models.add(call.body.fields(), call.reauthorize))
+        return EndpointEnvelope(
+            endpoint=await self._models.add_endpoint(call.body.fields(), call.reauthorize)
+        )
 
-    async def change(self, call: OperationCall) -> object:
+    async def update_endpoint(self, call: OperationCall) -> object:
         """Change an endpoint."""
         fields = call.body.fields()
-        changed = await self._models.change(call.id, fields, call.identity, call.reauthorize)
-        return OneEndpoint(endpoint=changed)
+        changed = await self._models.update_endpoint(
+            call.id, fields, call.identity, call.reauthorize
+        )
+        return EndpointEnvelope(endpoint=changed)
 
-    async def remove(self, call: OperationCall) -> object:
+    async def remove_endpoint(self, call: OperationCall) -> object:
         """Remove an endpoint."""
-        await self._models.remove(call.id, call.reauthorize)
+        await self._models.remove_endpoint(call.id, call.reauthorize)
         return EmptyPayload()
 
-    async def discover(self, call: OperationCall) -> object:
+    async def discover_models(self, call: OperationCall) -> object:
         """Fetch the models of an endpoint."""
-        return ModelsAnswer(models=await self._models.discover(call.id, call.reauthorize))
+        return ModelsAnswer(models=await self._models.discover_models(call.id, call.reauthorize))
 
-    async def choose(self, call: OperationCall) -> object:
+    async def choose_model(self, call: OperationCall) -> object:
         """Change the model of a session."""
         body: CustomModelChange = call.body
         if body.clear:
-            return await self._models.clear(call.id, call.identity, call.reauthorize)
+            return await self._models.clear_model(call.id, call.identity, call.reauthorize)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
                 raise invalid_field(name, "is required unless clear is given")
-        return await self._models.use(
+        return await self._models.use_model(
             call.id,
             call.identity,
             call.reauthorize,

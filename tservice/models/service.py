@@ -21,29 +21,29 @@ from tservice.core.errors import (
 from tservice.core.event_payloads import AffectedSession, ModelSwapPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.models.book import EndpointBook
-from tservice.models.discovery import Discovery
-from tservice.models.homes import wrapped
-from tservice.models.injection import InjectionTarget, injection, without
+from tservice.models.discovery import ModelDiscovery
+from tservice.models.injection import InjectionTarget, build_injection, remove_variables
+from tservice.models.injection_folders import wrap_command
+from tservice.models.injection_store import InjectionStore
 from tservice.models.model import (
     MIN_SAFE_CONTEXT,
     SETTING,
-    Endpoint,
+    ModelEndpoint,
     check_model_id,
-    displaced,
-    needs_room,
+    find_displaced,
+    is_context_small,
 )
-from tservice.models.residences import Residences
-from tservice.models.shown import (
+from tservice.models.registry import EndpointRegistry
+from tservice.models.responses import (
     ChangedModel,
     Choice,
     EndpointAnswer,
     EndpointModelAnswer,
     RunningAnswer,
-    changed_model,
-    endpoint_answer,
-    model_answers,
-    running_answer,
+    to_changed_response,
+    to_model_responses,
+    to_response,
+    to_running_response,
 )
 from tservice.sessions.interfaces import (
     MODEL_PARAMS,
@@ -71,9 +71,9 @@ class ModelService:
     def __init__(
         self,
         *,
-        book: EndpointBook,
-        discovery: Callable[[ModelService], Discovery],
-        residences: Residences,
+        registry: EndpointRegistry,
+        discovery: Callable[[ModelService], ModelDiscovery],
+        injections: InjectionStore,
         clis: ICliRegistry,
         sessions: ISessions,
         settings: ISettings,
@@ -83,9 +83,9 @@ class ModelService:
 
         @param discovery: creates the discovery, given this service.
         """
-        self._book = book
+        self._registry = registry
         self._discovery = discovery(self)
-        self._residences = residences
+        self._injections = injections
         self._clis = clis
         self._sessions = sessions
         self._settings = settings
@@ -94,19 +94,19 @@ class ModelService:
 
     async def start(self) -> None:
         """Read the stored endpoints, remove leftover folders, and start the discovery."""
-        await self._book.start()
+        await self._registry.load()
         try:
-            await self._residences.recall(self._sessions.list())
+            await self._injections.restore(self._sessions.list())
         except (OSError, ServiceError) as error:
             self._log.warn("cannot restore folders of custom models: {error}", error=str(error))
-        self._unsubscribe = self._hub.subscribe(self._heard)
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
         self._discovery.start()
 
     def stop(self) -> Deferred[Any]:
         """Stop; the Deferred fires once no request or removal is under way."""
         if self._unsubscribe is not None:
             self._unsubscribe()
-        return self._discovery.stop().addCallback(lambda _: self._residences.settled())
+        return self._discovery.stop().addCallback(lambda _: self._injections.wait_settled())
 
     def is_enabled(self) -> bool:
         """Return true while the setting is on."""
@@ -124,27 +124,31 @@ class ModelService:
 
     # -- endpoints
 
-    def endpoints(self) -> list[EndpointAnswer]:
+    def list_endpoints(self) -> list[EndpointAnswer]:
         """Return every endpoint, without its key."""
-        return [endpoint_answer(endpoint) for endpoint in self._book.all()]
+        return [to_response(endpoint) for endpoint in self._registry.list_endpoints()]
 
-    async def add(self, fields: Mapping[str, Any], again: Callable[[], object]) -> EndpointAnswer:
-        """Add an endpoint; see L{EndpointBook.add}."""
-        return endpoint_answer(await self._book.add(fields, again))
+    async def add_endpoint(
+        self, fields: Mapping[str, Any], reauthorize: Callable[[], object]
+    ) -> EndpointAnswer:
+        """Add an endpoint; see L{EndpointRegistry.add}."""
+        return to_response(await self._registry.add(fields, reauthorize))
 
-    async def change(
+    async def update_endpoint(
         self,
         endpoint_id: str,
         patch: Mapping[str, Any],
         caller: Identity,
-        again: Callable[[], object],
+        reauthorize: Callable[[], object],
     ) -> EndpointAnswer:
-        """Change an endpoint; see L{EndpointBook.change}."""
+        """Change an endpoint; see L{EndpointRegistry.update_endpoint}."""
         by_token = caller.token is not None
-        changed = await self._book.change(endpoint_id, patch, again, by_token=by_token)
-        return endpoint_answer(changed)
+        changed = await self._registry.update_endpoint(
+            endpoint_id, patch, reauthorize, by_token=by_token
+        )
+        return to_response(changed)
 
-    async def remove(self, endpoint_id: str, again: Callable[[], object]) -> None:
+    async def remove_endpoint(self, endpoint_id: str, reauthorize: Callable[[], object]) -> None:
         """Remove an endpoint.
 
         @param again: authorizes the caller again, after concurrent changes.
@@ -152,26 +156,28 @@ class ModelService:
         """
 
         def check() -> None:
-            again()
-            users = self._users_of(endpoint_id)
+            reauthorize()
+            users = self._find_users(endpoint_id)
             if users:
                 raise state_conflict(f"{len(users)} live sessions use this endpoint")
 
-        await self._book.remove(endpoint_id, check)
+        await self._registry.remove(endpoint_id, check)
 
-    async def discover(
-        self, endpoint_id: str, again: Callable[[], object]
+    async def discover_models(
+        self, endpoint_id: str, reauthorize: Callable[[], object]
     ) -> list[EndpointModelAnswer]:
-        """Fetch the current models of an endpoint; see L{Discovery.discover}."""
-        endpoint = await self._discovery.discover(endpoint_id, again)
-        return model_answers(endpoint.models)
+        """Fetch the current models of an endpoint; see L{ModelDiscovery.discover_models}."""
+        endpoint = await self._discovery.discover_models(endpoint_id, reauthorize)
+        return to_model_responses(endpoint.models)
 
-    async def running(self, endpoint_id: str) -> RunningAnswer:
+    async def get_running(self, endpoint_id: str) -> RunningAnswer:
         """Return the loaded models of an endpoint, if it reports them.
 
         @raise ServiceError: 404.
         """
-        return running_answer(await self._discovery.running(self._book.get(endpoint_id)))
+        return to_running_response(
+            await self._discovery.fetch_running(self._registry.get(endpoint_id))
+        )
 
     # -- sessions
 
@@ -183,14 +189,14 @@ class ModelService:
         @param besides: the session that is to use it, which does not count as affected.
         """
         self.require_enabled()
-        endpoint = self._book.get(wish.endpoint_id)
+        endpoint = self._registry.get(wish.endpoint_id)
         check_model_id("modelId", wish.model_id)
-        if self._style(mode) is CustomModelStyle.NONE:
+        if self._model_style(mode) is CustomModelStyle.NONE:
             raise invalid_field(
                 "customModel", f"{mode} does not support models of custom endpoints"
             )
-        context = endpoint.context_of(wish.model_id)
-        if context is not None and needs_room(context) and not wish.confirmed_context:
+        context = endpoint.find_context_length(wish.model_id)
+        if context is not None and is_context_small(context) and not wish.confirmed_context:
             raise ModelQuestion(
                 ContextQuestion(
                     model_id=wish.model_id,
@@ -199,11 +205,11 @@ class ModelService:
                 )
             )
         if not wish.confirmed_swap:
-            await self._ask_swap(endpoint, wish.model_id, caller, besides)
+            await self._confirm_swap(endpoint, wish.model_id, caller, besides)
         return EndpointModel(endpoint_id=endpoint.id, model_id=wish.model_id, label=endpoint.label)
 
-    async def use(
-        self, session_id: str, caller: Identity, again: Callable[[], None], **wish: Any
+    async def use_model(
+        self, session_id: str, caller: Identity, reauthorize: Callable[[], None], **wish: Any
     ) -> Choice:
         """Give a session another model; a running one is restarted and continues.
 
@@ -213,25 +219,25 @@ class ModelService:
         @raise ServiceError: 409 SESSION_BUSY: it is in the middle of a turn; 400: it runs on
             another machine; else as L{choose_model}, or as a start.
         """
-        session = self._changeable(session_id)
+        session = self._require_changeable(session_id)
         try:
             custom = await self.choose_model(session.mode, ModelRequest(**wish), caller, session_id)
         except ModelQuestion as question:
             return question.answer
-        again()
-        return await self._apply(session_id, custom, caller, again)
+        reauthorize()
+        return await self._apply_model(session_id, custom, caller, reauthorize)
 
-    async def clear(
-        self, session_id: str, caller: Identity, again: Callable[[], None]
+    async def clear_model(
+        self, session_id: str, caller: Identity, reauthorize: Callable[[], None]
     ) -> ChangedModel:
         """Return a session to its agent's own model.
 
-        @param again: as for L{use}.
-        @raise ServiceError: as L{use}.
+        @param again: as for L{use_model}.
+        @raise ServiceError: as L{use_model}.
         """
-        if self._changeable(session_id).custom_model is None:
-            return changed_model(None, restarted=False)
-        return await self._apply(session_id, None, caller, again)
+        if self._require_changeable(session_id).custom_model is None:
+            return to_changed_response(None, restarted=False)
+        return await self._apply_model(session_id, None, caller, reauthorize)
 
     async def inject_model(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
         custom = session.custom_model
@@ -239,64 +245,64 @@ class ModelService:
             return plan
         try:
             self.require_enabled()
-            endpoint = self._book.get(custom.endpoint_id)
+            endpoint = self._registry.get(custom.endpoint_id)
         except ServiceError as error:
             raise operation_failed(f"customModel: {error.message}") from error
         target = InjectionTarget(
             endpoint=endpoint,
             model_id=custom.model_id,
-            folder=self._residences.folder(session),
+            folder=self._injections.folder_of(session),
             env=plan.env,
             working_dir=session.working_dir,
         )
-        made = injection(self._style(session.mode), target)
+        made = build_injection(self._model_style(session.mode), target)
         if made is None:
             raise operation_failed(f"customModel: {session.mode} does not support custom models")
-        folder = await self._residences.put(session, made)
+        folder = await self._injections.write_injection(session, made)
         return evolve(
             plan,
-            argv=wrapped(plan.argv, folder),
-            env={**without(plan.env, made.unset), **made.env},
+            argv=wrap_command(plan.argv, folder),
+            env={**remove_variables(plan.env, made.unset), **made.env},
         )
 
-    def pushed_out(self, endpoint: Endpoint, model_id: str) -> None:
+    def notify_displaced(self, endpoint: ModelEndpoint, model_id: str) -> None:
         """Notify the owners of live sessions with C{model_id} that it is no longer loaded."""
         by_owner: dict[str | None, list[Session]] = {}
-        for session in self._users_of(endpoint.id, model_id):
+        for session in self._find_users(endpoint.id, model_id):
             by_owner.setdefault(session.owner, []).append(session)
         for owner, sessions in by_owner.items():
             told = ModelSwapPayload(
-                endpoint_id=endpoint.id, model_id=model_id, sessions=_named(sessions)
+                endpoint_id=endpoint.id, model_id=model_id, sessions=_session_names(sessions)
             )
             event = Event(name=EventName.MODEL_SWAPPED_OUT, payload=told, owner=owner)
             self._hub.publish(event)
 
     # -- inside
 
-    async def _ask_swap(
-        self, endpoint: Endpoint, model_id: str, caller: Identity, besides: str | None
+    async def _confirm_swap(
+        self, endpoint: ModelEndpoint, model_id: str, caller: Identity, besides: str | None
     ) -> None:
-        running = await self._discovery.running(endpoint)
-        loaded = displaced(running.loaded, model_id)
+        running = await self._discovery.fetch_running(endpoint)
+        loaded = find_displaced(running.loaded_names, model_id)
         if loaded is None:
             return
         affected = [
             each
-            for each in self._users_of(endpoint.id, loaded)
+            for each in self._find_users(endpoint.id, loaded)
             if each.id != besides and caller.can_access(each.owner, each.id)
         ]
         raise ModelQuestion(
-            SwapQuestion(currently_loaded_model=loaded, affected_sessions=_named(affected))
+            SwapQuestion(currently_loaded_model=loaded, affected_sessions=_session_names(affected))
         )
 
-    async def _apply(
+    async def _apply_model(
         self,
         session_id: str,
         custom: EndpointModel | None,
         caller: Identity,
         again: Callable[[], None],
     ) -> ChangedModel:
-        session = self._changeable(session_id)
+        session = self._require_changeable(session_id)
         restarted = session.pid is not None
         if restarted:
             await self._sessions.stop(session_id, "another model")
@@ -310,10 +316,10 @@ class ModelService:
                 session_id, granted=caller.can_bypass_permissions, reauthorize=again
             )
         if custom is None:
-            self._residences.remove(session_id)
-        return changed_model(custom, restarted=restarted)
+            self._injections.remove_folder(session_id)
+        return to_changed_response(custom, restarted=restarted)
 
-    def _changeable(self, session_id: str) -> Session:
+    def _require_changeable(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session.location is not SessionLocationKind.LOCAL:
             raise invalid_field("customModel", "is available only for sessions on this machine")
@@ -325,13 +331,13 @@ class ModelService:
             raise ServiceError(ErrorCode.SESSION_BUSY, "the session is in the middle of a turn")
         return session
 
-    def _style(self, mode: str) -> CustomModelStyle:
+    def _model_style(self, mode: str) -> CustomModelStyle:
         entry = self._clis.get_entry(mode)
         if entry is None:
             entry = self._clis.require_enabled(mode)
         return entry.capabilities.custom_model.style
 
-    def _users_of(self, endpoint_id: str, model_id: str | None = None) -> list[Session]:
+    def _find_users(self, endpoint_id: str, model_id: str | None = None) -> list[Session]:
         """Return the live sessions that use an endpoint, or one model of it."""
         found = []
         for session in self._sessions.list():
@@ -342,10 +348,10 @@ class ModelService:
                 found.append(session)
         return found
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.name is EventName.SESSION_DELETED and event.session_id is not None:
-            self._residences.remove(event.session_id)
+            self._injections.remove_folder(event.session_id)
 
 
-def _named(sessions: Iterable[Session]) -> list[AffectedSession]:
+def _session_names(sessions: Iterable[Session]) -> list[AffectedSession]:
     return [AffectedSession(id=each.id, name=each.name) for each in sessions]

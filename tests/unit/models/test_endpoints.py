@@ -16,8 +16,8 @@ from tests.unit.models.rig import ADMIN, KEY, URL, ModelCase, begin
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
 from tservice.http.operations import AccessRule
-from tservice.models.configfile import FILE_NAME
-from tservice.models.discovery import PAUSE
+from tservice.models.discovery import ROUND_INTERVAL
+from tservice.models.endpoint_file import FILE_NAME
 from tservice.models.model import ENDPOINT_LIMIT
 
 PATH = "/api/model-endpoints"
@@ -72,7 +72,7 @@ class EndpointTests(ModelCase):
     def test_the_key_is_nowhere_else(self) -> None:
         made = self.endpoint()
         self.put(made, label="other")
-        said = str(self.machine.events) + repr(self.models._book.all())
+        said = str(self.machine.events) + repr(self.models._registry.list_endpoints())
         self.assertNotIn(KEY, said)
         self.assertNotIn(KEY, self.redactor.redact_text(f"a line with {KEY}"))
         self.put(made, apiKey="another-key-0123456789")
@@ -153,9 +153,9 @@ class EndpointTests(ModelCase):
         before, service = self.kept(), self.models
 
         for change in (
-            service.add({"label": "x", "base_url": URL}, denied),
-            service.remove(made["id"], denied),
-            service.discover(made["id"], denied),
+            service.add_endpoint({"label": "x", "base_url": URL}, denied),
+            service.remove_endpoint(made["id"], denied),
+            service.discover_models(made["id"], denied),
         ):
             refused = self.failureResultOf(begin(change), ServiceError)
             self.assertEqual(ErrorCode.FORBIDDEN, refused.value.code)
@@ -250,17 +250,17 @@ class DiscoveryTests(ModelCase):
         """Every five minutes, while the feature is on; what does not answer changes nothing."""
         one, two = self.endpoint(), self.endpoint(label="two", baseUrl="http://127.0.0.1:2")
         self.server.offers(a=1)
-        self.clock.advance(PAUSE - 1)
+        self.clock.advance(ROUND_INTERVAL - 1)
         self.assertEqual([], self.server.asked)
         self.clock.advance(1)
         shown = {each["id"]: each["models"] for each in self.api.get(PATH).data}
         self.assertEqual({one["id"]: [{"id": "a", "contextLength": 1}], two["id"]: []}, shown)
         self.server.asked.clear()
         self.switch(False)
-        self.clock.advance(PAUSE)
+        self.clock.advance(ROUND_INTERVAL)
         self.assertEqual([], self.server.asked)
         self.switch(True)
-        self.clock.advance(PAUSE)
+        self.clock.advance(ROUND_INTERVAL)
         self.assertEqual(3, len(self.server.asked))
         silent = [each for each in self.logged if "Connection refused" in each]
         self.assertEqual(1, len(silent), "said once")
@@ -268,7 +268,7 @@ class DiscoveryTests(ModelCase):
     def test_a_stop_ends_a_round(self) -> None:
         self.endpoint()
         self.server.held = Deferred()
-        self.clock.advance(PAUSE)
+        self.clock.advance(ROUND_INTERVAL)
         self.assertEqual(1, len(self.server.asked))
         stopped = self.models.stop()
         self.successResultOf(stopped)

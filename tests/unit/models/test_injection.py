@@ -16,17 +16,17 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.clis.interfaces import CustomModelStyle
-from tservice.models import homes
-from tservice.models.injection import Injection, InjectionTarget, injection, without
-from tservice.models.model import AuthStyle, Endpoint, Model
+from tservice.models import injection_folders
+from tservice.models.injection import Injection, InjectionTarget, build_injection, remove_variables
+from tservice.models.model import AuthStyle, ModelEndpoint, OfferedModel
 
 KEY = "sk-'$(id)' 0123456789-0123456789".replace(" ", "")
-ENDPOINT = Endpoint(
+ENDPOINT = ModelEndpoint(
     id="e",
     label='A "quoted" one',
     base_url="http://h:1/v1",
     api_key=SecretStr(KEY),
-    models=(Model(id="m", context_length=50_000),),
+    models=(OfferedModel(id="m", context_length=50_000),),
 )
 
 
@@ -47,12 +47,12 @@ class InjectionCase(SynchronousTestCase):
         )
 
     def made(self, kind: CustomModelStyle, style: AuthStyle = AuthStyle.BEARER) -> Injection:
-        found = injection(kind, self.target(style))
+        found = build_injection(kind, self.target(style))
         assert found is not None
         return found
 
     def put(self, made: Injection) -> None:
-        homes.put(self.folder, made, "/work")
+        injection_folders.write_injection(self.folder, made, "/work")
 
     def read(self, name: str) -> str:
         return (self.folder / name).read_text("utf-8")
@@ -63,7 +63,7 @@ class StyleTests(InjectionCase):
 
     def test_every_style_but_none(self) -> None:
         for kind in CustomModelStyle:
-            found = injection(kind, self.target())
+            found = build_injection(kind, self.target())
             self.assertEqual(kind is CustomModelStyle.NONE, found is None)
             if found is not None:
                 self.assertNotIn(KEY, "".join(found.env.values()) + repr(found))
@@ -88,7 +88,7 @@ class StyleTests(InjectionCase):
             "PATH": "/bin",
         }
         made = self.made(CustomModelStyle.CLAUDE_ENV)
-        self.assertEqual({"PATH": "/bin"}, without(env, made.unset))
+        self.assertEqual({"PATH": "/bin"}, remove_variables(env, made.unset))
 
     def test_codex(self) -> None:
         made = self.made(CustomModelStyle.CODEX_HOME, AuthStyle.API_KEY)
@@ -144,8 +144,8 @@ class FolderTests(InjectionCase):
         projects = self.home / ".claude" / "projects"
         self.assertEqual(projects, (self.folder / "projects").readlink())
         (projects / "kept").write_text("x")
-        homes.remove(self.folder)
-        homes.remove(self.folder)
+        injection_folders.remove_folder(self.folder)
+        injection_folders.remove_folder(self.folder)
         self.assertFalse(self.folder.exists())
         self.assertTrue((projects / "kept").exists())
 
@@ -162,27 +162,29 @@ class FolderTests(InjectionCase):
 
     def test_a_moved_configuration(self) -> None:
         target = self.target(CLAUDE_CONFIG_DIR=str(self.base / "moved"))
-        made = injection(CustomModelStyle.CLAUDE_ENV, target)
+        made = build_injection(CustomModelStyle.CLAUDE_ENV, target)
         assert made is not None
         self.assertEqual(self.base / "moved" / "projects", made.links["projects"])
         self.assertEqual(self.base / "moved" / ".claude.json", made.trusted)
 
     def test_left_over(self) -> None:
         base = self.base / "homes"
-        self.assertEqual([], homes.left_over(base, []))
+        self.assertEqual([], injection_folders.find_orphaned(base, []))
         known, gone = "0" * 36, "1" * 36
         for name in (known, gone, "something else"):
             (base / name).mkdir(parents=True)
-        self.assertEqual([base / gone], homes.left_over(base, [known]))
+        self.assertEqual([base / gone], injection_folders.find_orphaned(base, [known]))
 
     @settings(deadline=None, max_examples=examples(30))
     @given(st.dictionaries(st.sampled_from("ABC"), st.text(st.characters(exclude_characters="\0",
            exclude_categories=["Cs"]), max_size=20), min_size=1))  # fmt: skip
     def test_the_program_gets_any_value_as_it_is(self, variables: Mapping[str, str]) -> None:
         folder = Path(self.mktemp()).absolute()
-        homes.put(folder, Injection(secrets=variables), "/work")
+        injection_folders.write_injection(folder, Injection(secrets=variables), "/work")
         script = "import os, json, sys; print(json.dumps([dict(os.environ), sys.argv[1:]]))"
-        argv = homes.wrapped(("/usr/bin/env", "python3", "-c", script, "a b", "$x"), folder)
+        argv = injection_folders.wrap_command(
+            ("/usr/bin/env", "python3", "-c", script, "a b", "$x"), folder
+        )
         ended = subprocess.run(argv, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=True)
         found, arguments = json.loads(ended.stdout)
         self.assertEqual(["a b", "$x"], arguments)

@@ -12,24 +12,29 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.models import answers
 from tservice.core.errors import ServiceError
-from tservice.models.asking import request_for
+from tservice.models.endpoint_client import build_request
 from tservice.models.model import (
     MODEL_LIMIT,
     AuthStyle,
-    Endpoint,
-    Model,
+    ModelEndpoint,
+    OfferedModel,
+    apply_patch,
     check_model_id,
-    discovered,
-    displaced,
-    needs_room,
-    patched,
-    swapped_out,
+    find_displaced,
+    find_swapped_out,
+    is_context_small,
+    with_models,
 )
-from tservice.models.shapes import Running, Unreadable, read_models, read_running
-from tservice.models.shown import endpoint_answer
+from tservice.models.responses import to_response
+from tservice.models.server_responses import (
+    ResponseUnreadable,
+    RunningModels,
+    parse_models,
+    parse_running,
+)
 
 KEY = "sk-0123456789"
-ENDPOINT = Endpoint(
+ENDPOINT = ModelEndpoint(
     id="e", label="here", base_url="http://127.0.0.1:8080/v1/", api_key=SecretStr(KEY)
 )
 
@@ -46,7 +51,7 @@ class ShapeTests(SynchronousTestCase):
             (answers.VLLM, [("Qwen/Qwen2.5-1.5B-Instruct", 16384)]),
             (answers.ROUTER, [("anthropic/some-model", 200000)]),
         ]:
-            found = [(each.id, each.context_length) for each in read_models(text.encode())]
+            found = [(each.id, each.context_length) for each in parse_models(text.encode())]
             self.assertEqual(expected, found)
 
     def test_the_first_length_there_is_counts(self) -> None:
@@ -60,42 +65,42 @@ class ShapeTests(SynchronousTestCase):
             ("9e99", 2),
         ]:
             body = '{"data": [{"id": "m", ' + item % said + "}]}"
-            self.assertEqual(length, read_models(body.encode())[0].context_length, said)
+            self.assertEqual(length, parse_models(body.encode())[0].context_length, said)
 
     def test_running(self) -> None:
-        found = read_running(answers.LLAMA_SWAP_RUNNING.encode())
+        found = parse_running(answers.LLAMA_SWAP_RUNNING.encode())
         self.assertTrue(found.supported)
         self.assertEqual((("qwen3.5-9b", "ready"), ("seat", "stopping")), found.models)
-        self.assertEqual(("qwen3.5-9b",), found.loaded)
+        self.assertEqual(("qwen3.5-9b",), found.loaded_names)
         for other in ("", "[]", "null", '{"error": "not found"}', '{"running": true}'):
-            self.assertEqual(Running(supported=False), read_running(other.encode()))
+            self.assertEqual(RunningModels(supported=False), parse_running(other.encode()))
 
     def test_what_is_no_list_of_models(self) -> None:
         for other in (b"", b"<html>", b"[]", b"{}", b'{"data": {}}', b"[" * 100_000, b"\xff"):
-            with self.assertRaises(Unreadable):
-                read_models(other)
+            with self.assertRaises(ResponseUnreadable):
+                parse_models(other)
 
     def test_what_costs_too_much_to_read(self) -> None:
         crowd = b'{"data": [' + b"{}," * 100_000 + b"{}]}"
-        with self.assertRaisesRegex(Unreadable, "too many"):
-            read_models(crowd)
-        self.assertEqual(Running(supported=False), read_running(crowd))
+        with self.assertRaisesRegex(ResponseUnreadable, "too many"):
+            parse_models(crowd)
+        self.assertEqual(RunningModels(supported=False), parse_running(crowd))
 
     def test_bounds(self) -> None:
         many = (
             b'{"data": [' + b",".join(b'{"id": "%d"}' % n for n in range(MODEL_LIMIT + 5)) + b"]}"
         )
-        self.assertEqual(MODEL_LIMIT, len(read_models(many)))
+        self.assertEqual(MODEL_LIMIT, len(parse_models(many)))
         odd = '{"data": [{"id": "%s"}, {"id": ""}, {"id": 3}, 4, {"id": "a\\nb"}]}' % ("x" * 201)
-        self.assertEqual((), read_models(odd.encode()))
+        self.assertEqual((), parse_models(odd.encode()))
 
     @given(st.binary(max_size=60) | st.sampled_from([b'{"data":[{"id":"m","meta":[]}]}']))
     def test_any_bytes(self, body: bytes) -> None:
         """A server may send whatever it likes."""
-        read_running(body)
+        parse_running(body)
         try:
-            read_models(body)
-        except Unreadable as error:
+            parse_models(body)
+        except ResponseUnreadable as error:
             self.assertIn("did not answer", str(error))
 
 
@@ -103,7 +108,7 @@ class RuleTests(SynchronousTestCase):
     """Endpoints."""
 
     def refused(self, word: str, **patch: Any) -> None:
-        error = self.assertRaises(ServiceError, patched, ENDPOINT, patch)
+        error = self.assertRaises(ServiceError, apply_patch, ENDPOINT, patch)
         self.assertEqual(400, error.status)
         self.assertIn(word, error.message)
 
@@ -117,7 +122,7 @@ class RuleTests(SynchronousTestCase):
         self.refused("label", label="a\nb")
         self.refused("apiKey", api_key=SecretStr("a\r\nX: y"))
         self.refused("defaultModelId", default_model_id="-x")
-        private = patched(ENDPOINT, {"base_url": "http://192.168.1.5:8080"})
+        private = apply_patch(ENDPOINT, {"base_url": "http://192.168.1.5:8080"})
         self.assertEqual("http://192.168.1.5:8080", private.root)
 
     def test_the_root(self) -> None:
@@ -126,19 +131,19 @@ class RuleTests(SynchronousTestCase):
         self.assertEqual("http://h/a", evolve(ENDPOINT, base_url="http://h/a/v1").root)
 
     def test_no_key_is_shown(self) -> None:
-        shown = endpoint_answer(ENDPOINT)
+        shown = to_response(ENDPOINT)
         for text in (repr(shown), repr(ENDPOINT), str(ENDPOINT), repr(ENDPOINT.api_key)):
             self.assertNotIn(KEY, text)
         self.assertTrue(shown.api_key_set)
 
     def test_how_the_key_is_sent(self) -> None:
-        bearer = request_for(ENDPOINT, "/v1/models")
+        bearer = build_request(ENDPOINT, "/v1/models")
         self.assertEqual("http://127.0.0.1:8080/v1/models", bearer.url)
         self.assertEqual(f"Bearer {KEY}", bearer.headers["Authorization"])
-        keyed = request_for(evolve(ENDPOINT, auth_style=AuthStyle.API_KEY), "/running")
+        keyed = build_request(evolve(ENDPOINT, auth_style=AuthStyle.API_KEY), "/running")
         self.assertEqual(KEY, keyed.headers["x-api-key"])
         self.assertNotIn("Authorization", keyed.headers)
-        none = request_for(evolve(ENDPOINT, api_key=None), "/running")
+        none = build_request(evolve(ENDPOINT, api_key=None), "/running")
         self.assertFalse({"Authorization", "x-api-key"} & set(none.headers))
 
     def test_model_ids(self) -> None:
@@ -149,18 +154,20 @@ class RuleTests(SynchronousTestCase):
 
     def test_a_default_that_is_gone(self) -> None:
         chosen = evolve(ENDPOINT, default_model_id="a")
-        kept = discovered(chosen, [Model(id="a"), Model(id="b")], 5)
+        kept = with_models(chosen, [OfferedModel(id="a"), OfferedModel(id="b")], 5)
         self.assertEqual(("a", 5), (kept.default_model_id, kept.last_discovered_at))
-        self.assertIsNone(discovered(kept, [Model(id="b")], 6).default_model_id)
+        self.assertIsNone(with_models(kept, [OfferedModel(id="b")], 6).default_model_id)
 
     def test_questions(self) -> None:
-        self.assertEqual([True, False, False], [needs_room(n) for n in (39_999, 40_000, None)])
-        self.assertEqual("a", displaced(("a", "b"), "c"))
-        self.assertIsNone(displaced(("a", "b"), "b"))
-        self.assertIsNone(displaced((), "b"))
+        self.assertEqual(
+            [True, False, False], [is_context_small(n) for n in (39_999, 40_000, None)]
+        )
+        self.assertEqual("a", find_displaced(("a", "b"), "c"))
+        self.assertIsNone(find_displaced(("a", "b"), "b"))
+        self.assertIsNone(find_displaced((), "b"))
 
     def test_swaps(self) -> None:
         a, b = frozenset("a"), frozenset("b")
-        self.assertEqual(a, swapped_out(a, b))
-        self.assertEqual(frozenset(), swapped_out(a, a | b))
-        self.assertEqual(frozenset(), swapped_out(a, frozenset()), "only unloaded")
+        self.assertEqual(a, find_swapped_out(a, b))
+        self.assertEqual(frozenset(), find_swapped_out(a, a | b))
+        self.assertEqual(frozenset(), find_swapped_out(a, frozenset()), "only unloaded")

@@ -12,8 +12,8 @@ from unittest import mock
 from tests.unit.models.rig import KEY, URL, ModelCase
 from tests.unit.sessions.rig import ADMIN
 from tservice.core.identity import Identity
-from tservice.models import homes
-from tservice.models.residences import PAUSES
+from tservice.models import injection_folders
+from tservice.models.injection_store import PAUSES
 from tservice.sessions.interfaces import SessionLocationKind, SessionStatus
 
 
@@ -36,7 +36,7 @@ class SessionsCase(ModelCase):
         return self.host.panes[session["id"]].spec
 
     def folder(self, session: Any) -> Path:
-        return self.machine.config.data_dir / homes.FOLDER / str(session["id"])
+        return self.machine.config.data_dir / injection_folders.FOLDER / str(session["id"])
 
 
 class SessionTests(SessionsCase):
@@ -52,7 +52,7 @@ class SessionTests(SessionsCase):
         self.assertEqual(URL, spec.env["ANTHROPIC_BASE_URL"])
         self.assertEqual(str(self.folder(session)), spec.env["CLAUDE_CONFIG_DIR"])
         self.assertNotIn(KEY, str(spec.env) + str(spec.argv))
-        self.assertIn(KEY, (self.folder(session) / homes.VARIABLES).read_text())
+        self.assertIn(KEY, (self.folder(session) / injection_folders.VARIABLES).read_text())
 
     def test_the_folder_goes_with_the_session(self) -> None:
         session = self.begun()
@@ -246,9 +246,9 @@ class OsUserTests(SessionsCase):
         user = world.add("a", 2001)
         self.gate.identity = world.caller("ann", "a")
         session = self.begun()
-        folder = user.home / homes.GUEST_FOLDER / session["id"]
+        folder = user.home / injection_folders.GUEST_FOLDER / session["id"]
         self.assertEqual(str(folder), self.spec(session).env["CLAUDE_CONFIG_DIR"])
-        self.assertIn(KEY, (folder / homes.VARIABLES).read_text())
+        self.assertIn(KEY, (folder / injection_folders.VARIABLES).read_text())
         self.assertFalse(self.folder(session).exists())
         again = self.built().service
         self.run_now(again.start())

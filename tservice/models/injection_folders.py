@@ -35,7 +35,7 @@ STATE_VALUES = 100_000
 _ID = re.compile(r"[0-9a-f-]{36}")
 
 
-def put(folder: Path, injection: Injection, working_dir: str) -> None:
+def write_injection(folder: Path, injection: Injection, working_dir: str) -> None:
     """Write all of C{injection} into C{folder}.
 
     @raise ServiceError: 422: it cannot be written.
@@ -46,13 +46,13 @@ def put(folder: Path, injection: Injection, working_dir: str) -> None:
         for name in (*injection.links, *injection.files):
             (folder / name).parent.mkdir(mode=0o700, exist_ok=True)
         for name, target in injection.links.items():
-            _link(folder / name, target)
+            _create_link(folder / name, target)
         for name, text in injection.files.items():
             base = injection.bases.get(name)
-            keep(folder / name, text if base is None else _merged(base, text))
+            write_file(folder / name, text if base is None else _merge_base(base, text))
         if injection.trusted is not None:
-            _trust(folder / injection.trusted.name, injection.trusted, working_dir)
-        keep(folder / VARIABLES, exports(injection.secrets))
+            _copy_trust(folder / injection.trusted.name, injection.trusted, working_dir)
+        write_file(folder / VARIABLES, format_exports(injection.secrets))
     except FileError as error:
         raise operation_failed(f"the custom model cannot be configured: {error}") from None
     except OSError as error:
@@ -61,8 +61,8 @@ def put(folder: Path, injection: Injection, working_dir: str) -> None:
         ) from error
 
 
-def keep(path: Path, text: str) -> None:
-    """Replace one file with mode 0600 in a folder of L{put}.
+def write_file(path: Path, text: str) -> None:
+    """Replace one file with mode 0600 in a folder of L{write_injection}.
 
     @raise FileError: the path is in use for something else than a file of the service.
     @raise OSError: the system refused; the file is unchanged.
@@ -70,7 +70,7 @@ def keep(path: Path, text: str) -> None:
     write_private(path, text)
 
 
-def wrapped(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+def wrap_command(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:
     """Return C{argv} wrapped in a shell that reads L{VARIABLES} and executes it.
 
     The key is in no argument, and only in the environment of the program: the multiplexer and the
@@ -79,14 +79,14 @@ def wrapped(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:
     return (SHELL, "-c", '. "$0" && exec "$@"', str(folder / VARIABLES), *argv)
 
 
-def exports(variables: Mapping[str, str]) -> str:
+def format_exports(variables: Mapping[str, str]) -> str:
     """Return export lines for a shell."""
     lines = (f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
     return "".join(lines)
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder made by L{put}; targets of its links are kept.
+def remove_folder(folder: Path) -> None:
+    """Remove a folder made by L{write_injection}; targets of its links are kept.
 
     @raise OSError: it cannot be removed.
     """
@@ -94,7 +94,7 @@ def remove(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def left_over(base: Path, known: Iterable[str]) -> list[Path]:
+def find_orphaned(base: Path, known: Iterable[str]) -> list[Path]:
     """Return the folders of sessions that no longer exist."""
     kept = frozenset(known)
     if not base.is_dir():
@@ -102,30 +102,30 @@ def left_over(base: Path, known: Iterable[str]) -> list[Path]:
     return [each for each in base.iterdir() if _ID.fullmatch(each.name) and each.name not in kept]
 
 
-def _link(link: Path, target: Path) -> None:
+def _create_link(link: Path, target: Path) -> None:
     if link.is_symlink() or link.exists():
         return
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     link.symlink_to(target, target_is_directory=True)
 
 
-def _merged(base: Path, text: str) -> str:
+def _merge_base(base: Path, text: str) -> str:
     """Return C{text} merged into the contents of C{base}; an unreadable base is left out."""
     try:
         found = read_json(base)
-        return json.dumps(merge(found, json.loads(text)), ensure_ascii=False)
+        return json.dumps(merge_objects(found, json.loads(text)), ensure_ascii=False)
     except (OSError, FileError):
         return text
 
 
-def merge(base: Any, over: Any) -> Any:
+def merge_objects(base: Any, over: Any) -> Any:
     """Return C{base} updated by C{over}; nested objects are merged, other values replaced."""
     if not (isinstance(base, dict) and isinstance(over, dict)):
         return over
-    return {**base, **{name: merge(base.get(name), value) for name, value in over.items()}}
+    return {**base, **{name: merge_objects(base.get(name), value) for name, value in over.items()}}
 
 
-def _trust(state: Path, own: Path, working_dir: str) -> None:
+def _copy_trust(state: Path, own: Path, working_dir: str) -> None:
     """Copy the trust of a folder, so that the user is not asked again."""
     try:
         text = read_text(own, limit=STATE_LIMIT)
@@ -137,4 +137,4 @@ def _trust(state: Path, own: Path, working_dir: str) -> None:
         return  # anything else means no trust
     if trusted:
         projects = {working_dir: {"hasTrustDialogAccepted": True}}
-        keep(state, json.dumps(merge(read_json(state), {"projects": projects})))
+        write_file(state, json.dumps(merge_objects(read_json(state), {"projects": projects})))

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from tservice.core.event_payloads import ModelEndpointsPayload
 from tservice.core.payload import Payload, omit_if_none
-from tservice.models.model import AuthStyle, Endpoint, Model
-from tservice.models.shapes import Running
+from tservice.models.model import AuthStyle, ModelEndpoint, OfferedModel
+from tservice.models.server_responses import RunningModels
 from tservice.sessions.interfaces import ContextQuestion, EndpointModel, SwapQuestion
 
 
@@ -70,7 +70,7 @@ Choice = ChangedModel | ContextQuestion | SwapQuestion
 """Possible responses to the choice of a model."""
 
 
-def endpoint_answer(endpoint: Endpoint) -> EndpointAnswer:
+def to_response(endpoint: ModelEndpoint) -> EndpointAnswer:
     """Return the response for an endpoint, without its key."""
     return EndpointAnswer(
         id=endpoint.id,
@@ -78,24 +78,24 @@ def endpoint_answer(endpoint: Endpoint) -> EndpointAnswer:
         base_url=endpoint.base_url,
         api_key_set=bool(endpoint.key),
         auth_style=endpoint.auth_style,
-        models=model_answers(endpoint.models),
+        models=to_model_responses(endpoint.models),
         last_discovered_at=endpoint.last_discovered_at,
         default_model_id=endpoint.default_model_id,
     )
 
 
-def model_answers(models: Iterable[Model]) -> list[EndpointModelAnswer]:
+def to_model_responses(models: Iterable[OfferedModel]) -> list[EndpointModelAnswer]:
     """Return the responses for models."""
     return [EndpointModelAnswer(id=each.id, context_length=each.context_length) for each in models]
 
 
-def running_answer(running: Running) -> RunningAnswer:
+def to_running_response(running: RunningModels) -> RunningAnswer:
     """Return the response for loaded models."""
     models = [RunningModel(model=name, state=state) for name, state in running.models]
     return RunningAnswer(supported=running.supported, running=models)
 
 
-def changed_model(custom: EndpointModel | None, *, restarted: bool) -> ChangedModel:
+def to_changed_response(custom: EndpointModel | None, *, restarted: bool) -> ChangedModel:
     """Return the response with a session's model, and whether the session was restarted for it."""
     chosen = None
     if custom is not None:

@@ -14,14 +14,20 @@ from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_f
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
 from tservice.core.logs.redact import SecretRedactor
-from tservice.models.model import ENDPOINT_LIMIT, Endpoint, Model, discovered, patched
-from tservice.models.shown import EndpointsAnswer, endpoint_answer
+from tservice.models.model import (
+    ENDPOINT_LIMIT,
+    ModelEndpoint,
+    OfferedModel,
+    apply_patch,
+    with_models,
+)
+from tservice.models.responses import EndpointsAnswer, to_response
 from tservice.store.list_file import JsonListFile
 
-Changed = Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]]
+Changed = Callable[[tuple[ModelEndpoint, ...]], tuple[ModelEndpoint, ...]]
 
 
-class EndpointBook:
+class EndpointRegistry:
     """Registry of endpoints. Changes are made one at a time, and written to disk before they are
     published.  Keys are hidden from the log.
     """
@@ -31,7 +37,7 @@ class EndpointBook:
     def __init__(
         self,
         *,
-        file: JsonListFile[Endpoint],
+        file: JsonListFile[ModelEndpoint],
         threads: IThreads,
         hub: EventHub,
         redactor: SecretRedactor,
@@ -42,11 +48,11 @@ class EndpointBook:
         self._hub = hub
         self._redactor = redactor
         self._new_id = new_id
-        self._endpoints: tuple[Endpoint, ...] = ()
-        self._hidden: dict[str, Callable[[], None]] = {}
+        self._endpoints: tuple[ModelEndpoint, ...] = ()
+        self._redacted_keys: dict[str, Callable[[], None]] = {}
         self._lock = DeferredLock()
 
-    async def start(self) -> None:
+    async def load(self) -> None:
         """Read the file.
 
         An unusable file is kept: there are no endpoints, the log says why, and changes fail with a
@@ -54,15 +60,15 @@ class EndpointBook:
         """
         try:
             await self._threads.run(self._file.remove_partial_files)
-            self._use(await self._threads.run(self._file.read_records))
+            self._replace_endpoints(await self._threads.run(self._file.read_records))
         except (FileError, OSError, ServiceError) as error:
             self._log.error("{error}; model endpoints are not available", error=str(error))
 
-    def all(self) -> tuple[Endpoint, ...]:
+    def list_endpoints(self) -> tuple[ModelEndpoint, ...]:
         """Return the endpoints in the order of their creation."""
         return self._endpoints
 
-    def get(self, endpoint_id: str) -> Endpoint:
+    def get(self, endpoint_id: str) -> ModelEndpoint:
         """Return an endpoint by id.
 
         @raise ServiceError: 404.
@@ -73,67 +79,67 @@ class EndpointBook:
         raise not_found(f"Model endpoint {endpoint_id}")
 
     async def add(
-        self, fields: Mapping[str, Any], again: Callable[[], object] = lambda: None
-    ) -> Endpoint:
+        self, fields: Mapping[str, Any], reauthorize: Callable[[], object] = lambda: None
+    ) -> ModelEndpoint:
         """Add an endpoint.
 
         @param again: authorizes the caller again, after concurrent changes.
         @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
             or the disk is full.
         """
-        made = patched(Endpoint(id=self._new_id(), label="", base_url=""), fields)
+        made = apply_patch(ModelEndpoint(id=self._new_id(), label="", base_url=""), fields)
 
-        def added(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+        def add_endpoint(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
             if len(endpoints) >= ENDPOINT_LIMIT:
                 raise operation_failed(
                     f"there are {ENDPOINT_LIMIT} model endpoints already; remove one first"
                 )
-            again()
-            return (*endpoints, _unlike(endpoints, made))
+            reauthorize()
+            return (*endpoints, _require_unique_label(endpoints, made))
 
-        await self._change(added)
+        await self._apply_change(add_endpoint)
         return made
 
-    async def change(
+    async def update_endpoint(
         self,
         endpoint_id: str,
         patch: Mapping[str, Any],
-        again: Callable[[], object],
+        reauthorize: Callable[[], object],
         *,
         by_token: bool = False,
-    ) -> Endpoint:
+    ) -> ModelEndpoint:
         """Change the fields in C{patch}.
 
         @param again: authorizes the caller again, after concurrent changes.
-        @param by_token: see L{patched}.
+        @param by_token: see L{apply_patch}.
         @raise ServiceError: 403, 404; else as L{add}.
         """
 
-        def edit(endpoint: Endpoint) -> Endpoint:
-            again()
-            return patched(endpoint, patch, by_token=by_token)
+        def edit(endpoint: ModelEndpoint) -> ModelEndpoint:
+            reauthorize()
+            return apply_patch(endpoint, patch, by_token=by_token)
 
-        await self._edit(endpoint_id, edit)
+        await self._edit_endpoint(endpoint_id, edit)
         return self.get(endpoint_id)
 
-    async def learned(
+    async def record_models(
         self,
         endpoint_id: str,
-        models: tuple[Model, ...],
+        models: tuple[OfferedModel, ...],
         at: int,
-        again: Callable[[], object] = lambda: None,
-    ) -> Endpoint:
+        reauthorize: Callable[[], object] = lambda: None,
+    ) -> ModelEndpoint:
         """Store the models that an endpoint reported at C{at}.
 
         @param again: authorizes the requesting caller again.
         @raise ServiceError: 404: it was removed in the meantime; 409 or 422: the file.
         """
 
-        def edit(endpoint: Endpoint) -> Endpoint:
-            again()
-            return discovered(endpoint, models, at)
+        def edit(endpoint: ModelEndpoint) -> ModelEndpoint:
+            reauthorize()
+            return with_models(endpoint, models, at)
 
-        await self._edit(endpoint_id, edit)
+        await self._edit_endpoint(endpoint_id, edit)
         return self.get(endpoint_id)
 
     async def remove(self, endpoint_id: str, check: Callable[[], None]) -> None:
@@ -143,42 +149,46 @@ class EndpointBook:
         @raise ServiceError: 404; 409 or 422: the file.
         """
 
-        def less(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+        def remove_endpoint(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
             gone = self.get(endpoint_id)
             check()
             return tuple(each for each in endpoints if each is not gone)
 
-        await self._change(less)
+        await self._apply_change(remove_endpoint)
 
-    async def _edit(self, endpoint_id: str, edit: Callable[[Endpoint], Endpoint]) -> None:
-        def edited(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+    async def _edit_endpoint(
+        self, endpoint_id: str, edit: Callable[[ModelEndpoint], ModelEndpoint]
+    ) -> None:
+        def replace_edited(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
             before = self.get(endpoint_id)
-            after = _unlike([each for each in endpoints if each is not before], edit(before))
+            after = _require_unique_label(
+                [each for each in endpoints if each is not before], edit(before)
+            )
             return tuple(after if each is before else each for each in endpoints)
 
-        await self._change(edited)
+        await self._apply_change(replace_edited)
 
-    async def _change(self, change: Changed) -> None:
+    async def _apply_change(self, change: Changed) -> None:
         await self._lock.acquire()
         try:
             after = change(self._endpoints)
             await self._threads.run(partial(self._file.write_records, after))
-            self._use(after)
+            self._replace_endpoints(after)
         finally:
             self._lock.release()
-        payload = EndpointsAnswer(endpoints=[endpoint_answer(each) for each in after])
+        payload = EndpointsAnswer(endpoints=[to_response(each) for each in after])
         self._hub.publish(Event(name=EventName.MODEL_ENDPOINTS_CHANGED, payload=payload))
 
-    def _use(self, endpoints: tuple[Endpoint, ...]) -> None:
+    def _replace_endpoints(self, endpoints: tuple[ModelEndpoint, ...]) -> None:
         self._endpoints = endpoints
         keys = {endpoint.key for endpoint in endpoints if endpoint.key}
-        for key in keys - self._hidden.keys():
-            self._hidden[key] = self._redactor.register_secret(key)
-        for key in self._hidden.keys() - keys:
-            self._hidden.pop(key)()
+        for key in keys - self._redacted_keys.keys():
+            self._redacted_keys[key] = self._redactor.register_secret(key)
+        for key in self._redacted_keys.keys() - keys:
+            self._redacted_keys.pop(key)()
 
 
-def _unlike(others: Any, endpoint: Endpoint) -> Endpoint:
+def _require_unique_label(others: Any, endpoint: ModelEndpoint) -> ModelEndpoint:
     """Return C{endpoint} if no other one has its label."""
     label = endpoint.label.strip().casefold()
     if any(other.label.strip().casefold() == label for other in others):

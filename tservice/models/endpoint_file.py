@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tservice.models.model import ENDPOINT_LIMIT, AuthStyle, Endpoint, Model
+from tservice.models.model import ENDPOINT_LIMIT, AuthStyle, ModelEndpoint, OfferedModel
 from tservice.store.list_file import JsonListFile
 
 FILE_NAME = "model-endpoints.json"
@@ -15,60 +15,63 @@ SIZE_LIMIT = 16 * 1024 * 1024
 """Largest file in bytes: all endpoints, with the maximum of models each."""
 
 
-def endpoint_file(folder: Path) -> JsonListFile[Endpoint]:
+def open_endpoint_file(folder: Path) -> JsonListFile[ModelEndpoint]:
     """Return the file of endpoints in the data folder."""
     return JsonListFile(
         path=folder / FILE_NAME,
         list_name="endpoints",
         size=SIZE_LIMIT,
         max_records=ENDPOINT_LIMIT,
-        parse=_endpoint,
-        shown=_kept,
+        parse=_parse_endpoint,
+        shown=_serialize_endpoint,
     )
 
 
-def _kept(endpoint: Endpoint) -> dict[str, Any]:
+def _serialize_endpoint(endpoint: ModelEndpoint) -> dict[str, Any]:
     return {
         "id": endpoint.id,
         "label": endpoint.label,
         "baseUrl": endpoint.base_url,
         "apiKey": endpoint.key or None,
         "authStyle": endpoint.auth_style.value,
-        "models": [_kept_model(model) for model in endpoint.models],
+        "models": [_serialize_model(model) for model in endpoint.models],
         "lastDiscoveredAt": endpoint.last_discovered_at,
         "defaultModelId": endpoint.default_model_id,
     }
 
 
-def _kept_model(model: Model) -> dict[str, Any]:
+def _serialize_model(model: OfferedModel) -> dict[str, Any]:
     return {"id": model.id, "contextLength": model.context_length}
 
 
-def _endpoint(item: Any) -> Endpoint:
-    key = _optional(item, "apiKey", str)
-    return Endpoint(
-        id=_needed(item, "id"),
-        label=_needed(item, "label"),
-        base_url=_needed(item, "baseUrl"),
+def _parse_endpoint(item: Any) -> ModelEndpoint:
+    key = _optional_value(item, "apiKey", str)
+    return ModelEndpoint(
+        id=_required_text(item, "id"),
+        label=_required_text(item, "label"),
+        base_url=_required_text(item, "baseUrl"),
         api_key=None if key is None else SecretStr(key),
         auth_style=AuthStyle(item["authStyle"]),
         models=tuple(
-            Model(id=_needed(each, "id"), context_length=_optional(each, "contextLength", int))
+            OfferedModel(
+                id=_required_text(each, "id"),
+                context_length=_optional_value(each, "contextLength", int),
+            )
             for each in item["models"]
         ),
-        last_discovered_at=_optional(item, "lastDiscoveredAt", int),
-        default_model_id=_optional(item, "defaultModelId", str),
+        last_discovered_at=_optional_value(item, "lastDiscoveredAt", int),
+        default_model_id=_optional_value(item, "defaultModelId", str),
     )
 
 
-def _needed(item: Any, name: str) -> str:
+def _required_text(item: Any, name: str) -> str:
     value = item[name]
     if not isinstance(value, str):
         raise TypeError(name)
     return value
 
 
-def _optional(item: Any, name: str, kind: type) -> Any:
+def _optional_value(item: Any, name: str, kind: type) -> Any:
     value = item.get(name)
     if value is not None and not isinstance(value, kind):
         raise TypeError(name)

@@ -6,8 +6,13 @@ from typing import Protocol
 
 from tservice.core.errors import operation_failed
 from tservice.core.net.outbound import OutboundError, OutboundRequest, OutboundResponse
-from tservice.models.model import AuthStyle, Endpoint, Model
-from tservice.models.shapes import Running, Unreadable, read_models, read_running
+from tservice.models.model import AuthStyle, ModelEndpoint, OfferedModel
+from tservice.models.server_responses import (
+    ResponseUnreadable,
+    RunningModels,
+    parse_models,
+    parse_running,
+)
 
 TIME_LIMIT = 8.0
 """Seconds for one request (protocol-models)."""
@@ -15,7 +20,7 @@ BODY_LIMIT = 2 * 1024 * 1024
 """Largest answer in bytes."""
 
 
-class Send(Protocol):
+class OutboundSender(Protocol):
     """Sender of requests; an L{tservice.core.net.outbound.OutboundClient}."""
 
     async def send(self, request: OutboundRequest) -> OutboundResponse:
@@ -25,39 +30,39 @@ class Send(Protocol):
         """
 
 
-class Asker:
+class EndpointClient:
     """Stateless client of endpoints."""
 
-    def __init__(self, post: Send) -> None:
-        self._post = post
+    def __init__(self, sender: OutboundSender) -> None:
+        self._sender = sender
 
-    async def models(self, endpoint: Endpoint) -> tuple[Model, ...]:
+    async def fetch_models(self, endpoint: ModelEndpoint) -> tuple[OfferedModel, ...]:
         """Return the models that C{endpoint} offers.
 
         @raise ServiceError: 422: it does not answer, or not like a model server.
         """
         try:
-            reply = await self._post.send(request_for(endpoint, "/v1/models"))
+            reply = await self._sender.send(build_request(endpoint, "/v1/models"))
             if reply.status != 200:
-                raise Unreadable(_words(reply))
-            return read_models(reply.body)
+                raise ResponseUnreadable(_status_text(reply))
+            return parse_models(reply.body)
         except OutboundError as error:
             raise operation_failed(f"the models of {endpoint.label}: {error.fault.value}") from None
-        except Unreadable as error:
+        except ResponseUnreadable as error:
             raise operation_failed(f"the models of {endpoint.label}: {error}") from None
 
-    async def running(self, endpoint: Endpoint) -> Running:
+    async def fetch_running(self, endpoint: ModelEndpoint) -> RunningModels:
         """Return the models that C{endpoint} has loaded; after an error the query counts as
         unsupported.
         """
         try:
-            reply = await self._post.send(request_for(endpoint, "/running"))
+            reply = await self._sender.send(build_request(endpoint, "/running"))
         except OutboundError:
-            return Running(supported=False)
-        return read_running(reply.body) if reply.status == 200 else Running(supported=False)
+            return RunningModels(supported=False)
+        return parse_running(reply.body) if reply.status == 200 else RunningModels(supported=False)
 
 
-def request_for(endpoint: Endpoint, path: str) -> OutboundRequest:
+def build_request(endpoint: ModelEndpoint, path: str) -> OutboundRequest:
     """Return a request with the endpoint's key."""
     headers = {"User-Agent": "tservice", "Accept": "application/json"}
     if endpoint.key:
@@ -68,5 +73,5 @@ def request_for(endpoint: Endpoint, path: str) -> OutboundRequest:
     return OutboundRequest(url=endpoint.root + path, headers=headers, body_limit=BODY_LIMIT)
 
 
-def _words(reply: OutboundResponse) -> str:
+def _status_text(reply: OutboundResponse) -> str:
     return "The URL redirects" if reply.is_redirect else f"HTTP {reply.status}"

@@ -1,6 +1,6 @@
 """Lenient parsing of model servers' answers: they name the context length in different ways.
 
-Pure; invalid input raises nothing but L{Unreadable}.
+Pure; invalid input raises nothing but L{ResponseUnreadable}.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.models.model import MODEL_LIMIT, Model
+from tservice.models.model import MODEL_LIMIT, OfferedModel
 
 CONTEXT_LIMIT = 2**31
 """Limit of tokens, above which a value is an error of the server."""
@@ -24,12 +24,12 @@ _CONTEXT_KEYS = ("context_length", "context_window", "max_model_len")
 _META_KEYS = ("n_ctx", "n_ctx_train")
 
 
-class Unreadable(Exception):
+class ResponseUnreadable(Exception):
     """The answer is not that of a model server; the text never contains any of it."""
 
 
 @frozen(kw_only=True)
-class Running:
+class RunningModels:
     """Loaded models of a server.
 
     @ivar supported: the server reports them.
@@ -40,32 +40,32 @@ class Running:
     models: tuple[tuple[str, str], ...] = ()
 
     @property
-    def loaded(self) -> tuple[str, ...]:
+    def loaded_names(self) -> tuple[str, ...]:
         """Names of the models that are loaded or loading."""
-        return tuple(name for name, state in self.models if state not in _GOING)
+        return tuple(name for name, state in self.models if state not in _UNLOADING_STATES)
 
 
-_GOING = frozenset({"stopping", "stopped", "shutdown"})
+_UNLOADING_STATES = frozenset({"stopping", "stopped", "shutdown"})
 
 
-def read_models(body: bytes) -> tuple[Model, ...]:
+def parse_models(body: bytes) -> tuple[OfferedModel, ...]:
     """Return the models of C{GET /v1/models}, in the server's order.
 
     @raise Unreadable: the answer is not a list of models.
     """
-    data = _loaded(body)
+    data = _parse_json(body)
     items = data.get("data") if isinstance(data, dict) else None
     if not isinstance(items, list):
-        raise Unreadable("it did not answer with a list of models")
-    found: dict[str, Model] = {}
+        raise ResponseUnreadable("it did not answer with a list of models")
+    found: dict[str, OfferedModel] = {}
     for item in items:
         if isinstance(item, dict) and _is_name(item.get("id")):
-            model = Model(id=item["id"], context_length=context_length(item))
+            model = OfferedModel(id=item["id"], context_length=find_context_length(item))
             found.setdefault(model.id, model)
     return tuple(found.values())[:MODEL_LIMIT]
 
 
-def context_length(item: Mapping[str, Any]) -> int | None:
+def find_context_length(item: Mapping[str, Any]) -> int | None:
     """Return the first context length in a model's entry (protocol-models)."""
     meta = item.get("meta")
     places = [(item, key) for key in _CONTEXT_KEYS]
@@ -78,21 +78,21 @@ def context_length(item: Mapping[str, Any]) -> int | None:
     return None
 
 
-def read_running(body: bytes) -> Running:
+def parse_running(body: bytes) -> RunningModels:
     """Return the loaded models of C{GET /running} of llama-swap; other servers do not
     support it.
     """
     try:
-        data = _loaded(body)
-    except Unreadable:
-        return Running(supported=False)
+        data = _parse_json(body)
+    except ResponseUnreadable:
+        return RunningModels(supported=False)
     items = data.get("running") if isinstance(data, dict) else None
     if not isinstance(items, list):
-        return Running(supported=False)
-    return Running(supported=True, models=tuple(_running(items))[:MODEL_LIMIT])
+        return RunningModels(supported=False)
+    return RunningModels(supported=True, models=tuple(_iterate_running(items))[:MODEL_LIMIT])
 
 
-def _running(items: list[Any]) -> Iterator[tuple[str, str]]:
+def _iterate_running(items: list[Any]) -> Iterator[tuple[str, str]]:
     for item in items:
         if isinstance(item, dict) and _is_name(item.get("model")):
             state = item.get("state")
@@ -106,10 +106,10 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= NAME_LENGTH and value.isprintable()
 
 
-def _loaded(body: bytes) -> Any:
+def _parse_json(body: bytes) -> Any:
     if sum(map(body.count, _SIGNS)) > _SIGN_LIMIT:
-        raise Unreadable("its answer contains too many values")
+        raise ResponseUnreadable("its answer contains too many values")
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise Unreadable("it did not answer with JSON") from None
+        raise ResponseUnreadable("it did not answer with JSON") from None

@@ -16,7 +16,7 @@ from tservice.core.doors.worker_pool import IThreads
 from tservice.core.places.location import Location, LocationId
 from tservice.core.places.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
-from tservice.models import homes
+from tservice.models import injection_folders
 from tservice.models.injection import Injection
 from tservice.sessions.interfaces import Session
 
@@ -27,7 +27,7 @@ Processes of an agent may outlive it for a moment, and write to the folder or cr
 """
 
 
-class Residences:
+class InjectionStore:
     """Store with one folder for each session that has an injection, until the session is
     removed.
     """
@@ -37,7 +37,7 @@ class Residences:
     def __init__(
         self, data_dir: Path, threads: IThreads, places: LocationRegistry, clock: IReactorTime
     ) -> None:
-        self._base = data_dir / homes.FOLDER
+        self._base = data_dir / injection_folders.FOLDER
         self._clock = clock
         self._threads = threads
         self._places = places
@@ -46,42 +46,44 @@ class Residences:
         self._pauses: set[Deferred[None]] = set()
         self._closing = False
 
-    def folder(self, session: Session) -> Path:
+    def folder_of(self, session: Session) -> Path:
         """Return the folder of C{session}, existing or not."""
-        return self._folder(session.id, self._places.recall_location(session.location_id))
+        return self._folder_path(session.id, self._places.recall_location(session.location_id))
 
-    async def put(self, session: Session, injection: Injection) -> Path:
+    async def write_injection(self, session: Session, injection: Injection) -> Path:
         """Write C{injection} into the folder of C{session}.
 
         @raise ServiceError: 422: it cannot be written.
         """
-        place = await self._place(session.location_id)
-        folder = self._folder(session.id, place)
+        place = await self._get_location(session.location_id)
+        folder = self._folder_path(session.id, place)
         self._known[session.id] = session
-        work = partial(homes.put, folder, injection, session.working_dir)
+        work = partial(injection_folders.write_injection, folder, injection, session.working_dir)
         await self._threads.run(
             partial(place.run_file_work, work), at=str(folder), owner=session.owner
         )
         return folder
 
-    def remove(self, session_id: str) -> None:
-        """Remove the folder of a session, if any; L{settled} waits for it."""
+    def remove_folder(self, session_id: str) -> None:
+        """Remove the folder of a session, if any; L{wait_settled} waits for it."""
         if session_id not in self._known:
             return
-        work = self._remove(self._known.pop(session_id))
+        work = self._remove_repeatedly(self._known.pop(session_id))
         task = spawn_logged(work, self._log, f"removing the model folder of {session_id}")
         self._removing.add(task)
         task.addCallback(lambda _: self._removing.discard(task))
 
-    async def recall(self, sessions: Iterable[Session]) -> None:
+    async def restore(self, sessions: Iterable[Session]) -> None:
         """Register the folders of C{sessions}, and remove those left by a killed process."""
         known = list(sessions)
         self._known |= {each.id: each for each in known if each.custom_model is not None}
         kept = [each.id for each in known]
-        for folder in await self._threads.run(partial(homes.left_over, self._base, kept)):
-            await self._threads.run(partial(homes.remove, folder))
+        for folder in await self._threads.run(
+            partial(injection_folders.find_orphaned, self._base, kept)
+        ):
+            await self._threads.run(partial(injection_folders.remove_folder, folder))
 
-    def settled(self) -> Deferred[list[None]]:
+    def wait_settled(self) -> Deferred[list[None]]:
         """Return a Deferred that fires once all removals are done; removed folders are not checked
         again.
         """
@@ -90,18 +92,18 @@ class Residences:
             pause.cancel()
         return gatherResults(tuple(self._removing))
 
-    async def _remove(self, session: Session) -> None:
-        place = await self._place(session.location_id)
-        folder = self._folder(session.id, place)
-        work = partial(place.run_file_work, partial(homes.remove, folder))
+    async def _remove_repeatedly(self, session: Session) -> None:
+        place = await self._get_location(session.location_id)
+        folder = self._folder_path(session.id, place)
+        work = partial(place.run_file_work, partial(injection_folders.remove_folder, folder))
         for pause in PAUSES:
             with suppress(OSError):
                 await self._threads.run(work, at=str(folder), owner=session.owner)
-            if not await self._pause(pause) or session.id in self._known:
+            if not await self._sleep_interruptibly(pause) or session.id in self._known:
                 return
         await self._threads.run(work, at=str(folder), owner=session.owner)
 
-    async def _pause(self, seconds: float) -> bool:
+    async def _sleep_interruptibly(self, seconds: float) -> bool:
         """Sleep; return false if the sleep was interrupted."""
         if self._closing:
             return False
@@ -115,10 +117,10 @@ class Residences:
             self._pauses.discard(pause)
         return True
 
-    async def _place(self, known: LocationId) -> Location:
+    async def _get_location(self, known: LocationId) -> Location:
         await self._places.refresh_location(known)
         return self._places.recall_location(known)
 
-    def _folder(self, session_id: str, place: Location) -> Path:
-        base = place.home / homes.GUEST_FOLDER if place.is_isolated else self._base
+    def _folder_path(self, session_id: str, place: Location) -> Path:
+        base = place.home / injection_folders.GUEST_FOLDER if place.is_isolated else self._base
         return base / session_id
