@@ -26,8 +26,8 @@ from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.logs.redact import SecretRedactor
 from tservice.git.references import has_reference
 from tservice.git.search import recognise_repository
-from tservice.mcp.discovery import places
-from tservice.mcp.sync import look
+from tservice.mcp.config_files import find_config_files
+from tservice.mcp.survey import survey_files
 from tservice.terminal.composer import ComposerRule, read_composer_text, shows_quoted_dialog
 from tservice.terminal.screen_frame import RunStyle
 
@@ -95,8 +95,10 @@ def files(top: Path) -> Iterator[Case]:
     for name, content in NEVER_CLOSED.items():
         for path in settings:
             path.write_text(content)
-        known = places(entries, home, {}, lambda entry: entry.id in ("gemini", "opencode"))
-        yield f"MCP settings, {name} never closed", 1, partial(look, known)
+        known = find_config_files(
+            entries, home, {}, lambda entry: entry.id in ("gemini", "opencode")
+        )
+        yield f"MCP settings, {name} never closed", 1, partial(survey_files, known)
     yield from _repository(top / "work")
     hole = top / "hole.jsonl"
     with hole.open("wb") as file:

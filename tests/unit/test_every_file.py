@@ -34,7 +34,7 @@ from tservice.core.users.shared_folder import SharedFolder
 from tservice.hosts.host_file import open_host_file
 from tservice.hosts.host_keys import HostKey, KnownHostsFile
 from tservice.hosts.model import RemoteHost
-from tservice.mcp.files import locked, read, replace
+from tservice.mcp.locked_files import hold_lock, read_config, replace_config
 from tservice.models.endpoint_file import open_endpoint_file
 from tservice.models.injection_folders import write_file
 from tservice.models.model import ModelEndpoint
@@ -186,8 +186,8 @@ def _backup(folder: Path) -> None:
 def _mcp(after: str) -> Callable[[Path], object]:
     def write(folder: Path) -> None:
         path = folder / "mcp.json"
-        with locked(path, folder):
-            replace(path, read(path), after, private=True)
+        with hold_lock(path, folder):
+            replace_config(path, read_config(path), after, private=True)
 
     return write
 
@@ -260,7 +260,7 @@ FILES = [
         errors=(NotSeededError,),
     ),
     File(
-        sites=("mcp/files.py:replace", "mcp/files.py:locked"),
+        sites=("mcp/locked_files.py:replace", "mcp/locked_files.py:locked"),
         write=_mcp('{"a": 1}'),
         before=_mcp("{}"),
         errors=(OSError,),

@@ -12,7 +12,7 @@ SERVER_LIMIT = 1000
 """Limit of servers in a file; more are no configuration kept by a person."""
 
 
-class TransportKind(StrEnum):
+class McpTransportKind(StrEnum):
     """Transport of a server."""
 
     STDIO = "stdio"
@@ -34,11 +34,11 @@ class TargetStatus(StrEnum):
 class McpServer:
     """Definition of a server; it may contain secrets, so it is never shown.
 
-    @ivar command: for L{TransportKind.STDIO}, with C{args}, C{env} and C{cwd}.
+    @ivar command: for L{McpTransportKind.STDIO}, with C{args}, C{env} and C{cwd}.
     @ivar url: for the other kinds, with C{headers}.
     """
 
-    kind: TransportKind
+    kind: McpTransportKind
     command: str = field(default="", repr=False)
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(factory=dict, repr=False)
@@ -47,26 +47,26 @@ class McpServer:
     headers: Mapping[str, str] = field(factory=dict, repr=False)
 
     @property
-    def identity(self) -> tuple[object, ...]:
+    def comparison_key(self) -> tuple[object, ...]:
         """Values that differ if two definitions of a name are in conflict
         (protocol-mcp-dialects).
         """
         return (self.kind, self.command, self.args, self.url)
 
     @property
-    def private(self) -> bool:
+    def needs_private_file(self) -> bool:
         """True if other users must not read its file."""
         return bool(self.env or self.headers)
 
     @property
-    def portable(self) -> bool:
+    def is_portable(self) -> bool:
         """True if every format can express its texts: they have no lone surrogates."""
         words = (
             *(self.command, self.url, self.cwd or "", *self.args),
             *(self.env.keys(), self.env.values(), self.headers.keys(), self.headers.values()),
         )
         texts = [text for word in words for text in ([word] if isinstance(word, str) else word)]
-        return all(is_text(text) for text in texts)
+        return all(is_encodable(text) for text in texts)
 
 
 @frozen(kw_only=True)
@@ -80,7 +80,7 @@ class ServerTable:
 
     names: tuple[str, ...] = ()
     servers: Mapping[str, McpServer] = field(factory=dict)
-    off: frozenset[str] = frozenset()
+    disabled: frozenset[str] = frozenset()
 
 
 @frozen(kw_only=True)
@@ -98,7 +98,7 @@ class SharedServers:
 
 
 @frozen(kw_only=True)
-class Lack:
+class MissingServers:
     """Servers that one CLI lacks.
 
     @ivar servers: servers to add.
@@ -109,24 +109,24 @@ class Lack:
     skipped: tuple[str, ...]
 
 
-def gather(tables: Iterable[ServerTable]) -> SharedServers:
+def collect_shared(tables: Iterable[ServerTable]) -> SharedServers:
     """Return the servers of all CLIs; the order of C{tables} decides which definition wins."""
     servers: dict[str, McpServer] = {}
     first: dict[str, McpServer] = {}
     conflicts: dict[str, None] = {}
     for table in tables:
         for name, server in table.servers.items():
-            if first.setdefault(name, server).identity != server.identity:
+            if first.setdefault(name, server).comparison_key != server.comparison_key:
                 conflicts[name] = None
-            if name not in table.off:
+            if name not in table.disabled:
                 servers.setdefault(name, server)
     disabled = tuple(name for name in first if name not in servers)
     return SharedServers(servers=servers, conflicts=tuple(conflicts), disabled=disabled)
 
 
-def lacking(
+def find_missing(
     offer: Mapping[str, McpServer], names: Sequence[str], says: Callable[[McpServer], bool]
-) -> Lack:
+) -> MissingServers:
     """Return the servers to add to a CLI that has C{names}.
 
     @param says: returns true if its dialect can express a server.
@@ -137,14 +137,14 @@ def lacking(
     for name, server in offer.items():
         if name in there:
             continue
-        if is_name(name) and server.portable and says(server):
+        if is_safe_name(name) and server.is_portable and says(server):
             servers[name] = server
         else:
             skipped.append(name)
-    return Lack(servers=servers, skipped=tuple(skipped))
+    return MissingServers(servers=servers, skipped=tuple(skipped))
 
 
-def is_text(word: str) -> bool:
+def is_encodable(word: str) -> bool:
     """Return true if C{word} can be encoded as UTF-8."""
     try:
         word.encode()
@@ -153,6 +153,6 @@ def is_text(word: str) -> bool:
     return True
 
 
-def is_name(word: str) -> bool:
+def is_safe_name(word: str) -> bool:
     """Return true if C{word} is a valid server name for every parser."""
     return 0 < len(word) <= LONGEST_NAME and word.isprintable() and word != "__proto__"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tservice.core.errors import ErrorCode
 from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
+from tservice.mcp.responses import SyncAnswer
 from tservice.mcp.service import McpSyncService
-from tservice.mcp.shown import SyncAnswer
 
 
 class McpSyncRoutes:
@@ -17,11 +17,15 @@ class McpSyncRoutes:
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
         return [
-            self._operation("GET", self.preview, "Which MCP servers a sync would add to which CLI"),
-            self._operation("POST", self.sync, "Add to each CLI the MCP servers that it lacks"),
+            self._make_operation(
+                "GET", self.get_preview, "Which MCP servers a sync would add to which CLI"
+            ),
+            self._make_operation(
+                "POST", self.run_sync, "Add to each CLI the MCP servers that it lacks"
+            ),
         ]
 
-    def _operation(self, method: str, handler: Handler, summary: str) -> Operation:
+    def _make_operation(self, method: str, handler: Handler, summary: str) -> Operation:
         return Operation(
             method=method,
             path="/api/mcp-sync",
@@ -35,10 +39,10 @@ class McpSyncRoutes:
             allowed=self._mcp.require_enabled,
         )
 
-    async def preview(self, call: OperationCall) -> SyncAnswer:
+    async def get_preview(self, call: OperationCall) -> SyncAnswer:
         """Return the result of a dry run."""
-        return await self._mcp.preview(call.identity)
+        return await self._mcp.preview_sync(call.identity)
 
-    async def sync(self, call: OperationCall) -> SyncAnswer:
+    async def run_sync(self, call: OperationCall) -> SyncAnswer:
         """Run a sync."""
-        return await self._mcp.sync(call.identity, call.reauthorize)
+        return await self._mcp.run_sync(call.identity, call.reauthorize)

@@ -18,11 +18,11 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.places.location import OWN_LOCATION
 from tservice.core.shared_work import SharedWork
-from tservice.mcp.discovery import McpFile, places, unsupported
-from tservice.mcp.files import Busy, lock_folder
+from tservice.mcp.config_files import McpConfigLocation, find_config_files, find_unsupported
+from tservice.mcp.locked_files import FileLocked, find_lock_folder
 from tservice.mcp.model import SharedServers, TargetStatus
-from tservice.mcp.shown import SyncAnswer, shown_target
-from tservice.mcp.sync import Survey, Target, look, remove_old_locks, write
+from tservice.mcp.responses import SyncAnswer, to_target_response
+from tservice.mcp.survey import SyncSurvey, SyncTarget, remove_old_locks, survey_files, write_target
 from tservice.settings.interfaces import ISettings
 
 LOCK_TRIES = 50
@@ -60,7 +60,7 @@ class McpSyncService:
         self._hub = hub
         self._home = home
         self._environ = environ
-        self._looking: SharedWork[SyncAnswer] | None = None
+        self._survey: SharedWork[SyncAnswer] | None = None
         self._syncing: SharedWork[SyncAnswer] | None = None
         self._stopping = False
 
@@ -74,17 +74,17 @@ class McpSyncService:
                 ErrorCode.FORBIDDEN, "the setting mcpSyncEnabled is off; turn it on first"
             )
 
-    async def preview(self, caller: Identity) -> SyncAnswer:
+    async def preview_sync(self, caller: Identity) -> SyncAnswer:
         """Return what a sync would do (protocol-mcp-sync); nothing is written.
 
         @raise ServiceError: 403 for an account with an OS user.
         """
         _refuse_os_user(caller)
-        if self._looking is None or self._looking.is_finished:
-            self._looking = SharedWork(self._preview())
-        return await self._looking.wait_for_result()
+        if self._survey is None or self._survey.is_finished:
+            self._survey = SharedWork(self._run_preview())
+        return await self._survey.wait_for_result()
 
-    async def sync(self, caller: Identity, again: Callable[[], object]) -> SyncAnswer:
+    async def run_sync(self, caller: Identity, reauthorize: Callable[[], object]) -> SyncAnswer:
         """Add each server to the CLIs that lack it, and publish the result.
 
         @param again: authorizes the caller again, before anything is written.
@@ -93,7 +93,7 @@ class McpSyncService:
         _refuse_os_user(caller)
         if self._syncing is not None and not self._syncing.is_finished:
             raise state_conflict("an MCP sync is running already")
-        self._syncing = SharedWork(self._sync(again))
+        self._syncing = SharedWork(self._write_all(reauthorize))
         return await self._syncing.wait_for_result()
 
     def stop(self) -> Deferred[None]:
@@ -101,19 +101,23 @@ class McpSyncService:
         self._stopping = True
         return succeed(None) if self._syncing is None else self._syncing.finished
 
-    async def _preview(self) -> SyncAnswer:
-        found: Survey = await self._threads.run(partial(look, self._places()))
-        return self._shown(found.targets, found.offer, applied=False)
+    async def _run_preview(self) -> SyncAnswer:
+        found: SyncSurvey = await self._threads.run(
+            partial(survey_files, self._find_config_files())
+        )
+        return self._build_response(found.targets, found.offer, applied=False)
 
-    async def _sync(self, again: Callable[[], object]) -> SyncAnswer:
-        found: Survey = await self._threads.run(partial(_look_and_tidy, self._places()))
+    async def _write_all(self, again: Callable[[], object]) -> SyncAnswer:
+        found: SyncSurvey = await self._threads.run(
+            partial(_survey_and_clean, self._find_config_files())
+        )
         again()
-        done = [await self._write(target, found.offer) for target in found.targets]
-        result = self._shown(done, found.offer, applied=True)
+        done = [await self._write_target(target, found.offer) for target in found.targets]
+        result = self._build_response(done, found.offer, applied=True)
         self._hub.publish(Event(name=EventName.MCP_SYNCED, payload=result))
         return result
 
-    async def _write(self, target: Target, offer: SharedServers) -> Target:
+    async def _write_target(self, target: SyncTarget, offer: SharedServers) -> SyncTarget:
         if not target.added:
             return target
         for _ in range(LOCK_TRIES):
@@ -121,40 +125,48 @@ class McpSyncService:
                 break
             try:
                 work = partial(_write_locked, target, offer, self._environ)
-                done: Target = await self._threads.run(work)
-            except Busy:
+                done: SyncTarget = await self._threads.run(work)
+            except FileLocked:
                 await deferLater(self._clock, LOCK_PAUSE)
             else:
                 return done
         reason = "the service stops" if self._stopping else "another service is writing it"
         return evolve(target, status=TargetStatus.FAILED, error=reason, added=(), skipped=())
 
-    def _places(self) -> tuple[McpFile, ...]:
-        return places(self._clis.list_entries(), self._home, self._environ, self._installed)
+    def _find_config_files(self) -> tuple[McpConfigLocation, ...]:
+        return find_config_files(
+            self._clis.list_entries(), self._home, self._environ, self._is_installed
+        )
 
-    def _installed(self, entry: CliEntry) -> bool:
+    def _is_installed(self, entry: CliEntry) -> bool:
         return self._clis.find_binary(entry) is not None
 
-    def _shown(
-        self, targets: list[Target] | tuple[Target, ...], offer: SharedServers, *, applied: bool
+    def _build_response(
+        self,
+        targets: list[SyncTarget] | tuple[SyncTarget, ...],
+        offer: SharedServers,
+        *,
+        applied: bool,
     ) -> SyncAnswer:
         return SyncAnswer(
             applied=applied,
-            targets=[shown_target(target) for target in targets],
+            targets=[to_target_response(target) for target in targets],
             conflicts=[*offer.conflicts],
             disabled=[*offer.disabled],
-            unsupported=[*unsupported(self._clis.list_entries(), self._installed)],
+            unsupported=[*find_unsupported(self._clis.list_entries(), self._is_installed)],
         )
 
 
-def _look_and_tidy(places: Iterable[McpFile]) -> Survey:
-    found = look(places)
+def _survey_and_clean(places: Iterable[McpConfigLocation]) -> SyncSurvey:
+    found = survey_files(places)
     remove_old_locks(found.targets)
     return found
 
 
-def _write_locked(target: Target, offer: SharedServers, environ: Mapping[str, str]) -> Target:
-    return write(target, offer.servers, lock_folder(environ))
+def _write_locked(
+    target: SyncTarget, offer: SharedServers, environ: Mapping[str, str]
+) -> SyncTarget:
+    return write_target(target, offer.servers, find_lock_folder(environ))
 
 
 def _refuse_os_user(caller: Identity) -> None:

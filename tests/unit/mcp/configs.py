@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tservice.mcp.dialects.catalogue import Dialect
-from tservice.mcp.model import McpServer, TransportKind
+from tservice.mcp.dialects.catalogue import ConfigDialect
+from tservice.mcp.model import McpServer, McpTransportKind
 
 WORDS = st.sampled_from(
     ["a", "b-1", "two words", "ü", "x.y", 'q"uote', "back\\slash", "//no", "/*no*/", "{", "]", ",}"]
@@ -30,7 +30,7 @@ ODD = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(WORDS, S
 
 COMMANDS = st.builds(
     McpServer,
-    kind=st.just(TransportKind.STDIO),
+    kind=st.just(McpTransportKind.STDIO),
     command=TEXTS.filter(bool),
     args=st.lists(TEXTS, max_size=3).map(tuple),
     env=PAIRS,
@@ -38,7 +38,7 @@ COMMANDS = st.builds(
 )
 ADDRESSES = st.builds(
     McpServer,
-    kind=st.sampled_from([TransportKind.HTTP, TransportKind.SSE]),
+    kind=st.sampled_from([McpTransportKind.HTTP, McpTransportKind.SSE]),
     url=st.sampled_from(["http://127.0.0.1:1/mcp", "https://x.example/sse?a=1"]),
     headers=PAIRS,
 )
@@ -46,9 +46,9 @@ SERVERS = st.one_of(COMMANDS, ADDRESSES)
 OFFERS = st.dictionaries(NAMES, SERVERS, max_size=4)
 
 
-def documents(dialect: Dialect) -> st.SearchStrategy[dict[str, Any]]:
+def documents(dialect: ConfigDialect) -> st.SearchStrategy[dict[str, Any]]:
     """What may be in a file: keys of others', and perhaps the table, with servers and oddities."""
-    entries = SERVERS.filter(dialect.says).map(dialect.encode)
+    entries = SERVERS.filter(dialect.can_express).map(dialect.encode)
     # In some files the table comes first, or stands between others.
     table = st.fixed_dictionaries(
         {}, optional={dialect.key: st.dictionaries(NAMES, st.one_of(entries, ODD), max_size=4)}
@@ -167,7 +167,7 @@ class TomlWriter:
         return self._random.choice([[], [], [""], ["# [mcp_servers.files]"], ["", "# x", ""]])
 
 
-def render(dialect: Dialect, data: Mapping[str, Any], random: Random) -> str:
+def render(dialect: ConfigDialect, data: Mapping[str, Any], random: Random) -> str:
     """C{data} as text that the dialect's CLI reads."""
     if dialect.syntax is None:
         return TomlWriter(random, dialect.key).document(data)

@@ -11,8 +11,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.clis.interfaces import CliEntry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.mcp.discovery import places
-from tservice.mcp.sync import Survey, Target, look, write
+from tservice.mcp.config_files import find_config_files
+from tservice.mcp.survey import SyncSurvey, SyncTarget, survey_files, write_target
 
 RUN = {"command": "run", "args": ["-v"]}
 KEYED = {"command": "run", "env": {"KEY": "s3cr3t"}}
@@ -44,17 +44,17 @@ class SyncCase(SynchronousTestCase):
     def has(self, entry: CliEntry) -> bool:
         return entry.id in self.installed
 
-    def look(self) -> Survey:
-        return look(places(self.entries(), self.home, self.environ, self.has))
+    def look(self) -> SyncSurvey:
+        return survey_files(find_config_files(self.entries(), self.home, self.environ, self.has))
 
-    def target(self, name: str) -> Target:
-        [found] = [target for target in self.look().targets if target.place.id == name]
+    def target(self, name: str) -> SyncTarget:
+        [found] = [target for target in self.look().targets if target.location.id == name]
         return found
 
-    def sync(self) -> dict[str, Target]:
+    def sync(self) -> dict[str, SyncTarget]:
         found = self.look()
         return {
-            target.place.id: write(target, found.offer.servers, self.locks)
+            target.location.id: write_target(target, found.offer.servers, self.locks)
             if target.added
             else target
             for target in found.targets

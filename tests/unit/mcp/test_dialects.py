@@ -12,8 +12,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.clis.interfaces import McpFormat
 from tservice.mcp.dialects.catalogue import DIALECTS
-from tservice.mcp.dialects.faults import DialectError
-from tservice.mcp.model import SERVER_LIMIT, McpServer, TransportKind
+from tservice.mcp.dialects.errors import DialectError
+from tservice.mcp.model import SERVER_LIMIT, McpServer, McpTransportKind
 
 CLAUDE, GEMINI, ANTIGRAVITY, OPENCODE, CODEX, COPILOT = (
     DIALECTS[name]
@@ -26,11 +26,11 @@ CLAUDE, GEMINI, ANTIGRAVITY, OPENCODE, CODEX, COPILOT = (
         McpFormat.COPILOT,
     )
 )
-PLAIN = McpServer(kind=TransportKind.STDIO, command="run", args=("-a", "b c"))
-KEYED = McpServer(kind=TransportKind.STDIO, command="run", env={"K": "V"})
-THERE = McpServer(kind=TransportKind.STDIO, command="run", cwd="/srv")
-HTTP = McpServer(kind=TransportKind.HTTP, url="http://h/mcp", headers={"X-A": "1"})
-SSE = McpServer(kind=TransportKind.SSE, url="http://h/sse")
+PLAIN = McpServer(kind=McpTransportKind.STDIO, command="run", args=("-a", "b c"))
+KEYED = McpServer(kind=McpTransportKind.STDIO, command="run", env={"K": "V"})
+THERE = McpServer(kind=McpTransportKind.STDIO, command="run", cwd="/srv")
+HTTP = McpServer(kind=McpTransportKind.HTTP, url="http://h/mcp", headers={"X-A": "1"})
+SSE = McpServer(kind=McpTransportKind.SSE, url="http://h/sse")
 
 URL = {"url": "http://h/mcp"}
 RUN = {"command": "run", "args": ["-a", "b c"]}
@@ -79,14 +79,14 @@ class ShapeTests(SynchronousTestCase):
         for name, cases in WRITTEN.items():
             dialect = DIALECTS[name]
             for server, entry in cases:
-                text = dialect.write(None, {"new": server})
+                text = dialect.add_servers(None, {"new": server})
                 data = tomllib.loads(text) if name is McpFormat.CODEX else json.loads(text)
                 self.assertEqual({dialect.key: {"new": entry}}, data, name)
-                self.assertEqual({"new": server}, dialect.read(text).servers)
+                self.assertEqual({"new": server}, dialect.parse_table(text).servers)
 
     def test_what_each_cannot_say(self) -> None:
         said = {
-            name: [dialect.says(server) for server in (PLAIN, HTTP, SSE, THERE)]
+            name: [dialect.can_express(server) for server in (PLAIN, HTTP, SSE, THERE)]
             for name, dialect in DIALECTS.items()
         }
         self.assertEqual(
@@ -102,8 +102,8 @@ class ShapeTests(SynchronousTestCase):
         )
 
     def test_read_in_other_shapes(self) -> None:
-        plain = McpServer(kind=TransportKind.STDIO, command="run")
-        web = McpServer(kind=TransportKind.HTTP, url="http://h/mcp")
+        plain = McpServer(kind=McpTransportKind.STDIO, command="run")
+        web = McpServer(kind=McpTransportKind.HTTP, url="http://h/mcp")
         for dialect, entry, server in (
             (CLAUDE, {"command": "run"}, plain),
             (CLAUDE, {"type": "streamable-http", **URL}, web),
@@ -114,7 +114,7 @@ class ShapeTests(SynchronousTestCase):
             (OPENCODE, {"type": "local", "command": ["run"], "environment": {}}, plain),
         ):
             text = json.dumps({dialect.key: {"x": entry}})
-            self.assertEqual({"x": server}, dialect.read(text).servers, entry)
+            self.assertEqual({"x": server}, dialect.parse_table(text).servers, entry)
 
     def test_what_is_not_understood_is_there_all_the_same(self) -> None:
         for dialect, entry in (
@@ -139,9 +139,9 @@ class ShapeTests(SynchronousTestCase):
             (COPILOT, {"type": {}, "command": "x"}),
         ):
             text = json.dumps({dialect.key: {"x": entry}})
-            found = dialect.read(text)
+            found = dialect.parse_table(text)
             self.assertEqual((("x",), {}), (found.names, found.servers), entry)
-        found = CODEX.read('[mcp_servers]\na = 1\nb = {command = "x", url = "http://h"}\n')
+        found = CODEX.parse_table('[mcp_servers]\na = 1\nb = {command = "x", url = "http://h"}\n')
         self.assertEqual((("a", "b"), {}), (found.names, found.servers))
 
     def test_switched_off(self) -> None:
@@ -154,26 +154,26 @@ class ShapeTests(SynchronousTestCase):
             ),
         ):
             text = json.dumps({dialect.key: {"off": off, "on": on, "silent": {**on}}})
-            self.assertEqual({"off"}, dialect.read(text).off)
+            self.assertEqual({"off"}, dialect.parse_table(text).disabled)
         text = (
             '[mcp_servers.off]\ncommand = "x"\nenabled = false\n[mcp_servers.on]\ncommand = "x"\n'
         )
-        self.assertEqual({"off"}, CODEX.read(text).off)
+        self.assertEqual({"off"}, CODEX.parse_table(text).disabled)
         entry = {"mcpServers": {"off": {"command": "x"}}, "mcp": {"excluded": ["off", 5]}}
-        self.assertEqual({"off"}, GEMINI.read(json.dumps(entry)).off)
-        self.assertEqual(frozenset(), GEMINI.read('{"mcp": []}').off)
+        self.assertEqual({"off"}, GEMINI.parse_table(json.dumps(entry)).disabled)
+        self.assertEqual(frozenset(), GEMINI.parse_table('{"mcp": []}').disabled)
 
     def test_copilot_is_told_by_the_file_beside_it(self) -> None:
         beside = '{"disabledMcpServers": ["x"], "mcpServers": {"none of its": {}}}'
-        found = COPILOT.read('{"mcpServers": {"x": {"command": "x"}}}', [beside])
-        self.assertEqual((("x",), {"x"}), (found.names, found.off))
+        found = COPILOT.parse_table('{"mcpServers": {"x": {"command": "x"}}}', [beside])
+        self.assertEqual((("x",), {"x"}), (found.names, found.disabled))
 
     def test_opencode_lays_its_files_over_each_other(self) -> None:
         under = '{"mcp": {"a": {"type": "local", "command": ["x"]}, "b": {}}}'
-        found = OPENCODE.read('{"mcp": {"a": {"enabled": false}, "c": null}}', [under])
+        found = OPENCODE.parse_table('{"mcp": {"a": {"enabled": false}, "c": null}}', [under])
         self.assertEqual(("a", "b", "c"), found.names)
         self.assertEqual("x", found.servers["a"].command)
-        self.assertEqual({"a"}, found.off)
+        self.assertEqual({"a"}, found.disabled)
 
 
 class FaultTests(SynchronousTestCase):
@@ -199,9 +199,9 @@ class FaultTests(SynchronousTestCase):
             self.assertEqual(fault, self.fault(CLAUDE, text))
 
     def test_comments_where_the_cli_reads_them(self) -> None:
-        self.assertEqual((), GEMINI.read('// a\n{/* b */ "a": "//"}').names)
+        self.assertEqual((), GEMINI.parse_table('// a\n{/* b */ "a": "//"}').names)
         self.fault(GEMINI, '{"a": 1,}')
-        self.assertEqual((), OPENCODE.read('{"a": [1, /* c */ ], // d\n}').names)
+        self.assertEqual((), OPENCODE.parse_table('{"a": [1, /* c */ ], // d\n}').names)
         for text in ("{,}", '{"a": [,]}', '{"a": 1,,}', '{"a": 1} /* no end', '{"a":,}'):
             self.fault(OPENCODE, text)
 
@@ -229,7 +229,7 @@ class LayoutTests(SynchronousTestCase):
     """Additions look like what is there."""
 
     def added(self, dialect: Any, before: str, after: str) -> None:
-        server = McpServer(kind=TransportKind.STDIO, command="run")
+        server = McpServer(kind=McpTransportKind.STDIO, command="run")
         self.assertEqual(dedent(after), dialect.write(dedent(before), {"new": server}))
 
     def test_behind_the_last_and_its_comment(self) -> None:
@@ -264,7 +264,7 @@ class LayoutTests(SynchronousTestCase):
 
     def test_a_comma_that_is_there_is_enough(self) -> None:
         before = '{\n\t"mcp": {\n\t\t"old": {},\n\t}\n}'
-        after = OPENCODE.write(before, {"new": PLAIN})
+        after = OPENCODE.add_servers(before, {"new": PLAIN})
         self.assertTrue(
             after.startswith('{\n\t"mcp": {\n\t\t"old": {},\n\t\t"new": {\n\t\t\t"type"')
         )
@@ -272,9 +272,9 @@ class LayoutTests(SynchronousTestCase):
     def test_on_one_line(self) -> None:
         self.assertEqual(
             '{"a": 1, "mcpServers": {"o": {}, "new": {"command": "run", "args": []}}}',
-            GEMINI.write(
+            GEMINI.add_servers(
                 '{"a": 1, "mcpServers": {"o": {}}}',
-                {"new": McpServer(kind=TransportKind.STDIO, command="run")},
+                {"new": McpServer(kind=McpTransportKind.STDIO, command="run")},
             ),
         )
 
@@ -300,14 +300,14 @@ class LayoutTests(SynchronousTestCase):
 
     def test_no_table(self) -> None:
         before = '{\r\n  "b": 1\r\n}\r\n'
-        after = GEMINI.write(before, {"new": PLAIN})
+        after = GEMINI.add_servers(before, {"new": PLAIN})
         self.assertTrue(after.startswith('{\r\n  "b": 1,\r\n  "mcpServers": {\r\n    "new": {\r\n'))
         self.assertEqual(after.count("\n"), after.count("\r\n"))
 
     def test_a_blank_that_is_none_for_json(self) -> None:
         """At the end of a comment, where it belongs to the comment."""
         before = '{\n  "mcp": {\n    "old": {} // mine\u00a0\n  }\n}'
-        after = OPENCODE.write(before, {"new": PLAIN})
+        after = OPENCODE.add_servers(before, {"new": PLAIN})
         self.assertIn("// mine\u00a0\n", after)
 
     def test_toml_tables_go_to_the_end(self) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.unit.mcp.synccase import RUN, SyncCase
-from tservice.mcp import files
-from tservice.mcp.files import Busy, lock_folder, locked
-from tservice.mcp.sync import Target, remove_old_locks, write
+from tservice.mcp import locked_files
+from tservice.mcp.locked_files import FileLocked, find_lock_folder, hold_lock
+from tservice.mcp.survey import SyncTarget, remove_old_locks, write_target
 
 
 class LockTests(SyncCase):
@@ -33,7 +33,7 @@ class LockTests(SyncCase):
 
     def test_no_folder_is_made_for_what_is_not_written(self) -> None:
         codex = self.home / ".codex" / "config.toml"
-        with locked(codex, self.locks):
+        with hold_lock(codex, self.locks):
             self.assertFalse(codex.parent.exists())
 
     def test_lock_files_of_earlier_versions_go(self) -> None:
@@ -56,15 +56,15 @@ class LockTests(SyncCase):
         self.servers(self.gemini)
         other = self.home / "link.json"
         other.symlink_to(self.gemini)
-        with locked(self.gemini, self.locks):
-            with self.assertRaises(Busy), locked(other, self.locks):
+        with hold_lock(self.gemini, self.locks):
+            with self.assertRaises(FileLocked), hold_lock(other, self.locks):
                 pass
-            with locked(self.claude, self.locks):
+            with hold_lock(self.claude, self.locks):
                 pass
 
     def test_lock_whose_file_was_removed_meanwhile_is_none(self) -> None:
         self.servers(self.gemini)
-        take = files._take
+        take = locked_files._acquire_lock
 
         def after_another(descriptor: int) -> None:
             [path] = self.locks.iterdir()
@@ -72,12 +72,12 @@ class LockTests(SyncCase):
             take(descriptor)
 
         with (
-            patch.object(files, "_take", after_another),
-            self.assertRaises(Busy),
-            locked(self.gemini, self.locks),
+            patch.object(locked_files, "_acquire_lock", after_another),
+            self.assertRaises(FileLocked),
+            hold_lock(self.gemini, self.locks),
         ):
             pass
-        with locked(self.gemini, self.locks):
+        with hold_lock(self.gemini, self.locks):
             pass
 
     def test_lock_folder_is_the_user_s_alone(self) -> None:
@@ -94,22 +94,22 @@ class LockTests(SyncCase):
     def test_where_the_locks_are(self) -> None:
         """The same for all services of a user, whoever started them."""
         name = f"tservice-{os.getuid()}-locks"
-        self.assertEqual(self.home / name, lock_folder({"XDG_RUNTIME_DIR": str(self.home)}))
+        self.assertEqual(self.home / name, find_lock_folder({"XDG_RUNTIME_DIR": str(self.home)}))
         own = Path(f"/run/user/{os.getuid()}")
         usual = (own if own.is_dir() else Path("/tmp")) / name
         for other in ("", self.home.name, "/nowhere", str(self.put(self.home / "file", ""))):
-            self.assertEqual(usual, lock_folder({"XDG_RUNTIME_DIR": other}), other)
+            self.assertEqual(usual, find_lock_folder({"XDG_RUNTIME_DIR": other}), other)
 
     def test_one_writer_at_a_time(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini)
         found = self.look()
-        [target] = [target for target in found.targets if target.place.id == "gemini"]
+        [target] = [target for target in found.targets if target.location.id == "gemini"]
         before = self.gemini.read_bytes()
-        with locked(self.gemini, self.locks):
-            self.assertRaises(Busy, write, target, found.offer.servers, self.locks)
+        with hold_lock(self.gemini, self.locks):
+            self.assertRaises(FileLocked, write_target, target, found.offer.servers, self.locks)
         self.assertEqual(before, self.gemini.read_bytes())
-        self.assertEqual(("one",), write(target, found.offer.servers, self.locks).added)
+        self.assertEqual(("one",), write_target(target, found.offer.servers, self.locks).added)
 
     def test_writers_of_one_home_lose_nothing(self) -> None:
         """Four services, each with servers that only it knows of, and a file that all write."""
@@ -120,14 +120,14 @@ class LockTests(SyncCase):
             own = {f"{number}-{count}": RUN for count in range(5)}
             self.servers(self.home / str(number) / ".claude.json", **own)
             found = self.look()
-            [target] = [target for target in found.targets if target.place.id == "gemini"]
+            [target] = [target for target in found.targets if target.location.id == "gemini"]
             others.append((target, found.offer.servers))
 
-        def insist(target: Target, offer: Any) -> None:
+        def insist(target: SyncTarget, offer: Any) -> None:
             while True:
                 try:
-                    write(target, offer, self.locks)
-                except Busy:
+                    write_target(target, offer, self.locks)
+                except FileLocked:
                     continue
                 return
 

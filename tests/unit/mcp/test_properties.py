@@ -14,8 +14,8 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.unit.mcp.configs import OFFERS, documents, render
 from tservice.clis.interfaces import McpFormat
-from tservice.mcp.dialects.catalogue import DIALECTS, Dialect
-from tservice.mcp.model import McpServer, lacking
+from tservice.mcp.dialects.catalogue import DIALECTS, ConfigDialect
+from tservice.mcp.model import McpServer, find_missing
 
 pytestmark = pytest.mark.long
 
@@ -43,25 +43,29 @@ class PropertyTests(SynchronousTestCase):
     """The same for each dialect."""
 
     def check(
-        self, dialect: Dialect, data: dict[str, Any], offer: Mapping[str, McpServer], text: str
+        self,
+        dialect: ConfigDialect,
+        data: dict[str, Any],
+        offer: Mapping[str, McpServer],
+        text: str,
     ) -> None:
-        had = dialect.read(text)
+        had = dialect.parse_table(text)
         table = data.get(dialect.key, {})
         self.assertEqual(sorted(table), sorted(had.names))
-        lack = lacking(offer, had.names, dialect.says)
+        lack = find_missing(offer, had.names, dialect.can_express)
         self.assertEqual(set(), set(table) & set(lack.servers))
         self.assertEqual(
             set(offer), set(table) & set(offer) | set(lack.servers) | set(lack.skipped)
         )
         if not lack.servers:
             return
-        after = dialect.write(text, lack.servers)
+        after = dialect.add_servers(text, lack.servers)
         self.assertTrue(only_added(text, after), (text, after))
-        found = dialect.read(after)
+        found = dialect.parse_table(after)
         self.assertEqual((*had.names, *lack.servers), found.names)
         self.assertEqual({**had.servers, **lack.servers}, found.servers)
-        self.assertEqual(had.off, found.off)
-        self.assertEqual((), tuple(lacking(offer, found.names, dialect.says).servers))
+        self.assertEqual(had.disabled, found.disabled)
+        self.assertEqual((), tuple(find_missing(offer, found.names, dialect.can_express).servers))
 
     def run_on(self, name: McpFormat) -> None:
         dialect = DIALECTS[name]

@@ -23,7 +23,7 @@ from tservice.core.identity import Identity
 from tservice.http.operations import AccessRule
 from tservice.mcp import service
 from tservice.mcp.build import build_mcp
-from tservice.mcp.files import lock_folder, locked
+from tservice.mcp.locked_files import find_lock_folder, hold_lock
 from tservice.settings.model import read_settings
 
 ONE = {"mcpServers": {"one": {"command": "run", "env": {"KEY": "s3cr3t"}}}}
@@ -125,7 +125,7 @@ class RouteTests(RouteCase):
         """The files are not those that their agents read."""
         caller = Identity(username="ann", admin=True, os_user="ann")
         mcp = self.mcp.service
-        for ask in (mcp.preview, lambda who: mcp.sync(who, still)):
+        for ask in (mcp.preview_sync, lambda who: mcp.run_sync(who, still)):
             error = self.failureResultOf(Deferred.fromCoroutine(ask(caller)), ServiceError).value
             self.assertEqual(403, error.status)
             own = evolve(caller, os_user=None)
@@ -135,10 +135,10 @@ class RouteTests(RouteCase):
 class LateTests(RouteCase):
     def test_whose_right_ended_while_files_were_read_has_none_written(self) -> None:
         admin = Identity(username="admin", admin=True)
-        asked = Deferred.fromCoroutine(self.mcp.service.sync(admin, denied))
+        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, denied))
         self.assertEqual(403, self.failureResultOf(asked, ServiceError).value.status)
         self.assertEqual("{}", self.gemini.read_text())
-        asked = Deferred.fromCoroutine(self.mcp.service.sync(admin, still))
+        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, still))
         self.successResultOf(asked)
         self.assertIn("one", self.gemini.read_text())
 
@@ -192,7 +192,7 @@ class TimeTests(RouteCase):
         self.assertTrue(self.written())
 
     def test_another_service_is_waited_for(self) -> None:
-        with locked(self.gemini, lock_folder(self.environ)):
+        with hold_lock(self.gemini, find_lock_folder(self.environ)):
             asked = self.post()
             self.ground.reactor.advance(service.LOCK_PAUSE * 3)
             self.assertEqual(b"", asked.value())
@@ -201,7 +201,7 @@ class TimeTests(RouteCase):
         self.assertTrue(self.written())
 
     def test_but_not_for_ever(self) -> None:
-        with locked(self.gemini, lock_folder(self.environ)):
+        with hold_lock(self.gemini, find_lock_folder(self.environ)):
             asked = self.post()
             self.ground.reactor.pump([service.LOCK_PAUSE] * service.LOCK_TRIES)
         [found] = [t for t in parse(asked.value()).data["targets"] if t["id"] == "gemini"]
@@ -211,7 +211,7 @@ class TimeTests(RouteCase):
         )
 
     def test_the_unexpected_is_a_500_and_not_the_end(self) -> None:
-        with patch.object(service, "look", lambda places: 1 // 0):
+        with patch.object(service, "survey_files", lambda places: 1 // 0):
             self.assertEqual(500, self.api.get(PATH).error[0])
             self.assertEqual(500, self.api.request("POST", PATH).error[0])
         self.assertEqual(2, len(self.flushLoggedErrors(ZeroDivisionError)))

@@ -10,26 +10,26 @@ from typing import Any
 from attrs import field, frozen
 
 from tservice.clis.interfaces import McpFormat
-from tservice.mcp.dialects import entries, jsoninsert, jsontext, tomltext
-from tservice.mcp.dialects.faults import DialectError
-from tservice.mcp.model import SERVER_LIMIT, McpServer, ServerTable, TransportKind
+from tservice.mcp.dialects import json_insertion, json_parsing, server_entries, toml_text
+from tservice.mcp.dialects.errors import DialectError
+from tservice.mcp.model import SERVER_LIMIT, McpServer, McpTransportKind, ServerTable
 
 Document = Mapping[str, Any]
-JSON = jsontext.Syntax()
-WITH_COMMENTS = jsontext.Syntax(comments=True)
-RELAXED = jsontext.Syntax(comments=True, trailing=True)
+JSON = json_parsing.JsonSyntax()
+WITH_COMMENTS = json_parsing.JsonSyntax(comments=True)
+RELAXED = json_parsing.JsonSyntax(comments=True, trailing=True)
 
 
-def _none(document: Document) -> Sequence[object]:
+def _no_names(document: Document) -> Sequence[object]:
     return ()
 
 
-def _always_on(entry: Document) -> bool:
+def _is_never_disabled(entry: Document) -> bool:
     return False
 
 
 @frozen(kw_only=True)
-class Dialect:
+class ConfigDialect:
     """Format of a CLI's configuration file, which it reads and extends as text.
 
     @ivar key: key of the table of servers.
@@ -46,22 +46,24 @@ class Dialect:
     """
 
     key: str = "mcpServers"
-    syntax: jsontext.Syntax | None = JSON
+    syntax: json_parsing.JsonSyntax | None = JSON
     decode: Callable[[Document], McpServer | None]
     encode: Callable[[McpServer], dict[str, Any]]
-    mute: frozenset[TransportKind] = field(default=frozenset())
-    says_cwd: bool = False
-    is_off: Callable[[Document], bool] = _always_on
-    off: Callable[[Document], Sequence[object]] = _none
-    beside: tuple[str, ...] = ()
+    unsupported_kinds: frozenset[McpTransportKind] = field(default=frozenset())
+    supports_cwd: bool = False
+    is_disabled: Callable[[Document], bool] = _is_never_disabled
+    disabled_names: Callable[[Document], Sequence[object]] = _no_names
+    companion_files: tuple[str, ...] = ()
     layered: bool = False
     preferred: str | None = None
 
-    def says(self, server: McpServer) -> bool:
+    def can_express(self, server: McpServer) -> bool:
         """Return true if it can express C{server}."""
-        return server.kind not in self.mute and (server.cwd is None or self.says_cwd)
+        return server.kind not in self.unsupported_kinds and (
+            server.cwd is None or self.supports_cwd
+        )
 
-    def read(self, text: str, beside: Sequence[str] = ()) -> ServerTable:
+    def parse_table(self, text: str, companions: Sequence[str] = ()) -> ServerTable:
         """Return the servers of a file.
 
         @param beside: texts of the existing companion files, in order.
@@ -69,11 +71,11 @@ class Dialect:
         """
         found: dict[str, Any] = {}
         off: set[str] = set()
-        for one in (*beside, text):
-            document = self._load(one)
+        for one in (*companions, text):
+            document = self._parse_document(one)
             if self.layered or one is text:
-                merge(found, document.get(self.key, {}))
-            off.update(name for name in self.off(document) if isinstance(name, str))
+                merge_objects(found, document.get(self.key, {}))
+            off.update(name for name in self.disabled_names(document) if isinstance(name, str))
         if len(found) > SERVER_LIMIT:
             raise DialectError(f"{self.key} has more than {SERVER_LIMIT} servers")
         servers: dict[str, McpServer] = {}
@@ -81,48 +83,48 @@ class Dialect:
             server = self.decode(entry) if isinstance(entry, dict) else None
             if server is not None:
                 servers[name] = server
-                if self.is_off(entry):
+                if self.is_disabled(entry):
                     off.add(name)
-        return ServerTable(names=tuple(found), servers=servers, off=frozenset(off))
+        return ServerTable(names=tuple(found), servers=servers, disabled=frozenset(off))
 
-    def write(self, text: str | None, servers: Mapping[str, McpServer]) -> str:
+    def add_servers(self, text: str | None, servers: Mapping[str, McpServer]) -> str:
         """Return C{text} with C{servers} added; all other bytes are kept.
 
         The result is parsed again by a different parser than the one that added to it, and
         compared.
 
         @param text: C{None}: there is no file.
-        @param servers: servers that are not in the file, and that it can express by L{says}.
+        @param servers: servers that are not in the file, and that it can express by L{can_express}.
         @raise DialectError: they cannot be added safely.
         """
-        before = self.empty if text is None else text
-        old = self._load(before)
+        before = self.empty_text if text is None else text
+        old = self._parse_document(before)
         added = {name: self.encode(server) for name, server in servers.items()}
         if self.syntax is None:
-            after = tomltext.insert(before, self.key, added)
+            after = toml_text.insert_entries(before, self.key, added)
         else:
-            after = jsoninsert.insert(before, self.key, added)
-        self._compare(old, self._load(after), added)
+            after = json_insertion.insert_entries(before, self.key, added)
+        self._check_result(old, self._parse_document(after), added)
         if {name: self.decode(entry) for name, entry in added.items()} != dict(servers):
             raise DialectError("a server would be changed by the format")
         return after
 
     @property
-    def empty(self) -> str:
+    def empty_text(self) -> str:
         """Text that represents a missing file."""
         return "" if self.syntax is None else "{}\n"
 
-    def _load(self, text: str) -> dict[str, Any]:
+    def _parse_document(self, text: str) -> dict[str, Any]:
         if self.syntax is None:
-            document = tomltext.load(text)
+            document = toml_text.parse_document(text)
             if not isinstance(document.get(self.key, {}), dict):
                 raise DialectError(f"{self.key} is not a table")
             return document
-        document = self.syntax.load(text)
-        jsoninsert.find(text, self.key)
+        document = self.syntax.parse_object(text)
+        json_insertion.find_object(text, self.key)
         return document
 
-    def _compare(self, old: Document, new: dict[str, Any], added: Mapping[str, Any]) -> None:
+    def _check_result(self, old: Document, new: dict[str, Any], added: Mapping[str, Any]) -> None:
         """Check that C{new} is C{old} with C{added}: the same values, of the same types,
         in order.
         """
@@ -135,63 +137,65 @@ class Dialect:
             raise DialectError("the addition would change other contents")
 
 
-def merge(under: dict[str, Any], over: Mapping[str, Any]) -> None:
+def merge_objects(under: dict[str, Any], over: Mapping[str, Any]) -> None:
     """Merge C{over} into C{under}, object by object."""
     for name, value in over.items():
         below = under.get(name)
         if isinstance(below, dict) and isinstance(value, dict):
-            merge(below, value)
+            merge_objects(below, value)
         else:
             under[name] = value
 
 
-def _names(value: object) -> Sequence[object]:
+def _list_or_empty(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()
 
 
-def _gemini_off(document: Document) -> Sequence[object]:
+def _gemini_disabled(document: Document) -> Sequence[object]:
     mcp = document.get("mcp")
-    return _names(mcp.get("excluded")) if isinstance(mcp, dict) else ()
+    return _list_or_empty(mcp.get("excluded")) if isinstance(mcp, dict) else ()
 
 
-DIALECTS: Mapping[McpFormat, Dialect] = {
-    McpFormat.CLAUDE: Dialect(decode=entries.read_claude, encode=entries.write_claude),
-    McpFormat.GEMINI: Dialect(
+DIALECTS: Mapping[McpFormat, ConfigDialect] = {
+    McpFormat.CLAUDE: ConfigDialect(
+        decode=server_entries.read_claude, encode=server_entries.write_claude
+    ),
+    McpFormat.GEMINI: ConfigDialect(
         syntax=WITH_COMMENTS,
-        decode=entries.read_gemini,
-        encode=entries.write_gemini,
-        says_cwd=True,
-        off=_gemini_off,
+        decode=server_entries.read_gemini,
+        encode=server_entries.write_gemini,
+        supports_cwd=True,
+        disabled_names=_gemini_disabled,
     ),
-    McpFormat.ANTIGRAVITY: Dialect(
-        decode=entries.read_antigravity,
-        encode=entries.write_antigravity,
-        mute=frozenset({TransportKind.SSE}),
-        is_off=lambda entry: entry.get("disabled") is True,
+    McpFormat.ANTIGRAVITY: ConfigDialect(
+        decode=server_entries.read_antigravity,
+        encode=server_entries.write_antigravity,
+        unsupported_kinds=frozenset({McpTransportKind.SSE}),
+        is_disabled=lambda entry: entry.get("disabled") is True,
     ),
-    McpFormat.OPENCODE: Dialect(
+    McpFormat.OPENCODE: ConfigDialect(
         key="mcp",
         syntax=RELAXED,
-        decode=entries.read_opencode,
-        encode=entries.write_opencode,
-        mute=frozenset({TransportKind.SSE}),
-        is_off=lambda entry: entry.get("enabled") is False,
-        beside=("config.json", "opencode.json"),
+        decode=server_entries.read_opencode,
+        encode=server_entries.write_opencode,
+        unsupported_kinds=frozenset({McpTransportKind.SSE}),
+        is_disabled=lambda entry: entry.get("enabled") is False,
+        companion_files=("config.json", "opencode.json"),
         layered=True,
         preferred="opencode.jsonc",
     ),
-    McpFormat.CODEX: Dialect(
+    McpFormat.CODEX: ConfigDialect(
         key="mcp_servers",
         syntax=None,
-        decode=entries.read_codex,
-        encode=entries.write_codex,
-        mute=frozenset({TransportKind.SSE}),
-        is_off=lambda entry: entry.get("enabled") is False,
+        decode=server_entries.read_codex,
+        encode=server_entries.write_codex,
+        unsupported_kinds=frozenset({McpTransportKind.SSE}),
+        is_disabled=lambda entry: entry.get("enabled") is False,
     ),
-    McpFormat.COPILOT: Dialect(
-        decode=entries.read_copilot,
-        encode=entries.write_copilot,
-        off=lambda document: _names(document.get("disabledMcpServers")),
-        beside=("settings.json",),
+    McpFormat.COPILOT: ConfigDialect(
+        decode=server_entries.read_copilot,
+        encode=server_entries.write_copilot,
+        disabled_names=lambda document: _list_or_empty(document.get("disabledMcpServers")),
+        companion_files=("settings.json",),
     ),
 }

@@ -10,18 +10,18 @@ from attrs import evolve, frozen
 from twisted.logger import Logger
 
 from tservice.core.files import FileError, UnparsableFile
-from tservice.mcp import files
-from tservice.mcp.dialects.catalogue import DIALECTS, Dialect
-from tservice.mcp.dialects.faults import DialectError
-from tservice.mcp.discovery import McpFile
+from tservice.mcp import locked_files
+from tservice.mcp.config_files import McpConfigLocation
+from tservice.mcp.dialects.catalogue import DIALECTS, ConfigDialect
+from tservice.mcp.dialects.errors import DialectError
 from tservice.mcp.model import (
-    Lack,
     McpServer,
+    MissingServers,
     ServerTable,
     SharedServers,
     TargetStatus,
-    gather,
-    lacking,
+    collect_shared,
+    find_missing,
 )
 
 _log = Logger()
@@ -31,14 +31,14 @@ TRIES = 5
 
 
 @frozen(kw_only=True)
-class Target:
+class SyncTarget:
     """Configuration file with its state.
 
     @ivar path: the file in use, existing or not.
     @ivar table: its servers; C{None} unless the status is L{TargetStatus.OK}.
     """
 
-    place: McpFile
+    location: McpConfigLocation
     status: TargetStatus
     path: Path | None = None
     error: str | None = None
@@ -47,31 +47,31 @@ class Target:
     skipped: tuple[str, ...] = ()
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> ConfigDialect:
         """Dialect that reads and writes the file."""
-        return DIALECTS[self.place.format]
+        return DIALECTS[self.location.format]
 
 
 @frozen(kw_only=True)
-class Survey:
+class SyncSurvey:
     """State of all files.
 
     @ivar targets: the files with the servers that each would get.
     """
 
-    targets: tuple[Target, ...]
+    targets: tuple[SyncTarget, ...]
     offer: SharedServers
 
 
-def look(places: Iterable[McpFile]) -> Survey:
+def survey_files(places: Iterable[McpConfigLocation]) -> SyncSurvey:
     """Read every file once, and compute the servers to add; nothing is written."""
-    targets = [_find(place) for place in _apart(places)]
-    offer = gather(target.table for target in targets if target.table is not None)
-    planned = tuple(_plan(target, offer.servers) for target in targets)
-    return Survey(targets=planned, offer=offer)
+    targets = [_inspect_location(place) for place in _deduplicate_files(places)]
+    offer = collect_shared(target.table for target in targets if target.table is not None)
+    planned = tuple(_plan_target(target, offer.servers) for target in targets)
+    return SyncSurvey(targets=planned, offer=offer)
 
 
-def write(target: Target, offer: Mapping[str, McpServer], locks: Path) -> Target:
+def write_target(target: SyncTarget, offer: Mapping[str, McpServer], locks: Path) -> SyncTarget:
     """Add the servers that the file lacks now, and return the result.
 
     @param target: a target that gets servers.
@@ -82,101 +82,103 @@ def write(target: Target, offer: Mapping[str, McpServer], locks: Path) -> Target
     if path is None:
         return target
     try:
-        with files.locked(path, locks):
+        with locked_files.hold_lock(path, locks):
             for _ in range(TRIES):
                 try:
-                    return _write(target, path, offer)
-                except files.FileChanged:
+                    return _write_missing(target, path, offer)
+                except locked_files.FileChangedSinceRead:
                     continue
-        return _fault(target, TargetStatus.FAILED, "is being changed by another program")
+        return _with_error(target, TargetStatus.FAILED, "is being changed by another program")
     except (DialectError, FileError, OSError) as error:
-        return _judge(target, error)
+        return _classify_error(target, error)
 
 
-def remove_old_locks(targets: Iterable[Target]) -> None:
+def remove_old_locks(targets: Iterable[SyncTarget]) -> None:
     """Remove the lock files that earlier versions left next to the files."""
     for target in targets:
         if target.path is None:
             continue
         try:
-            files.remove_old_lock(target.path)
+            locked_files.remove_old_lock(target.path)
         except OSError as error:
             _log.warn(
                 "cannot remove the old lock file of {path}: {error}", path=target.path, error=error
             )
 
 
-def _write(target: Target, path: Path, offer: Mapping[str, McpServer]) -> Target:
-    text, table = _read(target.dialect, path)
-    lack = lacking(offer, table.names, target.dialect.says)
+def _write_missing(target: SyncTarget, path: Path, offer: Mapping[str, McpServer]) -> SyncTarget:
+    text, table = _read_table(target.dialect, path)
+    lack = find_missing(offer, table.names, target.dialect.can_express)
     if lack.servers:
-        after = target.dialect.write(text, lack.servers)
-        private = any(server.private for server in lack.servers.values())
-        files.replace(path, text, after, private=private)
-    return _given(evolve(target, table=table), lack)
+        after = target.dialect.add_servers(text, lack.servers)
+        private = any(server.needs_private_file for server in lack.servers.values())
+        locked_files.replace_config(path, text, after, private=private)
+    return _with_result(evolve(target, table=table), lack)
 
 
-def _find(place: McpFile) -> Target:
+def _inspect_location(place: McpConfigLocation) -> SyncTarget:
     if place.path is None:
-        return Target(place=place, status=TargetStatus.SKIPPED)
-    path = _file(place.path, DIALECTS[place.format])
-    target = Target(place=place, path=path, status=TargetStatus.OK)
+        return SyncTarget(location=place, status=TargetStatus.SKIPPED)
+    path = _choose_file(place.path, DIALECTS[place.format])
+    target = SyncTarget(location=place, path=path, status=TargetStatus.OK)
     try:
-        text, table = _read(target.dialect, path)
+        text, table = _read_table(target.dialect, path)
     except (DialectError, FileError, OSError) as error:
-        return _judge(target, error)
+        return _classify_error(target, error)
     if text is None and not place.installed:
         return evolve(target, status=TargetStatus.ABSENT)
     return evolve(target, table=table)
 
 
-def _plan(target: Target, offer: Mapping[str, McpServer]) -> Target:
+def _plan_target(target: SyncTarget, offer: Mapping[str, McpServer]) -> SyncTarget:
     if target.table is None or target.path is None:
         return target
-    lack = lacking(offer, target.table.names, target.dialect.says)
+    lack = find_missing(offer, target.table.names, target.dialect.can_express)
     if lack.servers:
         try:
             # Report write errors in the preview already.
-            target.dialect.write(files.read(target.path), lack.servers)
+            target.dialect.add_servers(locked_files.read_config(target.path), lack.servers)
         except (DialectError, FileError, OSError) as error:
-            return _judge(target, error)
-    return _given(target, lack)
+            return _classify_error(target, error)
+    return _with_result(target, lack)
 
 
-def _given(target: Target, lack: Lack) -> Target:
+def _with_result(target: SyncTarget, lack: MissingServers) -> SyncTarget:
     return evolve(target, added=tuple(lack.servers), skipped=lack.skipped)
 
 
-def _judge(target: Target, error: Exception) -> Target:
+def _classify_error(target: SyncTarget, error: Exception) -> SyncTarget:
     """Return the target with the status of an error; the text contains nothing of the file."""
     if isinstance(error, OSError):
-        return _fault(target, TargetStatus.FAILED, error.strerror or "cannot be read or written")
+        return _with_error(
+            target, TargetStatus.FAILED, error.strerror or "cannot be read or written"
+        )
     unreadable = isinstance(error, DialectError | UnparsableFile)
-    return _fault(
+    return _with_error(
         target, TargetStatus.UNREADABLE if unreadable else TargetStatus.FAILED, str(error)
     )
 
 
-def _fault(target: Target, status: TargetStatus, error: str) -> Target:
+def _with_error(target: SyncTarget, status: TargetStatus, error: str) -> SyncTarget:
     return evolve(target, status=status, error=error, added=(), skipped=())
 
 
-def _read(dialect: Dialect, path: Path) -> tuple[str | None, ServerTable]:
+def _read_table(dialect: ConfigDialect, path: Path) -> tuple[str | None, ServerTable]:
     """Return the file's text, and the servers of the file and its companion files."""
-    text = files.read(path)
+    text = locked_files.read_config(path)
     beside = []
-    for name in dialect.beside:
+    for name in dialect.companion_files:
         try:
-            other = files.read(path.with_name(name)) if name != path.name else None
+            other = locked_files.read_config(path.with_name(name)) if name != path.name else None
             if other is not None:
-                dialect.read(other)
+                dialect.parse_table(other)
                 beside.append(other)
         except DialectError as error:
             raise DialectError(f"{name} in the same folder: {error}") from None
-    return text, dialect.read(dialect.empty if text is None else text, beside)
+    return text, dialect.parse_table(dialect.empty_text if text is None else text, beside)
 
 
-def _file(path: Path, dialect: Dialect) -> Path:
+def _choose_file(path: Path, dialect: ConfigDialect) -> Path:
     """Return the file in use where there may be either of two."""
     if dialect.preferred is not None:
         other = path.with_name(dialect.preferred)
@@ -185,11 +187,11 @@ def _file(path: Path, dialect: Dialect) -> Path:
     return path
 
 
-def _apart(places: Iterable[McpFile]) -> Sequence[McpFile]:
+def _deduplicate_files(places: Iterable[McpConfigLocation]) -> Sequence[McpConfigLocation]:
     """Return each file once, for the first CLI that names it; it is installed if any of
     them is.
     """
-    found: dict[object, McpFile] = {}
+    found: dict[object, McpConfigLocation] = {}
     for place in places:
         key: object = place.id if place.path is None else os.path.realpath(place.path)
         first = found.setdefault(key, place)

@@ -12,12 +12,12 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AbstractTable, InlineTable
 
 from tservice.core.value_limits import parse_toml
-from tservice.mcp.dialects.faults import DialectError
+from tservice.mcp.dialects.errors import DialectError
 
 _PLACE = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")
 
 
-def load(text: str) -> dict[str, Any]:
+def parse_document(text: str) -> dict[str, Any]:
     """Return the document.
 
     @raise DialectError: the text is invalid.
@@ -35,7 +35,7 @@ def load(text: str) -> dict[str, Any]:
         raise DialectError("not valid TOML") from None
 
 
-def insert(text: str, key: str, entries: Mapping[str, Any]) -> str:
+def insert_entries(text: str, key: str, entries: Mapping[str, Any]) -> str:
     """Return C{text} with C{entries} in the table C{key}; other text is kept.
 
     They are appended to the text as tables with headers. An inline table cannot be extended from
@@ -46,39 +46,39 @@ def insert(text: str, key: str, entries: Mapping[str, Any]) -> str:
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
-    added = text + gap + _tables(key, entries).replace("\n", newline)
+    added = text + gap + _format_tables(key, entries).replace("\n", newline)
     try:
-        load(added)
+        parse_document(added)
     except DialectError:
-        return _into_braces(text, key, entries)
+        return _insert_inline(text, key, entries)
     return added
 
 
-def _tables(key: str, entries: Mapping[str, Any]) -> str:
+def _format_tables(key: str, entries: Mapping[str, Any]) -> str:
     """Return C{[key.name]} tables for all entries."""
     servers = tomlkit.table(is_super_table=True)
     for name, entry in entries.items():
-        servers.append(name, _filled(tomlkit.table(), entry))
+        servers.append(name, _fill_table(tomlkit.table(), entry))
     document = tomlkit.document()
     document.append(key, servers)
     return tomlkit.dumps(document)
 
 
-def _into_braces(text: str, key: str, entries: Mapping[str, Any]) -> str:
+def _insert_inline(text: str, key: str, entries: Mapping[str, Any]) -> str:
     try:
         document = tomlkit.parse(text)
         table = document.get(key)
         if not isinstance(table, InlineTable):
             raise DialectError(f"{key} cannot be extended")
         for name, entry in entries.items():
-            table.append(name, _filled(tomlkit.inline_table(), entry))
+            table.append(name, _fill_table(tomlkit.inline_table(), entry))
     except TOMLKitError:
         raise DialectError(f"{key} cannot be extended") from None
     return tomlkit.dumps(document)
 
 
-def _filled(table: AbstractTable, entry: Mapping[str, Any]) -> AbstractTable:
+def _fill_table(table: AbstractTable, entry: Mapping[str, Any]) -> AbstractTable:
     for name, value in entry.items():
         inner = tomlkit.inline_table() if isinstance(table, InlineTable) else tomlkit.table()
-        table.append(name, _filled(inner, value) if isinstance(value, Mapping) else value)
+        table.append(name, _fill_table(inner, value) if isinstance(value, Mapping) else value)
     return table

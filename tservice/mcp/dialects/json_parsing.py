@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from attrs import frozen
 
-from tservice.mcp.dialects.faults import DialectError
+from tservice.mcp.dialects.errors import DialectError
 
 STRING = r'"(?:[^"\\]++|\\.)*+"'
 COMMENT = r"//[^\r\n]*|/\*.*?\*/"
@@ -22,18 +22,18 @@ _COMMAS = re.compile(rf"{STRING}|(,)(?=\s*[}}\]])|\".*", re.DOTALL)
 
 
 @frozen(kw_only=True)
-class Syntax:
+class JsonSyntax:
     """Extensions of JSON that a CLI's own parser accepts."""
 
     comments: bool = False
     trailing: bool = False
 
-    def load(self, text: str) -> dict[str, Any]:
+    def parse_object(self, text: str) -> dict[str, Any]:
         """Return the object in C{text}.
 
         @raise DialectError: the text is no object.
         """
-        plain = _COMMENTS.sub(_blank, text) if self.comments else text
+        plain = _COMMENTS.sub(_blank_comment, text) if self.comments else text
         plain = _COMMAS.sub(_blank_comma, plain) if self.trailing else plain
         try:
             data = json.loads(plain, parse_constant=_refuse_constant)
@@ -47,7 +47,7 @@ class Syntax:
         return data
 
 
-def _blank(match: re.Match[str]) -> str:
+def _blank_comment(match: re.Match[str]) -> str:
     """Return spaces for a comment with its line ends kept, so that positions stay the same."""
     return match.group() if match.group(1) is None else re.sub(r"[^\r\n]", " ", match.group())
 

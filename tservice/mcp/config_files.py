@@ -30,7 +30,7 @@ COPILOT = CliEntry.model_validate(
 
 
 @frozen(kw_only=True)
-class McpFile:
+class McpConfigLocation:
     """Configuration file of one CLI, or a file shared by several.
 
     @ivar path: absolute; C{None} if the CLI's own variable makes it relative, as its meaning
@@ -46,23 +46,23 @@ class McpFile:
     installed: bool
 
 
-def places(
+def find_config_files(
     entries: Iterable[CliEntry],
     home: Path,
     environ: Mapping[str, str],
     installed: Callable[[CliEntry], bool],
-) -> tuple[McpFile, ...]:
+) -> tuple[McpConfigLocation, ...]:
     """Return the files of the enabled CLIs that declare one, in the order of C{entries}, then
     Copilot CLI.
     """
-    found: list[McpFile] = []
+    found: list[McpConfigLocation] = []
     for entry in (*entries, COPILOT):
         config = entry.capabilities.mcp_config
         if not entry.enabled or config is None:
             continue
-        stated = _stated(config, home, environ)
+        stated = _configured_path(config, home, environ)
         found.append(
-            McpFile(
+            McpConfigLocation(
                 id=entry.id,
                 label=entry.label,
                 format=config.format,
@@ -74,7 +74,7 @@ def places(
     return tuple(found)
 
 
-def unsupported(
+def find_unsupported(
     entries: Iterable[CliEntry], installed: Callable[[CliEntry], bool]
 ) -> tuple[str, ...]:
     """Return the labels of the enabled and installed agents that declare no file."""
@@ -88,7 +88,7 @@ def unsupported(
     )
 
 
-def _stated(config: McpConfigFile, home: Path, environ: Mapping[str, str]) -> str:
+def _configured_path(config: McpConfigFile, home: Path, environ: Mapping[str, str]) -> str:
     """Return the path of the file; a relative path is kept."""
     if config.relocation is not None:
         folder = environ.get(config.relocation.env_var, "")

@@ -35,15 +35,15 @@ interpreter.
 FOLDER_MODE = 0o700
 
 
-class Busy(Exception):
+class FileLocked(Exception):
     """Another service is writing this file."""
 
 
-class FileChanged(Exception):
+class FileChangedSinceRead(Exception):
     """The file was changed after it was read."""
 
 
-def read(path: Path) -> str | None:
+def read_config(path: Path) -> str | None:
     """Return the text of the file, following symbolic links; C{None} if it does not exist.
 
     @raise FileError: no regular file, too large, not UTF-8, or a dangling link.
@@ -60,7 +60,7 @@ def read(path: Path) -> str | None:
     return text
 
 
-def lock_folder(environ: Mapping[str, str]) -> Path:
+def find_lock_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder for locks, the same for all services of this user.
 
     @param environ: contains the user's runtime folder, or not, for example after C{su}.
@@ -72,25 +72,25 @@ def lock_folder(environ: Mapping[str, str]) -> Path:
 
 
 @contextmanager
-def locked(path: Path, locks: Path) -> Iterator[None]:
+def hold_lock(path: Path, locks: Path) -> Iterator[None]:
     """Keep other services of this user from writing the file.
 
     The lock is a kernel lock on a file in C{locks} that is named after the path, links resolved.
     The lock file is removed while it is locked, so that a process which opened it earlier gets
-    C{Busy}.
+    C{FileLocked}.
 
     @param locks: folder of this user, which is created with mode 0700.
     @raise Busy: another process holds it.
     @raise OSError: C{locks} cannot be created, or belongs to another user.
     """
-    _prepare_locks(locks)
+    _prepare_lock_folder(locks)
     name = locks / f"{hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()}.lock"
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(name, flags, PRIVATE)
     try:
-        _take(descriptor)
-        if not _is_at(name, descriptor):
-            raise Busy
+        _acquire_lock(descriptor)
+        if not _is_same_file(name, descriptor):
+            raise FileLocked
         try:
             yield
         finally:
@@ -115,29 +115,29 @@ def remove_old_lock(path: Path) -> None:
         found = os.fstat(descriptor)
         if found.st_size or found.st_uid != os.geteuid() or not stat.S_ISREG(found.st_mode):
             return
-        _take(descriptor)
+        _acquire_lock(descriptor)
         beside.unlink()
-    except Busy:
+    except FileLocked:
         return
     finally:
         os.close(descriptor)
 
 
-def _take(descriptor: int) -> None:
+def _acquire_lock(descriptor: int) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Busy from None
+        raise FileLocked from None
 
 
-def _is_at(path: Path, descriptor: int) -> bool:
+def _is_same_file(path: Path, descriptor: int) -> bool:
     try:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False
 
 
-def _prepare_locks(folder: Path) -> None:
+def _prepare_lock_folder(folder: Path) -> None:
     folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
     if not _is_own_folder(folder, os.getuid()) or stat.S_IMODE(folder.lstat().st_mode) & 0o077:
         raise PermissionError(errno.EPERM, f"{folder} is accessible to another user", str(folder))
@@ -157,22 +157,22 @@ def _make_folder(folder: Path) -> None:
             one.mkdir(mode=FOLDER_MODE, exist_ok=True)
 
 
-def replace(path: Path, before: str | None, after: str, *, private: bool) -> None:
+def replace_config(path: Path, before: str | None, after: str, *, private: bool) -> None:
     """Replace C{before} by C{after}, and save C{before} to C{<file>.service-bak}.
 
     The file's folder is created with mode 0700 if missing.  The mode is kept, except that
     C{private} makes it 0600; a new file always has that mode.  A symbolic link is kept: its target
     is replaced.
 
-    @param before: as returned by L{read}.
-    @raise FileChanged: the file has other contents; nothing is written.
-    @raise FileError: as L{read}, or the file belongs to another user.
+    @param before: as returned by L{read_config}.
+    @raise FileChangedSinceRead: the file has other contents; nothing is written.
+    @raise FileError: as L{read_config}, or the file belongs to another user.
     @raise OSError: it cannot be written; the file is unchanged.
     """
     _make_folder(path.parent)
     target = path.resolve()
-    _check_ways(path, target)
-    mode = PRIVATE if before is None else _mode(target)
+    _check_ancestors(path, target)
+    mode = PRIVATE if before is None else _get_mode(target)
     if before is not None:
         write_private(path.with_name(f"{path.name}.service-bak"), before)
     with replace_atomically(target) as temporary:
@@ -181,11 +181,11 @@ def replace(path: Path, before: str | None, after: str, *, private: bool) -> Non
         temporary.chmod(PRIVATE if private else mode)
         sync_path(temporary)
         # Check the replaced file, as the path may lead to another one now.
-        if path.resolve() != target or read(target) != before:
-            raise FileChanged
+        if path.resolve() != target or read_config(target) != before:
+            raise FileChangedSinceRead
 
 
-def _check_ways(*paths: Path) -> None:
+def _check_ancestors(*paths: Path) -> None:
     """Check that no other user can change the targets of C{paths}: root and this user own all
     folders.
 
@@ -200,7 +200,7 @@ def _check_ways(*paths: Path) -> None:
             )
 
 
-def _mode(target: Path) -> int:
+def _get_mode(target: Path) -> int:
     found = target.stat()
     if found.st_uid != os.geteuid():
         # A replacement would belong to this user, and the owner would lose access.

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tservice.mcp.model import McpServer, TransportKind
+from tservice.mcp.model import McpServer, McpTransportKind
 
 Entry = Mapping[str, Any]
 
-WEB = {"http": TransportKind.HTTP, "streamable-http": TransportKind.HTTP, "sse": TransportKind.SSE}
+WEB = {
+    "http": McpTransportKind.HTTP,
+    "streamable-http": McpTransportKind.HTTP,
+    "sse": McpTransportKind.SSE,
+}
 """Transport kinds by the C{type} of a server at a URL."""
 
 
 def read_claude(entry: Entry) -> McpServer | None:
     """Parse an entry by its C{type}; without one it is a command."""
     kind = entry.get("type", "stdio")
-    return _command(entry) if kind == "stdio" else _web(entry, kind)
+    return _parse_command(entry) if kind == "stdio" else _parse_web(entry, kind)
 
 
 def write_claude(server: McpServer) -> dict[str, Any]:
     """Format an entry with every field, as C{claude mcp add} does."""
-    if server.kind is TransportKind.STDIO:
+    if server.kind is McpTransportKind.STDIO:
         words = {"command": server.command, "args": [*server.args], "env": dict(server.env)}
         return {"type": "stdio", **words}
     return {"type": server.kind.value, "url": server.url, "headers": dict(server.headers)}
@@ -30,69 +34,69 @@ def write_claude(server: McpServer) -> dict[str, Any]:
 def read_gemini(entry: Entry) -> McpServer | None:
     """Parse an entry by its address: C{httpUrl} wins over C{url}, which means HTTP by default."""
     if "command" in entry:
-        return None if "url" in entry or "httpUrl" in entry else _command(entry)
+        return None if "url" in entry or "httpUrl" in entry else _parse_command(entry)
     if "httpUrl" in entry:
-        return _web(entry, "http", "httpUrl")
-    return _web(entry, entry.get("type", "http"))
+        return _parse_web(entry, "http", "httpUrl")
+    return _parse_web(entry, entry.get("type", "http"))
 
 
 def write_gemini(server: McpServer) -> dict[str, Any]:
     """Format an entry with the fields that have values."""
-    if server.kind is TransportKind.STDIO:
+    if server.kind is McpTransportKind.STDIO:
         folder = {} if server.cwd is None else {"cwd": server.cwd}
-        return {**_words(server), **folder}
-    return {"url": server.url, "type": server.kind.value, **_headers(server)}
+        return {**_command_fields(server), **folder}
+    return {"url": server.url, "type": server.kind.value, **_header_fields(server)}
 
 
 def read_antigravity(entry: Entry) -> McpServer | None:
     """Parse an entry; C{serverUrl} means HTTP."""
     if "serverUrl" in entry:
-        return None if "command" in entry else _web(entry, "http", "serverUrl")
-    return _command(entry)
+        return None if "command" in entry else _parse_web(entry, "http", "serverUrl")
+    return _parse_command(entry)
 
 
 def write_antigravity(server: McpServer) -> dict[str, Any]:
     """Format an enabled entry."""
-    if server.kind is TransportKind.STDIO:
-        return {**_words(server), "disabled": False}
-    return {"serverUrl": server.url, **_headers(server), "disabled": False}
+    if server.kind is McpTransportKind.STDIO:
+        return {**_command_fields(server), "disabled": False}
+    return {"serverUrl": server.url, **_header_fields(server), "disabled": False}
 
 
 def read_opencode(entry: Entry) -> McpServer | None:
     """Parse an entry, whose command is a single list."""
     match entry.get("type"):
         case "local":
-            words = _strings(entry.get("command"))
+            words = _string_tuple(entry.get("command"))
             if not words:
                 return None
             renamed = {"command": words[0], "args": [*words[1:]]}
-            return _command({**entry, **renamed, "env": entry.get("environment", {})})
+            return _parse_command({**entry, **renamed, "env": entry.get("environment", {})})
         case "remote":
-            return _web(entry, "http")
+            return _parse_web(entry, "http")
         case _:
             return None
 
 
 def write_opencode(server: McpServer) -> dict[str, Any]:
     """Format an enabled entry."""
-    if server.kind is TransportKind.STDIO:
+    if server.kind is McpTransportKind.STDIO:
         env = {"environment": dict(server.env)} if server.env else {}
         return {"type": "local", "command": [server.command, *server.args], **env, "enabled": True}
-    return {"type": "remote", "url": server.url, **_headers(server), "enabled": True}
+    return {"type": "remote", "url": server.url, **_header_fields(server), "enabled": True}
 
 
 def read_codex(entry: Entry) -> McpServer | None:
     """Parse an entry, which has a command or a URL, never both."""
     if "url" in entry:
         renamed = {**entry, "headers": entry.get("http_headers", {})}
-        return None if "command" in entry else _web(renamed, "http")
-    return _command(entry)
+        return None if "command" in entry else _parse_web(renamed, "http")
+    return _parse_command(entry)
 
 
 def write_codex(server: McpServer) -> dict[str, Any]:
     """Format an entry with tables last, as TOML requires."""
-    if server.kind is TransportKind.STDIO:
-        return _words(server)
+    if server.kind is McpTransportKind.STDIO:
+        return _command_fields(server)
     headers = {"http_headers": dict(server.headers)} if server.headers else {}
     return {"url": server.url, **headers}
 
@@ -100,29 +104,29 @@ def write_codex(server: McpServer) -> dict[str, Any]:
 def read_copilot(entry: Entry) -> McpServer | None:
     """Parse an entry by its C{type}; C{local} is a command."""
     kind = entry.get("type", "local")
-    return _command(entry) if kind in ("local", "stdio") else _web(entry, kind)
+    return _parse_command(entry) if kind in ("local", "stdio") else _parse_web(entry, kind)
 
 
 def write_copilot(server: McpServer) -> dict[str, Any]:
     """Format an entry with all of its tools."""
-    if server.kind is TransportKind.STDIO:
-        return {"tools": ["*"], "type": "local", **_words(server)}
+    if server.kind is McpTransportKind.STDIO:
+        return {"tools": ["*"], "type": "local", **_command_fields(server)}
     kind = {"type": server.kind.value, "url": server.url}
-    return {"tools": ["*"], **kind, **_headers(server)}
+    return {"tools": ["*"], **kind, **_header_fields(server)}
 
 
-def _command(entry: Entry) -> McpServer | None:
+def _parse_command(entry: Entry) -> McpServer | None:
     command, folder = entry.get("command"), entry.get("cwd")
-    args, env = _strings(entry.get("args", [])), _pairs(entry.get("env", {}))
+    args, env = _string_tuple(entry.get("args", [])), _string_dict(entry.get("env", {}))
     if not isinstance(command, str) or not command or args is None or env is None:
         return None
     if folder is not None and not isinstance(folder, str):
         return None
-    return McpServer(kind=TransportKind.STDIO, command=command, args=args, env=env, cwd=folder)
+    return McpServer(kind=McpTransportKind.STDIO, command=command, args=args, env=env, cwd=folder)
 
 
-def _web(entry: Entry, kind: object, key: str = "url") -> McpServer | None:
-    url, headers = entry.get(key), _pairs(entry.get("headers", {}))
+def _parse_web(entry: Entry, kind: object, key: str = "url") -> McpServer | None:
+    url, headers = entry.get(key), _string_dict(entry.get("headers", {}))
     if not isinstance(kind, str) or kind not in WEB:
         return None
     if not isinstance(url, str) or not url or headers is None:
@@ -130,22 +134,22 @@ def _web(entry: Entry, kind: object, key: str = "url") -> McpServer | None:
     return McpServer(kind=WEB[kind], url=url, headers=headers)
 
 
-def _strings(value: object) -> tuple[str, ...] | None:
+def _string_tuple(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
         return None
     return tuple(value)
 
 
-def _pairs(value: object) -> dict[str, str] | None:
+def _string_dict(value: object) -> dict[str, str] | None:
     if not isinstance(value, Mapping) or not all(isinstance(word, str) for word in value.values()):
         return None
     return dict(value)
 
 
-def _words(server: McpServer) -> dict[str, Any]:
+def _command_fields(server: McpServer) -> dict[str, Any]:
     env = {"env": dict(server.env)} if server.env else {}
     return {"command": server.command, "args": [*server.args], **env}
 
 
-def _headers(server: McpServer) -> dict[str, Any]:
+def _header_fields(server: McpServer) -> dict[str, Any]:
     return {"headers": dict(server.headers)} if server.headers else {}

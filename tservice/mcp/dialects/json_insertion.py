@@ -9,8 +9,8 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.mcp.dialects.faults import DialectError
-from tservice.mcp.dialects.jsontext import BLANKS, COMMENT, STRING
+from tservice.mcp.dialects.errors import DialectError
+from tservice.mcp.dialects.json_parsing import BLANKS, COMMENT, STRING
 
 _TOKENS = re.compile(
     rf"(?P<string>{STRING})|(?P<comment>{COMMENT})|(?P<mark>[{{}}\[\]:,])|[^\s{{}}\[\]:,\"/]+",
@@ -19,7 +19,7 @@ _TOKENS = re.compile(
 
 
 @frozen(kw_only=True)
-class Member:
+class JsonMember:
     """Member of an object.
 
     @ivar start: offset of its key.
@@ -32,7 +32,7 @@ class Member:
 
 
 @frozen(kw_only=True)
-class Object:
+class JsonObject:
     """Object in the text.
 
     @ivar open: offset of its opening brace.
@@ -43,31 +43,31 @@ class Object:
 
     open: int
     close: int
-    members: tuple[Member, ...]
+    members: tuple[JsonMember, ...]
     last: int
     comma: bool
 
 
-def insert(text: str, key: str, entries: Mapping[str, Any]) -> str:
+def insert_entries(text: str, key: str, entries: Mapping[str, Any]) -> str:
     """Return C{text} with C{entries} at the end of the object at C{key}; other text is kept.
 
     @param text: an object, valid for its syntax.
     @raise DialectError: C{key} occurs more than once, or is no object.
     """
-    root = scan(text, _root(text))
-    unit = (_lead(text, root.members[0].start) if root.members else None) or "  "
-    found = find(text, key)
+    root = scan_object(text, _find_root(text))
+    unit = (_leading_blanks(text, root.members[0].start) if root.members else None) or "  "
+    found = find_object(text, key)
     if found is None:
-        return _put(text, root, {key: dict(entries)}, unit)
-    return _put(text, scan(text, found.value), entries, unit)
+        return _insert_members(text, root, {key: dict(entries)}, unit)
+    return _insert_members(text, scan_object(text, found.value), entries, unit)
 
 
-def find(text: str, key: str) -> Member | None:
+def find_object(text: str, key: str) -> JsonMember | None:
     """Return the root's member of that name.
 
     @raise DialectError: there is more than one, or it is no object.
     """
-    found = [member for member in scan(text, _root(text)).members if member.key == key]
+    found = [member for member in scan_object(text, _find_root(text)).members if member.key == key]
     if len(found) > 1:
         raise DialectError(f"{key} occurs more than once")
     if found and text[found[0].value] != "{":
@@ -75,17 +75,17 @@ def find(text: str, key: str) -> Member | None:
     return found[0] if found else None
 
 
-def scan(text: str, start: int) -> Object:
+def scan_object(text: str, start: int) -> JsonObject:
     """Return the object whose brace is at C{start}, with its direct members."""
-    members: list[Member] = []
+    members: list[JsonMember] = []
     key, first, value, last, count = "", 0, 0, start + 1, 0
-    for depth, token in _walk(text, start):
+    for depth, token in _iterate_tokens(text, start):
         if depth == 0 or (depth == 1 and token.group() == ","):
             if count:
-                members.append(Member(key=key, start=first, value=value))
+                members.append(JsonMember(key=key, start=first, value=value))
             if depth == 0:
                 comma = bool(members) and not count
-                return Object(
+                return JsonObject(
                     open=start, close=token.start(), members=tuple(members), last=last, comma=comma
                 )
             count = 0
@@ -100,7 +100,7 @@ def scan(text: str, start: int) -> Object:
     raise DialectError("not valid JSON")
 
 
-def _walk(text: str, start: int) -> Iterator[tuple[int, re.Match[str]]]:
+def _iterate_tokens(text: str, start: int) -> Iterator[tuple[int, re.Match[str]]]:
     """Yield the tokens after the brace at C{start}, except comments, up to its closing brace.
 
     Each has its depth: 1 for direct contents, 0 for the last.
@@ -117,18 +117,20 @@ def _walk(text: str, start: int) -> Iterator[tuple[int, re.Match[str]]]:
         depth += word in ("{", "[")
 
 
-def _put(text: str, place: Object, entries: Mapping[str, Any], unit: str) -> str:
+def _insert_members(text: str, place: JsonObject, entries: Mapping[str, Any], unit: str) -> str:
     """Return C{text} with C{entries} as the last members of the object at C{place}."""
     comma = "," if place.members and not place.comma else ""
     inside = text[place.open : place.close]
     if place.members and "\n" not in inside:
-        shown = ", ".join(f"{_shown(name)}: {_shown(value)}" for name, value in entries.items())
+        shown = ", ".join(f"{_to_json(name)}: {_to_json(value)}" for name, value in entries.items())
         return f"{text[: place.last]}{comma} {shown}{text[place.last :]}"
     newline = "\r\n" if "\r\n" in text else "\n"
-    margin = _margin(text, place.open)
-    lead = newline + ((place.members and _lead(text, place.members[-1].start)) or margin + unit)
+    margin = _line_indent(text, place.open)
+    lead = newline + (
+        (place.members and _leading_blanks(text, place.members[-1].start)) or margin + unit
+    )
     shown = ",".join(
-        f"{lead}{_shown(name)}: " + _shown(value, indent=unit).replace("\n", lead)
+        f"{lead}{_to_json(name)}: " + _to_json(value, indent=unit).replace("\n", lead)
         for name, value in entries.items()
     )
     # After the comments of the former last member, which stay with it.
@@ -137,23 +139,23 @@ def _put(text: str, place: Object, entries: Mapping[str, Any], unit: str) -> str
     return f"{text[: place.last]}{comma}{text[place.last : end]}{shown}{tail}{text[end:]}"
 
 
-def _shown(value: Any, indent: str | None = None) -> str:
+def _to_json(value: Any, indent: str | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
-def _margin(text: str, offset: int) -> str:
+def _line_indent(text: str, offset: int) -> str:
     """Return the blanks at the beginning of the line of C{offset}."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _lead(text: str, offset: int) -> str | None:
+def _leading_blanks(text: str, offset: int) -> str | None:
     """Return the blanks before C{offset}; C{None} unless they begin its line."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line if line.strip(" \t") == "" and "\n" in text[:offset] else None
 
 
-def _root(text: str) -> int:
+def _find_root(text: str) -> int:
     """Return the offset of the root, after comments."""
     for token in _TOKENS.finditer(text):
         if token.lastgroup != "comment":

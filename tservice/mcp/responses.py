@@ -7,7 +7,7 @@ from pydantic import Field
 from tservice.core.event_payloads import McpSyncPayload
 from tservice.core.payload import Payload, omit_if_none
 from tservice.mcp.model import TargetStatus
-from tservice.mcp.sync import Target
+from tservice.mcp.survey import SyncTarget
 
 
 class TargetAnswer(Payload):
@@ -33,12 +33,12 @@ class SyncAnswer(McpSyncPayload):
     unsupported: list[str] = Field(description="Installed agents with no known MCP file")
 
 
-def shown_target(target: Target) -> TargetAnswer:
+def to_target_response(target: SyncTarget) -> TargetAnswer:
     """Return the response for a target: the path of the file, and the names of servers."""
     return TargetAnswer(
-        id=target.place.id,
-        label=target.place.label,
-        file=target.place.stated if target.path is None else str(target.path),
+        id=target.location.id,
+        label=target.location.label,
+        file=target.location.stated if target.path is None else str(target.path),
         status=target.status,
         error=target.error,
         servers=[] if target.table is None else [*target.table.names],

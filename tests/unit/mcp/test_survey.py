@@ -14,15 +14,15 @@ from unittest.mock import patch
 
 from tests.unit.mcp.synccase import KEYED, RUN, SyncCase
 from tservice.core.files import sync_path as flush
-from tservice.mcp import files, sync
-from tservice.mcp.discovery import unsupported
+from tservice.mcp import locked_files, survey
+from tservice.mcp.config_files import find_unsupported
 from tservice.mcp.model import TargetStatus
-from tservice.mcp.sync import write
+from tservice.mcp.survey import write_target
 
 
 class LookTests(SyncCase):
     def test_every_enabled_cli_then_copilot(self) -> None:
-        found = [(target.place.id, target.status.value) for target in self.look().targets]
+        found = [(target.location.id, target.status.value) for target in self.look().targets]
         self.assertEqual(
             [
                 ("primary", "ok"),
@@ -63,7 +63,7 @@ class LookTests(SyncCase):
             self.environ = {variable: "~/relative"}
             found = self.target(name)
             self.assertEqual((TargetStatus.SKIPPED, None), (found.status, found.path))
-            self.assertEqual(f"~/relative/{path}", found.place.stated)
+            self.assertEqual(f"~/relative/{path}", found.location.stated)
 
     def test_a_file_that_is_shared_is_one_target(self) -> None:
         shared = self.home / "shared"
@@ -73,14 +73,14 @@ class LookTests(SyncCase):
         (shared / "mcp-config.json").symlink_to(shared / ".claude.json")
         self.servers(shared / ".claude.json", one=RUN)
         self.installed = {"copilot"}
-        ids = [target.place.id for target in self.look().targets]
+        ids = [target.location.id for target in self.look().targets]
         self.assertEqual(["primary", "opencode", "codex", "gemini", "antigravity"], ids)
-        self.assertTrue(self.look().targets[0].place.installed)
+        self.assertTrue(self.look().targets[0].location.installed)
 
     def test_unsupported_are_installed_agents_without_a_file(self) -> None:
-        self.assertEqual((), unsupported(self.entries(), self.has))
+        self.assertEqual((), find_unsupported(self.entries(), self.has))
         self.installed = {"pi", "shell"}
-        self.assertEqual(("Pi",), unsupported(self.entries(), self.has))
+        self.assertEqual(("Pi",), find_unsupported(self.entries(), self.has))
 
     def test_unreadable(self) -> None:
         for content in (
@@ -94,7 +94,7 @@ class LookTests(SyncCase):
             self.assertEqual((TargetStatus.UNREADABLE, ()), (found.status, found.added))
             self.assertNotIn("s3cr3t", str(found.error))
         for bound, text in (("LIMIT", "{      }"), ("SIGN_LIMIT", '{"a": {}, "b": []}')):
-            with patch.object(files, bound, 5):
+            with patch.object(locked_files, bound, 5):
                 self.claude.write_text(text)
                 self.assertEqual(TargetStatus.UNREADABLE, self.target("primary").status)
 
@@ -102,10 +102,10 @@ class LookTests(SyncCase):
         """They cost as much to read as values do, with the interpreter held."""
         self.put(self.claude, '{"a": "' + "\\n" * 7_500_000 + '"}')
         self.assertEqual("larger than", str(self.target("primary").error)[14:25])
-        self.put(self.claude, '{"a": "' + "\\n" * files.SIGN_LIMIT + '"}')
+        self.put(self.claude, '{"a": "' + "\\n" * locked_files.SIGN_LIMIT + '"}')
         found = self.target("primary")
         self.assertEqual(TargetStatus.UNREADABLE, found.status)
-        self.assertIn(f"more than {files.SIGN_LIMIT} values and escapes", str(found.error))
+        self.assertIn(f"more than {locked_files.SIGN_LIMIT} values and escapes", str(found.error))
 
     def test_what_is_never_closed_is_looked_at_once(self) -> None:
         """C{bench/hostile.py} measures it: the square of these took seconds."""
@@ -182,7 +182,9 @@ class Swapper:
         """A turn before each call that a write makes of these."""
         with ExitStack() as stack:
             for name in ("replace", "_mode", "sync"):
-                stack.enter_context(patch.object(files, name, self._after(getattr(files, name))))
+                stack.enter_context(
+                    patch.object(locked_files, name, self._after(getattr(locked_files, name)))
+                )
             yield
 
     def _after(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -202,7 +204,7 @@ class WriteTests(SyncCase):
         self.assertEqual({TargetStatus.OK}, {target.status for target in found.values()})
         for target in self.look().targets:
             assert target.table is not None
-            self.assertEqual({"one", "two"}, set(target.table.names), target.place.id)
+            self.assertEqual({"one", "two"}, set(target.table.names), target.location.id)
             self.assertEqual((), target.added)
 
     def test_the_previous_content_is_kept(self) -> None:
@@ -330,7 +332,7 @@ class WriteTests(SyncCase):
             if change := next(changes, None):
                 self.servers(self.gemini, **change)
 
-        with patch.object(files, "sync_path", meanwhile):
+        with patch.object(locked_files, "sync_path", meanwhile):
             found = self.sync()["gemini"]
         self.assertEqual((TargetStatus.OK, ("one",)), (found.status, found.added))
         self.assertEqual(["late", "one"], self.names(self.gemini))
@@ -340,14 +342,16 @@ class WriteTests(SyncCase):
         self.servers(self.gemini)
         count = iter(range(100))
         with patch.object(
-            files, "sync_path", lambda path: self.servers(self.gemini, **{str(next(count)): RUN})
+            locked_files,
+            "sync_path",
+            lambda path: self.servers(self.gemini, **{str(next(count)): RUN}),
         ):
             found = self.sync()["gemini"]
         self.assertEqual(
             (TargetStatus.FAILED, "is being changed by another program"),
             (found.status, found.error),
         )
-        self.assertEqual(sync.TRIES, next(count))
+        self.assertEqual(survey.TRIES, next(count))
         left = {path.name for path in self.gemini.parent.iterdir()}
         self.assertEqual({"settings.json", "settings.json.service-bak"}, left)
 
@@ -356,6 +360,6 @@ class WriteTests(SyncCase):
         self.servers(self.gemini)
         found = self.look()
         self.put(self.gemini, '{"mcpServers": {"one": null}}')
-        [target] = [target for target in found.targets if target.place.id == "gemini"]
-        self.assertEqual((), write(target, found.offer.servers, self.locks).added)
+        [target] = [target for target in found.targets if target.location.id == "gemini"]
+        self.assertEqual((), write_target(target, found.offer.servers, self.locks).added)
         self.assertEqual('{"mcpServers": {"one": null}}', self.gemini.read_text())
