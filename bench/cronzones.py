@@ -16,8 +16,8 @@ from zoneinfo import ZoneInfo
 from bench.report import Row
 from tests.integration.harness import Daemon
 from tests.stress.cron_zones import sweep
-from tservice.cron.model import Schedule, ScheduleType
-from tservice.cron.times import next_fire
+from tservice.cron.fire_times import find_next_fire
+from tservice.cron.model import JobSchedule, ScheduleType
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ROUNDS = 2000
@@ -29,9 +29,9 @@ def run(daemon: Daemon) -> list[Row]:
     figures = sweep(4, 1)
     plain = _each(_convert)
     schedules = {
-        "daily": Schedule(type=ScheduleType.DAILY, daily_time="02:30"),
-        "weekly": Schedule(type=ScheduleType.WEEKLY, weekly_time="02:30", weekly_days=(1,)),
-        "cron": Schedule(type=ScheduleType.CRON, cron_expression="30 2 * * 1-5"),
+        "daily": JobSchedule(type=ScheduleType.DAILY, daily_time="02:30"),
+        "weekly": JobSchedule(type=ScheduleType.WEEKLY, weekly_time="02:30", weekly_days=(1,)),
+        "cron": JobSchedule(type=ScheduleType.CRON, cron_expression="30 2 * * 1-5"),
     }
     rows = [
         Row(
@@ -56,8 +56,8 @@ def run(daemon: Daemon) -> list[Row]:
     return rows
 
 
-def _fire(schedule: Schedule, at: int) -> object:
-    return next_fire(schedule, at, BERLIN)
+def _fire(schedule: JobSchedule, at: int) -> object:
+    return find_next_fire(schedule, at, BERLIN)
 
 
 def _convert(at: int) -> object:

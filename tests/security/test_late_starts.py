@@ -154,14 +154,14 @@ class SlowRuleTests(LateCase):
         self.assertIn(parse(parked.value(), method).status, (401, 403), path)
 
     def test_a_job(self) -> None:
-        checked = JobRules.check
+        checked = JobRules.check_definition
 
         async def check(rules: JobRules, *given: Any) -> Any:
             await self.slow()
             return await checked(rules, *given)
 
         job = job_of(str(self.world.cases(self.name)))
-        self.patch(JobRules, "check", check)
+        self.patch(JobRules, "check_definition", check)
         self.refused("POST", "/api/cron/jobs", job)
         self.assertEqual([], self.world.good("root", "GET", "/api/cron/jobs"))
 

@@ -294,7 +294,7 @@ class RuleTests(SynchronousTestCase):
             ("tservice.cron.routes", "tservice.store.database"),
             ("tservice.cron.service", "tservice.http.operations"),
             ("tservice.cron.service", "tservice.tap"),
-            ("tservice.cron.times.clock_model", "tservice.store.database"),
+            ("tservice.cron.fire_times.clock_model", "tservice.store.database"),
             ("tservice.sessions.waits.service", "tservice.http.operations"),
             ("tservice.cron.build", "tservice.tap"),
             ("tservice.cron.service", "tservice.ground.ground"),

@@ -12,11 +12,11 @@ from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.core.process.clock_alarm import make_alarm
-from tservice.cron.book import JobBook
+from tservice.cron.job_registry import JobRegistry
 from tservice.cron.routes import CronRoutes
 from tservice.cron.rules import JobRules
-from tservice.cron.runner import Runner, RunnerDependencies
-from tservice.cron.scheduler import Scheduler
+from tservice.cron.runner import JobRunner, JobRunnerDependencies
+from tservice.cron.scheduler import JobScheduler
 from tservice.cron.service import CronDependencies, CronService
 from tservice.cron.store import CronStore
 from tservice.ground.feature import Feature
@@ -40,10 +40,10 @@ def build_cron(
     @param accounts: the owners of jobs; C{None}: one user owns all jobs.
     @param cases: the folders in which jobs may work.
     """
-    identity = owners(ground, accounts)
-    book = JobBook(ground.reactor, CronStore(ground.database), ground.hub)
-    rules = _rules(ground, clis, cases)
-    tools = RunnerDependencies(
+    identity = make_account_finder(ground, accounts)
+    book = JobRegistry(ground.reactor, CronStore(ground.database), ground.hub)
+    rules = _make_rules(ground, clis, cases)
+    tools = JobRunnerDependencies(
         clock=ground.reactor,
         book=book,
         rules=rules,
@@ -54,7 +54,7 @@ def build_cron(
         identity=identity,
         places=ground.places,
     )
-    runner = Runner(tools)
+    runner = JobRunner(tools)
     new_id = partial(_new_id, ground.random)
     alarm = partial(make_alarm, ground.reactor)
     cron = CronService(
@@ -63,7 +63,7 @@ def build_cron(
             hub=ground.hub,
             book=book,
             runner=runner,
-            scheduler=Scheduler(ground.reactor, book, runner, ground.zone, new_id, alarm),
+            scheduler=JobScheduler(ground.reactor, book, runner, ground.zone, new_id, alarm),
             rules=rules,
             zone=ground.zone,
             new_id=new_id,
@@ -76,14 +76,14 @@ def build_cron(
         name="cron",
         service=cron,
         operations=CronRoutes(cron).operations(),
-        measures=_counts(cron),
-        tells={"cronJobs": lambda caller: len(cron.jobs(caller))},
+        measures=_make_measures(cron),
+        tells={"cronJobs": lambda caller: len(cron.list_jobs(caller))},
         start=cron.start,
         close=cron.stop,
     )
 
 
-def _rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
+def _make_rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
     return JobRules(
         clis=clis,
         folder=cases.resolve_folder,
@@ -94,23 +94,25 @@ def _rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
     )
 
 
-def _counts(cron: CronService) -> list[MetricSource]:
+def _make_measures(cron: CronService) -> list[MetricSource]:
     return [
-        MetricSource("cron_jobs", "Scheduled jobs.", cron.job_counts, ("enabled",)),
-        MetricSource("cron_runs", "Stored runs of jobs.", cron.run_counts, ("status",)),
+        MetricSource("cron_jobs", "Scheduled jobs.", cron.count_jobs, ("enabled",)),
+        MetricSource("cron_runs", "Stored runs of jobs.", cron.count_runs, ("status",)),
     ]
 
 
-def owners(ground: Ground, accounts: IAccounts | None) -> Callable[[str | None], Identity | None]:
+def make_account_finder(
+    ground: Ground, accounts: IAccounts | None
+) -> Callable[[str | None], Identity | None]:
     """Return a function that finds the current account of a job's owner; C{None}: it is gone."""
     config = ground.config
 
-    def identity(owner: str | None) -> Identity | None:
+    def find_account(owner: str | None) -> Identity | None:
         if not config.multiuser:
             return Identity(username=config.username, admin=True)
         return None if accounts is None or owner is None else accounts.find_identity(owner)
 
-    return identity
+    return find_account
 
 
 def _new_id(random: Callable[[int], bytes]) -> str:

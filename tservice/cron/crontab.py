@@ -16,9 +16,15 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from attrs import frozen
 
-from tservice.cron.walltime import change, offset, resolve, seconds_of, wall
+from tservice.cron.wall_time import (
+    find_offset_change,
+    resolve_wall_time,
+    to_seconds,
+    to_wall_time,
+    utc_offset,
+)
 
-LONGEST = 200
+MAX_EXPRESSION_LENGTH = 200
 """Characters of an expression."""
 
 _FIELD = re.compile(r"(?i)[0-9a-z*/,-]+")
@@ -119,41 +125,41 @@ def check_expression(text: str) -> str | None:
     return None
 
 
-def next_of_expression(text: str, after: int, zone: tzinfo) -> int | None:
+def find_expression_fire(text: str, after: int, zone: tzinfo) -> int | None:
     """Return the first instant (Unix seconds) after C{after} at which a valid expression fires.
 
     @return: C{None} if there is none before the calendar ends.
     """
-    shown = wall(after, zone)
+    shown = to_wall_time(after, zone)
     if shown > _LATEST:
         return None
     expression = parse_expression(text)
     if expression.follows_clock:
-        return _next_by_clock(expression, after, zone)
-    found = (resolve(at, zone) for at in _wall_times(expression, shown))
+        return _find_next_by_clock(expression, after, zone)
+    found = (resolve_wall_time(at, zone) for at in _wall_times(expression, shown))
     return next((at for at in found if at is not None and at > after), None)
 
 
-def _next_by_clock(expression: CronExpression, after: int, zone: tzinfo) -> int | None:
+def _find_next_by_clock(expression: CronExpression, after: int, zone: tzinfo) -> int | None:
     """Search by the clock itself: from one stretch of the same offset to the next."""
-    start, shown = after, wall(after, zone)
+    start, shown = after, to_wall_time(after, zone)
     while True:
         at = next(_wall_times(expression, shown), None)
         if at is None:
             return None
-        found = seconds_of(at.replace(tzinfo=UTC)) - offset(start, zone)
-        edge = _next_change(start, found, zone)
+        found = to_seconds(at.replace(tzinfo=UTC)) - utc_offset(start, zone)
+        edge = _find_next_change(start, found, zone)
         if edge is None:
             return found
-        start, shown = edge, wall(edge, zone) - timedelta(seconds=1)
+        start, shown = edge, to_wall_time(edge, zone) - timedelta(seconds=1)
 
 
-def _next_change(low: int, high: int, zone: tzinfo) -> int | None:
+def _find_next_change(low: int, high: int, zone: tzinfo) -> int | None:
     """Return the first change of the offset after C{low}, up to C{high}."""
     while low < high:
         end = min(low + _WEEK, high)
-        if offset(end, zone) != offset(low, zone):
-            return change(low, end, zone)
+        if utc_offset(end, zone) != utc_offset(low, zone):
+            return find_offset_change(low, end, zone)
         low = end
     return None
 

@@ -58,7 +58,7 @@ def _explain_times(expression: CronExpression) -> str:
     minutes, hours = expression.minutes, expression.hours
     if len(minutes) * len(hours) <= _MOST_TIMES:
         times = [f"{hour:02}:{minute:02}" for hour in hours for minute in minutes]
-        return "At " + _join(times)
+        return "At " + _join_words(times)
     if _is_whole(minutes, MINUTE):
         when = "Every minute"
     elif _is_even(minutes):
@@ -86,8 +86,8 @@ def _explain_days(expression: CronExpression) -> str:
     week = sorted((weekday - 1) % 7 for weekday in expression.weekdays)
     if any_day:
         return "on " + _list_values(week, _weekday_name)
-    steps = _explain_steps(expression.days, "day", lambda day: f"the {_ordinal(day)}")
-    days = "on " + (steps or f"the {_list_values(expression.days, _ordinal)} of the month")
+    steps = _explain_steps(expression.days, "day", lambda day: f"the {_format_ordinal(day)}")
+    days = "on " + (steps or f"the {_list_values(expression.days, _format_ordinal)} of the month")
     if any_weekday:
         return days
     if expression.both_days:
@@ -100,7 +100,7 @@ def _explain_steps(values: Sequence[int], unit: str, show: Callable[[int], str])
     step = values[1] - values[0] if len(values) >= _SHORTEST_STEPS else 1
     if step == 1 or list(values) != list(range(values[0], values[-1] + 1, step)):
         return None
-    return f"every {_ordinal(step)} {unit} from {show(values[0])} to {show(values[-1])}"
+    return f"every {_format_ordinal(step)} {unit} from {show(values[0])} to {show(values[-1])}"
 
 
 def _list_values(values: Sequence[int], show: Callable[[int], str], last: str = "and") -> str:
@@ -117,10 +117,10 @@ def _list_values(values: Sequence[int], show: Callable[[int], str], last: str = 
             words.append(f"{show(run[0])} to {show(run[-1])}")
         else:
             words.extend(map(show, run))
-    return _join(words, last)
+    return _join_words(words, last)
 
 
-def _join(words: Sequence[str], last: str = "and") -> str:
+def _join_words(words: Sequence[str], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
@@ -138,7 +138,7 @@ def _is_even(minutes: Sequence[int]) -> bool:
     return list(minutes) == list(range(0, 60, step)) and 60 % step == 0 and step < 60
 
 
-def _ordinal(number: int) -> str:
+def _format_ordinal(number: int) -> str:
     teen = 10 < number % 100 < 14
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 

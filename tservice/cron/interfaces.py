@@ -1,7 +1,8 @@
 """Interface of scheduled jobs for other features.
 
 Changes are published as C{cron:jobsChanged} C{{jobs}} (without a C{promptText} of more than
-L{tservice.cron.shown.LONGEST} characters), C{cron:jobDeleted} C{{id, at}}, C{cron:runCreated} and
+L{tservice.cron.responses.MAX_EVENT_PROMPT} characters), C{cron:jobDeleted} C{{id, at}},
+C{cron:runCreated} and
 C{cron:runUpdated}, whose payload is the run.
 """
 
@@ -10,16 +11,16 @@ from __future__ import annotations
 from zope.interface import Interface
 
 from tservice.core.identity import Identity
-from tservice.cron.model import Job, Run, RunStatus, Trigger
+from tservice.cron.model import CronJob, CronRun, RunStatus, RunTrigger
 
-__all__ = ["ICron", "Job", "Run", "RunStatus", "Trigger"]
+__all__ = ["CronJob", "CronRun", "ICron", "RunStatus", "RunTrigger"]
 
 
 class ICron(Interface):
     """Scheduled jobs and their runs."""
 
-    def jobs(caller: Identity) -> list[Job]:
+    def list_jobs(caller: Identity) -> list[CronJob]:
         """Return the jobs that the caller may see, newest first."""
 
-    def runs(caller: Identity) -> list[Run]:
+    def list_runs(caller: Identity) -> list[CronRun]:
         """Return their runs, newest first."""

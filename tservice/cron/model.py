@@ -50,7 +50,7 @@ class ScheduleType(StrEnum):
     CRON = "cron"
 
 
-class Concurrency(StrEnum):
+class ConcurrencyPolicy(StrEnum):
     """What a scheduled run does while the same agent runs elsewhere."""
 
     WARN = "warn_only"
@@ -67,7 +67,7 @@ class RunStatus(StrEnum):
     SKIPPED = "skipped"
 
 
-class Trigger(StrEnum):
+class RunTrigger(StrEnum):
     """What made a run."""
 
     SCHEDULED = "scheduled"
@@ -75,7 +75,7 @@ class Trigger(StrEnum):
 
 
 @frozen(kw_only=True)
-class Schedule:
+class JobSchedule:
     """Times at which a job fires; only the fields of its type are set.
 
     @ivar run_at: Unix milliseconds.
@@ -93,7 +93,7 @@ class Schedule:
 
 
 @frozen(kw_only=True)
-class Definition:
+class JobDefinition:
     """Settings of a job, as its user made them."""
 
     name: str
@@ -105,9 +105,9 @@ class Definition:
     prompt_text: str | None = field(default=None, repr=False)
     prompt_file_path: str | None = None
     input_mode: InputMode
-    schedule: Schedule
+    schedule: JobSchedule
     enabled: bool
-    concurrency_policy: Concurrency
+    concurrency_policy: ConcurrencyPolicy
     auto_close_previous_session: bool = True
     notes: str | None = None
 
@@ -118,7 +118,7 @@ class Definition:
 
 
 @frozen(kw_only=True)
-class Job:
+class CronJob:
     """Scheduled job.
 
     @ivar covered: Unix milliseconds up to which its clock times are done.
@@ -127,7 +127,7 @@ class Job:
 
     id: str
     owner: str | None
-    definition: Definition
+    definition: JobDefinition
     created_at: int
     updated_at: int
     last_run_at: int | None = None
@@ -155,7 +155,7 @@ class RunDelivery:
 
 
 @frozen(kw_only=True)
-class Run:
+class CronRun:
     """Run of a job.
 
     @ivar finished_at: the time at which its prompt was delivered, or it was given up.
@@ -165,7 +165,7 @@ class Run:
 
     id: str
     job_id: str
-    trigger: Trigger
+    trigger: RunTrigger
     status: RunStatus
     started_at: int
     session_id: str | None = None
@@ -176,7 +176,7 @@ class Run:
     delivery: RunDelivery | None = None
 
     @property
-    def open(self) -> bool:
+    def is_unfinished(self) -> bool:
         """True if the run is not done yet."""
         return self.finished_at is None and self.error_message is None
 
@@ -205,21 +205,21 @@ _ALIASES = {
 }
 
 
-def flat(definition: Definition) -> dict[str, Any]:
+def flatten_definition(definition: JobDefinition) -> dict[str, Any]:
     """Return a definition as the fields of a request."""
     schedule = definition.schedule
-    found = {name: getattr(definition, name) for name in fields_dict(Definition)}
+    found = {name: getattr(definition, name) for name in fields_dict(JobDefinition)}
     del found["schedule"]
-    for name in fields_dict(Schedule):
+    for name in fields_dict(JobSchedule):
         found["schedule_type" if name == "type" else name] = getattr(schedule, name)
     return found
 
 
-def define(
+def merge_definition(
     given: Mapping[str, Any],
-    before: Definition | None = None,
+    before: JobDefinition | None = None,
     is_shell: Callable[[str], bool] = lambda mode: mode == "shell",
-) -> Definition:
+) -> JobDefinition:
     """Return a definition from the fields of a request, merged into the previous one.
 
     Fields that belong to another C{promptMode} or C{scheduleType} are left out.  The command is
@@ -227,19 +227,19 @@ def define(
 
     @raise ServiceError: 400 naming the field.
     """
-    merged = {**({} if before is None else flat(before)), **given}
-    _require_new(given, before)
+    merged = {**({} if before is None else flatten_definition(before)), **given}
+    _require_mode_fields(given, before)
     prompt, kind = merged["prompt_mode"], merged["schedule_type"]
-    _require(merged, (*_PROMPT_FIELDS[prompt], *_SCHEDULE_FIELDS[kind]))
+    _require_fields(merged, (*_PROMPT_FIELDS[prompt], *_SCHEDULE_FIELDS[kind]))
     case = merged.get("case_name") or None
     if case is None:
-        _require(merged, ("working_dir",))
-    schedule = Schedule(type=kind, **{name: merged[name] for name in _SCHEDULE_FIELDS[kind]})
+        _require_fields(merged, ("working_dir",))
+    schedule = JobSchedule(type=kind, **{name: merged[name] for name in _SCHEDULE_FIELDS[kind]})
     shell = is_shell(merged["agent_type"])
     if not shell and given.get("launch_command"):
         raise invalid_field("launchCommand", "is for agentType shell only")
     closes = merged.get("auto_close_previous_session")
-    return Definition(
+    return JobDefinition(
         name=merged["name"],
         agent_type=merged["agent_type"],
         # The folder of a case is resolved later.
@@ -257,25 +257,25 @@ def define(
     )
 
 
-def _require_new(given: Mapping[str, Any], before: Definition | None) -> None:
+def _require_mode_fields(given: Mapping[str, Any], before: JobDefinition | None) -> None:
     """Check that fields needed by a new mode are in the same request (protocol-cron)."""
     if before is None:
         return
     prompt = given.get("prompt_mode", before.prompt_mode)
     kind = given.get("schedule_type", before.schedule.type)
     if prompt is not before.prompt_mode:
-        _require(given, _PROMPT_FIELDS[prompt])
+        _require_fields(given, _PROMPT_FIELDS[prompt])
     if kind is not before.schedule.type:
-        _require(given, _SCHEDULE_FIELDS[kind])
+        _require_fields(given, _SCHEDULE_FIELDS[kind])
 
 
-def _require(given: Mapping[str, Any], names: Iterable[str]) -> None:
+def _require_fields(given: Mapping[str, Any], names: Iterable[str]) -> None:
     for name in names:
         if given.get(name) is None:
             raise invalid_field(_ALIASES[name], "is required")
 
 
-def check_paths(definition: Definition) -> Definition:
+def check_paths(definition: JobDefinition) -> JobDefinition:
     """Return the definition with the path of its prompt file in its plain form.
 
     The file's existence, and its links, are checked when the job fires.
@@ -303,6 +303,6 @@ def is_line(text: str) -> bool:
     return _NO_LINE.search(text) is None
 
 
-def due_key(job_id: str, planned: int) -> str:
+def make_due_key(job_id: str, planned: int) -> str:
     """Return the key that makes a fire happen once (protocol-cron-times)."""
     return f"{job_id}:{planned}"

@@ -13,21 +13,21 @@ from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.payload import omit_if_none
 from tservice.core.text import CASE_NAME
-from tservice.cron.crontab import LONGEST as EXPRESSION_LENGTH
+from tservice.cron.crontab import MAX_EXPRESSION_LENGTH as EXPRESSION_LENGTH
 from tservice.cron.explanation import explain_expression
 from tservice.cron.model import (
     INTERVAL_MINUTES,
     LINE_LENGTH,
     NAME_LENGTH,
     PROMPT_LENGTH,
-    Concurrency,
+    ConcurrencyPolicy,
     InputMode,
     PromptMode,
     ScheduleType,
     is_line,
 )
+from tservice.cron.responses import JobResponse, RunResponse, make_job_response, make_run_response
 from tservice.cron.service import CronService
-from tservice.cron.shown import JobAnswer, RunAnswer, job_answer, run_answer
 from tservice.http.models import ENUM_MEMBER, RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, AuditMode, Handler, Operation, OperationCall, Scope
 
@@ -38,49 +38,49 @@ BODY_LIMIT = 1536 * 1024
 _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
-def _line(text: str) -> str:
+def _check_line(text: str) -> str:
     if not is_line(text):
         raise ValueError("must be a single line without control characters")
     return text
 
 
-def _lines(text: str) -> str:
+def _check_lines(text: str) -> str:
     if not all(map(is_line, text.replace("\r\n", "\n").split("\n"))):
         raise ValueError("must not hold control characters other than TAB and line ends")
     return text
 
 
-def _said(text: str) -> str:
+def _check_not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
     return text
 
 
-def _plain(text: str) -> str:
+def _check_no_tab(text: str) -> str:
     if "\t" in text:
         raise ValueError("must not hold a TAB")
     return text
 
 
-def _clock_time(text: str) -> str:
+def _check_clock_time(text: str) -> str:
     if not _CLOCK_TIME.fullmatch(text):
         raise ValueError("must be HH:MM, from 00:00 to 23:59")
     return text
 
 
-def _once_each(days: list[int]) -> list[int]:
+def _check_unique_days(days: list[int]) -> list[int]:
     if len(set(days)) < len(days):
         raise ValueError("must not name a day twice")
     return days
 
 
-Line = AfterValidator(_line)
+Line = AfterValidator(_check_line)
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=NAME_LENGTH),
     Line,
-    AfterValidator(_said),
-    AfterValidator(_plain),
+    AfterValidator(_check_not_blank),
+    AfterValidator(_check_no_tab),
 ]
 Mode = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
@@ -90,23 +90,23 @@ Prompt = Annotated[
     str,
     StringConstraints(min_length=1, max_length=PROMPT_LENGTH),
     Line,
-    AfterValidator(_said),
+    AfterValidator(_check_not_blank),
 ]
-Notes = Annotated[str, StringConstraints(max_length=LINE_LENGTH), AfterValidator(_lines)]
+Notes = Annotated[str, StringConstraints(max_length=LINE_LENGTH), AfterValidator(_check_lines)]
 At = Annotated[int, Field(gt=0, le=LATEST_MS)]
 Minutes = Annotated[int, Field(ge=1, le=INTERVAL_MINUTES)]
-ClockTime = Annotated[str, AfterValidator(_clock_time)]
+ClockTime = Annotated[str, AfterValidator(_check_clock_time)]
 Day = Annotated[int, Field(ge=0, le=6)]
-Days = Annotated[list[Day], Field(min_length=1, max_length=7), AfterValidator(_once_each)]
+Days = Annotated[list[Day], Field(min_length=1, max_length=7), AfterValidator(_check_unique_days)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=EXPRESSION_LENGTH), Line]
 # Strict models would take only members, and clients send values.
 Prompts = Annotated[PromptMode, Field(strict=False), ENUM_MEMBER]
 Inputs = Annotated[InputMode, Field(strict=False), ENUM_MEMBER]
 Schedules = Annotated[ScheduleType, Field(strict=False), ENUM_MEMBER]
-Policy = Annotated[Concurrency, Field(strict=False), ENUM_MEMBER]
+Policy = Annotated[ConcurrencyPolicy, Field(strict=False), ENUM_MEMBER]
 
 
-class _Optional(RequestBody):
+class _OptionalJobFields(RequestBody):
     """What a job need not have, or only some jobs have; C{null} is absent."""
 
     case_name: CaseName | None = None
@@ -122,14 +122,14 @@ class _Optional(RequestBody):
     auto_close_previous_session: bool | None = None
     notes: Notes | None = None
 
-    def given(self) -> dict[str, Any]:
+    def get_given_fields(self) -> dict[str, Any]:
         """Return the fields that the request has, by the names of the model."""
         found = {name: getattr(self, name) for name in self.model_fields_set}
         days = found.get("weekly_days")
         return found if days is None else found | {"weekly_days": tuple(sorted(days))}
 
 
-class JobBody(_Optional):
+class JobBody(_OptionalJobFields):
     """A new job (protocol-cron-job)."""
 
     name: Name
@@ -142,7 +142,7 @@ class JobBody(_Optional):
     concurrency_policy: Policy
 
 
-def _undefaulted(schema: dict[str, Any]) -> None:
+def _remove_defaults(schema: dict[str, Any]) -> None:
     """Remove defaults from the schema: an absent field stays as it is, and clients should not fill
     it in.
     """
@@ -150,13 +150,13 @@ def _undefaulted(schema: dict[str, Any]) -> None:
         field.pop("default", None)
 
 
-class JobPatch(_Optional):
+class JobPatch(_OptionalJobFields):
     """Any of a job's fields; C{null} takes an optional one away.
 
     The defaults stand for fields that are not there.
     """
 
-    model_config = ConfigDict(json_schema_extra=_undefaulted)
+    model_config = ConfigDict(json_schema_extra=_remove_defaults)
 
     name: Name = ""
     agent_type: Mode = ""
@@ -165,7 +165,7 @@ class JobPatch(_Optional):
     input_mode: Inputs = InputMode.PASTE
     schedule_type: Schedules = ScheduleType.ONCE
     enabled: bool = False
-    concurrency_policy: Policy = Concurrency.WARN
+    concurrency_policy: Policy = ConcurrencyPolicy.WARN
 
 
 class JobEnabledBody(RequestBody):
@@ -174,20 +174,20 @@ class JobEnabledBody(RequestBody):
     enabled: bool
 
 
-class OneJob(ResponseModel):
+class JobEnvelope(ResponseModel):
     """A job, wrapped."""
 
-    job: JobAnswer
+    job: JobResponse
 
 
-class RunNowAnswer(ResponseModel):
+class RunNowResponse(ResponseModel):
     """The run, and how many live sessions of the same mode are not of this job."""
 
-    run: RunAnswer
+    run: RunResponse
     active_agents: int
 
 
-class PreviewAnswer(ResponseModel):
+class PreviewResponse(ResponseModel):
     """The next fires, fewer than 5 where there are no more; Unix milliseconds."""
 
     fires: list[int]
@@ -200,82 +200,82 @@ class CronRoutes:
     def __init__(self, cron: CronService) -> None:
         self._cron = cron
 
-    async def read(self, call: OperationCall) -> object:
+    async def list_jobs(self, call: OperationCall) -> object:
         """List the jobs that the caller may see, newest first."""
-        return [job_answer(job) for job in self._cron.jobs(call.identity)]
+        return [make_job_response(job) for job in self._cron.list_jobs(call.identity)]
 
-    async def create(self, call: OperationCall) -> object:
+    async def create_job(self, call: OperationCall) -> object:
         """Create a job."""
         body: JobBody = call.body
-        job = await self._cron.create(body.given(), call.identity, call.reauthorize)
-        return OneJob(job=job_answer(job))
+        job = await self._cron.create_job(body.get_given_fields(), call.identity, call.reauthorize)
+        return JobEnvelope(job=make_job_response(job))
 
-    async def preview(self, call: OperationCall) -> object:
+    async def preview_job(self, call: OperationCall) -> object:
         """Show the next fires of a job, without making it."""
         body: JobBody = call.body
-        fires = await self._cron.preview(body.given(), call.identity)
+        fires = await self._cron.preview_fires(body.get_given_fields(), call.identity)
         is_cron = body.schedule_type is ScheduleType.CRON
         words = explain_expression(body.cron_expression or "") if is_cron else None
-        return PreviewAnswer(fires=fires, explanation=words)
+        return PreviewResponse(fires=fires, explanation=words)
 
-    async def read_one(self, call: OperationCall) -> object:
+    async def get_job(self, call: OperationCall) -> object:
         """Show a job."""
-        return job_answer(self._cron.job(call.id, call.identity))
+        return make_job_response(self._cron.get_job(call.id, call.identity))
 
-    async def update(self, call: OperationCall) -> object:
+    async def update_job(self, call: OperationCall) -> object:
         """Change fields of a job."""
         body: JobPatch = call.body
-        return await self._changed(call, body.given())
+        return await self._update_job(call, body.get_given_fields())
 
-    async def enable(self, call: OperationCall) -> object:
+    async def enable_job(self, call: OperationCall) -> object:
         """Switch a job on or off."""
-        return await self._changed(call, {"enabled": call.body.enabled})
+        return await self._update_job(call, {"enabled": call.body.enabled})
 
-    async def _changed(self, call: OperationCall, given: Mapping[str, Any]) -> OneJob:
-        job = await self._cron.update(call.id, given, call.identity, call.reauthorize)
-        return OneJob(job=job_answer(job))
+    async def _update_job(self, call: OperationCall, given: Mapping[str, Any]) -> JobEnvelope:
+        job = await self._cron.update_job(call.id, given, call.identity, call.reauthorize)
+        return JobEnvelope(job=make_job_response(job))
 
-    async def delete(self, call: OperationCall) -> object:
+    async def delete_job(self, call: OperationCall) -> object:
         """Delete a job."""
-        self._cron.delete(call.id, call.identity)
+        self._cron.delete_job(call.id, call.identity)
         return EmptyPayload()
 
-    async def run(self, call: OperationCall) -> object:
+    async def run_job(self, call: OperationCall) -> object:
         """Run a job now."""
         run, others = await self._cron.run_now(call.id, call.identity, call.reauthorize)
-        return RunNowAnswer(run=run_answer(run), active_agents=others)
+        return RunNowResponse(run=make_run_response(run), active_agents=others)
 
-    async def read_runs(self, call: OperationCall) -> object:
+    async def list_runs(self, call: OperationCall) -> object:
         """List the runs of one job, newest first."""
-        return [run_answer(run) for run in self._cron.runs_of(call.id, call.identity)]
+        return [make_run_response(run) for run in self._cron.list_job_runs(call.id, call.identity)]
 
-    async def read_all_runs(self, call: OperationCall) -> object:
+    async def list_all_runs(self, call: OperationCall) -> object:
         """List the runs of all jobs that the caller may see, newest first."""
-        return [run_answer(run) for run in self._cron.runs(call.identity)]
+        return [make_run_response(run) for run in self._cron.list_runs(call.identity)]
 
     def operations(self) -> list[Operation]:
         """Return the operations."""
-        return [*self._collection(), *self._one(), *self._runs()]
+        return [*self._collection_operations(), *self._job_operations(), *self._run_operations()]
 
-    def _collection(self) -> list[Operation]:
+    def _collection_operations(self) -> list[Operation]:
         return [
-            _operation("GET", "jobs", self.read, "Scheduled jobs", list[JobAnswer]),
-            _operation(
+            _make_operation("GET", "jobs", self.list_jobs, "Scheduled jobs", list[JobResponse]),
+            _make_operation(
                 "POST",
                 "jobs",
-                self.create,
+                self.create_job,
                 "Make a scheduled job",
-                OneJob,
+                JobEnvelope,
                 body=JobBody,
                 body_limit=BODY_LIMIT,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
             ),
-            _operation(
+            _make_operation(
                 "POST",
                 "preview",
-                self.preview,
+                self.preview_job,
                 "When a job would fire next; nothing is made",
-                PreviewAnswer,
+                PreviewResponse,
                 body=JobBody,
                 body_limit=BODY_LIMIT,
                 errors=(ErrorCode.FORBIDDEN,),
@@ -283,55 +283,64 @@ class CronRoutes:
             ),
         ]
 
-    def _one(self) -> list[Operation]:
+    def _job_operations(self) -> list[Operation]:
         changing = (ErrorCode.NOT_FOUND, ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
         return [
-            _operation("GET", "jobs/{id}", self.read_one, "One scheduled job", JobAnswer, _GONE),
-            _operation(
+            _make_operation(
+                "GET", "jobs/{id}", self.get_job, "One scheduled job", JobResponse, _GONE
+            ),
+            _make_operation(
                 "PUT",
                 "jobs/{id}",
-                self.update,
+                self.update_job,
                 "Change any fields of a job; the merged job is checked",
-                OneJob,
+                JobEnvelope,
                 changing,
                 body=JobPatch,
                 body_limit=BODY_LIMIT,
             ),
-            _operation(
-                "DELETE", "jobs/{id}", self.delete, "Forget a job and its runs", EmptyPayload, _GONE
+            _make_operation(
+                "DELETE",
+                "jobs/{id}",
+                self.delete_job,
+                "Forget a job and its runs",
+                EmptyPayload,
+                _GONE,
             ),
-            _operation(
+            _make_operation(
                 "PUT",
                 "jobs/{id}/enabled",
-                self.enable,
+                self.enable_job,
                 "Switch a job on or off",
-                OneJob,
+                JobEnvelope,
                 changing,
                 body=JobEnabledBody,
             ),
         ]
 
-    def _runs(self) -> list[Operation]:
+    def _run_operations(self) -> list[Operation]:
         return [
-            _operation(
+            _make_operation(
                 "POST",
                 "jobs/{id}/run",
-                self.run,
+                self.run_job,
                 "Run a job now; its prompt is delivered after the answer",
-                RunNowAnswer,
+                RunNowResponse,
                 (ErrorCode.NOT_FOUND, ErrorCode.RATE_LIMITED),
             ),
-            _operation(
-                "GET", "jobs/{id}/runs", self.read_runs, "Runs of a job", list[RunAnswer], _GONE
+            _make_operation(
+                "GET", "jobs/{id}/runs", self.list_runs, "Runs of a job", list[RunResponse], _GONE
             ),
-            _operation("GET", "runs", self.read_all_runs, "Runs of all jobs", list[RunAnswer]),
+            _make_operation(
+                "GET", "runs", self.list_all_runs, "Runs of all jobs", list[RunResponse]
+            ),
         ]
 
 
 _GONE = (ErrorCode.NOT_FOUND,)
 
 
-def _operation(
+def _make_operation(
     method: str,
     path: str,
     handler: Handler,

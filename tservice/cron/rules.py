@@ -15,11 +15,11 @@ from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.identity import Identity
 from tservice.core.kernel_paths import KERNEL_FOLDERS
 from tservice.core.places.location import LocationKind
-from tservice.cron.model import Definition, PromptMode, check_paths
+from tservice.cron.model import JobDefinition, PromptMode, check_paths
 
 SYSTEM = ("/etc", *KERNEL_FOLDERS)
 """Folders of the system: refused with everything inside (protocol-cron-job)."""
-THEMSELVES = ("/", "/root")
+FORBIDDEN_FOLDERS = ("/", "/root")
 """Folders that are refused, but not their content."""
 
 
@@ -56,7 +56,7 @@ class JobRules:
             known = ", ".join(one.id for one in self.clis.list_entries() if one.enabled)
             raise invalid_field("agentType", f"must be one of {known}")
 
-    async def check(self, definition: Definition, owner: Identity) -> Definition:
+    async def check_definition(self, definition: JobDefinition, owner: Identity) -> JobDefinition:
         """Check a definition, and return it with its paths in their plain form.
 
         @raise ServiceError: 400 naming the field; 403: not for this owner; 422: the folder does not
@@ -65,13 +65,15 @@ class JobRules:
         self.require_mode(definition.agent_type)
         self.check_grant(definition, owner)
         if definition.case_name is not None:
-            return await self._in_case(definition, definition.case_name, owner)
+            return await self._check_case(definition, definition.case_name, owner)
         folder = await self.folder(definition.working_dir, owner)
         check = partial(self._check_place, Path(folder))
         await self.files.run(check, at=folder, owner=owner.username)
         return check_paths(evolve(definition, working_dir=folder))
 
-    async def _in_case(self, definition: Definition, name: str, owner: Identity) -> Definition:
+    async def _check_case(
+        self, definition: JobDefinition, name: str, owner: Identity
+    ) -> JobDefinition:
         case = await self.case(name, owner)
         found = check_paths(evolve(definition, case_name=case.name, working_dir=case.path))
         if case.place is not None and case.place.kind is LocationKind.REMOTE:
@@ -84,7 +86,7 @@ class JobRules:
         await self.files.run(check, at=case.path, owner=owner.username)
         return found
 
-    def check_grant(self, definition: Definition, owner: Identity) -> None:
+    def check_grant(self, definition: JobDefinition, owner: Identity) -> None:
         """Fail if the owner may not run this definition.
 
         @raise ServiceError: 403: it needs a grant that this owner lacks.
@@ -103,5 +105,5 @@ class JobRules:
         data = self.data_dir.resolve()
         own = place.is_relative_to(data) and not (place.is_relative_to(cases) and cases != data)
         system = any(place.is_relative_to(other) for other in SYSTEM)
-        if own or system or str(place) in THEMSELVES:
+        if own or system or str(place) in FORBIDDEN_FOLDERS:
             raise invalid_field("workingDir", f"must not be {place}")

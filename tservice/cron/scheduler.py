@@ -12,42 +12,42 @@ from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
 from tservice.core.process.clock_alarm import ClockAlarm
-from tservice.cron.book import JobBook
+from tservice.cron.fire_times import adjust_next_fire, find_following_fire, find_next_fire
+from tservice.cron.job_registry import JobRegistry
 from tservice.cron.model import (
-    Concurrency,
-    Definition,
-    Job,
-    Run,
+    ConcurrencyPolicy,
+    CronJob,
+    CronRun,
+    JobDefinition,
     RunStatus,
+    RunTrigger,
     ScheduleType,
-    Trigger,
-    due_key,
+    make_due_key,
 )
-from tservice.cron.runner import Runner
-from tservice.cron.times import following, next_fire, settled
+from tservice.cron.runner import JobRunner
 
-AGAIN_MS = 10_000
+RETRY_MS = 10_000
 """Milliseconds after which a failed check is repeated."""
 
 
 @frozen(kw_only=True)
-class Fired:
+class FiredJob:
     """Result of one due job.
 
     @ivar job: its new state.
     @ivar run: the run to save; C{None}: a further fire of a skipped streak.
     """
 
-    job: Job
-    run: Run | None
+    job: CronJob
+    run: CronRun | None
 
 
-def planned(definition: Definition, now: int, zone: tzinfo) -> int | None:
+def plan_first_fire(definition: JobDefinition, now: int, zone: tzinfo) -> int | None:
     """Return the first fire of a job that was just made or enabled."""
-    return next_fire(definition.schedule, now, zone) if definition.enabled else None
+    return find_next_fire(definition.schedule, now, zone) if definition.enabled else None
 
 
-class Scheduler:
+class JobScheduler:
     """Checks the time when the alarm goes off, and fires the due jobs."""
 
     _log = Logger()
@@ -55,8 +55,8 @@ class Scheduler:
     def __init__(
         self,
         clock: IReactorTime,
-        book: JobBook,
-        runner: Runner,
+        book: JobRegistry,
+        runner: JobRunner,
         zone: tzinfo,
         new_id: Callable[[], str],
         make_alarm: Callable[[Callable[[], None]], ClockAlarm],
@@ -71,8 +71,8 @@ class Scheduler:
 
     def start(self) -> None:
         """Fire missed jobs, and set the alarm."""
-        self._alarm = self._make_alarm(self.look)
-        self.look()
+        self._alarm = self._make_alarm(self.fire_due_jobs)
+        self.fire_due_jobs()
 
     def stop(self) -> None:
         """Fire nothing more."""
@@ -80,54 +80,58 @@ class Scheduler:
             self._alarm.close()
             self._alarm = None
 
-    def look(self) -> None:
+    def fire_due_jobs(self) -> None:
         """Fire the due jobs, and set the alarm for the next one."""
         try:
-            self._settle()
+            self._adjust_fires()
             fired = self._fire_due()
         except Exception:
             # An exception that leaves this method would end the alarm.
             self._log.failure("cron: the due jobs could not be fired")
-            self._set(now_ms(self._clock) + AGAIN_MS)
+            self._set_alarm(now_ms(self._clock) + RETRY_MS)
             return
-        self.arm()
+        self.arm_alarm()
         for one in fired:
             if one.run is not None:
-                self._book.made(one.run)
+                self._book.publish_created(one.run)
                 if one.run.status is RunStatus.CREATED:
-                    self._runner.begin(one.job, one.run)
+                    self._runner.begin_run(one.job, one.run)
 
-    def arm(self) -> None:
+    def arm_alarm(self) -> None:
         """Set the alarm for the earliest job; call it after every change of a job."""
-        times = [job.next_run_at for job in self._book.every() if job.next_run_at is not None]
-        self._set(min(times, default=None))
+        times = [job.next_run_at for job in self._book.list_jobs() if job.next_run_at is not None]
+        self._set_alarm(min(times, default=None))
 
-    def _set(self, at: int | None) -> None:
+    def _set_alarm(self, at: int | None) -> None:
         if self._alarm is not None:
             self._alarm.set_time(at)
 
-    def _settle(self) -> None:
+    def _adjust_fires(self) -> None:
         """Adjust the next fires: the clock, or the rules of the zone, may have changed."""
         now = now_ms(self._clock)
-        moved: list[Job] = []
-        for job in self._book.every():
+        moved: list[CronJob] = []
+        for job in self._book.list_jobs():
             schedule = job.definition.schedule
-            at = settled(schedule, job.next_run_at, job.covered, now, self._zone)
+            at = adjust_next_fire(schedule, job.next_run_at, job.covered, now, self._zone)
             if at != job.next_run_at:
                 moved.append(evolve(job, next_run_at=at))
         if moved:
-            self._book.keep(moved)
+            self._book.save_all(moved)
 
-    def _fire_due(self) -> list[Fired]:
+    def _fire_due(self) -> list[FiredJob]:
         now = now_ms(self._clock)
-        fired: list[Fired] = []
-        starting: list[Job] = []
+        fired: list[FiredJob] = []
+        starting: list[CronJob] = []
         for at, job in sorted(
-            ((job.next_run_at, job) for job in self._book.every() if job.next_run_at is not None),
+            (
+                (job.next_run_at, job)
+                for job in self._book.list_jobs()
+                if job.next_run_at is not None
+            ),
             key=lambda pair: (pair[0], pair[1].id),
         ):
             if at <= now:
-                one = self._fire(job, at, now, starting)
+                one = self._fire_job(job, at, now, starting)
                 fired.append(one)
                 if one.run is not None and one.run.status is RunStatus.CREATED:
                     starting.append(job)
@@ -135,54 +139,57 @@ class Scheduler:
             runs = [one.run for one in fired if one.run is not None]
             # Due times and runs are saved together, so that each fire happens once even after a
             # crash.
-            self._book.keep([one.job for one in fired], runs)
+            self._book.save_all([one.job for one in fired], runs)
         return fired
 
-    def _fire(self, job: Job, at: int, now: int, starting: list[Job]) -> Fired:
-        fresh = self._fresh(job, at, now)
+    def _fire_job(self, job: CronJob, at: int, now: int, starting: list[CronJob]) -> FiredJob:
+        fresh = self._find_new_moment(job, at, now)
         moment = at if fresh is None else fresh
-        key = due_key(job.id, moment)
-        moved = self._moved_on(job, moment, now, key)
+        key = make_due_key(job.id, moment)
+        moved = self._advance_job(job, moment, now, key)
         if fresh is None:
-            return Fired(job=moved, run=None)
+            return FiredJob(job=moved, run=None)
         if self._is_held(job, starting):
-            return self._skip(moved, now, key)
-        run = self._run(job, RunStatus.CREATED, now, key)
+            return self._skip_fire(moved, now, key)
+        run = self._make_run(job, RunStatus.CREATED, now, key)
         moved = evolve(moved, last_run_at=now, last_status=run.status, skipping=False)
-        return Fired(job=moved, run=run)
+        return FiredJob(job=moved, run=run)
 
-    def _fresh(self, job: Job, at: int, now: int) -> int | None:
+    def _find_new_moment(self, job: CronJob, at: int, now: int) -> int | None:
         """Return the first due moment for which no run was made.
 
-        If the clock was set back further than L{Job.covered} reaches, runs exist for later moments;
+        If the clock was set back further than L{CronJob.covered} reaches, runs exist for later
+        moments;
         at most as many as are kept of a job.
         """
         schedule = job.definition.schedule
         moment: int | None = at
         while moment is not None and moment <= now:
-            if not self._book.store.has(due_key(job.id, moment)):
+            if not self._book.store.has_run(make_due_key(job.id, moment)):
                 return moment
-            moment = following(schedule, moment, moment, self._zone)
+            moment = find_following_fire(schedule, moment, moment, self._zone)
         return None
 
-    def _is_held(self, job: Job, starting: list[Job]) -> bool:
-        if job.definition.concurrency_policy is not Concurrency.SKIP:
+    def _is_held(self, job: CronJob, starting: list[CronJob]) -> bool:
+        if job.definition.concurrency_policy is not ConcurrencyPolicy.SKIP:
             return False
         agent = job.definition.agent_type
         now_starting = [
             one for one in starting if one.definition.agent_type == agent and one.owner == job.owner
         ]
-        return bool(now_starting) or self._runner.others(job) > 0
+        return bool(now_starting) or self._runner.count_other_sessions(job) > 0
 
-    def _skip(self, job: Job, now: int, key: str) -> Fired:
+    def _skip_fire(self, job: CronJob, now: int, key: str) -> FiredJob:
         """Skip a fire; a streak of skips has one record (protocol-cron-times)."""
         run = None
         if not job.skipping:
             reason = f"another {job.definition.agent_type} session is running"
-            run = self._run(job, RunStatus.SKIPPED, now, key, finished_at=now, error_message=reason)
-        return Fired(job=evolve(job, last_status=RunStatus.SKIPPED, skipping=True), run=run)
+            run = self._make_run(
+                job, RunStatus.SKIPPED, now, key, finished_at=now, error_message=reason
+            )
+        return FiredJob(job=evolve(job, last_status=RunStatus.SKIPPED, skipping=True), run=run)
 
-    def _moved_on(self, job: Job, at: int, now: int, key: str) -> Job:
+    def _advance_job(self, job: CronJob, at: int, now: int, key: str) -> CronJob:
         """Return the job after the fire planned for C{at}."""
         schedule = job.definition.schedule
         once = schedule.type is ScheduleType.ONCE
@@ -191,16 +198,18 @@ class Scheduler:
             job,
             definition=definition,
             completed_once=job.completed_once or once,
-            next_run_at=None if once else following(schedule, at, now, self._zone),
+            next_run_at=None if once else find_following_fire(schedule, at, now, self._zone),
             covered=max(at, now),
             last_due_key=key,
         )
 
-    def _run(self, job: Job, status: RunStatus, now: int, key: str, **fields: Any) -> Run:
-        return Run(
+    def _make_run(
+        self, job: CronJob, status: RunStatus, now: int, key: str, **fields: Any
+    ) -> CronRun:
+        return CronRun(
             id=self._new_id(),
             job_id=job.id,
-            trigger=Trigger.SCHEDULED,
+            trigger=RunTrigger.SCHEDULED,
             status=status,
             started_at=now,
             due_key=key,

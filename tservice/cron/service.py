@@ -21,27 +21,27 @@ from tservice.core.errors import (
 )
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.cron.book import JobBook
 from tservice.cron.crontab import check_expression
+from tservice.cron.fire_times import list_next_fires
 from tservice.cron.interfaces import ICron
+from tservice.cron.job_registry import JobRegistry
 from tservice.cron.model import (
     MAX_JOBS,
     MAX_JOBS_OF_ONE,
-    Definition,
-    Job,
-    Run,
+    CronJob,
+    CronRun,
+    JobDefinition,
     RunStatus,
+    RunTrigger,
     ScheduleType,
-    Trigger,
-    define,
+    merge_definition,
 )
 from tservice.cron.rules import JobRules
-from tservice.cron.runner import UNDER_WAY, Runner
-from tservice.cron.scheduler import Scheduler, planned
-from tservice.cron.times import preview
+from tservice.cron.runner import MAX_UNFINISHED, JobRunner
+from tservice.cron.scheduler import JobScheduler, plan_first_fire
 from tservice.sessions.interfaces import Reauthorize, accept_always
 
-PREVIEW = 5
+PREVIEW_FIRES = 5
 """Fires that a preview shows (protocol-cron)."""
 
 
@@ -56,9 +56,9 @@ class CronDependencies:
 
     clock: IReactorTime
     hub: EventHub
-    book: JobBook
-    runner: Runner
-    scheduler: Scheduler
+    book: JobRegistry
+    runner: JobRunner
+    scheduler: JobScheduler
     rules: JobRules
     zone: tzinfo
     new_id: Callable[[], str]
@@ -84,67 +84,67 @@ class CronService:
 
     def start(self) -> None:
         """Load the jobs, continue interrupted runs, and fire missed jobs."""
-        self._book.load()
-        self._forget_strangers()
-        self._unsubscribe = self._deps.hub.subscribe(self._heard)
-        self._deps.runner.resume()
+        self._book.load_jobs()
+        self._delete_orphaned_jobs()
+        self._unsubscribe = self._deps.hub.subscribe(self._handle_event)
+        self._deps.runner.resume_runs()
         self._deps.scheduler.start()
 
     async def stop(self) -> None:
         """Fire and deliver nothing more; the next service process continues."""
         self._unsubscribe()
         self._deps.scheduler.stop()
-        await self._deps.runner.close()
+        await self._deps.runner.close_runner()
         self._book.close()
 
     # -- reading
 
-    def jobs(self, caller: Identity) -> list[Job]:
-        return self._book.visible(caller)
+    def list_jobs(self, caller: Identity) -> list[CronJob]:
+        return self._book.list_visible(caller)
 
-    def job(self, job_id: str, caller: Identity) -> Job:
+    def get_job(self, job_id: str, caller: Identity) -> CronJob:
         """Return a job."""
-        return self._book.get(job_id, caller)
+        return self._book.get_job(job_id, caller)
 
-    def runs(self, caller: Identity) -> list[Run]:
-        mine = {job.id for job in self._book.visible(caller)}
-        return [run for run in self._book.store.runs() if run.job_id in mine]
+    def list_runs(self, caller: Identity) -> list[CronRun]:
+        mine = {job.id for job in self._book.list_visible(caller)}
+        return [run for run in self._book.store.list_runs() if run.job_id in mine]
 
-    def runs_of(self, job_id: str, caller: Identity) -> list[Run]:
+    def list_job_runs(self, job_id: str, caller: Identity) -> list[CronRun]:
         """Return the runs of one job, newest first."""
-        return self._book.store.runs(self._book.get(job_id, caller).id)
+        return self._book.store.list_runs(self._book.get_job(job_id, caller).id)
 
-    async def preview(self, given: Mapping[str, Any], caller: Identity) -> list[int]:
+    async def preview_fires(self, given: Mapping[str, Any], caller: Identity) -> list[int]:
         """Return the next fires of a job, without making it; also of one that is not enabled.
 
         A schedule can be tried before its folder is chosen.
 
-        @raise ServiceError: as L{create}.
+        @raise ServiceError: as L{create_job}.
         """
         if given.get("working_dir") or given.get("case_name"):
-            definition = await self._defined(given, None, caller)
+            definition = await self._make_definition(given, None, caller)
         else:
-            definition = self._without_folder(given, caller)
+            definition = self._make_folderless_definition(given, caller)
         now = now_ms(self._deps.clock)
-        return preview(definition.schedule, now, self._deps.zone, PREVIEW)
+        return list_next_fires(definition.schedule, now, self._deps.zone, PREVIEW_FIRES)
 
-    def job_counts(self) -> dict[tuple[str, ...], float]:
+    def count_jobs(self) -> dict[tuple[str, ...], float]:
         """Return the numbers of enabled and disabled jobs."""
-        enabled = sum(1 for job in self._book.every() if job.definition.enabled)
+        enabled = sum(1 for job in self._book.list_jobs() if job.definition.enabled)
         return {("true",): enabled, ("false",): len(self._book) - enabled}
 
-    def run_counts(self) -> dict[tuple[str, ...], float]:
+    def count_runs(self) -> dict[tuple[str, ...], float]:
         """Return the number of stored runs by status."""
         counts = dict.fromkeys(RunStatus, 0)
-        for run in self._book.store.runs():
+        for run in self._book.store.list_runs():
             counts[run.status] += 1
         return {(status.value,): count for status, count in counts.items()}
 
     # -- changing
 
-    async def create(
+    async def create_job(
         self, given: Mapping[str, Any], caller: Identity, again: Reauthorize = accept_always
-    ) -> Job:
+    ) -> CronJob:
         """Create a job for the caller.
 
         @param again: authorizes the caller again, before the job is saved.
@@ -152,50 +152,51 @@ class CronService:
             L{MAX_JOBS}, or L{MAX_JOBS_OF_ONE} of one account among several, or the folder does not
             answer.
         """
-        definition = await self._defined(given, None, caller)
+        definition = await self._make_definition(given, None, caller)
         again()
         if len(self._book) >= MAX_JOBS:
             raise operation_failed(f"there are already {MAX_JOBS} jobs: delete one first")
         owner = caller.username if self._deps.multiuser else None
-        own = sum(job.owner == owner for job in self._book.every())
+        own = sum(job.owner == owner for job in self._book.list_jobs())
         if owner is not None and own >= MAX_JOBS_OF_ONE:
             raise operation_failed(
                 f"this account already has {MAX_JOBS_OF_ONE} jobs: delete one first"
             )
         now = now_ms(self._deps.clock)
-        job = Job(
+        job = CronJob(
             id=self._deps.new_id(),
             owner=owner,
             definition=definition,
             created_at=now,
             updated_at=now,
-            next_run_at=planned(definition, now, self._deps.zone),
+            next_run_at=plan_first_fire(definition, now, self._deps.zone),
         )
-        return self._keep(job)
+        return self._save_job(job)
 
-    async def update(
+    async def update_job(
         self,
         job_id: str,
         given: Mapping[str, Any],
         caller: Identity,
         again: Reauthorize = accept_always,
-    ) -> Job:
+    ) -> CronJob:
         """Change fields of a job; the merged job is checked as a whole.
 
         The schedule restarts if it was changed, or if the job was not enabled before.
 
         @param again: authorizes the caller again, before the job is changed.
-        @raise ServiceError: as L{create}, 404, and 409: another caller has changed it in between.
+        @raise ServiceError: as L{create_job}, 404, and 409: another caller has changed it in
+            between.
         """
-        job = self._book.get(job_id, caller)
+        job = self._book.get_job(job_id, caller)
         before = job.definition
         if given == {"enabled": False}:
             # A job can be disabled even if its definition is no longer valid.
             definition = evolve(before, enabled=False)
         else:
-            definition = await self._defined(given, before, self._owner_of(job, caller))
+            definition = await self._make_definition(given, before, self._get_owner(job, caller))
             again()
-            job = self._book.get(job_id, caller)
+            job = self._book.get_job(job_id, caller)
             if job.definition != before:
                 raise state_conflict("the job was changed while this request was running")
         now = now_ms(self._deps.clock)
@@ -204,69 +205,75 @@ class CronService:
         if anew or definition.enabled != before.enabled:
             changed = evolve(
                 changed,
-                next_run_at=planned(definition, now, self._deps.zone),
+                next_run_at=plan_first_fire(definition, now, self._deps.zone),
                 completed_once=job.completed_once and not anew,
                 skipping=False,
             )
-        return self._keep(changed)
+        return self._save_job(changed)
 
-    def delete(self, job_id: str, caller: Identity) -> None:
+    def delete_job(self, job_id: str, caller: Identity) -> None:
         """Delete a job and its runs; sessions that it has started continue.
 
         @raise ServiceError: 404.
         """
-        job = self._book.get(job_id, caller)
-        self._book.delete(job)
-        self._ended(job)
+        job = self._book.get_job(job_id, caller)
+        self._book.delete_job(job)
+        self._handle_deletion(job)
 
     async def run_now(
         self, job_id: str, caller: Identity, again: Callable[[], object]
-    ) -> tuple[Run, int]:
+    ) -> tuple[CronRun, int]:
         """Run a job now, enabled or not; its schedule stays as it is.
 
         @param again: authorizes the caller again, before its session is made.
         @return: the run after its session was started or it failed, and the number of live sessions
             of the same mode that belong to no run of this job.
-        @raise ServiceError: 404; 429: there are L{UNDER_WAY} unfinished runs.
+        @raise ServiceError: 404; 429: there are L{MAX_UNFINISHED} unfinished runs.
         """
-        job = self._book.get(job_id, caller)
-        if self._deps.runner.under_way >= UNDER_WAY:
-            raise ServiceError(ErrorCode.RATE_LIMITED, f"{UNDER_WAY} runs are already in progress")
+        job = self._book.get_job(job_id, caller)
+        if self._deps.runner.unfinished_count >= MAX_UNFINISHED:
+            raise ServiceError(
+                ErrorCode.RATE_LIMITED, f"{MAX_UNFINISHED} runs are already in progress"
+            )
         now = now_ms(self._deps.clock)
-        run = Run(
+        run = CronRun(
             id=self._deps.new_id(),
             job_id=job.id,
-            trigger=Trigger.MANUAL,
+            trigger=RunTrigger.MANUAL,
             status=RunStatus.CREATED,
             started_at=now,
         )
         job = evolve(job, last_run_at=now, last_status=run.status)
-        self._book.keep([job], [run])
-        self._book.made(run)
-        others = self._deps.runner.others(job)
-        await self._deps.runner.begin(job, run, again)
-        return self._book.store.run(run.id) or run, others
+        self._book.save_all([job], [run])
+        self._book.publish_created(run)
+        others = self._deps.runner.count_other_sessions(job)
+        await self._deps.runner.begin_run(job, run, again)
+        return self._book.store.find_run(run.id) or run, others
 
     # -- inside
 
-    async def _defined(
-        self, given: Mapping[str, Any], before: Definition | None, owner: Identity
-    ) -> Definition:
+    async def _make_definition(
+        self, given: Mapping[str, Any], before: JobDefinition | None, owner: Identity
+    ) -> JobDefinition:
         rules = self._deps.rules
         rules.require_mode(given.get("agent_type") or (before.agent_type if before else ""))
-        definition = await rules.check(define(given, before, rules.is_shell), owner)
+        definition = await rules.check_definition(
+            merge_definition(given, before, rules.is_shell), owner
+        )
         self._check_schedule(definition, before)
         return definition
 
-    def _without_folder(self, given: Mapping[str, Any], owner: Identity) -> Definition:
+    def _make_folderless_definition(
+        self, given: Mapping[str, Any], owner: Identity
+    ) -> JobDefinition:
         rules = self._deps.rules
         rules.require_mode(given["agent_type"])
-        definition = define({**given, "working_dir": ""}, None, rules.is_shell)
+        definition = merge_definition({**given, "working_dir": ""}, None, rules.is_shell)
         rules.check_grant(definition, owner)
         self._check_schedule(definition, None)
         return definition
 
-    def _check_schedule(self, definition: Definition, before: Definition | None) -> None:
+    def _check_schedule(self, definition: JobDefinition, before: JobDefinition | None) -> None:
         schedule = definition.schedule
         if schedule.type is ScheduleType.CRON:
             wrong = check_expression(schedule.cron_expression or "")
@@ -277,7 +284,7 @@ class CronService:
         if past and (fresh or _is_enabling(definition, before)):
             raise invalid_field("runAt", "must be in the future")
 
-    def _owner_of(self, job: Job, caller: Identity) -> Identity:
+    def _get_owner(self, job: CronJob, caller: Identity) -> Identity:
         """Return the account whose rights the job has: its owner's, also if an admin changes it."""
         if job.owner is None or job.owner == caller.username:
             return caller
@@ -286,31 +293,31 @@ class CronService:
             raise operation_failed(f"the account {job.owner} is gone or disabled")
         return owner
 
-    def _keep(self, job: Job) -> Job:
-        self._book.keep([job])
-        self._deps.scheduler.arm()
+    def _save_job(self, job: CronJob) -> CronJob:
+        self._book.save_all([job])
+        self._deps.scheduler.arm_alarm()
         return job
 
-    def _ended(self, job: Job) -> None:
-        self._deps.runner.forget(job.id)
-        self._deps.scheduler.arm()
+    def _handle_deletion(self, job: CronJob) -> None:
+        self._deps.runner.cancel_job(job.id)
+        self._deps.scheduler.arm_alarm()
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
-            self._forget_strangers()
+            self._delete_orphaned_jobs()
 
-    def _forget_strangers(self) -> None:
+    def _delete_orphaned_jobs(self) -> None:
         """Delete jobs of removed accounts; a new account of that name would inherit them."""
         if not self._deps.multiuser:
             return
-        for job in self._book.every():
+        for job in self._book.list_jobs():
             if job.owner is not None and not self._deps.known(job.owner):
                 self._log.info(
                     "cron: delete job {id}: no account {owner}", id=job.id, owner=job.owner
                 )
-                self._book.drop(job)
-                self._ended(job)
+                self._book.delete_later(job)
+                self._handle_deletion(job)
 
 
-def _is_enabling(definition: Definition, before: Definition | None) -> bool:
+def _is_enabling(definition: JobDefinition, before: JobDefinition | None) -> bool:
     return definition.enabled and (before is None or not before.enabled)

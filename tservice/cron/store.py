@@ -12,25 +12,25 @@ import attrs
 from tservice.core.disk_errors import DiskFull
 from tservice.cron.model import (
     MAX_RUNS,
-    Concurrency,
-    Definition,
+    ConcurrencyPolicy,
+    CronJob,
+    CronRun,
     InputMode,
-    Job,
+    JobDefinition,
+    JobSchedule,
     PromptMode,
-    Run,
     RunDelivery,
     RunStatus,
-    Schedule,
+    RunTrigger,
     ScheduleType,
-    Trigger,
 )
 from tservice.store.database import Database
 
-_JOB = tuple(attrs.fields_dict(Job))
-_RUN = tuple(attrs.fields_dict(Run))
+_JOB = tuple(attrs.fields_dict(CronJob))
+_RUN = tuple(attrs.fields_dict(CronRun))
 
 
-def _upsert(table: str, names: Iterable[str]) -> str:
+def _make_upsert(table: str, names: Iterable[str]) -> str:
     columns = list(names)
     kept = ", ".join(f"{name} = excluded.{name}" for name in columns if name != "id")
     return (
@@ -40,8 +40,8 @@ def _upsert(table: str, names: Iterable[str]) -> str:
     )
 
 
-_SAVE_JOB = _upsert("cron_jobs", _JOB)
-_SAVE_RUN = _upsert("cron_runs", _RUN)
+_SAVE_JOB = _make_upsert("cron_jobs", _JOB)
+_SAVE_RUN = _make_upsert("cron_runs", _RUN)
 _DELETE = "DELETE FROM cron_jobs WHERE id = ?"
 _TRIM = """
     DELETE FROM cron_runs WHERE seq <= (
@@ -56,12 +56,12 @@ class CronStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def jobs(self) -> list[Job]:
+    def list_jobs(self) -> list[CronJob]:
         """Return all jobs, in the order in which they were made."""
         sql = "SELECT * FROM cron_jobs ORDER BY created_at, rowid"
-        return self._database.read_records(_job, sql, named="cron_jobs.id")
+        return self._database.read_records(_job_from_row, sql, named="cron_jobs.id")
 
-    def save(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
+    def save_all(self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()) -> None:
         """Save jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} are deleted.
 
         @raise DiskFull: the disk is full.
@@ -72,50 +72,50 @@ class CronStore:
             self._database.execute_many(_SAVE_RUN, [_run_row(run) for run in runs])
             self._database.execute(_TRIM, (MAX_RUNS,))
 
-    def note(self, jobs: Iterable[Job], runs: Iterable[Run]) -> None:
-        """Save results of known runs as L{save} does; if the disk is full, this is deferred."""
+    def save_or_defer(self, jobs: Iterable[CronJob], runs: Iterable[CronRun]) -> None:
+        """Save results of known runs as L{save_all} does; if the disk is full, this is deferred."""
         try:
-            self.save(jobs, runs)
+            self.save_all(jobs, runs)
         except DiskFull:
             for job in jobs:
                 self._database.execute_or_defer(("cron job", job.id), _SAVE_JOB, _job_row(job))
             for run in runs:
                 self._database.execute_or_defer(("cron run", run.id), _SAVE_RUN, _run_row(run))
 
-    def delete(self, job_id: str) -> None:
+    def delete_job(self, job_id: str) -> None:
         """Delete a job and its runs.
 
         @raise DiskFull: the disk is full.
         """
         self._database.execute(_DELETE, (job_id,))
 
-    def drop(self, job_id: str) -> None:
+    def delete_later(self, job_id: str) -> None:
         """Delete a job that has no owner any more; if the disk is full, this is deferred."""
         self._database.execute_or_defer(("cron job", job_id), _DELETE, (job_id,))
 
-    def runs(self, job_id: str | None = None) -> list[Run]:
+    def list_runs(self, job_id: str | None = None) -> list[CronRun]:
         """Return the runs of one job, or of all, newest first."""
         where = "" if job_id is None else "WHERE job_id = :job_id"
         rows = self._database.query_rows(
             f"SELECT * FROM cron_runs {where} ORDER BY seq DESC",  # noqa: S608
             {"job_id": job_id},
         )
-        return [_run(row) for row in rows]
+        return [_run_from_row(row) for row in rows]
 
-    def run(self, run_id: str) -> Run | None:
+    def find_run(self, run_id: str) -> CronRun | None:
         """Return a run by its id."""
         row = self._database.query_one("SELECT * FROM cron_runs WHERE id = ?", (run_id,))
-        return None if row is None else _run(row)
+        return None if row is None else _run_from_row(row)
 
-    def newest(self, job_id: str) -> str | None:
+    def find_newest_run(self, job_id: str) -> str | None:
         """Return the id of the newest run of a job."""
         row = self._database.query_one(
             "SELECT id FROM cron_runs WHERE job_id = ? ORDER BY seq DESC LIMIT 1", (job_id,)
         )
         return None if row is None else str(row["id"])
 
-    def session_before(self, run: Run) -> str | None:
-        """Return the session of the last run of the same job before C{run} that had one."""
+    def find_previous_session(self, run: CronRun) -> str | None:
+        """Return the session of the last run of the same job before C{find_run} that had one."""
         row = self._database.query_one(
             "SELECT session_id FROM cron_runs WHERE job_id = :job_id AND session_id IS NOT NULL"
             " AND seq < (SELECT seq FROM cron_runs WHERE id = :id) ORDER BY seq DESC LIMIT 1",
@@ -123,17 +123,17 @@ class CronStore:
         )
         return None if row is None else str(row["session_id"])
 
-    def unfinished(self) -> list[Run]:
+    def list_unfinished(self) -> list[CronRun]:
         """Return the unfinished runs, oldest first."""
-        return [run for run in reversed(self.runs()) if run.open]
+        return [run for run in reversed(self.list_runs()) if run.is_unfinished]
 
-    def has(self, due_key: str) -> bool:
+    def has_run(self, due_key: str) -> bool:
         """Return true if a run was made for that moment."""
         sql = "SELECT 1 FROM cron_runs WHERE due_key = ?"
         return self._database.query_one(sql, (due_key,)) is not None
 
 
-def _job_row(job: Job) -> dict[str, Any]:
+def _job_row(job: CronJob) -> dict[str, Any]:
     row = {name: getattr(job, name) for name in _JOB}
     return row | {
         "definition": json.dumps(attrs.asdict(job.definition), ensure_ascii=False),
@@ -142,13 +142,13 @@ def _job_row(job: Job) -> dict[str, Any]:
     }
 
 
-def _job(row: sqlite3.Row) -> Job:
+def _job_from_row(row: sqlite3.Row) -> CronJob:
     found = dict(row)
     status = found["last_status"]
-    return Job(
+    return CronJob(
         **found
         | {
-            "definition": _definition(json.loads(found["definition"])),
+            "definition": _parse_definition(json.loads(found["definition"])),
             "last_status": None if status is None else RunStatus(status),
             "completed_once": bool(found["completed_once"]),
             "skipping": bool(found["skipping"]),
@@ -156,38 +156,38 @@ def _job(row: sqlite3.Row) -> Job:
     )
 
 
-def _definition(found: Mapping[str, Any]) -> Definition:
+def _parse_definition(found: Mapping[str, Any]) -> JobDefinition:
     schedule = dict(found["schedule"])
     days = schedule["weekly_days"]
     schedule |= {
         "type": ScheduleType(schedule["type"]),
         "weekly_days": None if days is None else tuple(days),
     }
-    return Definition(
+    return JobDefinition(
         **{
             **found,
-            "schedule": Schedule(**schedule),
+            "schedule": JobSchedule(**schedule),
             "prompt_mode": PromptMode(found["prompt_mode"]),
             "input_mode": InputMode(found["input_mode"]),
-            "concurrency_policy": Concurrency(found["concurrency_policy"]),
+            "concurrency_policy": ConcurrencyPolicy(found["concurrency_policy"]),
         }
     )
 
 
-def _run_row(run: Run) -> dict[str, Any]:
+def _run_row(run: CronRun) -> dict[str, Any]:
     row = {name: getattr(run, name) for name in _RUN}
     delivery = None if run.delivery is None else json.dumps(attrs.asdict(run.delivery))
     return row | {"delivery": delivery}
 
 
-def _run(row: sqlite3.Row) -> Run:
+def _run_from_row(row: sqlite3.Row) -> CronRun:
     found = dict(row)
     del found["seq"]
     delivery = found["delivery"]
-    return Run(
+    return CronRun(
         **found
         | {
-            "trigger": Trigger(found["trigger"]),
+            "trigger": RunTrigger(found["trigger"]),
             "status": RunStatus(found["status"]),
             "delivery": None if delivery is None else RunDelivery(**json.loads(delivery)),
         }

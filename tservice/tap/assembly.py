@@ -25,7 +25,7 @@ from tservice.containers.build import build_bridge, build_containers
 from tservice.core.late_binding import LateBinding
 from tservice.core.net.listening import PortListener
 from tservice.core.service_stack import ClosingService, ServiceStack
-from tservice.cron.build import build_cron, owners
+from tservice.cron.build import build_cron, make_account_finder
 from tservice.doctor.build import build_doctor
 from tservice.files.build import build_files
 from tservice.git.build import build_case_git, build_git, build_git_work
@@ -130,7 +130,7 @@ class Trunk:
         """Add the features that no core service depends on."""
         ground, add, accounts = self.ground, self.contents.add, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
-        identity = owners(ground, accounts)
+        identity = make_account_finder(ground, accounts)
         git = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
         add(build_case_git(ground, git=git, cases=cases))
         add(build_mind(

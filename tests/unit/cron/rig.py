@@ -18,7 +18,7 @@ from tests.unit.sessions.rig import ADMIN, begin
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.core.identity import Identity
 from tservice.cron.build import build_cron
-from tservice.cron.model import Job, Run
+from tservice.cron.model import CronJob, CronRun
 from tservice.cron.service import CronService
 
 DAY = 86_400
@@ -102,7 +102,7 @@ class CronCase(AgentCase):
 
     def fields(self, **more: Any) -> dict[str, Any]:
         """A good job of a shell, every ten minutes."""
-        from tservice.cron.model import Concurrency, InputMode, PromptMode, ScheduleType
+        from tservice.cron.model import ConcurrencyPolicy, InputMode, PromptMode, ScheduleType
 
         return {
             "name": "nightly",
@@ -114,29 +114,31 @@ class CronCase(AgentCase):
             "schedule_type": ScheduleType.INTERVAL,
             "interval_minutes": 10,
             "enabled": True,
-            "concurrency_policy": Concurrency.WARN,
+            "concurrency_policy": ConcurrencyPolicy.WARN,
             **more,
         }
 
-    def make(self, caller: Identity = ADMIN, **more: Any) -> Job:
-        return self.now(self.cron.create(self.fields(**more), caller))
+    def make(self, caller: Identity = ADMIN, **more: Any) -> CronJob:
+        return self.now(self.cron.create_job(self.fields(**more), caller))
 
-    def job(self, job: Job) -> Job:
+    def job(self, job: CronJob) -> CronJob:
         """As it is now."""
-        return next(one for one in self.cron.jobs(ADMIN) if one.id == job.id)
+        return next(one for one in self.cron.list_jobs(ADMIN) if one.id == job.id)
 
-    def runs(self, job: Job | None = None) -> list[Run]:
+    def runs(self, job: CronJob | None = None) -> list[CronRun]:
         """Oldest first."""
-        found = self.cron.runs(ADMIN) if job is None else self.cron.runs_of(job.id, ADMIN)
+        found = (
+            self.cron.list_runs(ADMIN) if job is None else self.cron.list_job_runs(job.id, ADMIN)
+        )
         return found[::-1]
 
-    def statuses(self, job: Job | None = None) -> list[str]:
+    def statuses(self, job: CronJob | None = None) -> list[str]:
         return [run.status.value for run in self.runs(job)]
 
-    def run_by_hand(self, job: Job) -> tuple[Run, int]:
+    def run_by_hand(self, job: CronJob) -> tuple[CronRun, int]:
         return self.successResultOf(begin(self.cron.run_now(job.id, ADMIN, still)))
 
-    def typed(self, run: Run) -> str:
+    def typed(self, run: CronRun) -> str:
         """What the run's session was given."""
         pane = self.host[run.session_id or ""]
         return bytes(pane.typed).decode()

@@ -7,19 +7,19 @@ from typing import Any
 from tests.unit.agents.rig import COMPOSER, PERMISSION, TRUST
 from tests.unit.cron.rig import CronCase
 from tests.unit.sessions.rig import ADMIN
-from tservice.cron.model import PROMPT_FILE_BYTES, Job, PromptMode, Run, RunStatus
+from tservice.cron.model import PROMPT_FILE_BYTES, CronJob, CronRun, PromptMode, RunStatus
 
 
 class ReadinessTests(CronCase):
     """Jobs of the primary agent."""
 
-    def begin(self, **fields: Any) -> tuple[Job, Run]:
+    def begin(self, **fields: Any) -> tuple[CronJob, CronRun]:
         job = self.make(agent_type="primary", **fields)
         run, _ = self.run_by_hand(job)
         self.assertEqual(RunStatus.SESSION_STARTED, run.status)
         return job, run
 
-    def show_in(self, run: Run, text: str) -> None:
+    def show_in(self, run: CronRun, text: str) -> None:
         self.show(self.sessions.get(run.session_id or ""), text)
 
     def test_waits_for_the_composer(self) -> None:
@@ -105,7 +105,7 @@ class ReadinessTests(CronCase):
 
     def test_a_job_that_is_deleted_meanwhile(self) -> None:
         job, run = self.begin()
-        self.cron.delete(job.id, ADMIN)
+        self.cron.delete_job(job.id, ADMIN)
         self.show_in(run, COMPOSER)
         self.spend(10)
         self.assertEqual("", self.typed(run))
@@ -115,7 +115,7 @@ class ReadinessTests(CronCase):
 class PromptFileTests(CronCase):
     """Read when the job fires."""
 
-    def fire(self, path: str) -> Run:
+    def fire(self, path: str) -> CronRun:
         job = self.make(prompt_mode=PromptMode.FILE, prompt_file_path=path)
         self.run_by_hand(job)
         self.spend(5)

@@ -14,12 +14,12 @@ from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.cron.model import (
-    Concurrency,
-    Definition,
+    ConcurrencyPolicy,
     InputMode,
+    JobDefinition,
     PromptMode,
     ScheduleType,
-    define,
+    merge_definition,
 )
 from tservice.cron.rules import JobRules
 
@@ -72,7 +72,7 @@ class CaseRuleTests(SynchronousTestCase):
             cases_dir=Path("/srv/cases"),
         )
 
-    def defined(self, name: str, **more: Any) -> Definition:
+    def defined(self, name: str, **more: Any) -> JobDefinition:
         fields = {
             "name": "nightly",
             "agent_type": "shell",
@@ -83,12 +83,12 @@ class CaseRuleTests(SynchronousTestCase):
             "schedule_type": ScheduleType.INTERVAL,
             "interval_minutes": 10,
             "enabled": True,
-            "concurrency_policy": Concurrency.WARN,
+            "concurrency_policy": ConcurrencyPolicy.WARN,
             **more,
         }
-        return define(fields)
+        return merge_definition(fields)
 
-    def job(self, name: str, **more: Any) -> Definition:
+    def job(self, name: str, **more: Any) -> JobDefinition:
         return self.successResultOf(self.check(self.defined(name, **more)))
 
     def refused(self, name: str, **more: Any) -> ServiceError:
@@ -96,8 +96,8 @@ class CaseRuleTests(SynchronousTestCase):
         error: ServiceError = self.failureResultOf(answer, ServiceError).value
         return error
 
-    def check(self, definition: Definition) -> Deferred[Definition]:
-        return Deferred.fromCoroutine(self.rules().check(definition, ANN))
+    def check(self, definition: JobDefinition) -> Deferred[JobDefinition]:
+        return Deferred.fromCoroutine(self.rules().check_definition(definition, ANN))
 
     def test_the_folder_is_that_of_the_case(self) -> None:
         """Whatever else was given."""
@@ -114,7 +114,7 @@ class CaseRuleTests(SynchronousTestCase):
 
     def test_there_has_to_be_one(self) -> None:
         self.assertEqual("Case none not found", self.refused("none").message)
-        error = self.assertRaises(ServiceError, define, {
+        error = self.assertRaises(ServiceError, merge_definition, {
             "prompt_mode": PromptMode.INLINE, "prompt_text": "x",
             "schedule_type": ScheduleType.INTERVAL, "interval_minutes": 10,
         })  # fmt: skip

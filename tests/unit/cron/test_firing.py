@@ -13,7 +13,14 @@ from tests.examples import examples
 from tests.unit.cron.rig import DAY, CronCase
 from tests.unit.sessions.rig import ADMIN
 from tservice.core.clock import now_ms
-from tservice.cron.model import Concurrency, InputMode, Run, RunStatus, ScheduleType, Trigger
+from tservice.cron.model import (
+    ConcurrencyPolicy,
+    CronRun,
+    InputMode,
+    RunStatus,
+    RunTrigger,
+    ScheduleType,
+)
 from tservice.cron.store import CronStore
 from tservice.sessions.record.model import SessionStatus
 
@@ -28,7 +35,7 @@ class FiringTests(CronCase):
         job = self.make(launch_command="cd src")
         self.spend(10 * MINUTE + 5)
         (run,) = self.runs()
-        self.assertEqual((RunStatus.PROMPT_SENT, Trigger.SCHEDULED), (run.status, run.trigger))
+        self.assertEqual((RunStatus.PROMPT_SENT, RunTrigger.SCHEDULED), (run.status, run.trigger))
         self.assertEqual("cd src\rmake all\r", self.typed(run))
         session = self.sessions.get(run.session_id or "")
         self.assertEqual(("nightly", str(self.work)), (session.name, session.working_dir))
@@ -118,7 +125,7 @@ class FiringTests(CronCase):
         self.assertEqual(["session_started", "prompt_sent"], [one["status"] for one in updates])
         self.assertEqual(f"/?session={run.session_id}", updates[0]["createdSessionUrl"])
         self.assertEqual("prompt_sent", self.told("cron:jobsChanged")[-1]["jobs"][0]["lastStatus"])
-        self.cron.delete(job.id, ADMIN)
+        self.cron.delete_job(job.id, ADMIN)
         self.spend(1)
         self.assertEqual([job.id], [one["id"] for one in self.told("cron:jobDeleted")])
         self.assertEqual({"jobs": []}, self.told("cron:jobsChanged")[-1])
@@ -147,7 +154,7 @@ class FiringTests(CronCase):
         import sqlite3
 
         job = self.make()
-        with patch.object(CronStore, "save", side_effect=sqlite3.OperationalError("disk full")):
+        with patch.object(CronStore, "save_all", side_effect=sqlite3.OperationalError("disk full")):
             self.spend(10 * MINUTE + 1)
         self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.OperationalError)))
         self.spend(15)
@@ -162,7 +169,7 @@ class ConcurrencyTests(CronCase):
     """What runs beside a job."""
 
     def test_one_skipped_record_a_streak(self) -> None:
-        job = self.make(concurrency_policy=Concurrency.SKIP)
+        job = self.make(concurrency_policy=ConcurrencyPolicy.SKIP)
         other = self.shell()
         self.spend(35 * MINUTE)
         self.assertEqual(["skipped"], self.statuses(job))
@@ -176,7 +183,9 @@ class ConcurrencyTests(CronCase):
         self.assertEqual(["skipped", "prompt_sent", "skipped"], self.statuses(job))
 
     def test_its_own_sessions_do_not_count(self) -> None:
-        job = self.make(concurrency_policy=Concurrency.SKIP, auto_close_previous_session=False)
+        job = self.make(
+            concurrency_policy=ConcurrencyPolicy.SKIP, auto_close_previous_session=False
+        )
         self.spend(30 * MINUTE + 5)
         self.assertEqual(["prompt_sent"] * 3, self.statuses(job))
         _, others = self.run_by_hand(job)
@@ -192,18 +201,20 @@ class ConcurrencyTests(CronCase):
         at = now_ms(self.clock) + 5000
         for _ in range(2):
             self.make(
-                schedule_type=ScheduleType.ONCE, run_at=at, concurrency_policy=Concurrency.SKIP
+                schedule_type=ScheduleType.ONCE,
+                run_at=at,
+                concurrency_policy=ConcurrencyPolicy.SKIP,
             )
         self.spend(20)
         self.assertEqual(["prompt_sent", "skipped"], sorted(self.statuses()))
 
     def test_run_now(self) -> None:
         """Of a disabled job, past the policy, without moving the schedule."""
-        job = self.make(enabled=False, concurrency_policy=Concurrency.SKIP)
+        job = self.make(enabled=False, concurrency_policy=ConcurrencyPolicy.SKIP)
         self.shell()
         run, others = self.run_by_hand(job)
         self.assertEqual((RunStatus.SESSION_STARTED, 1), (run.status, others))
-        self.assertEqual(Trigger.MANUAL, run.trigger)
+        self.assertEqual(RunTrigger.MANUAL, run.trigger)
         found = self.job(job)
         self.assertEqual((None, None), (found.next_run_at, found.last_due_key))
         self.assertEqual(run.started_at, found.last_run_at)
@@ -244,7 +255,7 @@ class ClockTests(CronCase):
         self.clock.rightNow += seconds
         for call in self.clock.calls:
             call.time += seconds
-        self.cron._deps.scheduler.look()
+        self.cron._deps.scheduler.fire_due_jobs()
 
     def at(self, hours: float) -> None:
         """Go on to a time of day."""
@@ -303,7 +314,7 @@ class ClockTests(CronCase):
             self.assertGreater(self.job(job).next_run_at or 0, now_ms(self.clock))
             keys = [run.due_key for run in self.runs(job)]
             self.assertEqual(len(keys), len(set(keys)))
-            self.cron.delete(job.id, ADMIN)
+            self.cron.delete_job(job.id, ADMIN)
 
     def test_the_same_due_key_is_never_used_twice(self) -> None:
         at = now_ms(self.clock) + 60_000
@@ -327,7 +338,7 @@ class RestartTests(CronCase):
         self.restart(away=5 * HOUR)
         self.spend(5)
         (run,) = self.runs(job)
-        self.assertEqual((Trigger.SCHEDULED, RunStatus.PROMPT_SENT), (run.trigger, run.status))
+        self.assertEqual((RunTrigger.SCHEDULED, RunStatus.PROMPT_SENT), (run.trigger, run.status))
         next_run = self.job(job).next_run_at or 0
         self.assertEqual(0, (next_run - job.created_at) % 600_000)
         self.assertGreater(next_run, now_ms(self.clock))
@@ -351,11 +362,11 @@ class RestartTests(CronCase):
         self.spend(5)
         self.assertEqual(["prompt_sent"], self.statuses(job))
 
-    def restart_before(self, run: Run) -> None:
+    def restart_before(self, run: CronRun) -> None:
         """As if the service had been killed before the run was told of its session."""
         self.machine.crash()
         bare = evolve(run, status=RunStatus.CREATED, session_id=None, delivery=None)
-        self.cron._book.store.save((), [bare])
+        self.cron._book.store.save_all((), [bare])
         self.machine.restart()
         self.boot()
 

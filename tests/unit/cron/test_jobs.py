@@ -23,15 +23,15 @@ from tservice.core.identity import Identity
 from tservice.cron.model import (
     MAX_JOBS,
     MAX_JOBS_OF_ONE,
-    Concurrency,
+    ConcurrencyPolicy,
+    CronJob,
     InputMode,
-    Job,
     PromptMode,
     RunStatus,
     ScheduleType,
-    define,
-    flat,
+    flatten_definition,
     is_line,
+    merge_definition,
 )
 from tservice.cron.store import CronStore
 
@@ -48,10 +48,12 @@ class JobCase(CronCase):
         self.assertEqual(code, error.code, error.message)
         self.assertIn(part, error.message)
 
-    def change(self, job: Job, caller: Identity = ADMIN, **given: Any) -> Job:
-        return self.now(self.cron.update(job.id, given, caller))
+    def change(self, job: CronJob, caller: Identity = ADMIN, **given: Any) -> CronJob:
+        return self.now(self.cron.update_job(job.id, given, caller))
 
-    def change_refused(self, job: Job, part: str, caller: Identity = ADMIN, **given: Any) -> None:
+    def change_refused(
+        self, job: CronJob, part: str, caller: Identity = ADMIN, **given: Any
+    ) -> None:
         error = self.assertRaises(ServiceError, self.change, job, caller, **given)
         self.assertIn(part, error.message)
         self.assertEqual(job, self.job(job))
@@ -62,9 +64,9 @@ class FieldTests(JobCase):
 
     def test_a_job_as_it_is_kept(self) -> None:
         job = self.make()
-        self.assertEqual([job], self.cron.jobs(ADMIN))
+        self.assertEqual([job], self.cron.list_jobs(ADMIN))
         self.assertEqual(job.created_at + 600_000, job.next_run_at)
-        self.assertEqual(CronStore(self.machine.database).jobs(), [job])
+        self.assertEqual(CronStore(self.machine.database).list_jobs(), [job])
 
     def test_what_a_mode_needs(self) -> None:
         need = {
@@ -131,12 +133,12 @@ class FieldTests(JobCase):
         self.refused(ErrorCode.OPERATION_FAILED, "100 jobs")
 
     def test_preview(self) -> None:
-        found = self.now(self.cron.preview(self.fields(enabled=False), ADMIN))
+        found = self.now(self.cron.preview_fires(self.fields(enabled=False), ADMIN))
         now = now_ms(self.clock)
         self.assertEqual([now + n * 600_000 for n in range(1, 6)], found)
-        self.assertEqual([], self.cron.jobs(ADMIN))
+        self.assertEqual([], self.cron.list_jobs(ADMIN))
         once = self.fields(schedule_type=ScheduleType.ONCE, run_at=now + 5)
-        self.assertEqual([now + 5], self.now(self.cron.preview(once, ADMIN)))
+        self.assertEqual([now + 5], self.now(self.cron.preview_fires(once, ADMIN)))
 
 
 class UpdateTests(JobCase):
@@ -206,10 +208,10 @@ class UpdateTests(JobCase):
 
     def test_unknown_jobs(self) -> None:
         for ask in (
-            lambda: self.now(self.cron.update("x", {}, ADMIN)),
-            lambda: self.cron.delete("x", ADMIN),
-            lambda: self.cron.job("x", ADMIN),
-            lambda: self.cron.runs_of("x", ADMIN),
+            lambda: self.now(self.cron.update_job("x", {}, ADMIN)),
+            lambda: self.cron.delete_job("x", ADMIN),
+            lambda: self.cron.get_job("x", ADMIN),
+            lambda: self.cron.list_job_runs("x", ADMIN),
         ):
             self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
 
@@ -217,7 +219,7 @@ class UpdateTests(JobCase):
         job, other = self.make(), self.make()
         run, _ = self.run_by_hand(job)
         self.run_by_hand(other)
-        self.cron.delete(job.id, ADMIN)
+        self.cron.delete_job(job.id, ADMIN)
         self.assertEqual([other.id], [one.job_id for one in self.runs()])
         self.assertIsNotNone(self.sessions.get(run.session_id or "").pid)
         self.spend(3600)
@@ -246,22 +248,22 @@ class OwnerTests(JobCase):
         folder.mkdir(parents=True, exist_ok=True)
         return str(folder)
 
-    def of_ann(self, **more: Any) -> Job:
+    def of_ann(self, **more: Any) -> CronJob:
         return self.make(ANN, working_dir=self.place("ann"), **more)
 
     def test_others_do_not_see_it(self) -> None:
         job = self.of_ann()
         self.assertEqual("ann", job.owner)
-        self.assertEqual(([job], [], [job]), tuple(map(self.cron.jobs, (ANN, BOB, ROOT))))
+        self.assertEqual(([job], [], [job]), tuple(map(self.cron.list_jobs, (ANN, BOB, ROOT))))
         run, _ = self.run_by_hand(job)
         self.assertEqual("ann", self.sessions.get_owner(run.session_id or ""))
-        counts = [len(self.cron.runs(caller)) for caller in (ANN, BOB, ROOT)]
+        counts = [len(self.cron.list_runs(caller)) for caller in (ANN, BOB, ROOT)]
         self.assertEqual([1, 0, 1], counts)
         for ask in (
-            lambda: self.now(self.cron.update(job.id, {"enabled": False}, BOB)),
-            lambda: self.cron.delete(job.id, BOB),
-            lambda: self.cron.job(job.id, BOB),
-            lambda: self.cron.runs_of(job.id, BOB),
+            lambda: self.now(self.cron.update_job(job.id, {"enabled": False}, BOB)),
+            lambda: self.cron.delete_job(job.id, BOB),
+            lambda: self.cron.get_job(job.id, BOB),
+            lambda: self.cron.list_job_runs(job.id, BOB),
         ):
             self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
         self.assertEqual(
@@ -280,7 +282,7 @@ class OwnerTests(JobCase):
     def test_one_account_leaves_room_for_others(self) -> None:
         for _ in range(MAX_JOBS_OF_ONE):
             self.of_ann(enabled=False)
-        error = self.refusal(self.cron.create(self.fields(working_dir=self.place("ann")), ANN))
+        error = self.refusal(self.cron.create_job(self.fields(working_dir=self.place("ann")), ANN))
         self.assertEqual("this account already has 50 jobs: delete one first", error.message)
         self.make(BOB, working_dir=self.place("bob"))
 
@@ -319,7 +321,7 @@ class OwnerTests(JobCase):
             self.assertEqual(RunStatus.FAILED, run.status)
             self.assertIn(part, run.error_message or "")
             self.accounts["ann"] = ANN
-            self.cron.delete(job.id, ROOT)
+            self.cron.delete_job(job.id, ROOT)
 
     def test_a_folder_that_is_not_the_owner_s_any_more(self) -> None:
         folder = self.machine.config.cases_dir / ".accounts" / "ann" / "deep"
@@ -340,9 +342,9 @@ class OwnerTests(JobCase):
         job = self.of_ann()
         del self.accounts["ann"]
         self.machine.hub.publish(happened("admin:usersChanged"))
-        self.assertEqual([], self.cron.jobs(ROOT))
+        self.assertEqual([], self.cron.list_jobs(ROOT))
         self.accounts["ann"] = ANN
-        self.assertRaises(ServiceError, self.cron.job, job.id, ANN)
+        self.assertRaises(ServiceError, self.cron.get_job, job.id, ANN)
 
     def test_they_go_on_a_full_disk_too(self) -> None:
         """At a start, which must not need room."""
@@ -352,13 +354,13 @@ class OwnerTests(JobCase):
         del self.accounts["ann"]
         with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             self.cron.start()
-        self.assertEqual([], self.cron.jobs(ROOT))
-        self.assertIn(job.id, [kept.id for kept in CronStore(database).jobs()])
+        self.assertEqual([], self.cron.list_jobs(ROOT))
+        self.assertIn(job.id, [kept.id for kept in CronStore(database).list_jobs()])
         database.deferred_writes.write_deferred()
-        self.assertEqual([], CronStore(database).jobs())
+        self.assertEqual([], CronStore(database).list_jobs())
 
     def test_agents_of_others_do_not_count(self) -> None:
-        job = self.of_ann(concurrency_policy=Concurrency.SKIP)
+        job = self.of_ann(concurrency_policy=ConcurrencyPolicy.SKIP)
         self.create(BOB, working_dir=self.place("bob"), start=True)
         self.spend(610)
         self.assertEqual(["prompt_sent"], self.statuses(job))
@@ -373,7 +375,7 @@ class LineTests(SynchronousTestCase):
 
 
 class MergeTests(SynchronousTestCase):
-    """L{define} as a whole."""
+    """L{merge_definition} as a whole."""
 
     WANTED = st.fixed_dictionaries(
         {
@@ -384,7 +386,7 @@ class MergeTests(SynchronousTestCase):
             "input_mode": st.sampled_from(InputMode),
             "schedule_type": st.sampled_from(ScheduleType),
             "enabled": st.booleans(),
-            "concurrency_policy": st.sampled_from(Concurrency),
+            "concurrency_policy": st.sampled_from(ConcurrencyPolicy),
             "prompt_text": st.just("p"),
             "prompt_file_path": st.just("/w/p"),
             "run_at": st.just(1),
@@ -400,14 +402,14 @@ class MergeTests(SynchronousTestCase):
 
     @given(WANTED)
     def test_what_was_said_comes_back(self, given: dict[str, Any]) -> None:
-        found = define(given)
-        self.assertEqual(found, define({}, found))
-        self.assertEqual(found, define(flat(found)))
-        there = {name for name, value in flat(found).items() if value is not None}
+        found = merge_definition(given)
+        self.assertEqual(found, merge_definition({}, found))
+        self.assertEqual(found, merge_definition(flatten_definition(found)))
+        there = {name for name, value in flatten_definition(found).items() if value is not None}
         self.assertEqual(1, len({"prompt_text", "prompt_file_path"} & there))
 
     @given(WANTED, WANTED)
     def test_a_change_of_everything_is_a_new_job(
         self, one: dict[str, Any], other: dict[str, Any]
     ) -> None:
-        self.assertEqual(define(other), define(other, define(one)))
+        self.assertEqual(merge_definition(other), merge_definition(other, merge_definition(one)))

@@ -10,7 +10,7 @@ from attrs import evolve
 from tests.unit.cron.rig import CronCase
 from tservice.cron import runner
 from tservice.cron.model import PromptMode, RunStatus
-from tservice.cron.promptfile import read_prompt
+from tservice.cron.prompt_file import read_prompt
 
 
 class OsUserJobTests(CronCase):

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
-from tservice.cron.model import Schedule, ScheduleType
-from tservice.cron.times import next_fire
+from tservice.cron.fire_times import find_next_fire
+from tservice.cron.model import JobSchedule, ScheduleType
 
 FIRST, LAST = date(2026, 1, 1), date(2035, 12, 31)
 _HOUR = 3600
@@ -81,12 +81,12 @@ def span_of(first: date, last: date) -> tuple[int, int]:
     return int(begin.timestamp()), int(end.timestamp())
 
 
-def fires(schedule: Schedule, zone: ZoneInfo, begin: int, end: int) -> Iterator[int]:
+def fires(schedule: JobSchedule, zone: ZoneInfo, begin: int, end: int) -> Iterator[int]:
     """What the rules under test say: every fire between two instants, one from the other."""
-    at = next_fire(schedule, begin * 1000, zone)
+    at = find_next_fire(schedule, begin * 1000, zone)
     while at is not None and at < end * 1000:
         yield at // 1000
-        at = next_fire(schedule, at, zone)
+        at = find_next_fire(schedule, at, zone)
 
 
 def days(first: date, last: date) -> Iterator[date]:
@@ -115,7 +115,7 @@ def check(
         spans = stretches(zone, *span_of(first, last))
     wanted = tuple(sorted(weekdays))
     text = clock.strftime("%H:%M")
-    schedule = Schedule(
+    schedule = JobSchedule(
         type=ScheduleType.WEEKLY if wanted else ScheduleType.DAILY,
         daily_time=None if wanted else text,
         weekly_days=wanted or None,

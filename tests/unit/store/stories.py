@@ -32,16 +32,16 @@ from tservice.containers.store import ContainerStore
 from tservice.core.places.location import OWN_LOCATION
 from tservice.core.scopes import Scope
 from tservice.cron.model import (
-    Concurrency,
-    Definition,
+    ConcurrencyPolicy,
+    CronJob,
+    CronRun,
     InputMode,
-    Job,
+    JobDefinition,
+    JobSchedule,
     PromptMode,
-    Run,
     RunStatus,
-    Schedule,
+    RunTrigger,
     ScheduleType,
-    Trigger,
 )
 from tservice.cron.store import CronStore
 from tservice.legacy.model import TimedRun
@@ -288,29 +288,31 @@ def _webhooks(world: World) -> Sequence[Step]:
 
 def _cron(world: World) -> Sequence[Step]:
     store = CronStore(world.database)
-    definition = Definition(
+    definition = JobDefinition(
         name="j",
         agent_type="shell",
         working_dir="/",
         prompt_mode=PromptMode.INLINE,
         prompt_text="x",
         input_mode=InputMode.PASTE,
-        schedule=Schedule(type=ScheduleType.INTERVAL, interval_minutes=5),
+        schedule=JobSchedule(type=ScheduleType.INTERVAL, interval_minutes=5),
         enabled=True,
-        concurrency_policy=Concurrency.SKIP,
+        concurrency_policy=ConcurrencyPolicy.SKIP,
     )
-    job = Job(id="1", owner="ann", definition=definition, created_at=1, updated_at=1)
+    job = CronJob(id="1", owner="ann", definition=definition, created_at=1, updated_at=1)
     other = evolve(job, id="2")
-    run = Run(id="r", job_id="1", trigger=Trigger.MANUAL, status=RunStatus.CREATED, started_at=2)
+    run = CronRun(
+        id="r", job_id="1", trigger=RunTrigger.MANUAL, status=RunStatus.CREATED, started_at=2
+    )
     ran = evolve(job, last_run_at=2)
     done = evolve(run, status=RunStatus.PROMPT_SENT, finished_at=3)
     return [
-        Step(name="made", do=lambda: store.save([job])),
-        Step(name="another", do=lambda: store.save([other])),
-        Step(name="run", do=lambda: store.save([ran], [run]), needs="made"),
-        Step(name="done", do=lambda: store.note([ran], [done]), owed=True, needs="run"),
-        Step(name="removed", do=lambda: store.delete("2")),
-        Step(name="dropped", do=lambda: store.drop("1"), owed=True, needs="made"),
+        Step(name="made", do=lambda: store.save_all([job])),
+        Step(name="another", do=lambda: store.save_all([other])),
+        Step(name="run", do=lambda: store.save_all([ran], [run]), needs="made"),
+        Step(name="done", do=lambda: store.save_or_defer([ran], [done]), owed=True, needs="run"),
+        Step(name="removed", do=lambda: store.delete_job("2")),
+        Step(name="dropped", do=lambda: store.delete_later("1"), owed=True, needs="made"),
     ]
 
 

@@ -7,22 +7,22 @@ from collections.abc import Iterable
 from tservice.core.event_payloads import CronJobsPayload, CronRunPayload
 from tservice.core.payload import Payload, omit_if_none
 from tservice.cron.model import (
-    Concurrency,
+    ConcurrencyPolicy,
+    CronJob,
+    CronRun,
     InputMode,
-    Job,
     PromptMode,
-    Run,
     RunStatus,
+    RunTrigger,
     ScheduleType,
-    Trigger,
-    flat,
+    flatten_definition,
 )
 
-LONGEST = 1000
+MAX_EVENT_PROMPT = 1000
 """Characters of a C{promptText} up to which C{cron:jobsChanged} contains it."""
 
 
-class JobAnswer(Payload):
+class JobResponse(Payload):
     """A job; times in Unix milliseconds."""
 
     id: str
@@ -44,7 +44,7 @@ class JobAnswer(Payload):
     weekly_time: str | None = omit_if_none()
     cron_expression: str | None = omit_if_none()
     enabled: bool
-    concurrency_policy: Concurrency
+    concurrency_policy: ConcurrencyPolicy
     auto_close_previous_session: bool
     notes: str | None = omit_if_none()
     created_at: int
@@ -56,26 +56,26 @@ class JobAnswer(Payload):
     completed_once: bool | None = omit_if_none()
 
 
-class RunAnswer(CronRunPayload):
+class RunResponse(CronRunPayload):
     """A run; C{finishedAt} is about its launch and its prompt, not about the agent's work."""
 
     cron_job_id: str
     started_at: int
     finished_at: int | None
     status: RunStatus
-    trigger_type: Trigger
+    trigger_type: RunTrigger
     created_session_url: str | None
 
 
-class JobsAnswer(CronJobsPayload):
+class JobListResponse(CronJobsPayload):
     """The jobs, the newest first; a long C{promptText} is left out."""
 
-    jobs: list[JobAnswer]
+    jobs: list[JobResponse]
 
 
-def job_answer(job: Job) -> JobAnswer:
+def make_job_response(job: CronJob) -> JobResponse:
     """Return the wire form of a job."""
-    return JobAnswer(
+    return JobResponse(
         id=job.id,
         owner=job.owner,
         created_at=job.created_at,
@@ -85,13 +85,13 @@ def job_answer(job: Job) -> JobAnswer:
         last_status=job.last_status,
         last_due_key=job.last_due_key,
         completed_once=job.completed_once or None,
-        **flat(job.definition),
+        **flatten_definition(job.definition),
     )
 
 
-def run_answer(run: Run) -> RunAnswer:
+def make_run_response(run: CronRun) -> RunResponse:
     """Return the wire form of a run."""
-    return RunAnswer(
+    return RunResponse(
         id=run.id,
         cron_job_id=run.job_id,
         session_id=run.session_id,
@@ -105,11 +105,11 @@ def run_answer(run: Run) -> RunAnswer:
     )
 
 
-def jobs_answer(jobs: Iterable[Job]) -> JobsAnswer:
+def make_jobs_response(jobs: Iterable[CronJob]) -> JobListResponse:
     """Return the wire form of jobs for an event, which goes to many clients."""
-    return JobsAnswer(jobs=[_shortened(job_answer(job)) for job in jobs])
+    return JobListResponse(jobs=[_without_long_prompt(make_job_response(job)) for job in jobs])
 
 
-def _shortened(job: JobAnswer) -> JobAnswer:
-    long = len(job.prompt_text or "") > LONGEST
+def _without_long_prompt(job: JobResponse) -> JobResponse:
+    long = len(job.prompt_text or "") > MAX_EVENT_PROMPT
     return job.model_copy(update={"prompt_text": None}) if long else job

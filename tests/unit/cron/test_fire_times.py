@@ -15,9 +15,16 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.unit.cron.zones import FIRST, LAST, Stretch, check, every_zone, judged, stretches
 from tservice.cron.crontab import check_expression
-from tservice.cron.model import Schedule, ScheduleType
-from tservice.cron.times import DAY_MS, MINUTE_MS, following, next_fire, preview, settled
-from tservice.cron.walltime import change, offset, resolve
+from tservice.cron.fire_times import (
+    DAY_MS,
+    MINUTE_MS,
+    adjust_next_fire,
+    find_following_fire,
+    find_next_fire,
+    list_next_fires,
+)
+from tservice.cron.model import JobSchedule, ScheduleType
+from tservice.cron.wall_time import find_offset_change, resolve_wall_time, utc_offset
 
 BERLIN = ZoneInfo("Europe/Berlin")
 EDGES = ("Europe/Berlin", "America/Nuuk", "Australia/Lord_Howe", "Antarctica/Troll", "Africa/Cairo",
@@ -32,20 +39,20 @@ def ms(*parts: int, zone: ZoneInfo = BERLIN, fold: int = 0) -> int:
     return int(datetime(*parts, tzinfo=zone, fold=fold).timestamp() * 1000)  # type: ignore[arg-type,misc]
 
 
-def daily(clock: str) -> Schedule:
-    return Schedule(type=ScheduleType.DAILY, daily_time=clock)
+def daily(clock: str) -> JobSchedule:
+    return JobSchedule(type=ScheduleType.DAILY, daily_time=clock)
 
 
-def weekly(clock: str, *days: int) -> Schedule:
-    return Schedule(type=ScheduleType.WEEKLY, weekly_time=clock, weekly_days=days)
+def weekly(clock: str, *days: int) -> JobSchedule:
+    return JobSchedule(type=ScheduleType.WEEKLY, weekly_time=clock, weekly_days=days)
 
 
-def cron(text: str) -> Schedule:
-    return Schedule(type=ScheduleType.CRON, cron_expression=text)
+def cron(text: str) -> JobSchedule:
+    return JobSchedule(type=ScheduleType.CRON, cron_expression=text)
 
 
-def every(minutes: int) -> Schedule:
-    return Schedule(type=ScheduleType.INTERVAL, interval_minutes=minutes)
+def every(minutes: int) -> JobSchedule:
+    return JobSchedule(type=ScheduleType.INTERVAL, interval_minutes=minutes)
 
 
 @pytest.mark.long
@@ -93,39 +100,41 @@ class ClockChangeTests(SynchronousTestCase):
     """The decisions of protocol-cron-times, by example."""
 
     def test_gap_fires_right_after_it(self) -> None:
-        found = next_fire(daily("02:30"), ms(2026, 3, 28, 12), BERLIN)
+        found = find_next_fire(daily("02:30"), ms(2026, 3, 28, 12), BERLIN)
         self.assertEqual(ms(2026, 3, 29, 3, 0), found)
 
     def test_overlap_fires_in_the_first_pass_only(self) -> None:
-        first = next_fire(daily("02:30"), ms(2026, 10, 25, 0), BERLIN)
+        first = find_next_fire(daily("02:30"), ms(2026, 10, 25, 0), BERLIN)
         self.assertEqual(ms(2026, 10, 25, 2, 30, fold=0), first)
-        self.assertEqual(ms(2026, 10, 26, 2, 30), next_fire(daily("02:30"), first or 0, BERLIN))
+        self.assertEqual(
+            ms(2026, 10, 26, 2, 30), find_next_fire(daily("02:30"), first or 0, BERLIN)
+        )
         between = ms(2026, 10, 25, 2, 10, fold=1)
-        self.assertEqual(ms(2026, 10, 26, 2, 30), next_fire(daily("02:30"), between, BERLIN))
+        self.assertEqual(ms(2026, 10, 26, 2, 30), find_next_fire(daily("02:30"), between, BERLIN))
 
     def test_a_gap_before_midnight_fires_at_midnight(self) -> None:
         nuuk = ZoneInfo("America/Nuuk")
-        found = preview(daily("23:30"), ms(2026, 3, 28, 12, zone=nuuk), nuuk, 2)
+        found = list_next_fires(daily("23:30"), ms(2026, 3, 28, 12, zone=nuuk), nuuk, 2)
         want = [ms(2026, 3, 29, 0, 0, zone=nuuk), ms(2026, 3, 29, 23, 30, zone=nuuk)]
         self.assertEqual(want, found)
 
     def test_a_day_that_a_zone_left_out_has_no_fire(self) -> None:
         apia = ZoneInfo("Pacific/Apia")
-        self.assertIsNone(resolve(datetime(2011, 12, 30, 9), apia))  # noqa: DTZ001
-        found = preview(daily("09:00"), ms(2011, 12, 29, 0, zone=apia), apia, 2)
+        self.assertIsNone(resolve_wall_time(datetime(2011, 12, 30, 9), apia))  # noqa: DTZ001
+        found = list_next_fires(daily("09:00"), ms(2011, 12, 29, 0, zone=apia), apia, 2)
         self.assertEqual([ms(2011, 12, 29, 9, zone=apia), ms(2011, 12, 31, 9, zone=apia)], found)
 
     def test_weekly(self) -> None:
-        found = preview(weekly("09:00", 0, 3), ms(2026, 11, 20, 0), BERLIN, 3)
+        found = list_next_fires(weekly("09:00", 0, 3), ms(2026, 11, 20, 0), BERLIN, 3)
         days = [datetime.fromtimestamp(at / 1000, BERLIN) for at in found]
         self.assertEqual([22, 25, 29], [day.day for day in days])
 
     @given(ZONES, st.integers(1_700_000_000, 2_100_000_000))
     def test_a_change_is_found_to_the_second(self, name: str, low: int) -> None:
         zone, high = ZoneInfo(name), low + 200 * 86400
-        if offset(low, zone) != offset(high, zone):
-            edge = change(low, high, zone)
-            self.assertNotEqual(offset(edge - 1, zone), offset(edge, zone))
+        if utc_offset(low, zone) != utc_offset(high, zone):
+            edge = find_offset_change(low, high, zone)
+            self.assertNotEqual(utc_offset(edge - 1, zone), utc_offset(edge, zone))
 
 
 class CronTests(SynchronousTestCase):
@@ -133,21 +142,21 @@ class CronTests(SynchronousTestCase):
 
     def test_hours_by_name_are_like_a_daily_job(self) -> None:
         for start in (ms(2026, 3, 27, 0), ms(2026, 10, 23, 0)):
-            want = preview(daily("02:30"), start, BERLIN, 6)
-            self.assertEqual(want, preview(cron("30 2 * * *"), start, BERLIN, 6))
+            want = list_next_fires(daily("02:30"), start, BERLIN, 6)
+            self.assertEqual(want, list_next_fires(cron("30 2 * * *"), start, BERLIN, 6))
 
     def test_any_hour_goes_on_through_the_overlap(self) -> None:
-        found = preview(cron("30 * * * *"), ms(2026, 10, 25, 1, 45), BERLIN, 3)
+        found = list_next_fires(cron("30 * * * *"), ms(2026, 10, 25, 1, 45), BERLIN, 3)
         want = [ms(2026, 10, 25, 2, 30), ms(2026, 10, 25, 2, 30, fold=1), ms(2026, 10, 25, 3, 30)]
         self.assertEqual(want, found)
 
     def test_any_hour_leaves_the_gap_out(self) -> None:
-        found = preview(cron("*/30 * * * *"), ms(2026, 3, 29, 1, 15), BERLIN, 3)
+        found = list_next_fires(cron("*/30 * * * *"), ms(2026, 3, 29, 1, 15), BERLIN, 3)
         want = [ms(2026, 3, 29, 1, 30), ms(2026, 3, 29, 3, 0), ms(2026, 3, 29, 3, 30)]
         self.assertEqual(want, found)
 
     def test_minutes_of_a_gap_fire_once_after_it(self) -> None:
-        found = preview(cron("*/10 2 * * *"), ms(2026, 3, 29, 1, 15), BERLIN, 2)
+        found = list_next_fires(cron("*/10 2 * * *"), ms(2026, 3, 29, 1, 15), BERLIN, 2)
         self.assertEqual([ms(2026, 3, 29, 3, 0), ms(2026, 3, 30, 2, 0)], found)
 
     @settings(max_examples=examples(60), deadline=None)
@@ -155,7 +164,7 @@ class CronTests(SynchronousTestCase):
     def test_every_hour_is_every_hour(self, name: str, start: int, minute: int) -> None:
         """Whatever the clock does, an hourly job comes within an hour, but for changes of less."""
         zone = ZoneInfo(name)
-        found = preview(cron(f"{minute} * * * *"), start * 1000, zone, 5)
+        found = list_next_fires(cron(f"{minute} * * * *"), start * 1000, zone, 5)
         gaps = [late - early for early, late in itertools.pairwise(found)]
         self.assertTrue(all(0 < gap <= 2 * 3600_000 for gap in gaps), gaps)
         shown = {datetime.fromtimestamp(at / 1000, zone).minute for at in found}
@@ -184,16 +193,16 @@ class IntervalTests(SynchronousTestCase):
     def test_does_not_drift(self) -> None:
         at = 1_000_000
         for late in (3, 250, 59_000):
-            at = following(every(1), at, at + late, BERLIN) or 0
+            at = find_following_fire(every(1), at, at + late, BERLIN) or 0
         self.assertEqual(1_000_000 + 3 * MINUTE_MS, at)
 
     def test_what_was_missed_is_done_with(self) -> None:
-        found = following(every(10), 0, 35 * MINUTE_MS, BERLIN)
+        found = find_following_fire(every(10), 0, 35 * MINUTE_MS, BERLIN)
         self.assertEqual(40 * MINUTE_MS, found)
 
     @given(st.integers(1, 525_600), st.integers(0, 10**13), st.integers(0, 10**11))
     def test_is_later_by_less_than_one(self, minutes: int, planned: int, late: int) -> None:
-        found = following(every(minutes), planned, planned + late, BERLIN) or 0
+        found = find_following_fire(every(minutes), planned, planned + late, BERLIN) or 0
         self.assertTrue(planned + late < found <= planned + late + minutes * MINUTE_MS)
         self.assertEqual(0, (found - planned) % (minutes * MINUTE_MS))
 
@@ -202,31 +211,37 @@ class SettledTests(SynchronousTestCase):
     """After the clock was set."""
 
     def test_what_is_due_stays_due(self) -> None:
-        self.assertEqual(5, settled(daily("09:00"), 5, 0, 10, BERLIN))
+        self.assertEqual(5, adjust_next_fire(daily("09:00"), 5, 0, 10, BERLIN))
 
     def test_nothing_moves_while_the_clock_goes_on(self) -> None:
         now = ms(2026, 5, 1, 12)
         for schedule in (daily("09:00"), weekly("10:00", 1), cron("*/5 * * * *"), every(7)):
-            at = next_fire(schedule, now, BERLIN)
-            self.assertEqual(at, settled(schedule, at, now, now + 60_000, BERLIN), schedule)
+            at = find_next_fire(schedule, now, BERLIN)
+            self.assertEqual(
+                at, adjust_next_fire(schedule, at, now, now + 60_000, BERLIN), schedule
+            )
 
     def test_an_hour_back_fires_no_second_time(self) -> None:
         fired = ms(2026, 5, 1, 9)
-        tomorrow = following(daily("09:00"), fired, fired, BERLIN)
+        tomorrow = find_following_fire(daily("09:00"), fired, fired, BERLIN)
         back = fired - 3_600_000
-        self.assertEqual(tomorrow, settled(daily("09:00"), tomorrow, fired, back, BERLIN))
+        self.assertEqual(tomorrow, adjust_next_fire(daily("09:00"), tomorrow, fired, back, BERLIN))
 
     def test_a_clock_that_was_wrong_by_years_is_forgotten(self) -> None:
         wrong = ms(2031, 5, 1, 9)
-        at = following(daily("09:00"), wrong, wrong, BERLIN)
+        at = find_following_fire(daily("09:00"), wrong, wrong, BERLIN)
         now = ms(2026, 5, 1, 12)
-        self.assertEqual(ms(2026, 5, 2, 9), settled(daily("09:00"), at, wrong, now, BERLIN))
+        self.assertEqual(
+            ms(2026, 5, 2, 9), adjust_next_fire(daily("09:00"), at, wrong, now, BERLIN)
+        )
 
     def test_an_interval_waits_an_interval_at_most(self) -> None:
         now = 10 * DAY_MS
-        self.assertEqual(now + 5 * MINUTE_MS, settled(every(5), now + DAY_MS, 0, now, BERLIN))
+        self.assertEqual(
+            now + 5 * MINUTE_MS, adjust_next_fire(every(5), now + DAY_MS, 0, now, BERLIN)
+        )
 
     def test_once_stays(self) -> None:
-        once = Schedule(type=ScheduleType.ONCE, run_at=99)
-        self.assertEqual(99, settled(once, 99, 0, 50, BERLIN))
-        self.assertIsNone(next_fire(once, 99, BERLIN))
+        once = JobSchedule(type=ScheduleType.ONCE, run_at=99)
+        self.assertEqual(99, adjust_next_fire(once, 99, 0, 50, BERLIN))
+        self.assertIsNone(find_next_fire(once, 99, BERLIN))

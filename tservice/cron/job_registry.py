@@ -14,28 +14,28 @@ from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.cron.model import Job, Run
-from tservice.cron.shown import jobs_answer, run_answer
+from tservice.cron.model import CronJob, CronRun
+from tservice.cron.responses import make_jobs_response, make_run_response
 from tservice.cron.store import CronStore
 
-GATHER = 0.1
+GATHER_SECONDS = 0.1
 """Seconds for which changes of jobs are gathered into one event."""
 
 
-class JobBook:
+class JobRegistry:
     """Jobs by id.  A change is on disk before it is published."""
 
     def __init__(self, clock: IReactorTime, store: CronStore, hub: EventHub) -> None:
         self._clock = clock
         self.store = store
         self._hub = hub
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, CronJob] = {}
         self._changed: set[str | None] = set()
         self._telling: IDelayedCall | None = None
 
-    def load(self) -> None:
+    def load_jobs(self) -> None:
         """Read the stored jobs."""
-        self._jobs = {job.id: job for job in self.store.jobs()}
+        self._jobs = {job.id: job for job in self.store.list_jobs()}
 
     def close(self) -> None:
         """Publish nothing more."""
@@ -46,19 +46,19 @@ class JobBook:
     def __len__(self) -> int:
         return len(self._jobs)
 
-    def every(self) -> list[Job]:
+    def list_jobs(self) -> list[CronJob]:
         """Return all jobs, the newest first."""
         return list(reversed(self._jobs.values()))
 
-    def visible(self, caller: Identity) -> list[Job]:
+    def list_visible(self, caller: Identity) -> list[CronJob]:
         """Return the jobs that the caller may see, the newest first."""
-        return [job for job in self.every() if caller.can_access(job.owner)]
+        return [job for job in self.list_jobs() if caller.can_access(job.owner)]
 
-    def find(self, job_id: str) -> Job | None:
+    def find_job(self, job_id: str) -> CronJob | None:
         """Return the job if it exists."""
         return self._jobs.get(job_id)
 
-    def get(self, job_id: str, caller: Identity) -> Job:
+    def get_job(self, job_id: str, caller: Identity) -> CronJob:
         """Return the job.
 
         @raise ServiceError: 404: it does not exist, or not for C{caller}.
@@ -68,30 +68,30 @@ class JobBook:
             raise not_found(f"Cron job {job_id}")
         return job
 
-    def keep(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
+    def save_all(self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()) -> None:
         """Save jobs and runs, all or none, and publish the jobs."""
         jobs, runs = list(jobs), list(runs)
-        self.store.save(jobs, runs)
-        self._use(jobs)
+        self.store.save_all(jobs, runs)
+        self._replace_jobs(jobs)
 
-    def delete(self, job: Job) -> None:
+    def delete_job(self, job: CronJob) -> None:
         """Delete a job and its runs.
 
         @raise DiskFull: the disk is full.
         """
-        self.store.delete(job.id)
-        self._gone(job)
+        self.store.delete_job(job.id)
+        self._publish_deleted(job)
 
-    def drop(self, job: Job) -> None:
+    def delete_later(self, job: CronJob) -> None:
         """Delete a job that has no owner any more; this works on a full disk."""
-        self.store.drop(job.id)
-        self._gone(job)
+        self.store.delete_later(job.id)
+        self._publish_deleted(job)
 
-    def made(self, run: Run) -> None:
+    def publish_created(self, run: CronRun) -> None:
         """Publish a new run."""
-        self._tell_run(EventName.CRON_RUN_CREATED, run)
+        self._publish_run(EventName.CRON_RUN_CREATED, run)
 
-    def change(self, run: Run, **fields: Any) -> Run:
+    def change_run(self, run: CronRun, **fields: Any) -> CronRun:
         """Change a run, save and publish it; its job takes the status of its newest run.
 
         A change of C{delivery} alone is not published.  If the job was deleted, nothing happens.
@@ -103,48 +103,48 @@ class JobBook:
         if job is None:
             return run
         jobs = []
-        if job.last_status is not run.status and self.store.newest(job.id) == run.id:
+        if job.last_status is not run.status and self.store.find_newest_run(job.id) == run.id:
             jobs = [evolve(job, last_status=run.status)]
         if run.delivery is not None:
-            self.keep(jobs, [run])
+            self.save_all(jobs, [run])
         else:
             # A result without further steps can be saved later.
-            self.store.note(jobs, [run])
-            self._use(jobs)
+            self.store.save_or_defer(jobs, [run])
+            self._replace_jobs(jobs)
         if set(fields) != {"delivery"}:
-            self._tell_run(EventName.CRON_RUN_UPDATED, run)
+            self._publish_run(EventName.CRON_RUN_UPDATED, run)
         return run
 
     # -- telling
 
-    def _gone(self, job: Job) -> None:
+    def _publish_deleted(self, job: CronJob) -> None:
         del self._jobs[job.id]
         told = OccurrencePayload(id=job.id, at=now_ms(self._clock))
-        self._publish(EventName.CRON_JOB_DELETED, told, job.owner)
-        self._tell_jobs([job])
+        self._publish_event(EventName.CRON_JOB_DELETED, told, job.owner)
+        self._schedule_publishing([job])
 
-    def _use(self, jobs: Iterable[Job]) -> None:
+    def _replace_jobs(self, jobs: Iterable[CronJob]) -> None:
         for job in jobs:
             self._jobs[job.id] = job
-        self._tell_jobs(jobs)
+        self._schedule_publishing(jobs)
 
-    def _tell_run(self, name: EventName, run: Run) -> None:
+    def _publish_run(self, name: EventName, run: CronRun) -> None:
         job = self._jobs.get(run.job_id)
-        self._publish(name, run_answer(run), None if job is None else job.owner)
+        self._publish_event(name, make_run_response(run), None if job is None else job.owner)
 
-    def _tell_jobs(self, jobs: Iterable[Job]) -> None:
+    def _schedule_publishing(self, jobs: Iterable[CronJob]) -> None:
         self._changed |= {job.owner for job in jobs}
         if self._changed and self._telling is None:
-            self._telling = self._clock.callLater(GATHER, self._tell_gathered)
+            self._telling = self._clock.callLater(GATHER_SECONDS, self._publish_jobs)
 
-    def _tell_gathered(self) -> None:
+    def _publish_jobs(self) -> None:
         """Publish the jobs: to each owner its own, then all to admins, who receive both."""
         self._telling = None
         owners, self._changed = self._changed, set()
         for owner in sorted(owner for owner in owners if owner is not None):
-            own = [job for job in self.every() if job.owner == owner]
-            self._publish(EventName.CRON_JOBS_CHANGED, jobs_answer(own), owner)
-        self._publish(EventName.CRON_JOBS_CHANGED, jobs_answer(self.every()), None)
+            own = [job for job in self.list_jobs() if job.owner == owner]
+            self._publish_event(EventName.CRON_JOBS_CHANGED, make_jobs_response(own), owner)
+        self._publish_event(EventName.CRON_JOBS_CHANGED, make_jobs_response(self.list_jobs()), None)
 
-    def _publish(self, name: EventName, payload: Payload, owner: str | None) -> None:
+    def _publish_event(self, name: EventName, payload: Payload, owner: str | None) -> None:
         self._hub.publish(Event(name=name, payload=payload, owner=owner))

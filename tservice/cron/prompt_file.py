@@ -24,29 +24,29 @@ def read_prompt(folder: str, path: str) -> str:
     @raise ServiceError: 422: missing, outside, no regular file, too large, not UTF-8, or empty.
     """
     try:
-        content = _read(Path(folder), Path(path))
+        content = _read_bytes(Path(folder), Path(path))
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "unreadable"
-        raise _bad(path, reason) from error
+        raise _unusable_file(path, reason) from error
     if len(content) > PROMPT_FILE_BYTES:
-        raise _bad(path, f"it is larger than {PROMPT_FILE_BYTES} bytes")
+        raise _unusable_file(path, f"it is larger than {PROMPT_FILE_BYTES} bytes")
     try:
         text = content.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise _bad(path, f"it is not UTF-8 (byte {error.start})") from None
+        raise _unusable_file(path, f"it is not UTF-8 (byte {error.start})") from None
     if not text.strip():
-        raise _bad(path, "it is empty")
+        raise _unusable_file(path, "it is empty")
     return text
 
 
-def _read(folder: Path, path: Path) -> bytes:
+def _read_bytes(folder: Path, path: Path) -> bytes:
     root = folder.resolve(strict=True)
     try:
         parts = path.resolve(strict=True).relative_to(root).parts
     except (ValueError, RuntimeError):
-        raise _bad(str(path), "it leads out of the working directory") from None
+        raise _unusable_file(str(path), "it leads out of the working directory") from None
     if not parts:
-        raise _bad(str(path), "it is not a regular file")
+        raise _unusable_file(str(path), "it is not a regular file")
     with ExitStack() as held:
         where = os.open(root, _STEP | os.O_DIRECTORY)
         held.callback(os.close, where)
@@ -57,10 +57,10 @@ def _read(folder: Path, path: Path) -> bytes:
         descriptor = os.open(parts[-1], _STEP | os.O_NONBLOCK, dir_fd=where)
         held.callback(os.close, descriptor)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _bad(str(path), "it is not a regular file")
+            raise _unusable_file(str(path), "it is not a regular file")
         with open(descriptor, "rb", closefd=False) as stream:
             return stream.read(PROMPT_FILE_BYTES + 1)
 
 
-def _bad(path: str, why: str) -> ServiceError:
+def _unusable_file(path: str, why: str) -> ServiceError:
     return operation_failed(f"the prompt file {path} cannot be used: {why}")
