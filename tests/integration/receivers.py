@@ -7,13 +7,13 @@ from typing import Any
 
 from twisted.internet.protocol import Factory, Protocol
 
-from tservice.notify.model import Urgency, WebhookMessage
+from tservice.notify.model import MessageUrgency, WebhookMessage
 
 MESSAGE = WebhookMessage(
     event="permission_prompt",
     title="b\u00fc <asks>",
     body="Tool: Bash",
-    urgency=Urgency.CRITICAL,
+    urgency=MessageUrgency.CRITICAL,
     host="desk",
     at=1_700_000_000_042,
     session_id="s1",

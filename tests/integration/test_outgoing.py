@@ -39,8 +39,8 @@ from tservice.core.net.outbound import (
     OutboundRequest,
     OutboundResponse,
 )
-from tservice.notify.model import ReceiverKind, Result, Webhook
-from tservice.notify.sender import REDIRECTS, Sender
+from tservice.notify.model import DeliveryResult, ReceiverKind, WebhookConfig
+from tservice.notify.sender import REDIRECTS, WebhookSender
 from tservice.push.keys import push_key
 from tservice.push.service import PushService
 from tservice.push.store import PushStore
@@ -168,10 +168,12 @@ class OutgoingCase(TestCase):
 class WebhookTests(OutgoingCase):
     """A webhook whose name server is the attacker's."""
 
-    async def deliver(self, resolver: Any, port: int, policy: EgressPolicy = POLICY) -> Result:
-        sender = Sender(LOOP, OutboundClient(LOOP, policy, resolver=resolver))
-        webhook = Webhook(kind=ReceiverKind.GENERIC, url=f"http://{NAME}:{port}/hook")
-        return await sender.attempt(webhook, MESSAGE)
+    async def deliver(
+        self, resolver: Any, port: int, policy: EgressPolicy = POLICY
+    ) -> DeliveryResult:
+        sender = WebhookSender(LOOP, OutboundClient(LOOP, policy, resolver=resolver))
+        webhook = WebhookConfig(kind=ReceiverKind.GENERIC, url=f"http://{NAME}:{port}/hook")
+        return await sender.attempt_delivery(webhook, MESSAGE)
 
     async def test_good_first_then_out_of_bounds(self) -> None:
         """Each delivery looks once, and connects to what it has seen."""

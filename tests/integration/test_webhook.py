@@ -31,8 +31,8 @@ from tests.integration.inbox import Inbox
 from tests.integration.receivers import MESSAGE, Receiver, floods, says
 from tests.waiting import until
 from tservice.core.net.outbound import OutboundClient
-from tservice.notify.model import ReceiverKind, Result, Webhook
-from tservice.notify.sender import Sender
+from tservice.notify.model import DeliveryResult, ReceiverKind, WebhookConfig
+from tservice.notify.sender import WebhookSender
 
 HEADS = {
     ReceiverKind.TOPIC: [
@@ -71,14 +71,14 @@ class ReceiverCase(TestCase):
 
     async def attempt(
         self, receiver: Receiver, kind: ReceiverKind = ReceiverKind.GENERIC, scheme: str = "http"
-    ) -> Result:
+    ) -> DeliveryResult:
         """One delivery; the receiver is closed after it."""
         port = await self.listen(receiver)
         loop: Any = reactor
-        sender = Sender(loop, OutboundClient(loop))
-        webhook = Webhook(kind=kind, url=f"{scheme}://127.0.0.1:{port}/hook/s3cr3t?x=1")
+        sender = WebhookSender(loop, OutboundClient(loop))
+        webhook = WebhookConfig(kind=kind, url=f"{scheme}://127.0.0.1:{port}/hook/s3cr3t?x=1")
         try:
-            return await sender.attempt(webhook, MESSAGE)
+            return await sender.attempt_delivery(webhook, MESSAGE)
         finally:
             for peer in receiver.connections:
                 transport: Any = peer.transport
@@ -122,8 +122,8 @@ class BadFaithTests(ReceiverCase):
         held = HeldPort()
         self.addCleanup(held.close)
         loop: Any = reactor
-        webhook = Webhook(url=f"http://127.0.0.1:{held.number}/")
-        result = await Sender(loop, OutboundClient(loop)).attempt(webhook, MESSAGE)
+        webhook = WebhookConfig(url=f"http://127.0.0.1:{held.number}/")
+        result = await WebhookSender(loop, OutboundClient(loop)).attempt_delivery(webhook, MESSAGE)
         self.assertEqual("Connection refused", result.error)
 
     async def test_it_says_nothing(self) -> None:

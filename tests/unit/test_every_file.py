@@ -38,8 +38,8 @@ from tservice.mcp.locked_files import hold_lock, read_config, replace_config
 from tservice.models.endpoint_file import open_endpoint_file
 from tservice.models.injection_folders import write_file
 from tservice.models.model import ModelEndpoint
-from tservice.notify.configfile import ConfigFile
-from tservice.notify.model import Webhook
+from tservice.notify.config_file import WebhookConfigFile
+from tservice.notify.model import WebhookConfig
 from tservice.push.keys import push_key
 from tservice.restore.scrollback import ScrollbackFolder
 from tservice.settings.service import SettingsService
@@ -143,7 +143,7 @@ def _agent_token(folder: Path) -> None:
 
 
 def _webhook(url: str) -> Callable[[Path], object]:
-    return lambda folder: ConfigFile(folder).write(Webhook(url=url))
+    return lambda folder: WebhookConfigFile(folder).write_config(WebhookConfig(url=url))
 
 
 def _endpoints(label: str) -> Callable[[Path], object]:
@@ -212,7 +212,7 @@ FILES = [
         errors=(ServiceError,),
     ),
     File(
-        sites=("notify/configfile.py:write",),
+        sites=("notify/config_file.py:write",),
         write=_webhook("https://b.example.org"),
         before=_webhook("https://a.example.org"),
         errors=(ServiceError,),

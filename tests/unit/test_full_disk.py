@@ -41,9 +41,9 @@ from tservice.core.logs.redact import SecretRedactor
 from tservice.core.scopes import Scope
 from tservice.mind.model import Intent
 from tservice.mind.store import IntentStore
-from tservice.notify.configfile import ConfigFile
-from tservice.notify.model import Result, Urgency, Webhook, WebhookMessage
-from tservice.notify.outbox import OUTBOX_LIMIT, Outbox
+from tservice.notify.config_file import WebhookConfigFile
+from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookConfig, WebhookMessage
+from tservice.notify.outbox import OUTBOX_LIMIT, WebhookOutbox
 from tservice.push.store import PushStore
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
@@ -274,30 +274,32 @@ class AccountTests(DiskCase):
 
 class OutboxTests(DiskCase):
     def message(self, title: str) -> WebhookMessage:
-        return WebhookMessage(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
+        return WebhookMessage(
+            event="e", title=title, body="", urgency=MessageUrgency.INFO, host="h", at=1
+        )
 
     def test_owed_and_delivered_later(self) -> None:
-        outbox, told = Outbox(self.database), list[int]()
-        outbox.when_room(lambda: told.append(outbox.count()))
+        outbox, told = WebhookOutbox(self.database), list[int]()
+        outbox.on_recovery(lambda: told.append(outbox.count_waiting()))
         self.fill()
         for number in range(OUTBOX_LIMIT + 3):
-            outbox.add(self.message(str(number)), 5)
-        self.assertIsNone(outbox.next(()))
+            outbox.add_message(self.message(str(number)), 5)
+        self.assertIsNone(outbox.find_next(()))
         self.make_room()
         self.assertEqual([OUTBOX_LIMIT], told)
-        found = outbox.next(())
+        found = outbox.find_next(())
         assert found is not None
         self.assertEqual("3", found.message.title)
 
     def test_a_start_needs_no_room(self) -> None:
         """Also where something is owed by then, which the next write would pay first."""
-        outbox = Outbox(self.database)
-        outbox.add(self.message("late"), 50)
+        outbox = WebhookOutbox(self.database)
+        outbox.add_message(self.message("late"), 50)
         self.fill()
-        outbox.keep_result(Result(ok=True, at=1))
-        outbox.hasten(7)
+        outbox.save_result(DeliveryResult(ok=True, at=1))
+        outbox.cap_due_times(7)
         self.make_room()
-        found = outbox.next(())
+        found = outbox.find_next(())
         assert found is not None
         self.assertEqual(7, found.due_at)
 
@@ -353,12 +355,14 @@ class FileTests(DiskCase):
     def test_the_old_content_stays(self) -> None:
         settings = SettingsService(self.folder / "settings.json", EventHub(), Config())
         settings.change_settings({"displayName": "kept"})
-        webhook = ConfigFile(self.folder)
-        webhook.write(Webhook())
+        webhook = WebhookConfigFile(self.folder)
+        webhook.write_config(WebhookConfig())
         for number, reason in REASONS.items():
             change = partial(settings.change_settings, {"displayName": reason})
             self.check("settings.json", change, number, reason)
-            self.check("webhook.json", partial(webhook.write, Webhook()), number, reason)
+            self.check(
+                "webhook.json", partial(webhook.write_config, WebhookConfig()), number, reason
+            )
         self.assertEqual("kept", settings.get().display_name)
 
     def test_the_clis(self) -> None:

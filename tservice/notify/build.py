@@ -9,10 +9,10 @@ from tservice.core.net.outbound import OutboundClient
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import make_gauge
-from tservice.notify.configfile import ConfigFile
-from tservice.notify.outbox import Outbox
+from tservice.notify.config_file import WebhookConfigFile
+from tservice.notify.outbox import WebhookOutbox
 from tservice.notify.routes import WebhookRoutes
-from tservice.notify.sender import Post, Sender
+from tservice.notify.sender import RequestSender, WebhookSender
 from tservice.notify.service import MessageNames, WebhookService
 from tservice.sessions.interfaces import ISessions
 
@@ -22,7 +22,7 @@ def build_webhooks(
     *,
     sessions: ISessions,
     host_name: str | None = None,
-    post: Post | None = None,
+    post: RequestSender | None = None,
 ) -> Feature[WebhookService]:
     """Build the webhook, which listens to events and sends messages after its start.
 
@@ -32,7 +32,7 @@ def build_webhooks(
     """
     host = host_name or socket.gethostname()
 
-    def session_name(session_id: str) -> str | None:
+    def find_session_name(session_id: str) -> str | None:
         try:
             return str(sessions.get(session_id).name)
         except ServiceError:
@@ -41,15 +41,15 @@ def build_webhooks(
     service = WebhookService(
         clock=ground.reactor,
         hub=ground.hub,
-        file=ConfigFile(ground.config.data_dir),
-        outbox=Outbox(ground.database),
-        sender=Sender(ground.reactor, post or OutboundClient(ground.reactor)),
+        file=WebhookConfigFile(ground.config.data_dir),
+        outbox=WebhookOutbox(ground.database),
+        sender=WebhookSender(ground.reactor, post or OutboundClient(ground.reactor)),
         words=MessageNames(
-            host=lambda: ground.settings.get().display_name or host, session_name=session_name
+            host=lambda: ground.settings.get().display_name or host, session_name=find_session_name
         ),
         redactor=ground.redactor,
     )
-    waiting = make_gauge("webhook_waiting", "Messages waiting for delivery.", service.waiting)
+    waiting = make_gauge("webhook_waiting", "Messages waiting for delivery.", service.count_waiting)
     return Feature(
         name="webhooks",
         service=service,

@@ -10,9 +10,9 @@ from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
 from tservice.core.tasks import spawn_logged
-from tservice.notify.model import Webhook
-from tservice.notify.outbox import Outbox, OutboxRow
-from tservice.notify.sender import IN_FLIGHT, Sender
+from tservice.notify.model import WebhookConfig
+from tservice.notify.outbox import OutboxRow, WebhookOutbox
+from tservice.notify.sender import IN_FLIGHT, WebhookSender
 
 RETRY_SECONDS = (1, 5, 25)
 """Seconds before each further attempt (protocol-webhooks)."""
@@ -30,18 +30,18 @@ class WebhookDelivery:
     def __init__(
         self,
         clock: IReactorTime,
-        outbox: Outbox,
-        sender: Sender,
-        webhook: Callable[[], Webhook],
-        told: Callable[[], None],
+        outbox: WebhookOutbox,
+        sender: WebhookSender,
+        webhook: Callable[[], WebhookConfig],
+        on_attempt: Callable[[], None],
     ) -> None:
         """@param told: called after each attempt, once its result is saved."""
         self._clock = clock
         self._outbox = outbox
         self._sender = sender
         self._webhook = webhook
-        self._told = told
-        outbox.when_room(self.wake)
+        self._told = on_attempt
+        outbox.on_recovery(self.start_due)
         self._running: dict[int, Deferred[None]] = {}
         self._timer: IDelayedCall | None = None
         self._open = False
@@ -49,8 +49,8 @@ class WebhookDelivery:
     def start(self) -> None:
         """Begin with the messages that an earlier process left."""
         self._open = True
-        self._outbox.hasten(now_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
-        self.wake()
+        self._outbox.cap_due_times(now_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
+        self.start_due()
 
     def stop(self) -> Deferred[list[None]]:
         """Cancel running requests; the next start sends them again."""
@@ -61,51 +61,51 @@ class WebhookDelivery:
             task.cancel()
         return gatherResults(running)
 
-    def wake(self) -> None:
+    def start_due(self) -> None:
         """Start the due deliveries, after a new message or a changed configuration."""
         self._cancel_timer()
-        while self._open and self._webhook().active and len(self._running) < IN_FLIGHT:
-            row = self._outbox.next(self._running)
+        while self._open and self._webhook().is_active and len(self._running) < IN_FLIGHT:
+            row = self._outbox.find_next(self._running)
             if row is None:
                 return
             wait = row.due_at - now_ms(self._clock)
             # A longer wait means that the clock was set back.
             if 0 < wait <= RETRY_SECONDS[-1] * 1000:
-                self._timer = self._clock.callLater(wait / 1000, self._due)
+                self._timer = self._clock.callLater(wait / 1000, self._handle_timer)
                 return
-            self._begin(row)
+            self._begin_delivery(row)
 
-    def _due(self) -> None:
+    def _handle_timer(self) -> None:
         self._timer = None
-        self.wake()
+        self.start_due()
 
-    def _begin(self, row: OutboxRow) -> None:
+    def _begin_delivery(self, row: OutboxRow) -> None:
         done: Deferred[None] = Deferred(lambda _: task.cancel())
         self._running[row.id] = done
-        task = spawn_logged(self._deliver(row), self._log, "delivering to the webhook")
+        task = spawn_logged(self._deliver_row(row), self._log, "delivering to the webhook")
 
-        def over(settled: bool | None) -> None:
+        def finish_delivery(settled: bool | None) -> None:
             del self._running[row.id]
             done.callback(None)
             if settled:
-                self.wake()
+                self.start_due()
             elif self._open and self._timer is None:
                 # The database is full or failing. The row is unchanged, and due immediately.
-                self._timer = self._clock.callLater(RETRY_SECONDS[-1], self._due)
+                self._timer = self._clock.callLater(RETRY_SECONDS[-1], self._handle_timer)
 
-        task.addCallback(over)
+        task.addCallback(finish_delivery)
 
-    async def _deliver(self, row: OutboxRow) -> bool:
-        result = await self._sender.attempt(self._webhook(), row.message)
-        self._outbox.keep_result(result)
+    async def _deliver_row(self, row: OutboxRow) -> bool:
+        result = await self._sender.attempt_delivery(self._webhook(), row.message)
+        self._outbox.save_result(result)
         if result.ok:
-            self._outbox.remove(row.id)
+            self._outbox.remove_message(row.id)
         elif row.attempts >= len(RETRY_SECONDS):
             self._log.warn("webhook: {error}; given up", error=result.error)
-            self._outbox.remove(row.id)
+            self._outbox.remove_message(row.id)
         else:
             due_at = now_ms(self._clock) + RETRY_SECONDS[row.attempts] * 1000
-            self._outbox.postpone(row.id, row.attempts + 1, due_at)
+            self._outbox.postpone_message(row.id, row.attempts + 1, due_at)
         self._told()
         return True
 

@@ -20,11 +20,11 @@ class MessageScope(StrEnum):
     """Which messages are sent."""
 
     ATTENTION = "attention"
-    """Messages of every urgency except L{Urgency.INFO}."""
+    """Messages of every urgency except L{MessageUrgency.INFO}."""
     ALL = "all"
 
 
-class Urgency(StrEnum):
+class MessageUrgency(StrEnum):
     """Urgency of a message."""
 
     CRITICAL = "critical"
@@ -33,7 +33,7 @@ class Urgency(StrEnum):
 
 
 @frozen(kw_only=True)
-class Webhook:
+class WebhookConfig:
     """Configuration of the webhook.
 
     @ivar url: a secret: anyone who has it can post as this service.
@@ -45,13 +45,15 @@ class Webhook:
     url: str = field(default="", repr=False)
 
     @property
-    def active(self) -> bool:
+    def is_active(self) -> bool:
         """True if messages are sent."""
         return self.enabled and bool(self.url)
 
-    def wants(self, urgency: Urgency) -> bool:
+    def accepts_urgency(self, urgency: MessageUrgency) -> bool:
         """Return whether messages of C{urgency} are sent."""
-        return self.active and (self.scope is MessageScope.ALL or urgency is not Urgency.INFO)
+        return self.is_active and (
+            self.scope is MessageScope.ALL or urgency is not MessageUrgency.INFO
+        )
 
 
 @frozen(kw_only=True)
@@ -66,7 +68,7 @@ class WebhookMessage:
     event: str
     title: str
     body: str
-    urgency: Urgency
+    urgency: MessageUrgency
     host: str
     at: int
     session_id: str | None = None
@@ -74,7 +76,7 @@ class WebhookMessage:
 
 
 @frozen(kw_only=True)
-class Result:
+class DeliveryResult:
     """Result of an attempt.
 
     @ivar status: the receiver's HTTP status, if it answered.

@@ -9,7 +9,7 @@ import attrs
 from attrs import frozen
 
 from tservice.core.disk_errors import DiskFull
-from tservice.notify.model import Result, Urgency, WebhookMessage
+from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookMessage
 from tservice.store.database import Database
 
 _ADD = "INSERT INTO webhook_outbox (message, attempts, due_at) VALUES (?, 0, ?)"
@@ -31,7 +31,7 @@ class OutboxRow:
     due_at: int
 
 
-class Outbox:
+class WebhookOutbox:
     """Queue of messages on disk. An added message is on disk when the method returns, until its
     removal.
     """
@@ -40,25 +40,25 @@ class Outbox:
         self._database = database
         self._owed = 0
 
-    def add(self, message: WebhookMessage, due_at: int) -> int:
+    def add_message(self, message: WebhookMessage, due_at: int) -> int:
         """Add a message; on a full disk this is deferred until there is room.
 
         @return: the number of old messages that it displaced.
         """
         row = (json.dumps(attrs.asdict(message)), due_at)
         try:
-            return self._add(row)
+            return self._insert_row(row)
         except DiskFull:
             # If too many are deferred, the new message replaces the oldest deferred one.
             self._owed = self._owed % OUTBOX_LIMIT + 1
             self._database.execute_or_defer(("webhook", self._owed), _ADD, row)
             return 0
 
-    def when_room(self, call: Callable[[], object]) -> None:
+    def on_recovery(self, call: Callable[[], object]) -> None:
         """Call C{call} when the deferred messages are in the outbox."""
         self._database.deferred_writes.on_recovery(call)
 
-    def _add(self, row: tuple[str, int]) -> int:
+    def _insert_row(self, row: tuple[str, int]) -> int:
         with self._database.transaction():
             self._database.execute(_ADD, row)
             return self._database.execute(
@@ -67,7 +67,7 @@ class Outbox:
                 (OUTBOX_LIMIT,),
             )
 
-    def next(self, busy: Collection[int]) -> OutboxRow | None:
+    def find_next(self, busy: Collection[int]) -> OutboxRow | None:
         """Return the message that is due first, in the past or future.
 
         @param busy: ids that are being sent, a handful at most.
@@ -81,19 +81,19 @@ class Outbox:
         if row is None:
             return None
         found = json.loads(row["message"])
-        message = WebhookMessage(**{**found, "urgency": Urgency(found["urgency"])})
+        message = WebhookMessage(**{**found, "urgency": MessageUrgency(found["urgency"])})
         return OutboxRow(
             id=row["id"], message=message, attempts=row["attempts"], due_at=row["due_at"]
         )
 
-    def postpone(self, row_id: int, attempts: int, due_at: int) -> None:
+    def postpone_message(self, row_id: int, attempts: int, due_at: int) -> None:
         """Schedule another attempt after a failure."""
         self._database.execute(
             "UPDATE webhook_outbox SET attempts = ?, due_at = ? WHERE id = ?",
             (attempts, due_at, row_id),
         )
 
-    def hasten(self, latest: int) -> None:
+    def cap_due_times(self, latest: int) -> None:
         """Move all due times to C{latest} at most, because the clock may have been set back.
 
         On a full disk this is deferred: a start must not need room.
@@ -104,7 +104,7 @@ class Outbox:
             (latest, latest),
         )
 
-    def remove(self, row_id: int) -> None:
+    def remove_message(self, row_id: int) -> None:
         """Remove a message that was accepted or given up."""
         self._database.execute("DELETE FROM webhook_outbox WHERE id = ?", (row_id,))
 
@@ -112,17 +112,17 @@ class Outbox:
         """Give up all messages."""
         self._database.execute("DELETE FROM webhook_outbox")
 
-    def count(self) -> int:
+    def count_waiting(self) -> int:
         """Return the number of waiting messages."""
         row = self._database.query_one("SELECT count(*) AS number FROM webhook_outbox")
         return 0 if row is None else int(row["number"])
 
-    def last_result(self) -> Result | None:
+    def last_result(self) -> DeliveryResult | None:
         """Return the result of the last attempt."""
         row = self._database.query_one("SELECT result FROM webhook_result")
-        return None if row is None else Result(**json.loads(row["result"]))
+        return None if row is None else DeliveryResult(**json.loads(row["result"]))
 
-    def keep_result(self, result: Result) -> None:
+    def save_result(self, result: DeliveryResult) -> None:
         """Replace the stored result; costs no flush."""
         self._database.execute_or_defer(
             ("webhook result",),

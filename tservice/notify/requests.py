@@ -9,22 +9,22 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tservice.core.net.outbound import OutboundRequest
-from tservice.notify.model import ReceiverKind, Urgency, Webhook, WebhookMessage
+from tservice.notify.model import MessageUrgency, ReceiverKind, WebhookConfig, WebhookMessage
 
 CHAT_B_LIMIT = 1900
 """Maximum characters of a C{chat_b} message."""
 _WORD_BYTES = 45
 """Bytes in one encoded word, so that it stays within the 75 characters of RFC 2047."""
 
-_PRIORITIES = {Urgency.CRITICAL: "5", Urgency.WARNING: "4", Urgency.INFO: "3"}
+_PRIORITIES = {MessageUrgency.CRITICAL: "5", MessageUrgency.WARNING: "4", MessageUrgency.INFO: "3"}
 _TAGS = {
-    Urgency.CRITICAL: "rotating_light",
-    Urgency.WARNING: "warning",
-    Urgency.INFO: "white_check_mark",
+    MessageUrgency.CRITICAL: "rotating_light",
+    MessageUrgency.WARNING: "warning",
+    MessageUrgency.INFO: "white_check_mark",
 }
 
 
-def request_for(webhook: Webhook, message: WebhookMessage) -> OutboundRequest:
+def build_request(webhook: WebhookConfig, message: WebhookMessage) -> OutboundRequest:
     """Return the request that delivers C{message}; only the status of the answer is used."""
     headers, body = _FORMS[webhook.kind](message)
     return OutboundRequest(
@@ -35,16 +35,16 @@ def request_for(webhook: Webhook, message: WebhookMessage) -> OutboundRequest:
     )
 
 
-def encoded_words(text: str) -> str:
+def encode_header_text(text: str) -> str:
     """Return C{text} for a header: unchanged if it is plain ASCII, otherwise by RFC 2047, on one
     line.
     """
     if text.isascii() and text.isprintable() and "=?" not in text:
         return text
-    return " ".join(f"=?utf-8?B?{b64encode(part).decode()}?=" for part in _parts(text))
+    return " ".join(f"=?utf-8?B?{b64encode(part).decode()}?=" for part in _split_bytes(text))
 
 
-def _parts(text: str) -> Iterator[bytes]:
+def _split_bytes(text: str) -> Iterator[bytes]:
     """Yield UTF-8 in chunks that split no character."""
     part = b""
     for char in text:
@@ -59,29 +59,29 @@ def _parts(text: str) -> Iterator[bytes]:
 Form = tuple[Mapping[str, str], bytes]
 
 
-def _topic(message: WebhookMessage) -> Form:
+def _ntfy_form(message: WebhookMessage) -> Form:
     headers = {
         "Content-Type": "text/plain; charset=utf-8",
-        "Title": encoded_words(f"{message.host}: {message.title}"),
+        "Title": encode_header_text(f"{message.host}: {message.title}"),
         "Priority": _PRIORITIES[message.urgency],
         "Tags": _TAGS[message.urgency],
     }
     return headers, message.body.encode()
 
 
-def _chat_a(message: WebhookMessage) -> Form:
-    text = _text(message).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _json({"text": text})
+def _slack_form(message: WebhookMessage) -> Form:
+    text = _message_text(message).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _json_form({"text": text})
 
 
-def _chat_b(message: WebhookMessage) -> Form:
-    content = _text(message)[:CHAT_B_LIMIT]
-    return _json({"content": content, "allowed_mentions": {"parse": []}})
+def _discord_form(message: WebhookMessage) -> Form:
+    content = _message_text(message)[:CHAT_B_LIMIT]
+    return _json_form({"content": content, "allowed_mentions": {"parse": []}})
 
 
-def _generic(message: WebhookMessage) -> Form:
+def _generic_form(message: WebhookMessage) -> Form:
     moment = datetime.fromtimestamp(message.at / 1000, UTC)
-    return _json(
+    return _json_form(
         {
             "event": message.event,
             "title": message.title,
@@ -95,18 +95,18 @@ def _generic(message: WebhookMessage) -> Form:
     )
 
 
-def _text(message: WebhookMessage) -> str:
+def _message_text(message: WebhookMessage) -> str:
     return f"{message.host}: {message.title}\n{message.body}"
 
 
-def _json(data: Mapping[str, Any]) -> Form:
+def _json_form(data: Mapping[str, Any]) -> Form:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return {"Content-Type": "application/json"}, text.encode()
 
 
 _FORMS: Mapping[ReceiverKind, Callable[[WebhookMessage], Form]] = {
-    ReceiverKind.TOPIC: _topic,
-    ReceiverKind.CHAT_A: _chat_a,
-    ReceiverKind.CHAT_B: _chat_b,
-    ReceiverKind.GENERIC: _generic,
+    ReceiverKind.TOPIC: _ntfy_form,
+    ReceiverKind.CHAT_A: _slack_form,
+    ReceiverKind.CHAT_B: _discord_form,
+    ReceiverKind.GENERIC: _generic_form,
 }

@@ -11,8 +11,8 @@ from tservice.core.scopes import Scope as TokenScope
 from tservice.http.models import RequestBody
 from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.notify.model import MessageScope, ReceiverKind
+from tservice.notify.responses import DeliveryResultResponse, WebhookResponse, make_result_response
 from tservice.notify.service import WebhookService
-from tservice.notify.shown import ResultAnswer, WebhookAnswer, shown_result
 
 
 class WebhookPatch(RequestBody):
@@ -40,21 +40,21 @@ class WebhookRoutes:
                 path="/api/webhook",
                 access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
-                handler=self.read,
+                handler=self.get_webhook,
                 summary="The webhook; its URL is never shown",
                 tag="Webhook",
-                response_model=WebhookAnswer,
+                response_model=WebhookResponse,
             ),
             Operation(
                 method="PUT",
                 path="/api/webhook",
                 access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
-                handler=self.change,
+                handler=self.update_webhook,
                 summary="Change the fields given; answers the webhook",
                 tag="Webhook",
                 body=WebhookPatch,
-                response_model=WebhookAnswer,
+                response_model=WebhookResponse,
                 errors=(ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
@@ -62,26 +62,26 @@ class WebhookRoutes:
                 path="/api/webhook/test",
                 access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
-                handler=self.test,
+                handler=self.send_test,
                 summary="Send one message now, also while disabled; ok tells whether it was taken",
                 tag="Webhook",
-                response_model=ResultAnswer,
+                response_model=DeliveryResultResponse,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED),
             ),
         ]
 
-    async def read(self, call: OperationCall) -> WebhookAnswer:
+    async def get_webhook(self, call: OperationCall) -> WebhookResponse:
         """Return the configuration."""
-        return self._webhooks.shown()
+        return self._webhooks.make_response()
 
-    async def change(self, call: OperationCall) -> WebhookAnswer:
+    async def update_webhook(self, call: OperationCall) -> WebhookResponse:
         """Merge the body into the configuration."""
         body: WebhookPatch = call.body
         given = {name: getattr(body, name) for name in body.model_fields_set}
         patch = {name: value for name, value in given.items() if value is not None}
-        self._webhooks.change(patch)
-        return self._webhooks.shown()
+        self._webhooks.update_config(patch)
+        return self._webhooks.make_response()
 
-    async def test(self, call: OperationCall) -> ResultAnswer:
+    async def send_test(self, call: OperationCall) -> DeliveryResultResponse:
         """Send a test message."""
-        return shown_result(await self._webhooks.test())
+        return make_result_response(await self._webhooks.send_test())

@@ -9,15 +9,15 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.net.outbound import OutboundError, OutboundRequest, OutboundResponse
-from tservice.notify.model import Result, Webhook, WebhookMessage
-from tservice.notify.requests import request_for
+from tservice.notify.model import DeliveryResult, WebhookConfig, WebhookMessage
+from tservice.notify.requests import build_request
 
 IN_FLIGHT = 5
 """Maximum requests at a time (protocol-webhooks)."""
 REDIRECTS = "The URL redirects"
 
 
-class Post(Protocol):
+class RequestSender(Protocol):
     """Sender of HTTP requests, such as L{tservice.core.net.outbound.OutboundClient}."""
 
     async def send(self, request: OutboundRequest) -> OutboundResponse:
@@ -27,30 +27,32 @@ class Post(Protocol):
         """
 
 
-class Sender:
+class WebhookSender:
     """Makes attempts; beyond L{IN_FLIGHT} they wait for a slot."""
 
-    def __init__(self, clock: IReactorTime, post: Post) -> None:
+    def __init__(self, clock: IReactorTime, post: RequestSender) -> None:
         self._clock = clock
         self._post = post
         self._slots = DeferredSemaphore(IN_FLIGHT)
 
-    def attempt(self, webhook: Webhook, message: WebhookMessage) -> Deferred[Result]:
+    def attempt_delivery(
+        self, webhook: WebhookConfig, message: WebhookMessage
+    ) -> Deferred[DeliveryResult]:
         """Try once; cancelling gives up the slot or closes the connection."""
-        request = request_for(webhook, message)
-        return self._slots.run(lambda: Deferred.fromCoroutine(self._attempt(request)))
+        request = build_request(webhook, message)
+        return self._slots.run(lambda: Deferred.fromCoroutine(self._send_request(request)))
 
-    async def _attempt(self, request: OutboundRequest) -> Result:
+    async def _send_request(self, request: OutboundRequest) -> DeliveryResult:
         try:
             reply = await self._post.send(request)
         except OutboundError as error:
-            return Result(ok=False, error=error.fault.value, at=now_ms(self._clock))
-        return result_of(reply, now_ms(self._clock))
+            return DeliveryResult(ok=False, error=error.fault.value, at=now_ms(self._clock))
+        return classify_reply(reply, now_ms(self._clock))
 
 
-def result_of(reply: OutboundResponse, at: int) -> Result:
+def classify_reply(reply: OutboundResponse, at: int) -> DeliveryResult:
     """Return the result of an answer: 2xx is success; the texts are those of protocol-webhooks."""
     if 200 <= reply.status < 300:
-        return Result(ok=True, status=reply.status, at=at)
+        return DeliveryResult(ok=True, status=reply.status, at=at)
     error = REDIRECTS if reply.is_redirect else f"HTTP {reply.status}"
-    return Result(ok=False, status=reply.status, error=error, at=at)
+    return DeliveryResult(ok=False, status=reply.status, error=error, at=at)

@@ -17,14 +17,14 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.net.egress import EgressRefused, parse_target
-from tservice.notify.configfile import ConfigFile
+from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.delivery import WebhookDelivery
-from tservice.notify.happenings import Happening, happening, one_line
-from tservice.notify.model import Result, Urgency, Webhook, WebhookMessage
-from tservice.notify.outbox import Outbox
-from tservice.notify.repeats import Repeats
-from tservice.notify.sender import Sender
-from tservice.notify.shown import WebhookAnswer, shown
+from tservice.notify.duplicates import DuplicateFilter
+from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookConfig, WebhookMessage
+from tservice.notify.notifications import NotificationEvent, classify_event, fold_to_line
+from tservice.notify.outbox import WebhookOutbox
+from tservice.notify.responses import WebhookResponse, make_webhook_response
+from tservice.notify.sender import WebhookSender
 
 TESTS_LIMIT = 10
 """Maximum test messages in progress or waiting; more are refused with 429."""
@@ -52,9 +52,9 @@ class WebhookService:
         *,
         clock: IReactorTime,
         hub: EventHub,
-        file: ConfigFile,
-        outbox: Outbox,
-        sender: Sender,
+        file: WebhookConfigFile,
+        outbox: WebhookOutbox,
+        sender: WebhookSender,
         words: MessageNames,
         redactor: SecretRedactor,
     ) -> None:
@@ -65,12 +65,14 @@ class WebhookService:
         self._sender = sender
         self._words = words
         self._redactor = redactor
-        self._webhook = Webhook()
-        self._repeats = Repeats(clock)
-        self._delivery = WebhookDelivery(clock, outbox, sender, self.get, self._tell)
+        self._webhook = WebhookConfig()
+        self._repeats = DuplicateFilter(clock)
+        self._delivery = WebhookDelivery(
+            clock, outbox, sender, self.get_config, self._publish_change
+        )
         self._tests = 0
-        self._forget_url: Callable[[], None] = _nothing
-        self._unsubscribe: Callable[[], None] = _nothing
+        self._forget_url: Callable[[], None] = _do_nothing
+        self._unsubscribe: Callable[[], None] = _do_nothing
 
     def start(self) -> None:
         """Load the configuration, continue deliveries of an earlier process, and listen to
@@ -79,12 +81,12 @@ class WebhookService:
         An invalid file is left unchanged: no messages are sent, the log gives the reason, and
         changes are refused with a 409 until it is repaired.
         """
-        self._file.tidy()
+        self._file.remove_partial_files()
         try:
-            self._use(self._file.read())
+            self._apply_config(self._file.read_config())
         except (FileError, OSError) as error:
             self._log.error("{error}; the webhook is off", error=str(error))
-        self._unsubscribe = self._hub.subscribe(self._heard)
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
         self._delivery.start()
 
     def stop(self) -> Deferred[list[None]]:
@@ -92,23 +94,23 @@ class WebhookService:
         self._unsubscribe()
         return self._delivery.stop()
 
-    def get(self) -> Webhook:
+    def get_config(self) -> WebhookConfig:
         """Return the configuration in use."""
         return self._webhook
 
-    def last_result(self) -> Result | None:
+    def last_result(self) -> DeliveryResult | None:
         """Return the result of the last attempt, also from before a restart."""
         return self._outbox.last_result()
 
-    def shown(self) -> WebhookAnswer:
+    def make_response(self) -> WebhookResponse:
         """Return the configuration without its URL, and the result of the last attempt."""
-        return shown(self._webhook, self.last_result())
+        return make_webhook_response(self._webhook, self.last_result())
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         """Return the number of messages that wait for delivery."""
-        return self._outbox.count()
+        return self._outbox.count_waiting()
 
-    def change(self, patch: Mapping[str, Any]) -> Webhook:
+    def update_config(self, patch: Mapping[str, Any]) -> WebhookConfig:
         """Change the fields in C{patch}; the change is on disk when this returns.
 
         Waiting messages are given up if the webhook is disabled or has no URL.
@@ -117,21 +119,21 @@ class WebhookService:
             file cannot be written.  Nothing is changed then.
         """
         if patch.get("url"):
-            _check(patch["url"])
+            _check_url(patch["url"])
         webhook = attrs.evolve(self._webhook, **patch)
         if webhook.enabled and not webhook.url:
             if patch.get("enabled"):
                 raise invalid_field("enabled", "needs a url")
             webhook = attrs.evolve(webhook, enabled=False)
-        self._file.write(webhook)
-        self._use(webhook)
-        if not webhook.active:
+        self._file.write_config(webhook)
+        self._apply_config(webhook)
+        if not webhook.is_active:
             self._outbox.clear()
-        self._tell()
-        self._delivery.wake()
+        self._publish_change()
+        self._delivery.start_due()
         return webhook
 
-    async def test(self) -> Result:
+    async def send_test(self) -> DeliveryResult:
         """Send one message, even while disabled; it is not retried.
 
         @raise ServiceError: 400: there is no URL; 429: too many tests in progress.
@@ -144,64 +146,64 @@ class WebhookService:
             event="test",
             title="Test message",
             body="The webhook works.",
-            urgency=Urgency.INFO,
-            host=one_line(self._words.host(), 100),
+            urgency=MessageUrgency.INFO,
+            host=fold_to_line(self._words.host(), 100),
             at=now_ms(self._clock),
         )
         self._tests += 1
         try:
-            result = await self._sender.attempt(self._webhook, message)
+            result = await self._sender.attempt_delivery(self._webhook, message)
         finally:
             self._tests -= 1
-        self._outbox.keep_result(result)
-        self._tell()
+        self._outbox.save_result(result)
+        self._publish_change()
         return result
 
-    def _tell(self) -> None:
-        self._hub.publish(Event(name=EventName.WEBHOOK_CHANGED, payload=self.shown()))
+    def _publish_change(self) -> None:
+        self._hub.publish(Event(name=EventName.WEBHOOK_CHANGED, payload=self.make_response()))
 
-    def _use(self, webhook: Webhook) -> None:
+    def _apply_config(self, webhook: WebhookConfig) -> None:
         forget = self._redactor.register_secret(webhook.url)
         if webhook.url != self._webhook.url:
             self._forget_url()
         self._forget_url = forget
         self._webhook = webhook
 
-    def _heard(self, event: Event) -> None:
-        if not self._webhook.active:
+    def _handle_event(self, event: Event) -> None:
+        if not self._webhook.is_active:
             return
-        found = happening(event)
-        if found is None or not self._webhook.wants(found.urgency):
+        found = classify_event(event)
+        if found is None or not self._webhook.accepts_urgency(found.urgency):
             return
         if not self._repeats.is_new(found):
             return
-        dropped = self._outbox.add(self._message(found), now_ms(self._clock))
+        dropped = self._outbox.add_message(self._make_message(found), now_ms(self._clock))
         if dropped:
             self._log.warn("webhook: {count} old messages given up", count=dropped)
-        self._delivery.wake()
+        self._delivery.start_due()
 
-    def _message(self, found: Happening) -> WebhookMessage:
+    def _make_message(self, found: NotificationEvent) -> WebhookMessage:
         name = found.session_name
         if name is None and found.session_id is not None:
             name = self._words.session_name(found.session_id)
         return WebhookMessage(
             event=found.event,
-            title=found.title(name),
+            title=found.make_title(name),
             body=found.body,
             urgency=found.urgency,
-            host=one_line(self._words.host(), 100),
+            host=fold_to_line(self._words.host(), 100),
             at=now_ms(self._clock),
             session_id=found.session_id,
             session_name=name,
         )
 
 
-def _check(url: str) -> None:
+def _check_url(url: str) -> None:
     try:
         parse_target(url)
     except EgressRefused as error:
         raise invalid_field("url", str(error)) from None
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: the initial value of callbacks."""

@@ -19,7 +19,7 @@ class DeliveryCase(NotifyCase):
         self.configure()
 
     def configure(self, scope: MessageScope = MessageScope.ALL) -> None:
-        self.service.change(
+        self.service.update_config(
             {"enabled": True, "url": URL, "scope": scope, "kind": ReceiverKind.GENERIC}
         )
 
@@ -186,6 +186,6 @@ class RestartTests(DeliveryCase):
             self.clock.advance(10)
             self.tell("hook:stop")
             self.post.answer(500)
-            self.service.change(patch)
+            self.service.update_config(patch)
             self.assertEqual(0, self.waiting())
             self.assertEqual([], self.clock.getDelayedCalls())

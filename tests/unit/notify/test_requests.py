@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.net.outbound import OutboundRequest
-from tservice.notify.model import ReceiverKind, Urgency, Webhook, WebhookMessage
-from tservice.notify.requests import CHAT_B_LIMIT, encoded_words, request_for
+from tservice.notify.model import MessageUrgency, ReceiverKind, WebhookConfig, WebhookMessage
+from tservice.notify.requests import CHAT_B_LIMIT, build_request, encode_header_text
 
 MESSAGE = WebhookMessage(
     event="permission_prompt",
     title="api <&> b\u00fc asks for permission",
     body="Tool: Bash & <more>",
-    urgency=Urgency.CRITICAL,
+    urgency=MessageUrgency.CRITICAL,
     host="desk",
     at=1_700_000_000_042,
     session_id="s1",
@@ -27,7 +27,7 @@ MESSAGE = WebhookMessage(
 
 
 def sent(kind: ReceiverKind, message: WebhookMessage = MESSAGE) -> OutboundRequest:
-    return request_for(Webhook(kind=kind, url="http://x.example/"), message)
+    return build_request(WebhookConfig(kind=kind, url="http://x.example/"), message)
 
 
 class ByteTests(SynchronousTestCase):
@@ -53,8 +53,8 @@ class ByteTests(SynchronousTestCase):
 
     def test_topic_by_urgency(self) -> None:
         for urgency, priority, tag in (
-            (Urgency.WARNING, "4", "warning"),
-            (Urgency.INFO, "3", "white_check_mark"),
+            (MessageUrgency.WARNING, "4", "warning"),
+            (MessageUrgency.INFO, "3", "white_check_mark"),
         ):
             headers = sent(
                 ReceiverKind.TOPIC, evolve(MESSAGE, urgency=urgency, title="done")
@@ -95,7 +95,7 @@ class ByteTests(SynchronousTestCase):
 
     @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=200))
     def test_any_title_survives_as_one_plain_line(self, text: str) -> None:
-        header = encoded_words(text)
+        header = encode_header_text(text)
         self.assertTrue(header.isascii() and header.isprintable())
         self.assertLessEqual(max(len(word) for word in header.split("?= ")), 75 if "=?" in header
                              else 200)  # fmt: skip

@@ -60,7 +60,7 @@ class ConfigTests(RouteCase):
         self.assertEqual(0o600, stat.S_IMODE(self.file.stat().st_mode))
         self.assertEqual(ON, json.loads(self.file.read_text()))
         self.assertEqual("[redacted]", self.redactor.redact_text(URL))
-        self.assertNotIn("s3cr3t", repr(self.service.get()))
+        self.assertNotIn("s3cr3t", repr(self.service.get_config()))
 
     def test_administrators_are_told_without_the_url(self) -> None:
         heard: list[Event] = []
@@ -82,13 +82,13 @@ class ConfigTests(RouteCase):
     def test_kept_over_a_restart(self) -> None:
         self.put(**ON)
         self.crash()
-        self.assertEqual(URL, self.service.get().url)
+        self.assertEqual(URL, self.service.get_config().url)
 
     def test_absent_and_null_stay(self) -> None:
         self.put(**ON)
         self.assertTrue(self.put(kind="chat_a").data["hasUrl"])
         self.assertEqual("chat_a", self.put(url=None, kind=None, scope="all").data["kind"])
-        self.assertEqual(URL, self.service.get().url)
+        self.assertEqual(URL, self.service.get_config().url)
 
     def test_an_empty_url_clears_and_switches_off(self) -> None:
         self.put(**ON)
@@ -121,7 +121,7 @@ class ConfigTests(RouteCase):
             self.refused("url", url=url)
         self.put(**ON)
         self.refused("url", url="http://169.254.1.1/")
-        self.assertEqual(URL, self.service.get().url)
+        self.assertEqual(URL, self.service.get_config().url)
 
     def test_loopback_and_private_targets(self) -> None:
         for url in ("http://127.0.0.1:1/", "http://192.168.0.9/x", "http://localhost:2586/t"):
@@ -195,7 +195,7 @@ class TestTests(RouteCase):
     def test_no_answer_holds_the_url(self, outcome: Any, word: str) -> None:
         secret = f"zq{word}qz"
         self.put(url=f"https://host-{secret}.example/{secret}?token={secret}")
-        task: Deferred[Any] = Deferred.fromCoroutine(self.service.test())
+        task: Deferred[Any] = Deferred.fromCoroutine(self.service.send_test())
         post: FakePost = self.post
         post.fail(outcome) if isinstance(outcome, OutboundFault) else post.answer(outcome)
         self.assertNotIn(secret, repr(self.successResultOf(task)))

@@ -48,8 +48,8 @@ from tservice.legacy.model import TimedRun
 from tservice.legacy.store import TimedRunStore
 from tservice.mind.model import Intent
 from tservice.mind.store import IntentStore
-from tservice.notify.model import Result, Urgency, WebhookMessage
-from tservice.notify.outbox import Outbox
+from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookMessage
+from tservice.notify.outbox import WebhookOutbox
 from tservice.push.model import Subscription
 from tservice.push.store import PushStore
 from tservice.restore.store import RestoreStore
@@ -268,21 +268,25 @@ def _approvals(world: World) -> Sequence[Step]:
 
 
 def _webhooks(world: World) -> Sequence[Step]:
-    outbox = Outbox(world.database)
+    outbox = WebhookOutbox(world.database)
 
     def message(title: str) -> WebhookMessage:
-        return WebhookMessage(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
+        return WebhookMessage(
+            event="e", title=title, body="", urgency=MessageUrgency.INFO, host="h", at=1
+        )
 
     return [
-        Step(name="a", do=lambda: outbox.add(message("a"), 5), owed=True),
-        Step(name="b", do=lambda: outbox.add(message("b"), 6), owed=True),
-        Step(name="failed", do=lambda: outbox.postpone(1, 1, 50)),
-        Step(name="result", do=lambda: outbox.keep_result(Result(ok=True, at=1)), owed=True),
-        Step(name="sent", do=lambda: outbox.remove(1)),
-        Step(name="hastened", do=lambda: outbox.hasten(7), owed=True),
-        Step(name="c", do=lambda: outbox.add(message("c"), 8), owed=True),
+        Step(name="a", do=lambda: outbox.add_message(message("a"), 5), owed=True),
+        Step(name="b", do=lambda: outbox.add_message(message("b"), 6), owed=True),
+        Step(name="failed", do=lambda: outbox.postpone_message(1, 1, 50)),
+        Step(
+            name="result", do=lambda: outbox.save_result(DeliveryResult(ok=True, at=1)), owed=True
+        ),
+        Step(name="sent", do=lambda: outbox.remove_message(1)),
+        Step(name="hastened", do=lambda: outbox.cap_due_times(7), owed=True),
+        Step(name="c", do=lambda: outbox.add_message(message("c"), 8), owed=True),
         Step(name="cleared", do=outbox.clear),
-        Step(name="d", do=lambda: outbox.add(message("d"), 9), owed=True),
+        Step(name="d", do=lambda: outbox.add_message(message("d"), 9), owed=True),
     ]
 
 

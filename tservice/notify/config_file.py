@@ -16,22 +16,22 @@ from tservice.core.files import (
     remove_leftovers,
     write_private,
 )
-from tservice.notify.model import MessageScope, ReceiverKind, Webhook
+from tservice.notify.model import MessageScope, ReceiverKind, WebhookConfig
 
 FILE_NAME = "webhook.json"
 
 
-class ConfigFile:
+class WebhookConfigFile:
     """Reads and writes the file, mode 0600, outside the synced settings (protocol-webhooks)."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
 
-    def tidy(self) -> None:
+    def remove_partial_files(self) -> None:
         """Remove the partly written files of a killed process; called at the start."""
         remove_leftovers(self._path)
 
-    def read(self) -> Webhook:
+    def read_config(self) -> WebhookConfig:
         """Return the configuration; the default one without a file.
 
         @raise FileError: the file cannot be used: open to others, broken, or with a bad value.
@@ -40,7 +40,7 @@ class ConfigFile:
         try:
             data = read_json(self._path, private=True)
         except FileNotFoundError:
-            return Webhook()
+            return WebhookConfig()
         try:
             enabled, url = data["enabled"], data["url"]
             kind, scope = ReceiverKind(data["kind"]), MessageScope(data["scope"])
@@ -48,16 +48,16 @@ class ConfigFile:
             enabled = url = None
         if not isinstance(enabled, bool) or not isinstance(url, str):
             raise UnparsableFile(f"{FILE_NAME}: must hold enabled, kind, scope and url")
-        return Webhook(enabled=enabled, kind=kind, scope=scope, url=url)
+        return WebhookConfig(enabled=enabled, kind=kind, scope=scope, url=url)
 
-    def write(self, webhook: Webhook) -> None:
+    def write_config(self, webhook: WebhookConfig) -> None:
         """Replace the file; it is on disk when this returns.
 
         @raise ServiceError: 409: the existing file is not valid; 422: disk trouble.
         """
         try:
             # An existing invalid file must be repaired by the operator, not overwritten.
-            self.read()
+            self.read_config()
             write_private(self._path, json.dumps(attrs.asdict(webhook), indent=2) + "\n")
         except FileError as error:
             raise state_conflict(f"{error}; mend the file first") from error

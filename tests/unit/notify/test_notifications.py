@@ -11,18 +11,18 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import happened
 from tservice.core.events import Event
-from tservice.notify.happenings import Happening, happening, one_line
-from tservice.notify.model import Urgency
-from tservice.notify.repeats import REMEMBERED, Repeats
+from tservice.notify.duplicates import REMEMBERED, DuplicateFilter
+from tservice.notify.model import MessageUrgency
+from tservice.notify.notifications import NotificationEvent, classify_event, fold_to_line
 
 URGENCIES = {
-    "hook:permission_prompt": Urgency.CRITICAL,
-    "hook:elicitation_dialog": Urgency.CRITICAL,
-    "session:error": Urgency.CRITICAL,
-    "session:breakerTripped": Urgency.CRITICAL,
-    "hook:idle_prompt": Urgency.WARNING,
-    "session:limitPauseScheduled": Urgency.WARNING,
-    "hook:stop": Urgency.INFO,
+    "hook:permission_prompt": MessageUrgency.CRITICAL,
+    "hook:elicitation_dialog": MessageUrgency.CRITICAL,
+    "session:error": MessageUrgency.CRITICAL,
+    "session:breakerTripped": MessageUrgency.CRITICAL,
+    "hook:idle_prompt": MessageUrgency.WARNING,
+    "session:limitPauseScheduled": MessageUrgency.WARNING,
+    "hook:stop": MessageUrgency.INFO,
 }
 
 
@@ -31,8 +31,8 @@ def event(name: str, session_id: str | None = "s1", **data: Any) -> Event:
     return happened(name, session_id=session_id, **told)
 
 
-def told(name: str, **data: Any) -> Happening:
-    found = happening(event(name, **data))
+def told(name: str, **data: Any) -> NotificationEvent:
+    found = classify_event(event(name, **data))
     assert found is not None
     return found
 
@@ -43,12 +43,12 @@ class HappeningTests(SynchronousTestCase):
             found = told(name)
             self.assertEqual((name.split(":")[1], urgency), (found.event, found.urgency))
             self.assertTrue(found.body)
-            self.assertTrue(found.title("api").startswith("api "))
+            self.assertTrue(found.make_title("api").startswith("api "))
 
     def test_other_events_are_not_told(self) -> None:
         for name in ("hook:prompt_submitted", "session:stop", "session:working", "sse:heartbeat"):
-            self.assertIsNone(happening(event(name)))
-        self.assertIsNone(happening(event("hook:stop", None)))
+            self.assertIsNone(classify_event(event(name)))
+        self.assertIsNone(classify_event(event("hook:stop", None)))
 
     def test_the_agents_words_but_no_command(self) -> None:
         self.assertEqual("Needs you", told("hook:permission_prompt", message=" Needs\nyou ").body)
@@ -59,7 +59,7 @@ class HappeningTests(SynchronousTestCase):
 
     def test_odd_payloads(self) -> None:
         for data in ({}, {"message": 3, "tool_name": []}):
-            found = happening(happened("hook:stop", data=data, session_id="s1"))
+            found = classify_event(happened("hook:stop", data=data, session_id="s1"))
             assert found is not None
             self.assertEqual("It is ready for the next prompt.", found.body)
 
@@ -67,16 +67,16 @@ class HappeningTests(SynchronousTestCase):
         run: dict[str, Any] = {"id": "r1", "status": "failed", "errorMessage": "no such folder",
                "sessionId": None, "sessionName": "nightly"}  # fmt: skip
         for name in ("cron:runCreated", "cron:runUpdated"):
-            found = happening(happened(name, **run))
+            found = classify_event(happened(name, **run))
             assert found is not None
             self.assertEqual(
-                ("runFailed", Urgency.WARNING, "r1", "no such folder", None, "nightly"),
+                ("runFailed", MessageUrgency.WARNING, "r1", "no such folder", None, "nightly"),
                 (found.event, found.urgency, found.about, found.body, found.session_id,
                  found.session_name),
             )  # fmt: skip
         for status in ("created", "skipped", "prompt_sent"):
             done = happened("cron:runUpdated", **{**run, "status": status})
-            self.assertIsNone(happening(done))
+            self.assertIsNone(classify_event(done))
 
     def test_long_body_says_how_much_is_missing(self) -> None:
         body = told("hook:stop", message="x" * 3000).body
@@ -86,7 +86,7 @@ class HappeningTests(SynchronousTestCase):
 
     @given(st.text(max_size=400), st.integers(1, 300))
     def test_one_line(self, text: str, limit: int) -> None:
-        line = one_line(text, limit)
+        line = fold_to_line(text, limit)
         self.assertLessEqual(len(line), limit)
         self.assertTrue(not line or line.splitlines() == [line])
         line.encode()
@@ -95,10 +95,10 @@ class HappeningTests(SynchronousTestCase):
 class RepeatTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.repeats = Repeats(self.clock)
+        self.repeats = DuplicateFilter(self.clock)
 
     def is_new(self, name: str = "hook:stop", session_id: str = "s1", **data: Any) -> bool:
-        found = happening(event(name, session_id, **data))
+        found = classify_event(event(name, session_id, **data))
         assert found is not None
         return self.repeats.is_new(found)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tservice.core.event_payloads import WebhookPayload
 from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.core.payload import Payload, omit_if_none
-from tservice.notify.model import MessageScope, ReceiverKind, Result, Webhook
+from tservice.notify.model import DeliveryResult, MessageScope, ReceiverKind, WebhookConfig
 
 
-class ResultAnswer(Payload):
+class DeliveryResultResponse(Payload):
     """What became of an attempt; absent fields have no value."""
 
     ok: bool
@@ -17,7 +17,7 @@ class ResultAnswer(Payload):
     at: int
 
 
-class WebhookAnswer(WebhookPayload):
+class WebhookResponse(WebhookPayload):
     """The configuration; C{urlMasked} is scheme, host and port only."""
 
     enabled: bool
@@ -25,27 +25,27 @@ class WebhookAnswer(WebhookPayload):
     scope: MessageScope
     has_url: bool
     url_masked: str | None
-    last_result: ResultAnswer | None
+    last_result: DeliveryResultResponse | None
 
 
-def shown(webhook: Webhook, last: Result | None) -> WebhookAnswer:
+def make_webhook_response(webhook: WebhookConfig, last: DeliveryResult | None) -> WebhookResponse:
     """Return the response of protocol-webhooks, for answers and for events."""
-    return WebhookAnswer(
+    return WebhookResponse(
         enabled=webhook.enabled,
         kind=webhook.kind,
         scope=webhook.scope,
         has_url=bool(webhook.url),
-        url_masked=masked(webhook.url),
-        last_result=None if last is None else shown_result(last),
+        url_masked=mask_url(webhook.url),
+        last_result=None if last is None else make_result_response(last),
     )
 
 
-def shown_result(result: Result) -> ResultAnswer:
+def make_result_response(result: DeliveryResult) -> DeliveryResultResponse:
     """Return the response for the result of an attempt."""
-    return ResultAnswer.model_validate(result, from_attributes=True)
+    return DeliveryResultResponse.model_validate(result, from_attributes=True)
 
 
-def masked(url: str) -> str | None:
+def mask_url(url: str) -> str | None:
     """Return C{scheme://host[:port]} of a URL; C{None} for an invalid one (a file edited by
     hand).
     """

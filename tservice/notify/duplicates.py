@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.notify.happenings import Happening
+from tservice.notify.notifications import NotificationEvent
 
 QUIET_SECONDS = 3.0
 """Period in which the same event of the same session causes one message (protocol-webhooks)."""
@@ -16,14 +16,14 @@ REMEMBERED = 1000
 """Maximum remembered events; beyond it the oldest is forgotten, and could be sent again."""
 
 
-class Repeats:
+class DuplicateFilter:
     """Remembers recent events.  A restart forgets them."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
         self._told: dict[tuple[str, str], float] = {}
 
-    def is_new(self, what: Happening) -> bool:
+    def is_new(self, what: NotificationEvent) -> bool:
         """Return whether C{what} is not a duplicate, and remember it."""
         key, now = (what.event, what.about), self._clock.seconds()
         quiet = ECHO_SECONDS if what.repeats else QUIET_SECONDS
