@@ -41,9 +41,9 @@ from tservice.core.net.outbound import (
 )
 from tservice.notify.model import DeliveryResult, ReceiverKind, WebhookConfig
 from tservice.notify.sender import REDIRECTS, WebhookSender
-from tservice.push.keys import push_key
+from tservice.push.keys import load_push_key
 from tservice.push.service import PushService
-from tservice.push.store import PushStore
+from tservice.push.store import PushSubscriptionStore
 from tservice.store.database import Database
 
 GOOD, BAD = "127.0.0.2", "127.0.0.3"
@@ -254,8 +254,8 @@ class PushTests(OutgoingCase):
         policy = POLICY if bare else PUBLIC_ONLY
         database = Database.in_memory()
         self.addCleanup(database.close)
-        self.store, self.hub = PushStore(database), EventHub()
-        self.store.save(Browser(f"https://{NAME}:{port}/x").subscription("ann"))
+        self.store, self.hub = PushSubscriptionStore(database), EventHub()
+        self.store.save_subscription(Browser(f"https://{NAME}:{port}/x").subscription("ann"))
         self.outcomes: list[OutboundResponse | OutboundError] = []
         outbound = OutboundClient(LOOP, policy, resolver=resolver, time_limit=limit)
         self.done: defer.Deferred[None] = defer.Deferred()
@@ -282,7 +282,7 @@ class PushTests(OutgoingCase):
             store=self.store,
             threads=SynchronousThreads(),
             send=send,
-            key=push_key(folder, counted),
+            key=load_push_key(folder, counted),
             name_of=lambda session_id: None,
             active=lambda owner: True,
         )
@@ -297,7 +297,7 @@ class PushTests(OutgoingCase):
         return self.outcomes[-1]
 
     def kept(self) -> int:
-        return len(self.store.every())
+        return len(self.store.list_subscriptions())
 
     async def test_a_name_that_turns_inside_later(self) -> None:
         """It passes when it is registered and at the first message, and is forgotten then."""

@@ -40,7 +40,7 @@ from tservice.models.injection_folders import write_file
 from tservice.models.model import ModelEndpoint
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.model import WebhookConfig
-from tservice.push.keys import push_key
+from tservice.push.keys import load_push_key
 from tservice.restore.scrollback import ScrollbackFolder
 from tservice.settings.service import SettingsService
 from tservice.store.backups import create_backup
@@ -279,7 +279,7 @@ FILES = [
     ),
     File(
         sites=("core/secret_file.py:_written",),
-        write=lambda folder: push_key(folder, _same),
+        write=lambda folder: load_push_key(folder, _same),
         errors=(StartError,),
     ),
     File(sites=("store/database.py:_create",), write=_database, errors=(StoreError,)),

@@ -44,7 +44,7 @@ from tservice.mind.store import IntentStore
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookConfig, WebhookMessage
 from tservice.notify.outbox import OUTBOX_LIMIT, WebhookOutbox
-from tservice.push.store import PushStore
+from tservice.push.store import PushSubscriptionStore
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.store.deferred_writes import AGAIN_SECONDS
@@ -261,15 +261,15 @@ class AccountTests(DiskCase):
         self.assertEqual(before, self.load(self.afresh()).list_accounts())
 
     def test_a_removed_users_browsers_hear_nothing(self) -> None:
-        pushes = PushStore(self.database)
+        pushes = PushSubscriptionStore(self.database)
         self.database.execute(
             "INSERT INTO push_subscriptions (endpoint, owner, p256dh, auth, subject, created_at)"
             " VALUES ('https://push.example.org/x', 'ann', '', '', '', 1)"
         )
         self.fill()
-        pushes.delete_all_of("ann")
+        pushes.delete_owner("ann")
         self.make_room()
-        self.assertEqual([], PushStore(self.afresh()).every())
+        self.assertEqual([], PushSubscriptionStore(self.afresh()).list_subscriptions())
 
 
 class OutboxTests(DiskCase):

@@ -44,7 +44,7 @@ from tservice.http.gate import AccessGate, rules_of
 from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation
 from tservice.http.static_files import StaticPages
-from tservice.push.store import PushStore
+from tservice.push.store import PushSubscriptionStore
 from tservice.sessions.service import SessionService
 from tservice.tokens.agent_tokens import FOLDER, AgentTokens
 from tservice.tokens.routes import TokenRoutes
@@ -316,7 +316,7 @@ def _build_accounts(
             return known.revoke_access(username)
         finally:
             if accounts.find_identity(username) is None:
-                PushStore(ground.database).delete_all_of(username)
+                PushSubscriptionStore(ground.database).delete_owner(username)
 
     deps = AccountsDependencies(
         clock=ground.reactor,

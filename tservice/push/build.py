@@ -9,10 +9,10 @@ from tservice.core.net.egress import PUBLIC_ONLY
 from tservice.core.net.outbound import OutboundClient
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.push.keys import push_key
+from tservice.push.keys import load_push_key
 from tservice.push.routes import PushRoutes
 from tservice.push.service import PushService
-from tservice.push.store import PushStore
+from tservice.push.store import PushSubscriptionStore
 from tservice.sessions.service import SessionService
 
 
@@ -28,13 +28,13 @@ def build_push(
     @raise StartError: the key file is not valid, or open to others.
     """
 
-    def name_of(session_id: str) -> str | None:
+    def find_session_name(session_id: str) -> str | None:
         try:
             return sessions.get(session_id).name
         except ServiceError:
             return None
 
-    def active(username: str) -> bool:
+    def is_active(username: str) -> bool:
         return accounts is not None and accounts.find_identity(username) is not None
 
     def is_admin(username: str) -> bool:
@@ -45,19 +45,19 @@ def build_push(
         clock=ground.reactor,
         hub=ground.hub,
         settings=ground.settings,
-        store=PushStore(ground.database),
+        store=PushSubscriptionStore(ground.database),
         threads=ground.doors.hashing,
         send=OutboundClient(ground.reactor, PUBLIC_ONLY).send,
-        key=push_key(ground.config.data_dir, ground.random),
-        name_of=name_of,
-        active=active if ground.config.multiuser else None,
+        key=load_push_key(ground.config.data_dir, ground.random),
+        name_of=find_session_name,
+        active=is_active if ground.config.multiuser else None,
         is_admin=is_admin,
     )
 
-    def tell_lockout(lockout: LockoutEvent) -> None:
-        push.tell_lockout(lockout.value if lockout.kind == "username" else None)
+    def handle_lockout(lockout: LockoutEvent) -> None:
+        push.send_lockout(lockout.value if lockout.kind == "username" else None)
 
-    failures.when_locked(tell_lockout)
+    failures.when_locked(handle_lockout)
     return Feature(
         name="push",
         service=push,

@@ -14,7 +14,13 @@ from py_vapid import Vapid02
 
 from tservice.core.errors import StartError
 from tservice.core.secret_file import load_or_create
-from tservice.push.model import LIFETIME_SECONDS, Note, Subscription, target_of, unpadded
+from tservice.push.model import (
+    LIFETIME_SECONDS,
+    PushNote,
+    Subscription,
+    decode_base64url,
+    parse_endpoint,
+)
 
 FILE_NAME = "push-key"
 SCALAR_BYTES = 32
@@ -23,7 +29,7 @@ Random = Callable[[int], bytes]
 
 
 @frozen(kw_only=True)
-class Sealed:
+class EncryptedMessage:
     """A message that only one browser can read, ready to be sent."""
 
     headers: Mapping[str, str] = field(repr=False)
@@ -37,14 +43,16 @@ class PushKey:
         self._private = private
 
     @property
-    def public(self) -> str:
+    def public_point(self) -> str:
         """The public point, base64url without padding: C{applicationServerKey} of the page."""
         point = self._private.public_key().public_bytes(
             Encoding.X962, PublicFormat.UncompressedPoint
         )
-        return _text(point)
+        return _encode_base64url(point)
 
-    def seal(self, subscription: Subscription, note: Note, now: float) -> Sealed:
+    def encrypt_note(
+        self, subscription: Subscription, note: PushNote, now: float
+    ) -> EncryptedMessage:
         """Encrypt C{note} for the browser and sign for its push service.
 
         It has no side effects, so it may run in a thread.
@@ -52,14 +60,14 @@ class PushKey:
         @param now: Unix seconds.
         """
         body: bytes = http_ece.encrypt(
-            note.payload(),
+            note.make_payload(),
             private_key=ec.generate_private_key(ec.SECP256R1()),
-            dh=unpadded(subscription.p256dh),
-            auth_secret=unpadded(subscription.auth),
+            dh=decode_base64url(subscription.p256dh),
+            auth_secret=decode_base64url(subscription.auth),
             version="aes128gcm",
         )
         claims = {
-            "aud": target_of(subscription.endpoint).origin,
+            "aud": parse_endpoint(subscription.endpoint).origin,
             "exp": int(now) + LIFETIME_SECONDS,
             "sub": subscription.subject,
         }
@@ -71,39 +79,39 @@ class PushKey:
             "Topic": note.topic,
             "Urgency": "normal" if note.kind in ("stop", "exit") else "high",
         }
-        return Sealed(headers=headers, body=body)
+        return EncryptedMessage(headers=headers, body=body)
 
 
-def push_key(data_dir: Path, random: Random) -> PushKey:
+def load_push_key(data_dir: Path, random: Random) -> PushKey:
     """Return the key of this data folder, created at the first start.
 
     It never changes, because browsers' subscriptions are bound to it.
 
     @raise StartError: the file is not valid, open to others, or cannot be written.
     """
-    text = load_or_create(data_dir / FILE_NAME, lambda: _text(_scalar(random)))
+    text = load_or_create(data_dir / FILE_NAME, lambda: _encode_base64url(_make_scalar(random)))
     try:
-        scalar = unpadded(text)
+        scalar = decode_base64url(text)
         if len(scalar) != SCALAR_BYTES:
             raise ValueError
-        return PushKey(_private(scalar))
+        return PushKey(_derive_private_key(scalar))
     except ValueError:
         raise StartError(
             f"{FILE_NAME}: must hold 32 bytes in base64url; remove it to get a new one"
         ) from None
 
 
-def _scalar(random: Random) -> bytes:
+def _make_scalar(random: Random) -> bytes:
     while True:
         scalar = random(SCALAR_BYTES)
         try:
-            _private(scalar)
+            _derive_private_key(scalar)
         except ValueError:
             continue  # 0, or not below the order of the curve
         return scalar
 
 
-def _private(scalar: bytes) -> ec.EllipticCurvePrivateKey:
+def _derive_private_key(scalar: bytes) -> ec.EllipticCurvePrivateKey:
     """Return the private key.
 
     @raise ValueError: no private key of P-256.
@@ -111,5 +119,5 @@ def _private(scalar: bytes) -> ec.EllipticCurvePrivateKey:
     return ec.derive_private_key(int.from_bytes(scalar, "big"), ec.SECP256R1())
 
 
-def _text(data: bytes) -> str:
+def _encode_base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -62,7 +62,7 @@ class Subscription:
 
 
 @frozen(kw_only=True)
-class Note:
+class PushNote:
     """Content of a message, without any text of the session.
 
     @ivar kind: an event name of C{notificationPreferences} (protocol-settings).
@@ -72,7 +72,7 @@ class Note:
     session_id: str
     session_name: str
 
-    def payload(self) -> bytes:
+    def make_payload(self) -> bytes:
         """Return the message that the page's service worker reads."""
         data = {
             "kind": self.kind,
@@ -88,7 +88,7 @@ class Note:
         return base64.urlsafe_b64encode(digest)[:32].decode()
 
 
-def kind_of(event: Event) -> str | None:
+def classify_event(event: Event) -> str | None:
     """Return the name of C{event} in C{notificationPreferences}; C{None} if it causes no
     message.
     """
@@ -97,7 +97,7 @@ def kind_of(event: Event) -> str | None:
     return _KIND_OF_EVENT.get(event.name)
 
 
-def target_of(endpoint: str) -> EgressTarget:
+def parse_endpoint(endpoint: str) -> EgressTarget:
     """Return the push service that C{endpoint} names.
 
     @raise EgressRefused: no https, a literal address, or a name that is not allowed.
@@ -110,7 +110,7 @@ def target_of(endpoint: str) -> EgressTarget:
     return target
 
 
-def subscription(
+def make_subscription(
     endpoint: str, p256dh: str, auth: str, *, owner: str, origin: str | None, at: int
 ) -> Subscription:
     """Return the subscription that a browser sent.
@@ -119,29 +119,29 @@ def subscription(
     @raise ServiceError: 400 naming the field; the text never contains the endpoint.
     """
     try:
-        target_of(endpoint)
+        parse_endpoint(endpoint)
     except EgressRefused as error:
         raise invalid_field("endpoint", str(error)) from None
-    if not _is_point(_bytes("keys.p256dh", p256dh, POINT_BYTES)):
+    if not _is_point(_decode_field("keys.p256dh", p256dh, POINT_BYTES)):
         raise invalid_field("keys.p256dh", "must be an uncompressed point of P-256")
-    _bytes("keys.auth", auth, AUTH_BYTES)
+    _decode_field("keys.auth", auth, AUTH_BYTES)
     return Subscription(
         endpoint=endpoint,
         owner=owner,
         p256dh=p256dh,
         auth=auth,
-        subject=subject_of(origin),
+        subject=contact_subject(origin),
         created_at=at,
     )
 
 
-def subject_of(origin: str | None) -> str:
+def contact_subject(origin: str | None) -> str:
     """Return the page's own address if it is public, else a fallback."""
     found = _SECURE_ORIGIN.fullmatch((origin or "").lower())
     return found[1] if found else FALLBACK_SUBJECT
 
 
-def unpadded(text: str) -> bytes:
+def decode_base64url(text: str) -> bytes:
     """Decode base64url, padded or not.
 
     @raise ValueError: it is malformed.
@@ -164,9 +164,9 @@ def _is_point(key: bytes) -> bool:
     return len(key) == POINT_BYTES
 
 
-def _bytes(name: str, text: str, size: int) -> bytes:
+def _decode_field(name: str, text: str, size: int) -> bytes:
     try:
-        found = unpadded(text)
+        found = decode_base64url(text)
     except ValueError:
         found = b""
     if len(found) != size:
@@ -174,7 +174,7 @@ def _bytes(name: str, text: str, size: int) -> bytes:
     return found
 
 
-def session_name(event: Event, known: str | None) -> str:
+def choose_session_name(event: Event, known: str | None) -> str:
     """Return the session's current name, else the name in the event."""
     told = event.payload
     return known or (told.session_name if isinstance(told, ApprovalPayload) else "")

@@ -38,13 +38,13 @@ class EndpointBody(RequestBody):
     endpoint: Endpoint
 
 
-class PushKeyAnswer(ResponseModel):
+class PushKeyResponse(ResponseModel):
     """The service's public key: an uncompressed point of P-256, base64url."""
 
     public_key: str
 
 
-class RemovedAnswer(ResponseModel):
+class SubscriptionRemovedResponse(ResponseModel):
     """Whether there was such a subscription of the caller's."""
 
     removed: bool
@@ -63,16 +63,16 @@ class PushRoutes:
                 method="GET",
                 path="/api/push/key",
                 access=AccessRule.USER,
-                handler=self.key,
+                handler=self.get_key,
                 summary="The public key that a page subscribes with",
                 tag="Push",
-                response_model=PushKeyAnswer,
+                response_model=PushKeyResponse,
             ),
             Operation(
                 method="POST",
                 path="/api/push/subscriptions",
                 access=AccessRule.USER,
-                handler=self.subscribe,
+                handler=self.add_subscription,
                 summary="Send word of the caller's sessions to this browser",
                 tag="Push",
                 body=SubscriptionBody,
@@ -83,22 +83,22 @@ class PushRoutes:
                 method="DELETE",
                 path="/api/push/subscriptions",
                 access=AccessRule.USER,
-                handler=self.forget,
+                handler=self.delete_subscription,
                 summary="Send no more word to this browser",
                 tag="Push",
                 body=EndpointBody,
-                response_model=RemovedAnswer,
+                response_model=SubscriptionRemovedResponse,
             ),
         ]
 
-    async def key(self, call: OperationCall) -> PushKeyAnswer:
+    async def get_key(self, call: OperationCall) -> PushKeyResponse:
         """Return the public key."""
-        return PushKeyAnswer(public_key=self._push.public_key)
+        return PushKeyResponse(public_key=self._push.public_key)
 
-    async def subscribe(self, call: OperationCall) -> EmptyPayload:
+    async def add_subscription(self, call: OperationCall) -> EmptyPayload:
         """Save a subscription."""
         body: SubscriptionBody = call.body
-        self._push.subscribe(
+        self._push.add_subscription(
             body.endpoint,
             body.keys.p256dh,
             body.keys.auth,
@@ -107,9 +107,9 @@ class PushRoutes:
         )
         return EmptyPayload()
 
-    async def forget(self, call: OperationCall) -> RemovedAnswer:
+    async def delete_subscription(self, call: OperationCall) -> SubscriptionRemovedResponse:
         """Delete a subscription. An unknown one is no error, because the result is the requested
         one.
         """
-        removed = self._push.forget(call.body.endpoint, call.identity.username)
-        return RemovedAnswer(removed=removed)
+        removed = self._push.delete_subscription(call.body.endpoint, call.identity.username)
+        return SubscriptionRemovedResponse(removed=removed)

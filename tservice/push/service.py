@@ -25,14 +25,14 @@ from tservice.core.net.outbound import (
 from tservice.core.tasks import spawn_logged
 from tservice.push.keys import PushKey
 from tservice.push.model import (
-    Note,
+    PushNote,
     Subscription,
-    kind_of,
-    session_name,
-    subscription,
-    target_of,
+    choose_session_name,
+    classify_event,
+    make_subscription,
+    parse_endpoint,
 )
-from tservice.push.store import PushStore
+from tservice.push.store import PushSubscriptionStore
 from tservice.settings.interfaces import ISettings
 
 QUEUE = 200
@@ -53,9 +53,9 @@ NameOf = Callable[[str], str | None]
 
 
 @frozen(kw_only=True, eq=False)
-class _Job:
+class _PushJob:
     subscription: Subscription
-    note: Note
+    note: PushNote
 
 
 class PushService(Service):
@@ -72,7 +72,7 @@ class PushService(Service):
         clock: IReactorTime,
         hub: EventHub,
         settings: ISettings,
-        store: PushStore,
+        store: PushSubscriptionStore,
         threads: IThreads,
         send: Send,
         key: PushKey,
@@ -95,7 +95,7 @@ class PushService(Service):
         self._name_of = name_of
         self._active = active
         self._is_admin = is_admin
-        self._waiting: deque[_Job] = deque()
+        self._waiting: deque[_PushJob] = deque()
         self._running: dict[Deferred[None], str] = {}
         self._told_at: dict[str | None, float] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -103,12 +103,12 @@ class PushService(Service):
     @property
     def public_key(self) -> str:
         """The public key that a page subscribes with."""
-        return self._key.public
+        return self._key.public_point
 
     def startService(self) -> None:
         super().startService()
-        self._unsubscribe = self._hub.subscribe(self._heard)
-        self._forget_strangers()
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
+        self._delete_unknown_owners()
 
     def stopService(self) -> Deferred[Any]:
         """Give up waiting messages and running requests."""
@@ -120,7 +120,7 @@ class PushService(Service):
             task.cancel()
         return DeferredList(running)
 
-    def subscribe(
+    def add_subscription(
         self, endpoint: str, p256dh: str, auth: str, *, owner: str, origin: str | None
     ) -> None:
         """Save a browser of C{owner}.
@@ -128,36 +128,38 @@ class PushService(Service):
         @raise ServiceError: 400 naming the field.
         """
         now = now_ms(self._clock)
-        self._store.save(subscription(endpoint, p256dh, auth, owner=owner, origin=origin, at=now))
+        self._store.save_subscription(
+            make_subscription(endpoint, p256dh, auth, owner=owner, origin=origin, at=now)
+        )
 
-    def forget(self, endpoint: str, owner: str) -> bool:
+    def delete_subscription(self, endpoint: str, owner: str) -> bool:
         """Delete a browser of C{owner} and return whether there was one."""
-        return self._store.delete(endpoint, owner)
+        return self._store.delete_subscription(endpoint, owner)
 
-    def _forget_strangers(self) -> None:
+    def _delete_unknown_owners(self) -> None:
         """Delete the browsers of deleted or disabled users, so that later users of the same name
         do not get them.
         """
         if self._active is None:
             return
-        for owner in self._store.owners():
+        for owner in self._store.list_owners():
             if not self._active(owner):
-                self._store.delete_all_of(owner)
+                self._store.delete_owner(owner)
         waiting = [job for job in self._waiting if self._active(job.subscription.owner)]
         self._waiting = deque(waiting)
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
-            self._forget_strangers()
-        kind = kind_of(event)
-        if kind is None or event.session_id is None or not self._wanted(kind):
+            self._delete_unknown_owners()
+        kind = classify_event(event)
+        if kind is None or event.session_id is None or not self._is_wanted(kind):
             return
-        name = session_name(event, self._name_of(event.session_id))
-        note = Note(kind=kind, session_id=event.session_id, session_name=name)
-        for one in self._audience(event.owner):
-            self._put(_Job(subscription=one, note=note))
+        name = choose_session_name(event, self._name_of(event.session_id))
+        note = PushNote(kind=kind, session_id=event.session_id, session_name=name)
+        for one in self._find_subscriptions(event.owner):
+            self._enqueue_job(_PushJob(subscription=one, note=note))
 
-    def tell_lockout(self, username: str | None) -> None:
+    def send_lockout(self, username: str | None) -> None:
         """Send a message about blocked sign-ins to admins, and to the user whose name was tried.
 
         A browser has one such message waiting at a time, so that a flood displaces no other
@@ -165,48 +167,52 @@ class PushService(Service):
         """
         if not (self.running and self._settings.get().notification_preferences.enabled):
             return
-        note = Note(kind="lockout", session_id="", session_name="")
+        note = PushNote(kind="lockout", session_id="", session_name="")
         told = {job.subscription.endpoint for job in self._waiting if job.note == note}
-        for one in self._store.every():
-            if one.endpoint not in told and self._hears_lockout(one.owner, username):
-                self._put(_Job(subscription=one, note=note))
+        for one in self._store.list_subscriptions():
+            if one.endpoint not in told and self._receives_lockout(one.owner, username):
+                self._enqueue_job(_PushJob(subscription=one, note=note))
 
-    def _hears_lockout(self, owner: str, username: str | None) -> bool:
+    def _receives_lockout(self, owner: str, username: str | None) -> bool:
         if self._active is None:
             return True
         return self._active(owner) and (owner == username or self._is_admin(owner))
 
-    def _wanted(self, kind: str) -> bool:
+    def _is_wanted(self, kind: str) -> bool:
         preferences = self._settings.get().notification_preferences
         return preferences.enabled and kind in preferences.events
 
-    def _audience(self, owner: str | None) -> list[Subscription]:
+    def _find_subscriptions(self, owner: str | None) -> list[Subscription]:
         """Return the owner's browsers; in single-user mode all of them."""
         if self._active is None:
-            return self._store.every()
+            return self._store.list_subscriptions()
         # On a full disk the browsers of deleted accounts may still be stored.
-        return [] if owner is None or not self._active(owner) else self._store.every(owner)
+        return (
+            []
+            if owner is None or not self._active(owner)
+            else self._store.list_subscriptions(owner)
+        )
 
-    def _put(self, job: _Job) -> None:
+    def _enqueue_job(self, job: _PushJob) -> None:
         if len(self._waiting) >= QUEUE:
             self._make_room()
-            if self._tells_of(None):
+            if self._may_log(None):
                 self._log.warn(
                     "push: {limit} messages are waiting; the oldest was dropped", limit=QUEUE
                 )
         self._waiting.append(job)
-        self._pump()
+        self._start_jobs()
 
     def _make_room(self) -> None:
         counted = Counter(job.subscription.owner for job in self._waiting)
         [(most, _)] = counted.most_common(1)
         self._waiting.remove(next(j for j in self._waiting if j.subscription.owner == most))
 
-    def _pump(self) -> None:
+    def _start_jobs(self) -> None:
         while self._waiting and len(self._running) < IN_FLIGHT:
-            self._begin(self._next())
+            self._begin_job(self._take_next_job())
 
-    def _next(self) -> _Job:
+    def _take_next_job(self) -> _PushJob:
         """Return the oldest message of the owner with the fewest in progress.
 
         Slow push services then delay only their own users.
@@ -216,24 +222,26 @@ class PushService(Service):
         self._waiting.remove(job)
         return job
 
-    def _begin(self, job: _Job) -> None:
-        task = spawn_logged(self._deliver(job), self._log, "a push message")
+    def _begin_job(self, job: _PushJob) -> None:
+        task = spawn_logged(self._deliver_job(job), self._log, "a push message")
         self._running[task] = job.subscription.owner
 
-        def ended(result: None) -> None:
+        def handle_end(result: None) -> None:
             del self._running[task]
             if self.running:
-                self._pump()
+                self._start_jobs()
 
-        task.addCallback(ended)
+        task.addCallback(handle_end)
 
-    async def _deliver(self, job: _Job) -> None:
-        seal = partial(self._key.seal, job.subscription, job.note, unix_seconds(self._clock))
+    async def _deliver_job(self, job: _PushJob) -> None:
+        seal = partial(
+            self._key.encrypt_note, job.subscription, job.note, unix_seconds(self._clock)
+        )
         try:
             sealed = await self._threads.run(seal)
         except ValueError:
             # Its key is no point of the curve; an earlier release accepted such keys.
-            self._store.delete(job.subscription.endpoint)
+            self._store.delete_subscription(job.subscription.endpoint)
             return
         request = OutboundRequest(
             url=job.subscription.endpoint,
@@ -245,29 +253,29 @@ class PushService(Service):
         try:
             reply = await self._send(request)
         except OutboundError as error:
-            self._failed(job.subscription, error.fault)
+            self._handle_failure(job.subscription, error.fault)
             return
         if reply.status in _GONE:
-            self._store.delete(job.subscription.endpoint)
+            self._store.delete_subscription(job.subscription.endpoint)
             self._log.info(
                 "push: a subscription of {owner} has expired", owner=job.subscription.owner
             )
         elif reply.status >= 300:
-            self._told(job.subscription, f"HTTP {reply.status}")
+            self._log_failure(job.subscription, f"HTTP {reply.status}")
 
-    def _failed(self, one: Subscription, fault: OutboundFault) -> None:
-        self._told(one, fault.value)
+    def _handle_failure(self, one: Subscription, fault: OutboundFault) -> None:
+        self._log_failure(one, fault.value)
         if fault is OutboundFault.REFUSED:
             # Its name resolves to a forbidden address, so it is no push service.
-            self._store.delete(one.endpoint)
+            self._store.delete_subscription(one.endpoint)
 
-    def _told(self, one: Subscription, why: str) -> None:
+    def _log_failure(self, one: Subscription, why: str) -> None:
         """Log a failure with the host only: the rest of the endpoint is a secret."""
-        if self._tells_of(one.owner):
-            host = target_of(one.endpoint).host
+        if self._may_log(one.owner):
+            host = parse_endpoint(one.endpoint).host
             self._log.warn("push to {host} failed: {why}", host=host, why=why)
 
-    def _tells_of(self, owner: str | None) -> bool:
+    def _may_log(self, owner: str | None) -> bool:
         """Return whether to log now: a session can cause any number of messages.
 
         @param owner: the owner of the browsers; C{None}: all owners.

@@ -24,13 +24,13 @@ _TRIM = """
 _DELETE_ALL = "DELETE FROM push_subscriptions WHERE owner = ?"
 
 
-class PushStore:
+class PushSubscriptionStore:
     """The table C{push_subscriptions}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def save(self, subscription: Subscription) -> None:
+    def save_subscription(self, subscription: Subscription) -> None:
         """Save a subscription. A browser in which another user signed in then belongs to that
         user.
 
@@ -40,7 +40,7 @@ class PushStore:
             self._database.execute(_SAVE, asdict(subscription))
             self._database.execute(_TRIM, {"owner": subscription.owner, "most": MAX_PER_OWNER})
 
-    def delete(self, endpoint: str, owner: str | None = None) -> bool:
+    def delete_subscription(self, endpoint: str, owner: str | None = None) -> bool:
         """Delete a subscription.
 
         @param owner: only if it belongs to this user.
@@ -51,21 +51,21 @@ class PushStore:
             sql += " AND owner = :owner"
         return self._database.execute(sql, {"endpoint": endpoint, "owner": owner}) > 0
 
-    def owners(self) -> list[str]:
+    def list_owners(self) -> list[str]:
         """Return every user with a subscription."""
         rows = self._database.query_rows(
             "SELECT DISTINCT owner FROM push_subscriptions ORDER BY owner"
         )
         return [row["owner"] for row in rows]
 
-    def delete_all_of(self, owner: str) -> None:
+    def delete_owner(self, owner: str) -> None:
         """Delete every browser of one user; on a full disk the change is deferred."""
         try:
             self._database.execute(_DELETE_ALL, (owner,))
         except DiskFull:
             self._database.execute_or_defer(("push subscriptions of", owner), _DELETE_ALL, (owner,))
 
-    def every(self, owner: str | None = None) -> list[Subscription]:
+    def list_subscriptions(self, owner: str | None = None) -> list[Subscription]:
         """Return all subscriptions, or those of one user; oldest first."""
         where = "" if owner is None else "WHERE owner = :owner"
         rows = self._database.query_rows(

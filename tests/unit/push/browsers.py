@@ -21,10 +21,10 @@ from tests.told import happened
 from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.events import EventHub
 from tservice.core.net.outbound import OutboundRequest, OutboundResponse
-from tservice.push.keys import push_key
+from tservice.push.keys import load_push_key
 from tservice.push.model import Subscription
 from tservice.push.service import PushService
-from tservice.push.store import PushStore
+from tservice.push.store import PushSubscriptionStore
 from tservice.settings.interfaces import ISettings, SettingsObserver
 from tservice.settings.model import NotificationPreferences, Settings
 from tservice.store.database import Database
@@ -110,7 +110,7 @@ class PushCase(SynchronousTestCase):
         self.settings = FixedSettings()
         self.database = Database.in_memory()
         self.addCleanup(self.database.close)
-        self.subscriptions = PushStore(self.database)
+        self.subscriptions = PushSubscriptionStore(self.database)
         self.sent: list[tuple[OutboundRequest, Deferred[OutboundResponse]]] = []
         self.people = {"ann", "bob", "admin"}
         self.names: dict[str, str] = {"s1": "build"}
@@ -121,7 +121,7 @@ class PushCase(SynchronousTestCase):
             store=self.subscriptions,
             threads=SynchronousThreads(),
             send=self.send,
-            key=push_key(self.folder, counted),
+            key=load_push_key(self.folder, counted),
             name_of=self.names.get,
             active=self.is_active if self.multiuser else None,
             is_admin=lambda owner: owner == "admin",

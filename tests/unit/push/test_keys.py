@@ -16,10 +16,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.push.browsers import Browser, counted
 from tservice.core.errors import StartError
-from tservice.push.keys import FILE_NAME, push_key
-from tservice.push.model import LIFETIME_SECONDS, Note, unpadded
+from tservice.push.keys import FILE_NAME, load_push_key
+from tservice.push.model import LIFETIME_SECONDS, PushNote, decode_base64url
 
-NOTE = Note(kind="permission_prompt", session_id="s1", session_name="build")
+NOTE = PushNote(kind="permission_prompt", session_id="s1", session_name="build")
 
 
 class FileTests(SynchronousTestCase):
@@ -29,21 +29,21 @@ class FileTests(SynchronousTestCase):
         self.path = self.folder / FILE_NAME
 
     def test_made_once_and_private(self) -> None:
-        made = push_key(self.folder, counted)
+        made = load_push_key(self.folder, counted)
         self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
-        again = push_key(self.folder, self.never)
-        self.assertEqual(made.public, again.public)
-        point = unpadded(made.public)
+        again = load_push_key(self.folder, self.never)
+        self.assertEqual(made.public_point, again.public_point)
+        point = decode_base64url(made.public_point)
         self.assertEqual((65, 4), (len(point), point[0]))
-        self.assertNotIn("=", made.public)
+        self.assertNotIn("=", made.public_point)
 
     def never(self, size: int) -> bytes:
         raise AssertionError("the key is there already")
 
     def test_numbers_that_are_no_key_are_drawn_again(self) -> None:
         drawn = iter([b"\0" * 32, b"\xff" * 32, counted(32)])
-        made = push_key(self.folder, lambda size: next(drawn))
-        self.assertEqual(made.public, push_key(self.folder, self.never).public)
+        made = load_push_key(self.folder, lambda size: next(drawn))
+        self.assertEqual(made.public_point, load_push_key(self.folder, self.never).public_point)
         self.assertEqual([], list(drawn))
 
     def test_a_file_that_is_none_of_ours(self) -> None:
@@ -51,26 +51,26 @@ class FileTests(SynchronousTestCase):
             self.path.write_text(content)
             self.path.chmod(0o600)
             self.assertIn(
-                FILE_NAME, str(self.assertRaises(StartError, push_key, self.folder, counted))
+                FILE_NAME, str(self.assertRaises(StartError, load_push_key, self.folder, counted))
             )
             self.assertEqual(content, self.path.read_text())
 
     def test_a_file_open_to_others(self) -> None:
-        push_key(self.folder, counted)
+        load_push_key(self.folder, counted)
         self.path.chmod(0o644)
-        self.assertRaises(StartError, push_key, self.folder, counted)
+        self.assertRaises(StartError, load_push_key, self.folder, counted)
 
 
 class SealTests(SynchronousTestCase):
     def setUp(self) -> None:
         folder = Path(self.mktemp()).absolute()
         folder.mkdir()
-        self.key = push_key(folder, counted)
+        self.key = load_push_key(folder, counted)
         self.browser = Browser("https://push.example.org:8443/send/abc")
-        self.sealed = self.key.seal(self.browser.subscription(), NOTE, 1000.5)
+        self.sealed = self.key.encrypt_note(self.browser.subscription(), NOTE, 1000.5)
 
     def test_the_browser_reads_it(self) -> None:
-        self.assertEqual(json.loads(NOTE.payload()), self.browser.read(self.sealed.body))
+        self.assertEqual(json.loads(NOTE.make_payload()), self.browser.read(self.sealed.body))
         self.assertNotIn(b"build", self.sealed.body)
 
     def test_another_browser_does_not(self) -> None:
@@ -78,7 +78,7 @@ class SealTests(SynchronousTestCase):
         self.assertRaises(ECEException, other.read, self.sealed.body)
 
     def test_no_two_are_alike(self) -> None:
-        again = self.key.seal(self.browser.subscription(), NOTE, 1000.5)
+        again = self.key.encrypt_note(self.browser.subscription(), NOTE, 1000.5)
         self.assertNotEqual(self.sealed.body, again.body)
 
     def claims(self) -> tuple[dict[str, Any], str]:
@@ -86,15 +86,15 @@ class SealTests(SynchronousTestCase):
         scheme, _, rest = self.sealed.headers["Authorization"].partition(" ")
         self.assertEqual("vapid", scheme)
         fields = dict(part.strip().split("=", 1) for part in rest.split(","))
-        self.assertEqual(self.key.public, fields["k"])
+        self.assertEqual(self.key.public_point, fields["k"])
         head, body, signature = fields["t"].split(".")
-        raw = unpadded(signature)
+        raw = decode_base64url(signature)
         public = ec.EllipticCurvePublicKey.from_encoded_point(
-            ec.SECP256R1(), unpadded(self.key.public)
+            ec.SECP256R1(), decode_base64url(self.key.public_point)
         )
         dss = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
         public.verify(dss, f"{head}.{body}".encode(), ec.ECDSA(SHA256()))
-        return json.loads(unpadded(body)), fields["t"]
+        return json.loads(decode_base64url(body)), fields["t"]
 
     def test_signed_for_the_push_service_alone(self) -> None:
         claims, _ = self.claims()
@@ -115,8 +115,8 @@ class SealTests(SynchronousTestCase):
         self.assertEqual(NOTE.topic, headers["Topic"])
 
     def test_what_can_wait(self) -> None:
-        note = Note(kind="stop", session_id="s1", session_name="build")
-        sealed = self.key.seal(self.browser.subscription(), note, 0)
+        note = PushNote(kind="stop", session_id="s1", session_name="build")
+        sealed = self.key.encrypt_note(self.browser.subscription(), note, 0)
         self.assertEqual("normal", sealed.headers["Urgency"])
 
     def test_nothing_of_it_shows_in_a_log(self) -> None:

@@ -16,13 +16,13 @@ from tests.unit.push.browsers import Browser, text
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.push.model import (
     FALLBACK_SUBJECT,
-    Note,
+    PushNote,
     Subscription,
-    kind_of,
-    session_name,
-    subject_of,
-    subscription,
-    unpadded,
+    choose_session_name,
+    classify_event,
+    contact_subject,
+    decode_base64url,
+    make_subscription,
 )
 
 REFUSED = (
@@ -52,7 +52,7 @@ class SubscriptionTests(SynchronousTestCase):
     def make(self, **fields: Any) -> Subscription:
         body = Browser().body
         given: dict[str, Any] = {"endpoint": body["endpoint"], **body["keys"], **fields}
-        return subscription(
+        return make_subscription(
             given["endpoint"],
             given["p256dh"],
             given["auth"],
@@ -97,17 +97,17 @@ class SubscriptionTests(SynchronousTestCase):
 
     def test_subject(self) -> None:
         for origin in (None, "", "null", "http://a.example.org", "https://localhost", "https://a"):
-            self.assertEqual(FALLBACK_SUBJECT, subject_of(origin), origin)
-        self.assertEqual("https://a.example", subject_of("https://A.example"))
+            self.assertEqual(FALLBACK_SUBJECT, contact_subject(origin), origin)
+        self.assertEqual("https://a.example", contact_subject("https://A.example"))
 
     @given(st.binary(max_size=80))
     def test_base64url(self, data: bytes) -> None:
-        self.assertEqual(data, unpadded(text(data)))
+        self.assertEqual(data, decode_base64url(text(data)))
 
 
 class NoteTests(SynchronousTestCase):
     def kind(self, name: str, **data: Any) -> str | None:
-        return kind_of(happened(name, session_id="s", **data))
+        return classify_event(happened(name, session_id="s", **data))
 
     def test_kinds(self) -> None:
         wanted = {
@@ -129,27 +129,29 @@ class NoteTests(SynchronousTestCase):
         self.assertIsNone(self.kind("approval:pending", kind="new"))
 
     def test_the_payload_holds_a_name_and_a_kind_and_nothing_else(self) -> None:
-        note = Note(kind="stop", session_id="s1", session_name="é" * 300)
+        note = PushNote(kind="stop", session_id="s1", session_name="é" * 300)
         self.assertEqual(
             {"kind": "stop", "sessionId": "s1", "sessionName": "é" * 128},
-            json.loads(note.payload()),
+            json.loads(note.make_payload()),
         )
 
     def test_a_payload_fits_into_one_record(self) -> None:
         """RFC 8291 allows one record of 4096 bytes, less what encryption takes."""
-        note = Note(kind="permission_prompt", session_id="s" * 36, session_name="\U0001f600" * 200)
-        self.assertLess(len(note.payload()), 3900)
+        note = PushNote(
+            kind="permission_prompt", session_id="s" * 36, session_name="\U0001f600" * 200
+        )
+        self.assertLess(len(note.make_payload()), 3900)
 
     def test_topic(self) -> None:
-        one = Note(kind="stop", session_id="s1", session_name="a")
-        same = Note(kind="exit", session_id="s1", session_name="b")
-        other = Note(kind="stop", session_id="s2", session_name="a")
+        one = PushNote(kind="stop", session_id="s1", session_name="a")
+        same = PushNote(kind="exit", session_id="s1", session_name="b")
+        other = PushNote(kind="stop", session_id="s2", session_name="a")
         self.assertEqual(one.topic, same.topic)
         self.assertNotEqual(one.topic, other.topic)
         self.assertRegex(one.topic, r"^[A-Za-z0-9_-]{32}$")
 
     def test_the_name_as_it_is_now(self) -> None:
         event = happened("approval:pending", sessionName="old")
-        self.assertEqual("new", session_name(event, "new"))
-        self.assertEqual("old", session_name(event, None))
-        self.assertEqual("", session_name(happened("session:exit"), None))
+        self.assertEqual("new", choose_session_name(event, "new"))
+        self.assertEqual("old", choose_session_name(event, None))
+        self.assertEqual("", choose_session_name(happened("session:exit"), None))

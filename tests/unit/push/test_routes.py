@@ -22,7 +22,7 @@ class RouteTests(PushCase, GateCase):
 
     def error(self, body: dict[str, Any]) -> tuple[int, str, str]:
         found = self.ask(basic(), "/api/push/subscriptions", "POST", body)
-        self.assertEqual([], self.subscriptions.every())
+        self.assertEqual([], self.subscriptions.list_subscriptions())
         return found.error
 
     def test_the_key(self) -> None:
@@ -40,7 +40,7 @@ class RouteTests(PushCase, GateCase):
     def test_to_and_fro(self) -> None:
         path = "/api/push/subscriptions"
         self.assertEqual({}, self.ask(basic(), path, "POST", BODY).data)
-        (kept,) = self.subscriptions.every()
+        (kept,) = self.subscriptions.list_subscriptions()
         self.assertEqual(("admin", BODY["endpoint"]), (kept.owner, kept.endpoint))
         endpoint = {"endpoint": BODY["endpoint"]}
         self.assertEqual({"removed": True}, self.ask(basic(), path, "DELETE", endpoint).data)

@@ -24,8 +24,8 @@ BOB = Browser("https://push.example.org/bob")
 class AudienceTests(PushCase):
     def setUp(self) -> None:
         super().setUp()
-        self.subscriptions.save(ANN.subscription("ann"))
-        self.subscriptions.save(BOB.subscription("bob"))
+        self.subscriptions.save_subscription(ANN.subscription("ann"))
+        self.subscriptions.save_subscription(BOB.subscription("bob"))
 
     def test_the_owner_and_nobody_else(self) -> None:
         self.tell(owner="ann")
@@ -63,7 +63,9 @@ class AudienceTests(PushCase):
         self.assertEqual("was", ANN.read(self.sent[0][0].body)["sessionName"])
 
     def test_every_browser_of_the_owner(self) -> None:
-        self.subscriptions.save(Browser("https://push.example.org/phone").subscription("ann"))
+        self.subscriptions.save_subscription(
+            Browser("https://push.example.org/phone").subscription("ann")
+        )
         self.tell()
         self.assertEqual(2, len(self.sent))
 
@@ -94,13 +96,13 @@ class AudienceTests(PushCase):
 class AccountTests(PushCase):
     def setUp(self) -> None:
         super().setUp()
-        self.subscriptions.save(ANN.subscription("ann"))
-        self.subscriptions.save(BOB.subscription("bob"))
+        self.subscriptions.save_subscription(ANN.subscription("ann"))
+        self.subscriptions.save_subscription(BOB.subscription("bob"))
 
     def test_an_account_that_is_gone_or_locked(self) -> None:
         self.people.remove("ann")
         self.hub.publish(happened("admin:usersChanged"))
-        self.assertEqual(["bob"], self.subscriptions.owners())
+        self.assertEqual(["bob"], self.subscriptions.list_owners())
         self.people.add("ann")
         self.tell(owner="ann")
         self.assertEqual([], self.sent)
@@ -114,7 +116,7 @@ class AccountTests(PushCase):
         self.people.remove("bob")
         self.successResultOf(self.push.stopService())
         self.push.startService()
-        self.assertEqual(["ann"], self.subscriptions.owners())
+        self.assertEqual(["ann"], self.subscriptions.list_owners())
 
 
 class LockoutTests(PushCase):
@@ -124,10 +126,10 @@ class LockoutTests(PushCase):
         super().setUp()
         for name in ("admin", "ann", "bob"):
             browser = Browser(f"https://push.example.org/{name}")
-            self.subscriptions.save(browser.subscription(name))
+            self.subscriptions.save_subscription(browser.subscription(name))
 
     def audience(self, username: str | None) -> list[str]:
-        self.push.tell_lockout(username)
+        self.push.send_lockout(username)
         found = [url.rpartition("/")[2] for url in self.urls()]
         for _, answer in self.sent:
             answer.callback(OutboundResponse(status=201, headers={}))
@@ -142,7 +144,7 @@ class LockoutTests(PushCase):
 
     def test_a_flood_waits_as_one_message(self) -> None:
         for _ in range(QUEUE):
-            self.push.tell_lockout("ann")
+            self.push.send_lockout("ann")
         self.assertEqual(2, len(self.push._waiting))
 
 
@@ -150,7 +152,7 @@ class SingleUserTests(PushCase):
     multiuser = False
 
     def test_all_browsers_are_one_users(self) -> None:
-        self.subscriptions.save(ANN.subscription("admin"))
+        self.subscriptions.save_subscription(ANN.subscription("admin"))
         self.tell(owner=None)
         self.assertEqual([ANN.endpoint], self.urls())
 
@@ -158,14 +160,14 @@ class SingleUserTests(PushCase):
 class OutcomeTests(PushCase):
     def setUp(self) -> None:
         super().setUp()
-        self.subscriptions.save(ANN.subscription("ann"))
+        self.subscriptions.save_subscription(ANN.subscription("ann"))
 
     def kept(self) -> list[str]:
-        return [one.endpoint for one in self.subscriptions.every()]
+        return [one.endpoint for one in self.subscriptions.list_subscriptions()]
 
     def test_a_browser_that_is_gone_is_forgotten(self) -> None:
         for status in (404, 410):
-            self.subscriptions.save(ANN.subscription("ann"))
+            self.subscriptions.save_subscription(ANN.subscription("ann"))
             self.tell()
             self.answer(-1, status)
             self.assertEqual([], self.kept(), status)
@@ -210,7 +212,7 @@ class OutcomeTests(PushCase):
 
     def test_a_key_that_is_no_point_is_forgotten(self) -> None:
         broken = text(b"\x04" + bytes(64))
-        self.subscriptions.save(evolve(ANN.subscription("ann"), p256dh=broken))
+        self.subscriptions.save_subscription(evolve(ANN.subscription("ann"), p256dh=broken))
         self.tell()
         self.assertEqual(([], []), (self.kept(), self.sent))
 
@@ -225,7 +227,7 @@ class OutcomeTests(PushCase):
 class BoundTests(PushCase):
     def setUp(self) -> None:
         super().setUp()
-        self.subscriptions.save(ANN.subscription("ann"))
+        self.subscriptions.save_subscription(ANN.subscription("ann"))
 
     def name_at(self, at: int) -> object:
         return ANN.read(self.sent[at][0].body)["sessionName"]
@@ -257,8 +259,8 @@ class FairTests(PushCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.subscriptions.save(ANN.subscription("ann"))
-        self.subscriptions.save(BOB.subscription("bob"))
+        self.subscriptions.save_subscription(ANN.subscription("ann"))
+        self.subscriptions.save_subscription(BOB.subscription("bob"))
 
     def test_who_has_fewest_under_way_is_next(self) -> None:
         for _ in range(IN_FLIGHT + 20):
@@ -290,27 +292,29 @@ class FairTests(PushCase):
 
 class StoreTests(PushCase):
     def test_subscribing_again_changes_and_does_not_add(self) -> None:
-        self.subscriptions.save(ANN.subscription("ann", at=1))
-        self.subscriptions.save(ANN.subscription("ann", at=2))
-        self.assertEqual([2], [one.created_at for one in self.subscriptions.every("ann")])
+        self.subscriptions.save_subscription(ANN.subscription("ann", at=1))
+        self.subscriptions.save_subscription(ANN.subscription("ann", at=2))
+        self.assertEqual(
+            [2], [one.created_at for one in self.subscriptions.list_subscriptions("ann")]
+        )
 
     def test_another_user_of_the_browser_takes_it_over(self) -> None:
-        self.subscriptions.save(ANN.subscription("ann"))
-        self.subscriptions.save(ANN.subscription("bob"))
-        self.assertEqual([], self.subscriptions.every("ann"))
-        self.assertEqual([ANN.subscription("bob")], self.subscriptions.every("bob"))
+        self.subscriptions.save_subscription(ANN.subscription("ann"))
+        self.subscriptions.save_subscription(ANN.subscription("bob"))
+        self.assertEqual([], self.subscriptions.list_subscriptions("ann"))
+        self.assertEqual([ANN.subscription("bob")], self.subscriptions.list_subscriptions("bob"))
 
     def test_the_oldest_beyond_the_bound_goes(self) -> None:
-        self.subscriptions.save(BOB.subscription("bob"))
+        self.subscriptions.save_subscription(BOB.subscription("bob"))
         for number in range(MAX_PER_OWNER + 1):
             one = Browser(f"https://push.example.org/{number}")
-            self.subscriptions.save(one.subscription("ann", at=number))
-        kept = [one.created_at for one in self.subscriptions.every("ann")]
+            self.subscriptions.save_subscription(one.subscription("ann", at=number))
+        kept = [one.created_at for one in self.subscriptions.list_subscriptions("ann")]
         self.assertEqual(list(range(1, MAX_PER_OWNER + 1)), kept)
-        self.assertEqual(1, len(self.subscriptions.every("bob")))
+        self.assertEqual(1, len(self.subscriptions.list_subscriptions("bob")))
 
     def test_forgetting_needs_the_owner(self) -> None:
-        self.subscriptions.save(ANN.subscription("ann"))
-        self.assertFalse(self.push.forget(ANN.endpoint, "bob"))
-        self.assertTrue(self.push.forget(ANN.endpoint, "ann"))
-        self.assertFalse(self.push.forget(ANN.endpoint, "ann"))
+        self.subscriptions.save_subscription(ANN.subscription("ann"))
+        self.assertFalse(self.push.delete_subscription(ANN.endpoint, "bob"))
+        self.assertTrue(self.push.delete_subscription(ANN.endpoint, "ann"))
+        self.assertFalse(self.push.delete_subscription(ANN.endpoint, "ann"))

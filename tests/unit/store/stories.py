@@ -51,7 +51,7 @@ from tservice.mind.store import IntentStore
 from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookMessage
 from tservice.notify.outbox import WebhookOutbox
 from tservice.push.model import Subscription
-from tservice.push.store import PushStore
+from tservice.push.store import PushSubscriptionStore
 from tservice.restore.store import RestoreStore
 from tservice.sessions.input.journal import InputJournal, InputKind
 from tservice.sessions.input.journal import JournalEntry as Typed
@@ -137,7 +137,7 @@ def _tokens(world: World) -> Sequence[Step]:
 
 
 def _pushes(world: World) -> Sequence[Step]:
-    store = PushStore(world.database)
+    store = PushSubscriptionStore(world.database)
     one = Subscription(
         endpoint="https://a.example.org/1",
         owner="ann",
@@ -148,11 +148,11 @@ def _pushes(world: World) -> Sequence[Step]:
     )
     two = evolve(one, endpoint="https://a.example.org/2")
     return [
-        Step(name="one", do=lambda: store.save(one)),
-        Step(name="two", do=lambda: store.save(two)),
-        Step(name="forgotten", do=lambda: store.delete(one.endpoint, "ann")),
-        Step(name="bob", do=lambda: store.save(evolve(one, owner="bob"))),
-        Step(name="gone", do=lambda: store.delete_all_of("ann"), owed=True),
+        Step(name="one", do=lambda: store.save_subscription(one)),
+        Step(name="two", do=lambda: store.save_subscription(two)),
+        Step(name="forgotten", do=lambda: store.delete_subscription(one.endpoint, "ann")),
+        Step(name="bob", do=lambda: store.save_subscription(evolve(one, owner="bob"))),
+        Step(name="gone", do=lambda: store.delete_owner("ann"), owed=True),
     ]
 
 
