@@ -201,8 +201,8 @@ def _lock(folder: Path) -> None:
 FILES = [
     File(
         sites=("restore/scrollback.py:write",),
-        write=lambda folder: ScrollbackFolder(folder / "kept").write("s", b"new"),
-        before=lambda folder: ScrollbackFolder(folder / "kept").write("s", b"old"),
+        write=lambda folder: ScrollbackFolder(folder / "kept").write_scrollback("s", b"new"),
+        before=lambda folder: ScrollbackFolder(folder / "kept").write_scrollback("s", b"old"),
         errors=(OSError, FileError),
     ),
     File(

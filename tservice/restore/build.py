@@ -8,23 +8,23 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.restore.rebuild import ProcessCaps, Rebuilder
-from tservice.restore.recollection import Recollection
+from tservice.restore.rebuilder import ProcessCaps, SessionRestorer
+from tservice.restore.recollection import RebootRecollection
 from tservice.restore.routes import RestoreRoutes
-from tservice.restore.saver import ScrollbackSaver
 from tservice.restore.scrollback import ScrollbackFolder
+from tservice.restore.scrollback_saver import ScrollbackSaver
 from tservice.restore.service import RestoreService
 from tservice.restore.store import RestoreStore
 from tservice.sessions.interfaces import IConversations, ISessions
 
 
-def build_recollection(ground: Ground, *, clis: ICliRegistry) -> Recollection:
+def build_recollection(ground: Ground, *, clis: ICliRegistry) -> RebootRecollection:
     """Build the recollection that the sessions query before they adopt running processes."""
-    return Recollection(
+    return RebootRecollection(
         clock=ground.reactor,
         store=RestoreStore(ground.database),
         boot_id_file=ground.config.boot_id_file,
-        folder=scrollbacks(ground),
+        folder=make_scrollback_folder(ground),
         threads=ground.doors.files,
         clis=clis,
         zone=ground.zone,
@@ -34,7 +34,7 @@ def build_recollection(ground: Ground, *, clis: ICliRegistry) -> Recollection:
 def build_restore(
     ground: Ground,
     *,
-    recollection: Recollection,
+    recollection: RebootRecollection,
     sessions: ISessions,
     clis: ICliRegistry,
     conversations: IConversations,
@@ -45,10 +45,10 @@ def build_restore(
 
     @param conversations: finds the conversation that an agent continues.
     @param identity: see L{RestoreService}.
-    @param folder: see L{Rebuilder}.
+    @param folder: see L{SessionRestorer}.
     """
     config = ground.config
-    rebuilder = Rebuilder(
+    rebuilder = SessionRestorer(
         clock=ground.reactor,
         sessions=sessions,
         clis=clis,
@@ -63,7 +63,7 @@ def build_restore(
         ground.hub,
         ground.settings,
         ground.doors.files,
-        scrollbacks(ground),
+        make_scrollback_folder(ground),
         recollection.is_offered,
     )
     service = RestoreService(
@@ -87,6 +87,6 @@ def build_restore(
     )
 
 
-def scrollbacks(ground: Ground) -> ScrollbackFolder:
+def make_scrollback_folder(ground: Ground) -> ScrollbackFolder:
     """Return the folder of saved scrollbacks."""
     return ScrollbackFolder(ground.config.data_dir / "scrollback")

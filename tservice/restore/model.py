@@ -28,7 +28,7 @@ class RestoreOutcome(StrEnum):
 
 
 @frozen(kw_only=True)
-class LastHost:
+class LastBoot:
     """The machine as the service last recorded it.
 
     @ivar boot_id: C{None}: it has no boot ids.
@@ -40,7 +40,7 @@ class LastHost:
 
 
 @frozen(kw_only=True)
-class Rebuilt:
+class RestoredSession:
     """Outcome of one session.
 
     @ivar scrollback: its saved scrollback is shown above its current output.
@@ -51,7 +51,7 @@ class Rebuilt:
     scrollback: bool = False
 
 
-def rebooted(before: LastHost | None, boot_id: str | None) -> bool:
+def may_have_rebooted(before: LastBoot | None, boot_id: str | None) -> bool:
     """Return whether the machine may have rebooted since C{before}.
 
     Without boot ids this is unknown, and the running processes decide.
@@ -59,6 +59,6 @@ def rebooted(before: LastHost | None, boot_id: str | None) -> bool:
     return before is not None and (boot_id is None or before.boot_id != boot_id)
 
 
-def is_lost(ending: SessionExited) -> bool:
+def is_abnormal_exit(ending: SessionExited) -> bool:
     """Return whether C{ending} reports a process that failed or was killed."""
     return ending.status != 0

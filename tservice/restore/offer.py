@@ -25,7 +25,7 @@ _RAN = frozenset(
 
 
 @frozen(kw_only=True)
-class Offered:
+class RestorableSession:
     """Session that can be restored.
 
     @ivar resumes: its agent continues a conversation; otherwise it begins a new one.
@@ -38,19 +38,19 @@ class Offered:
 
 
 @frozen(kw_only=True)
-class Offer:
+class RestoreOffer:
     """Restorable sessions of one caller.
 
     @ivar expires_at: Unix milliseconds of the first expiry; C{None}: the offer is empty.
     @ivar restoring: a restore is in progress.
     """
 
-    sessions: tuple[Offered, ...] = field(default=())
+    sessions: tuple[RestorableSession, ...] = field(default=())
     expires_at: int | None = None
     restoring: bool = False
 
 
-def taken(
+def find_ended_by_reboot(
     records: Iterable[Session], losses: Mapping[str, int], stopped_at: int | None
 ) -> list[Session]:
     """Return the sessions that ran when the machine went down.
@@ -58,7 +58,7 @@ def taken(
     @param losses: times of lost processes while the service ran, by session.
     """
 
-    def at_shutdown(record: Session) -> bool:
+    def ended_at_shutdown(record: Session) -> bool:
         lost = losses.get(record.id)
         in_time = lost is not None and stopped_at is not None and lost >= stopped_at - SHUTDOWN_MS
         return record.phase is ProcessPhase.EXITED and in_time
@@ -67,25 +67,25 @@ def taken(
         record
         for record in records
         if record.location is not SessionLocationKind.REMOTE
-        and (record.phase in _RAN or at_shutdown(record))
+        and (record.phase in _RAN or ended_at_shutdown(record))
     ]
 
 
-def expiry(found: Iterable[Session], boot_id: str | None, now: int) -> int:
+def offer_expiry(found: Iterable[Session], boot_id: str | None, now: int) -> int:
     """Return when an offer expires, Unix milliseconds; possibly before C{now}."""
     if boot_id is not None:
         return now + OFFERED_MS
     return max((record.last_activity_at for record in found), default=0) + OFFERED_MS
 
 
-def belongs_to(record: Session, caller: Identity) -> bool:
+def is_offered_to(record: Session, caller: Identity) -> bool:
     """Return whether C{record} is offered to C{caller}: only to its owner, even if the caller is
     an admin.
     """
     return caller.can_access(record.owner, record.id) and record.owner in (None, caller.username)
 
 
-def open_elsewhere(record: Session, others: Iterable[Session]) -> bool:
+def is_open_elsewhere(record: Session, others: Iterable[Session]) -> bool:
     """Return whether the conversation that C{record} would continue runs in a live session."""
     if not record.conversation_ids:
         return False

@@ -17,16 +17,16 @@ from tservice.core.disk_errors import DiskFull
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError
-from tservice.restore.boot import read_boot_id
-from tservice.restore.model import rebooted
-from tservice.restore.offer import expiry, taken
-from tservice.restore.scrollback import KeptScrollback, ScrollbackFolder, preface
+from tservice.restore.boot_id import read_boot_id
+from tservice.restore.model import may_have_rebooted
+from tservice.restore.offer import find_ended_by_reboot, offer_expiry
+from tservice.restore.scrollback import SavedScrollback, ScrollbackFolder, make_preface
 from tservice.restore.store import RestoreStore
 from tservice.sessions.interfaces import IRecollection, SavedScreen, Session
 
 
 @implementer(IRecollection)
-class Recollection:
+class RebootRecollection:
     """Entries of the offer: the restorable sessions and the expiry of each.
 
     An entry is removed when its session runs, by any start, or when it is dismissed. Until then
@@ -56,16 +56,16 @@ class Recollection:
         self._shown: set[str] = set()
 
     def accept_records(self, records: Sequence[Session]) -> None:
-        now, host = now_ms(self._clock), self._store.host()
+        now, host = now_ms(self._clock), self._store.find_last_boot()
         boot_id = read_boot_id(self._boot_id_file)
         found: dict[str, int] = {}
-        if host is not None and rebooted(host, boot_id):
-            ran = taken(records, self._store.losses(), host.stopped_at)
-            until = expiry(ran, boot_id, now)
+        if host is not None and may_have_rebooted(host, boot_id):
+            ran = find_ended_by_reboot(records, self._store.load_losses(), host.stopped_at)
+            until = offer_expiry(ran, boot_id, now)
             found = {record.id: until for record in ran if until > now}
-        self._entries = {**self._store.offers(), **found}
+        self._entries = {**self._store.load_offers(), **found}
         try:
-            self._store.seen(boot_id, found, now)
+            self._store.record_boot(boot_id, found, now)
         except DiskFull as error:
             # The boot stays unrecorded, so the next start handles it again.
             self._log.error("could not save the restore offer: {error}", error=error)
@@ -74,23 +74,23 @@ class Recollection:
         self._shown.discard(session.id)
         if not self.is_offered(session.id):
             return b""
-        kept = await self._read(session.id)
+        kept = await self._read_scrollback(session.id)
         if kept is None:
             return b""
         self._shown.add(session.id)
         entry = self._clis.get_entry(session.mode)
         saved = datetime.fromtimestamp(kept.saved, UTC).astimezone(self._zone)
         is_shell = entry is not None and entry.kind is CliKind.SHELL
-        return preface(kept.rows, saved, (session.cols, session.rows), clear=not is_shell)
+        return make_preface(kept.rows, saved, (session.cols, session.rows), clear=not is_shell)
 
     async def find_saved_screen(self, session: Session) -> SavedScreen | None:
-        kept = await self._read(session.id)
+        kept = await self._read_scrollback(session.id)
         return None if kept is None else SavedScreen(kept.rows, int(kept.saved * 1000))
 
-    async def _read(self, session_id: str) -> KeptScrollback | None:
+    async def _read_scrollback(self, session_id: str) -> SavedScrollback | None:
         try:
-            kept: KeptScrollback | None = await self._threads.run(
-                partial(self._folder.read, session_id)
+            kept: SavedScrollback | None = await self._threads.run(
+                partial(self._folder.read_scrollback, session_id)
             )
         except (FileError, ServiceError) as error:
             self._log.warn(
@@ -111,45 +111,45 @@ class Recollection:
         """Return when its offer expires, Unix milliseconds."""
         return self._entries[session_id]
 
-    def spend(self, session_id: str) -> None:
+    def remove_offer(self, session_id: str) -> None:
         """Remove the offer of a session that runs."""
         if self._entries.pop(session_id, None) is not None:
-            self._store.spend(session_id)
+            self._store.remove_offer(session_id)
 
-    def forget(self, session_id: str) -> None:
+    def forget_session(self, session_id: str) -> None:
         """Forget a deleted session."""
         self._entries.pop(session_id, None)
         self._shown.discard(session_id)
 
-    def dismiss(self, session_ids: Sequence[str]) -> None:
+    def dismiss_offers(self, session_ids: Sequence[str]) -> None:
         """Remove offers that a caller dismissed.
 
         @raise DiskFull: the disk refuses the write; they are still offered.
         """
-        self._store.dismiss(session_ids)
+        self._store.remove_offers(session_ids)
         for session_id in session_ids:
             self._entries.pop(session_id, None)
 
-    def lost(self, session_id: str) -> None:
+    def record_loss(self, session_id: str) -> None:
         """Record an abnormal exit of the session's process, perhaps because the machine is going
         down.
         """
-        self._store.lost(session_id, now_ms(self._clock))
+        self._store.record_loss(session_id, now_ms(self._clock))
 
-    def found(self, session_id: str) -> None:
+    def clear_loss(self, session_id: str) -> None:
         """Record that the session has a process again."""
-        self._store.found(session_id)
+        self._store.clear_loss(session_id)
 
-    def stopped(self) -> None:
+    def record_stop(self) -> None:
         """Record a clean stop of the service."""
-        self._store.stopped(now_ms(self._clock))
+        self._store.record_stop(now_ms(self._clock))
 
-    async def kept_of(self, session_ids: Iterable[str]) -> frozenset[str]:
+    async def filter_saved(self, session_ids: Iterable[str]) -> frozenset[str]:
         """Return the ids of those sessions that have a saved scrollback."""
         asked = tuple(session_ids)
 
-        def look() -> frozenset[str]:
-            return frozenset(each for each in asked if self._folder.has(each))
+        def find_saved() -> frozenset[str]:
+            return frozenset(each for each in asked if self._folder.has_scrollback(each))
 
-        found: frozenset[str] = await self._threads.run(look)
+        found: frozenset[str] = await self._threads.run(find_saved)
         return found

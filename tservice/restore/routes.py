@@ -17,8 +17,13 @@ from tservice.http.operations import (
     ResponseStyle,
     Scope,
 )
+from tservice.restore.responses import (
+    OfferDismissedResponse,
+    RestoreOfferResponse,
+    RestoreReportResponse,
+    make_offer_response,
+)
 from tservice.restore.service import RestoreService
-from tservice.restore.shown import DismissalAnswer, OfferAnswer, ReportAnswer, offer_answer
 
 PATH = "/api/reboot-restore"
 
@@ -48,10 +53,10 @@ class RestoreRoutes:
                 path=PATH,
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
-                handler=self.read,
+                handler=self.get_offer,
                 summary="The sessions that a reboot ended and that can be brought back",
                 tag="Restore",
-                response_model=OfferAnswer,
+                response_model=RestoreOfferResponse,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
             Operation(
@@ -59,13 +64,13 @@ class RestoreRoutes:
                 path=f"{PATH}/restore",
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
-                handler=self.restore,
+                handler=self.restore_sessions,
                 style=ResponseStyle.LONG_POLL,
                 summary="Start them again, one at a time; answers when all are done",
                 tag="Restore",
                 body=RestoreBody,
                 optional_body=True,
-                response_model=ReportAnswer,
+                response_model=RestoreReportResponse,
                 errors=(ErrorCode.CONFLICT,),
             ),
             Operation(
@@ -74,22 +79,24 @@ class RestoreRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 audit=AuditMode.EACH,
-                handler=self.dismiss,
+                handler=self.dismiss_offer,
                 summary="Forget the offer; the sessions stay in the list",
                 tag="Restore",
-                response_model=DismissalAnswer,
+                response_model=OfferDismissedResponse,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
         ]
 
-    async def read(self, call: OperationCall) -> OfferAnswer:
+    async def get_offer(self, call: OperationCall) -> RestoreOfferResponse:
         """Return the offer."""
-        return offer_answer(await self._restore.offer(call.identity))
+        return make_offer_response(await self._restore.get_offer(call.identity))
 
-    async def restore(self, call: OperationCall) -> ReportAnswer:
+    async def restore_sessions(self, call: OperationCall) -> RestoreReportResponse:
         """Restore sessions."""
-        return await self._restore.restore(call.identity, call.body.session_ids, call.reauthorize)
+        return await self._restore.restore_sessions(
+            call.identity, call.body.session_ids, call.reauthorize
+        )
 
-    async def dismiss(self, call: OperationCall) -> DismissalAnswer:
+    async def dismiss_offer(self, call: OperationCall) -> OfferDismissedResponse:
         """Dismiss the offer."""
-        return DismissalAnswer(dismissed=self._restore.dismiss(call.identity))
+        return OfferDismissedResponse(dismissed=self._restore.dismiss_offer(call.identity))

@@ -40,7 +40,7 @@ _RULE = "─"
 _WIDEST = 100
 
 
-def rows_of(capture: PaneCapture) -> bytes:
+def serialize_rows(capture: PaneCapture) -> bytes:
     """Return the last L{LINES} lines of a terminal, each with its colours, at most L{BYTES}.
 
     The screen of a full-screen program follows the main screen that it covers.
@@ -48,13 +48,13 @@ def rows_of(capture: PaneCapture) -> bytes:
     if capture.alternate_screen:
         shown, wrapped = get_screen_rows(capture)
         screen = join_wrapped(make_self_contained(shown), wrapped)
-        rows = [*_trimmed(contained_main_lines(capture)), *_trimmed(screen)]
+        rows = [*_trim_empty_rows(contained_main_lines(capture)), *_trim_empty_rows(screen)]
     else:
-        rows = _trimmed(contained_lines(capture))
-    return _NEW_ROW.join(_newest(rows[-LINES:]))
+        rows = _trim_empty_rows(contained_lines(capture))
+    return _NEW_ROW.join(_newest_rows(rows[-LINES:]))
 
 
-def preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool) -> bytes:
+def make_preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool) -> bytes:
     """Return C{rows} followed by a line that announces the restart.
 
     @param saved: when they were on the screen, in the time zone for display.
@@ -63,14 +63,14 @@ def preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool)
         must not look like a question of the next one.
     """
     cols, height = size
-    told = _told(saved, cols).encode()
+    told = _restart_notice(saved, cols).encode()
     text = b"".join((rows, _NEW_ROW, RESET, _DIM, told, RESET))
     # This number of new rows scrolls the whole screen out.
     return text + (_NEW_ROW * height + _HOME if clear else _NEW_ROW)
 
 
 @frozen
-class KeptScrollback:
+class SavedScrollback:
     """Saved scrollback of a session.
 
     @ivar saved: Unix seconds.
@@ -89,20 +89,20 @@ class ScrollbackFolder:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def write(self, session_id: str, rows: bytes) -> None:
+    def write_scrollback(self, session_id: str, rows: bytes) -> None:
         """Replace the scrollback of a session.
 
         @raise OSError, FileError: it cannot be written; the previous file is unchanged.
         """
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(self._file(session_id), gzip.compress(rows, LEVEL, mtime=0))
+        write_private(self._scrollback_path(session_id), gzip.compress(rows, LEVEL, mtime=0))
 
-    def read(self, session_id: str) -> KeptScrollback | None:
+    def read_scrollback(self, session_id: str) -> SavedScrollback | None:
         """Return the scrollback of a session; C{None} without one.
 
         @raise FileError: it cannot be read.
         """
-        path = self._file(session_id)
+        path = self._scrollback_path(session_id)
         try:
             with path.open("rb") as file:
                 packed, saved = file.read(BYTES + 65_536), path.stat().st_mtime
@@ -112,32 +112,32 @@ class ScrollbackFolder:
             return None
         except (OSError, zlib.error) as error:
             raise FileError(f"{path.name}: {error}") from error
-        return KeptScrollback(rows, saved)
+        return SavedScrollback(rows, saved)
 
-    def has(self, session_id: str) -> bool:
+    def has_scrollback(self, session_id: str) -> bool:
         """Return whether the session has a saved scrollback."""
-        return self._file(session_id).is_file()
+        return self._scrollback_path(session_id).is_file()
 
-    def remove(self, session_id: str) -> None:
+    def delete_scrollback(self, session_id: str) -> None:
         """Delete the scrollback of a session, if there is one."""
-        self._file(session_id).unlink(missing_ok=True)
+        self._scrollback_path(session_id).unlink(missing_ok=True)
 
     def keep_only(self, session_ids: Iterable[str]) -> None:
         """Delete the scrollbacks of all other sessions."""
         if not self._path.is_dir():
             return
-        wanted = {self._file(each).name for each in session_ids}
+        wanted = {self._scrollback_path(each).name for each in session_ids}
         for entry in self._path.iterdir():
             if entry.name not in wanted:
                 entry.unlink(missing_ok=True)
 
-    def _file(self, session_id: str) -> Path:
+    def _scrollback_path(self, session_id: str) -> Path:
         if not _SESSION_ID.fullmatch(session_id):
             raise ValueError(f"not a session id: {session_id!r}")
         return self._path / (session_id + _SUFFIX)
 
 
-def _trimmed(rows: Iterable[bytes]) -> list[bytes]:
+def _trim_empty_rows(rows: Iterable[bytes]) -> list[bytes]:
     """Return the rows without the empty rows at the end of a screen."""
     found = list(rows)
     while found and not plain_text(found[-1]):
@@ -145,7 +145,7 @@ def _trimmed(rows: Iterable[bytes]) -> list[bytes]:
     return found
 
 
-def _newest(rows: list[bytes]) -> list[bytes]:
+def _newest_rows(rows: list[bytes]) -> list[bytes]:
     size = 0
     for index in range(len(rows) - 1, -1, -1):
         size += len(rows[index]) + len(_NEW_ROW)
@@ -154,7 +154,7 @@ def _newest(rows: list[bytes]) -> list[bytes]:
     return rows
 
 
-def _told(saved: datetime, cols: int) -> str:
+def _restart_notice(saved: datetime, cols: int) -> str:
     when = f"{saved:%Y-%m-%d %H:%M}"
     text = f"{_RULE * 2} the machine restarted; above is what was here until {when} "
     return text[:cols].ljust(min(cols, _WIDEST), _RULE)

@@ -18,12 +18,12 @@ from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 from tservice.core.shared_work import SharedWork
 from tservice.core.timers import cancel_call
-from tservice.restore.model import Rebuilt, RestoreOutcome, is_lost
-from tservice.restore.offer import Offer, Offered, belongs_to
-from tservice.restore.rebuild import Rebuilder
-from tservice.restore.recollection import Recollection
-from tservice.restore.saver import ScrollbackSaver
-from tservice.restore.shown import ReportAnswer, report
+from tservice.restore.model import RestoredSession, RestoreOutcome, is_abnormal_exit
+from tservice.restore.offer import RestorableSession, RestoreOffer, is_offered_to
+from tservice.restore.rebuilder import SessionRestorer
+from tservice.restore.recollection import RebootRecollection
+from tservice.restore.responses import RestoreReportResponse, make_report
+from tservice.restore.scrollback_saver import ScrollbackSaver
 from tservice.sessions.interfaces import IConversations, ISessions, Reauthorize, Session
 from tservice.settings.interfaces import ISettings
 
@@ -37,7 +37,7 @@ Owner = str | None
 
 
 @define(eq=False)
-class _Run:
+class _RestoreRun:
     """A restore in progress.
 
     @ivar ids: the sessions still to restore, in order.
@@ -48,7 +48,7 @@ class _Run:
     ids: list[str]
     current: str | None = None
     stopped: bool = False
-    flight: SharedWork[ReportAnswer] | None = None
+    flight: SharedWork[RestoreReportResponse] | None = None
 
 
 class RestoreService:
@@ -67,8 +67,8 @@ class RestoreService:
         hub: EventHub,
         settings: ISettings,
         sessions: ISessions,
-        recollection: Recollection,
-        rebuilder: Rebuilder,
+        recollection: RebootRecollection,
+        rebuilder: SessionRestorer,
         saver: ScrollbackSaver,
         conversations: IConversations,
         identity: Callable[[Owner], Identity | None],
@@ -79,7 +79,7 @@ class RestoreService:
         self._rebuilder, self._saver = rebuilder, saver
         self._conversations, self._identity = conversations, identity
         self._multiuser = multiuser
-        self._runs: dict[Owner, _Run] = {}
+        self._runs: dict[Owner, _RestoreRun] = {}
         self._timer: IDelayedCall | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
 
@@ -89,13 +89,15 @@ class RestoreService:
         """Offer the sessions that do not run; call it after running processes were adopted."""
         for session in self._sessions.list():
             if session.pid is not None:
-                self._recollection.spend(session.id)
-        self._unsubscribe = self._hub.subscribe(self._heard)
-        owners = {session.owner for session in self._open(self._sessions.list())}
+                self._recollection.remove_offer(session.id)
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
+        owners = {session.owner for session in self._filter_restorable(self._sessions.list())}
         for owner in owners:
-            self._tell_offer(owner)
+            self._publish_offer(owner)
         if owners and self._settings.get().auto_restore_enabled:
-            self._timer = self._clock.callLater(AUTOMATIC_AFTER, self._automatically, owners)
+            self._timer = self._clock.callLater(
+                AUTOMATIC_AFTER, self._restore_automatically, owners
+            )
         await self._saver.start()
 
     async def stop(self) -> None:
@@ -107,115 +109,125 @@ class RestoreService:
         await gatherResults([run.flight.finished for run in runs if run.flight is not None])
         await self._saver.stop()
         self._unsubscribe()
-        self._recollection.stopped()
+        self._recollection.record_stop()
 
     # -- operations of callers
 
-    async def offer(self, caller: Identity) -> Offer:
+    async def get_offer(self, caller: Identity) -> RestoreOffer:
         """Return the sessions that C{caller} can restore."""
-        mine = self._open(self._of(caller))
-        kept = await self._recollection.kept_of(session.id for session in mine)
+        mine = self._filter_restorable(self._list_own_sessions(caller))
+        kept = await self._recollection.filter_saved(session.id for session in mine)
         resuming = {
             each.id
             for each in mine
             if await self._conversations.find_last_conversation(each) is not None
         }
-        return Offer(
+        return RestoreOffer(
             sessions=tuple(
-                Offered(session=each, resumes=each.id in resuming, scrollback=each.id in kept)
+                RestorableSession(
+                    session=each, resumes=each.id in resuming, scrollback=each.id in kept
+                )
                 for each in mine
             ),
             expires_at=min((self._recollection.expires_at(it.id) for it in mine), default=None),
-            restoring=self._key(caller) in self._runs,
+            restoring=self._owner_key(caller) in self._runs,
         )
 
-    async def restore(
-        self, caller: Identity, session_ids: Collection[str] | None, again: Reauthorize
-    ) -> ReportAnswer:
+    async def restore_sessions(
+        self, caller: Identity, session_ids: Collection[str] | None, reauthorize: Reauthorize
+    ) -> RestoreReportResponse:
         """Restore sessions; a disconnected caller does not end the restore.
 
         @param session_ids: a selection of the offered sessions; C{None}: all.
         @raise ServiceError: 409 while the same owner restores.
         """
-        if self._key(caller) in self._runs:
+        if self._owner_key(caller) in self._runs:
             raise state_conflict("a restore is running already")
-        return await self._begin(caller, session_ids, again)
+        return await self._begin_restore(caller, session_ids, reauthorize)
 
-    def dismiss(self, caller: Identity) -> int:
+    def dismiss_offer(self, caller: Identity) -> int:
         """Remove what is offered to C{caller} and return the number of sessions.
 
         A restore in progress starts no more sessions.
 
         @raise ServiceError: 422: the disk is full.
         """
-        mine = [session.id for session in self._of(caller)]
+        mine = [session.id for session in self._list_own_sessions(caller)]
         offered = [each for each in mine if self._recollection.is_offered(each)]
-        self._recollection.dismiss(offered)
+        self._recollection.dismiss_offers(offered)
         if offered:
-            self._tell_offer(self._key(caller))
+            self._publish_offer(self._owner_key(caller))
         return len(offered)
 
     # -- restoring
 
-    def _begin(
-        self, caller: Identity, session_ids: Collection[str] | None, again: Reauthorize
-    ) -> Deferred[ReportAnswer]:
-        key = self._key(caller)
-        mine = [each.id for each in self._of(caller) if self._recollection.is_offered(each.id)]
-        run = _Run([each for each in mine if session_ids is None or each in session_ids])
+    def _begin_restore(
+        self, caller: Identity, session_ids: Collection[str] | None, reauthorize: Reauthorize
+    ) -> Deferred[RestoreReportResponse]:
+        key = self._owner_key(caller)
+        mine = [
+            each.id
+            for each in self._list_own_sessions(caller)
+            if self._recollection.is_offered(each.id)
+        ]
+        run = _RestoreRun([each for each in mine if session_ids is None or each in session_ids])
         self._runs[key] = run
-        run.flight = SharedWork(self._restore(run, caller, again))
+        run.flight = SharedWork(self._run_restore(run, caller, reauthorize))
         return run.flight.wait_for_result()
 
-    async def _restore(self, run: _Run, caller: Identity, again: Reauthorize) -> ReportAnswer:
-        key, done = self._key(caller), list[Rebuilt]()
+    async def _run_restore(
+        self, run: _RestoreRun, caller: Identity, reauthorize: Reauthorize
+    ) -> RestoreReportResponse:
+        key, done = self._owner_key(caller), list[RestoredSession]()
         wanted = len(run.ids)
         try:
             while run.ids and not run.stopped:
-                again()
+                reauthorize()
                 session_id = run.ids.pop(0)
                 if self._recollection.is_offered(session_id):
                     run.current = session_id
-                    self._publish(
+                    self._publish_event(
                         EventName.RESTORE_PROGRESS,
                         key,
                         RestoreProgressPayload(session_id=session_id, done=len(done), total=wanted),
                     )
-                    done.append(await self._rebuild(session_id, caller, again))
+                    done.append(await self._restore_session(session_id, caller, reauthorize))
                     run.current = None
         finally:
             del self._runs[key]
-            told = report(done)
-            self._publish(EventName.RESTORE_FINISHED, key, told)
+            told = make_report(done)
+            self._publish_event(EventName.RESTORE_FINISHED, key, told)
         return told
 
-    async def _rebuild(self, session_id: str, caller: Identity, again: Reauthorize) -> Rebuilt:
+    async def _restore_session(
+        self, session_id: str, caller: Identity, reauthorize: Reauthorize
+    ) -> RestoredSession:
         try:
-            outcome = await self._rebuilder.rebuild(session_id, caller, again)
+            outcome = await self._rebuilder.restore_session(session_id, caller, reauthorize)
         except ServiceError as error:
             # The session was deleted, or its record could not be written.
             self._log.info("{id} was not restored: {error}", id=session_id, error=error)
             outcome = RestoreOutcome.AGENT_FAILED
         if outcome in SPENT:
-            self._recollection.spend(session_id)
+            self._recollection.remove_offer(session_id)
         shown = outcome is RestoreOutcome.RESTORED and self._recollection.was_shown(session_id)
-        return Rebuilt(session_id=session_id, outcome=outcome, scrollback=shown)
+        return RestoredSession(session_id=session_id, outcome=outcome, scrollback=shown)
 
-    def _automatically(self, owners: Iterable[Owner]) -> None:
+    def _restore_automatically(self, owners: Iterable[Owner]) -> None:
         for owner in owners:
             who = self._identity(owner)
-            if who is not None and self._key(who) not in self._runs:
-                again = partial(self._may_still, owner, who)
-                self._begin(who, None, again).addErrback(self._refused, owner)
+            if who is not None and self._owner_key(who) not in self._runs:
+                again = partial(self._reauthorize_owner, owner, who)
+                self._begin_restore(who, None, again).addErrback(self._log_refusal, owner)
 
-    def _may_still(self, owner: Owner, who: Identity) -> None:
+    def _reauthorize_owner(self, owner: Owner, who: Identity) -> None:
         now = self._identity(owner)
         if now is None or not now.keeps_rights_of(who):
             raise state_conflict(
                 "the account was deleted or disabled, or its permissions were reduced"
             )
 
-    def _refused(self, why: Failure, owner: Owner) -> None:
+    def _log_refusal(self, why: Failure, owner: Owner) -> None:
         if why.check(ServiceError) is None:
             self._log.failure("the sessions of {owner} were not restored", why, owner=owner)
             return
@@ -224,41 +236,43 @@ class RestoreService:
 
     # -- the offer
 
-    def _key(self, caller: Identity) -> Owner:
+    def _owner_key(self, caller: Identity) -> Owner:
         return caller.username if self._multiuser else None
 
-    def _of(self, caller: Identity) -> list[Session]:
-        return [each for each in self._sessions.list(caller) if belongs_to(each, caller)]
+    def _list_own_sessions(self, caller: Identity) -> list[Session]:
+        return [each for each in self._sessions.list(caller) if is_offered_to(each, caller)]
 
-    def _open(self, sessions: Iterable[Session]) -> list[Session]:
+    def _filter_restorable(self, sessions: Iterable[Session]) -> list[Session]:
         offered = [each for each in sessions if self._recollection.is_offered(each.id)]
         return [each for each in offered if not self._rebuilder.is_live(each)]
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         session_id = event.session_id
         if session_id is None:
             return
         match event.name, event.payload:
             case EventName.SESSION_INTERACTIVE, _:
-                self._started(session_id)
-            case EventName.SESSION_EXIT, SessionExited() as ending if is_lost(ending):
-                self._recollection.lost(session_id)
+                self._handle_started(session_id)
+            case EventName.SESSION_EXIT, SessionExited() as ending if is_abnormal_exit(ending):
+                self._recollection.record_loss(session_id)
             case EventName.SESSION_DELETED, _:
-                self._recollection.forget(session_id)
+                self._recollection.forget_session(session_id)
 
-    def _started(self, session_id: str) -> None:
+    def _handle_started(self, session_id: str) -> None:
         """Handle the start of a session. A session in a restore must first prove that it keeps
         running.
         """
-        self._recollection.found(session_id)
+        self._recollection.clear_loss(session_id)
         restoring = any(run.current == session_id for run in self._runs.values())
         if not restoring and self._recollection.is_offered(session_id):
-            self._recollection.spend(session_id)
-            self._tell_offer(self._sessions.get(session_id).owner)
+            self._recollection.remove_offer(session_id)
+            self._publish_offer(self._sessions.get(session_id).owner)
 
-    def _tell_offer(self, owner: Owner) -> None:
-        offered = self._open(it for it in self._sessions.list() if it.owner == owner)
-        self._publish(EventName.RESTORE_OFFERED, owner, RestoreOfferPayload(sessions=len(offered)))
+    def _publish_offer(self, owner: Owner) -> None:
+        offered = self._filter_restorable(it for it in self._sessions.list() if it.owner == owner)
+        self._publish_event(
+            EventName.RESTORE_OFFERED, owner, RestoreOfferPayload(sessions=len(offered))
+        )
 
-    def _publish(self, name: EventName, owner: Owner, payload: Payload) -> None:
+    def _publish_event(self, name: EventName, owner: Owner, payload: Payload) -> None:
         self._hub.publish(Event(name=name, payload=payload, owner=owner))

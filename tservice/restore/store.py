@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tservice.restore.model import LastHost
+from tservice.restore.model import LastBoot
 from tservice.store.database import Database
 
 _SEEN = """
@@ -29,26 +29,26 @@ class RestoreStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def host(self) -> LastHost | None:
+    def find_last_boot(self) -> LastBoot | None:
         """Return the machine as last recorded; C{None} at the first start."""
         row = self._database.query_one("SELECT boot_id, stopped_at FROM restore_host")
         return (
-            None if row is None else LastHost(boot_id=row["boot_id"], stopped_at=row["stopped_at"])
+            None if row is None else LastBoot(boot_id=row["boot_id"], stopped_at=row["stopped_at"])
         )
 
-    def losses(self) -> dict[str, int]:
+    def load_losses(self) -> dict[str, int]:
         """Return the times of lost processes while the service ran, Unix milliseconds by
         session.
         """
         rows = self._database.query_rows("SELECT session_id, at FROM restore_losses")
         return {row["session_id"]: row["at"] for row in rows}
 
-    def offers(self) -> dict[str, int]:
+    def load_offers(self) -> dict[str, int]:
         """Return the offered sessions with their expiry."""
         rows = self._database.query_rows("SELECT session_id, expires_at FROM restore_offers")
         return {row["session_id"]: row["expires_at"] for row in rows}
 
-    def seen(self, boot_id: str | None, offers: Mapping[str, int], now: int) -> None:
+    def record_boot(self, boot_id: str | None, offers: Mapping[str, int], now: int) -> None:
         """Record this boot and the offers for the sessions that it ended, both or neither.
 
         @raise DiskFull: the disk refuses the write.
@@ -59,28 +59,28 @@ class RestoreStore:
             self._database.execute("DELETE FROM restore_losses")
             self._database.execute(_SEEN, (boot_id,))
 
-    def stopped(self, at: int) -> None:
+    def record_stop(self, at: int) -> None:
         """Record a clean stop of the service."""
         self._database.execute_or_defer(
             ("restore_host",), "UPDATE restore_host SET stopped_at = ?", (at,)
         )
 
-    def lost(self, session_id: str, at: int) -> None:
+    def record_loss(self, session_id: str, at: int) -> None:
         """Record an abnormal exit of a session's process."""
         self._database.execute_or_defer(("restore_losses", session_id), _LOST, (session_id, at))
 
-    def found(self, session_id: str) -> None:
+    def clear_loss(self, session_id: str) -> None:
         """Record that the session has a process again."""
         self._database.execute_or_defer(("restore_losses", session_id), _FOUND, (session_id,))
 
-    def spend(self, session_id: str) -> None:
+    def remove_offer(self, session_id: str) -> None:
         """Remove the offer of a session that runs or is no longer wanted.
 
         A power loss may undo it, and ends the process as well.
         """
         self._database.execute_or_defer(("restore_offers", session_id), _SPEND, (session_id,))
 
-    def dismiss(self, session_ids: Iterable[str]) -> None:
+    def remove_offers(self, session_ids: Iterable[str]) -> None:
         """Remove the offers that a caller dismissed.
 
         @raise DiskFull: the disk refuses the write.

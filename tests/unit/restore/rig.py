@@ -14,7 +14,7 @@ from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.restore.build import build_recollection, build_restore
-from tservice.restore.recollection import Recollection
+from tservice.restore.recollection import RebootRecollection
 from tservice.restore.service import RestoreService
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session
@@ -29,7 +29,7 @@ class RestoreMachine(Machine):
     """
 
     multiuser = False
-    recollection: Recollection
+    recollection: RebootRecollection
     restore: RestoreService
 
     def boot(self) -> None:
@@ -135,12 +135,12 @@ class RestoreCase(SessionCase):
 
     def offered(self, who: Identity | None = None) -> list[str]:
         """The ids of what is offered."""
-        offer = self.run_now(self.restore.offer(who or ADMIN))
+        offer = self.run_now(self.restore.get_offer(who or ADMIN))
         return [one.session.id for one in offer.sessions]
 
     def bring_back(self, *ids: str, who: Identity | None = None) -> dict[str, Any]:
         """Restore, and let the time pass that it takes."""
-        working = begin(self.restore.restore(who or ADMIN, ids or None, lambda: None))
+        working = begin(self.restore.restore_sessions(who or ADMIN, ids or None, lambda: None))
         self.spend(60)
         found: dict[str, Any] = wire(self.successResultOf(working))
         return found

@@ -93,7 +93,7 @@ class OfferTests(RestoreCase):
         self.spend(60)
         shell = self.shell()
         self.reboot()
-        offer = self.run_now(self.restore.offer(ADMIN))
+        offer = self.run_now(self.restore.get_offer(ADMIN))
         first, second = offer.sessions
         self.assertEqual((agent.id, "mine"), (first.session.id, first.session.name))
         told = [(it.resumes, it.scrollback) for it in offer.sessions]
@@ -115,8 +115,8 @@ class OfferTests(RestoreCase):
         self.reboot()
         self.crash()
         self.assertEqual([first.id, second.id], self.offered())
-        self.assertEqual(2, self.restore.dismiss(ADMIN))
-        self.assertEqual(0, self.restore.dismiss(ADMIN))
+        self.assertEqual(2, self.restore.dismiss_offer(ADMIN))
+        self.assertEqual(0, self.restore.dismiss_offer(ADMIN))
         self.crash()
         self.assertEqual([], self.offered())
         self.assertEqual(2, len(self.sessions.list()))
@@ -172,7 +172,7 @@ class OfferTests(RestoreCase):
         self.reboot()
         told = [event for event in self.machine.events if event.name == "restore:offered"]
         self.assertEqual([{"sessions": 1}], [wire(event) for event in told])
-        self.restore.dismiss(ADMIN)
+        self.restore.dismiss_offer(ADMIN)
         self.assertEqual({"sessions": 0}, self.last("restore:offered"))
 
     def test_a_full_disk_keeps_no_service_from_starting(self) -> None:
@@ -181,7 +181,7 @@ class OfferTests(RestoreCase):
         def full(*given: object) -> None:
             raise DiskFull("the disk is full")
 
-        self.patch(RestoreStore, "seen", full)
+        self.patch(RestoreStore, "record_boot", full)
         self.reboot()
         self.assertEqual([shell.id], self.offered())
 
@@ -210,7 +210,7 @@ class ManyUsersTests(RestoreCase):
         self.assertEqual({"ann", "bob"}, told)
         self.assertEqual({}, self.outcomes(two.id, who=self.ann))
         self.assertEqual({one.id: "restored"}, self.outcomes(who=self.ann))
-        self.assertEqual(1, self.restore.dismiss(self.bob))
+        self.assertEqual(1, self.restore.dismiss_offer(self.bob))
 
     def test_a_folder_that_is_not_hers_any_more(self) -> None:
         one = self.create(self.ann, working_dir=str(self.hers), start=True)
@@ -228,7 +228,7 @@ class ManyUsersTests(RestoreCase):
             if self.sessions.get(first.id).pid is not None:
                 raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
-        working = begin(self.restore.restore(self.ann, None, again))
+        working = begin(self.restore.restore_sessions(self.ann, None, again))
         self.spend(10)
         self.failureResultOf(working, ServiceError)
         self.assertIsNotNone(self.sessions.get(first.id).pid)
@@ -285,7 +285,7 @@ class ManyUsersTests(RestoreCase):
                 lost.append(error)
 
             with patch.object(PaneLauncher, "check_responsive", slow):
-                working = begin(self.restore.restore(self.ann, None, again))
+                working = begin(self.restore.restore_sessions(self.ann, None, again))
                 self.spend(10)
             working.addErrback(lambda why: why.trap(ServiceError, HttpRefusal))
             self.successResultOf(working)

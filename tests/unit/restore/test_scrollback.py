@@ -20,10 +20,10 @@ from tservice.mux.testing.grid import FakeGrid
 from tservice.restore.scrollback import (
     BYTES,
     LINES,
-    KeptScrollback,
+    SavedScrollback,
     ScrollbackFolder,
-    preface,
-    rows_of,
+    make_preface,
+    serialize_rows,
 )
 from tservice.sessions.record.model import Session
 
@@ -55,20 +55,20 @@ def capture(
 class RowsTests(SynchronousTestCase):
     def test_history_and_screen(self) -> None:
         """Without the empty rows below; colours end with their row."""
-        rows = rows_of(capture(b"\x1b[31mred", b"still", b"", b" ", history=(b"old", b"")))
+        rows = serialize_rows(capture(b"\x1b[31mred", b"still", b"", b" ", history=(b"old", b"")))
         self.assertEqual(b"old\r\n\r\n\x1b[31mred\x1b[0m\r\n\x1b[31mstill\x1b[0m", rows)
 
     def test_a_full_screen_program(self) -> None:
         """The main screen stands above."""
-        rows = rows_of(capture(b"editor", history=(b"old",), main=(b"$ edit", b"", b"")))
+        rows = serialize_rows(capture(b"editor", history=(b"old",), main=(b"$ edit", b"", b"")))
         self.assertEqual(b"old\r\n$ edit\r\neditor", rows)
 
     def test_the_newest_rows_and_bytes(self) -> None:
         many = tuple(b"%d" % number for number in range(LINES + 10))
-        rows = rows_of(capture(b"last", history=many)).split(b"\r\n")
+        rows = serialize_rows(capture(b"last", history=many)).split(b"\r\n")
         self.assertEqual((LINES, b"11", b"last"), (len(rows), rows[0], rows[-1]))
         wide = tuple(b"%04d" % number + b"x" * 996 for number in range(4000))
-        kept = rows_of(capture(b"last", history=wide))
+        kept = serialize_rows(capture(b"last", history=wide))
         self.assertLessEqual(len(kept), BYTES)
         self.assertGreater(len(kept), BYTES - 2000)
         self.assertTrue(kept.endswith(b"\r\nlast"))
@@ -86,7 +86,7 @@ class PrefaceTests(SynchronousTestCase):
         return lines[:size], lines[size:]
 
     def test_a_rule_that_tells_of_the_restart(self) -> None:
-        history, screen = self.shown(preface(b"one\r\ntwo", SAVED, (100, 5), clear=False), 100)
+        history, screen = self.shown(make_preface(b"one\r\ntwo", SAVED, (100, 5), clear=False), 100)
         self.assertEqual([], history)
         self.assertEqual([b"one", b"two"], screen[:2])
         text = screen[2].decode()
@@ -96,14 +96,14 @@ class PrefaceTests(SynchronousTestCase):
         self.assertEqual(100, len(re.sub("\x1b\\[[0-9;]*m", "", text)))
 
     def test_narrow(self) -> None:
-        _, screen = self.shown(preface(b"one", SAVED, (20, 5), clear=False), 20)
+        _, screen = self.shown(make_preface(b"one", SAVED, (20, 5), clear=False), 20)
         self.assertEqual([b"one", b""], [screen[0], screen[2]])
 
     def test_nothing_of_before_stays_on_an_agents_screen(self) -> None:
         """An old question must not be answered; however much of the screen was written."""
         for count in (0, 1, 3, 4, 5, 30):
             rows = [b"%d. Yes" % number for number in range(count)]
-            text = preface(b"\r\n".join(rows), SAVED, (80, 5), clear=True)
+            text = make_preface(b"\r\n".join(rows), SAVED, (80, 5), clear=True)
             history, screen = self.shown(text + b"new", 80)
             self.assertEqual([b"new", b"", b"", b"", b""], screen)
             self.assertEqual(rows or [b""], history[:-1])
@@ -116,41 +116,43 @@ class FolderTests(SynchronousTestCase):
         self.folder = ScrollbackFolder(self.path)
 
     def test_written_read_forgotten(self) -> None:
-        self.assertIsNone(self.folder.read("s-1"))
-        self.folder.write("s-1", b"some rows")
+        self.assertIsNone(self.folder.read_scrollback("s-1"))
+        self.folder.write_scrollback("s-1", b"some rows")
         file = self.path / "s-1.gz"
         os.utime(file, (5, 5))
-        self.assertEqual(KeptScrollback(b"some rows", 5.0), self.folder.read("s-1"))
-        self.assertEqual((True, False), (self.folder.has("s-1"), self.folder.has("s-2")))
+        self.assertEqual(SavedScrollback(b"some rows", 5.0), self.folder.read_scrollback("s-1"))
+        self.assertEqual(
+            (True, False), (self.folder.has_scrollback("s-1"), self.folder.has_scrollback("s-2"))
+        )
         self.assertEqual(0o600, stat.S_IMODE(file.stat().st_mode))
         self.assertEqual(0o700, stat.S_IMODE(self.path.stat().st_mode))
-        self.folder.remove("s-1")
-        self.folder.remove("s-1")
-        self.assertIsNone(self.folder.read("s-1"))
+        self.folder.delete_scrollback("s-1")
+        self.folder.delete_scrollback("s-1")
+        self.assertIsNone(self.folder.read_scrollback("s-1"))
 
     def test_only_some(self) -> None:
         self.folder.keep_only(["s-1"])
         for name in ("s-1", "s-2"):
-            self.folder.write(name, b"rows")
+            self.folder.write_scrollback(name, b"rows")
         (self.path / ".s-1.gz.x.tmp").write_bytes(b"half")
         self.folder.keep_only(["s-1"])
         self.assertEqual(["s-1.gz"], [each.name for each in self.path.iterdir()])
 
     def test_what_is_no_such_file(self) -> None:
         """Broken, or a bomb: no more than a scrollback comes out of it."""
-        self.folder.write("s-1", b"rows")
+        self.folder.write_scrollback("s-1", b"rows")
         (self.path / "s-1.gz").write_bytes(b"no gzip")
         with self.assertRaises(FileError):
-            self.folder.read("s-1")
+            self.folder.read_scrollback("s-1")
         (self.path / "s-1.gz").write_bytes(gzip.compress(b"x" * (40 * BYTES)))
-        kept = self.folder.read("s-1")
+        kept = self.folder.read_scrollback("s-1")
         assert kept is not None
         self.assertEqual(BYTES, len(kept.rows))
 
     def test_no_other_files_are_reached(self) -> None:
         for name in ("../x", "", "A", "."):
             with self.assertRaises(ValueError):
-                self.folder.read(name)
+                self.folder.read_scrollback(name)
 
 
 class SavedTests(RestoreCase):
@@ -216,7 +218,7 @@ class SavedTests(RestoreCase):
         def refuse(folder: ScrollbackFolder, session_id: str) -> None:
             raise OSError(30, "Read-only file system")
 
-        self.patch(ScrollbackFolder, "remove", refuse)
+        self.patch(ScrollbackFolder, "delete_scrollback", refuse)
         self.run_now(self.sessions.delete(shell.id))
         self.assertEqual([], self.flushLoggedErrors())
 
@@ -224,7 +226,7 @@ class SavedTests(RestoreCase):
         shell = self.shell()
         pane = self.pane(shell)
         pane.stop_answering()
-        saving = begin(self.restore._saver.save(shell.id))
+        saving = begin(self.restore._saver.save_session(shell.id))
         self.machine.sessions._roster.remove(self.sessions.get_live_session(shell.id))
         pane.resume_answering()
         self.successResultOf(saving)

@@ -378,14 +378,14 @@ def _case_book(world: World) -> Sequence[Step]:
 def _restore(world: World) -> Sequence[Step]:
     store = RestoreStore(world.database)
     return [
-        Step(name="first boot", do=lambda: store.seen("1", {}, 1)),
-        Step(name="lost", do=lambda: store.lost("s", 5), owed=True),
-        Step(name="found", do=lambda: store.found("s"), owed=True, needs="lost"),
-        Step(name="stopped", do=lambda: store.stopped(6), owed=True, needs="first boot"),
-        Step(name="second boot", do=lambda: store.seen("2", {"s": 100}, 7)),
-        Step(name="spent", do=lambda: store.spend("s"), owed=True, needs="second boot"),
-        Step(name="third boot", do=lambda: store.seen("3", {"s": 200}, 8)),
-        Step(name="dismissed", do=lambda: store.dismiss(["s"]), needs="third boot"),
+        Step(name="first boot", do=lambda: store.record_boot("1", {}, 1)),
+        Step(name="lost", do=lambda: store.record_loss("s", 5), owed=True),
+        Step(name="found", do=lambda: store.clear_loss("s"), owed=True, needs="lost"),
+        Step(name="stopped", do=lambda: store.record_stop(6), owed=True, needs="first boot"),
+        Step(name="second boot", do=lambda: store.record_boot("2", {"s": 100}, 7)),
+        Step(name="spent", do=lambda: store.remove_offer("s"), owed=True, needs="second boot"),
+        Step(name="third boot", do=lambda: store.record_boot("3", {"s": 200}, 8)),
+        Step(name="dismissed", do=lambda: store.remove_offers(["s"]), needs="third boot"),
     ]
 
 

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from tservice.core.event_payloads import RestoreReportPayload
 from tservice.core.payload import Payload, omit_if_false, omit_if_none
-from tservice.restore.model import Rebuilt, RestoreOutcome
-from tservice.restore.offer import Offer, Offered
+from tservice.restore.model import RestoredSession, RestoreOutcome
+from tservice.restore.offer import RestorableSession, RestoreOffer
 
 
-class OfferedAnswer(Payload):
+class RestorableSessionResponse(Payload):
     """One session that can be brought back."""
 
     id: str
@@ -25,15 +25,15 @@ class OfferedAnswer(Payload):
     scrollback: bool = Field(description="What it showed was kept")
 
 
-class OfferAnswer(Payload):
+class RestoreOfferResponse(Payload):
     """What can be brought back; times in Unix milliseconds."""
 
-    sessions: list[OfferedAnswer]
+    sessions: list[RestorableSessionResponse]
     expires_at: int | None = Field(description="Null when nothing is offered")
     restoring: bool = Field(description="A restore of the caller's is running")
 
 
-class RebuiltAnswer(Payload):
+class RestoredSessionResponse(Payload):
     """One session's outcome; C{scrollbackRestored} when what it showed stands above what it shows
     now."""
 
@@ -42,42 +42,44 @@ class RebuiltAnswer(Payload):
     scrollback_restored: bool = omit_if_false()
 
 
-class ReportAnswer(RestoreReportPayload):
+class RestoreReportResponse(RestoreReportPayload):
     """What became of each."""
 
-    entries: list[RebuiltAnswer]
+    entries: list[RestoredSessionResponse]
 
 
-class DismissalAnswer(Payload):
+class OfferDismissedResponse(Payload):
     """How many sessions are not offered any more."""
 
     dismissed: int
 
 
-def offer_answer(offer: Offer) -> OfferAnswer:
+def make_offer_response(offer: RestoreOffer) -> RestoreOfferResponse:
     """Return the response for an offer."""
-    return OfferAnswer(
-        sessions=[_offered(one) for one in offer.sessions],
+    return RestoreOfferResponse(
+        sessions=[_session_response(one) for one in offer.sessions],
         expires_at=offer.expires_at,
         restoring=offer.restoring,
     )
 
 
-def report(done: Iterable[Rebuilt]) -> ReportAnswer:
+def make_report(done: Iterable[RestoredSession]) -> RestoreReportResponse:
     """Return the response to a restore, which is also the payload of C{restore:finished}."""
     entries = [
-        RebuiltAnswer(
+        RestoredSessionResponse(
             session_id=one.session_id, outcome=one.outcome, scrollback_restored=one.scrollback
         )
         for one in done
     ]
     restored = sum(1 for entry in entries if entry.outcome is RestoreOutcome.RESTORED)
-    return ReportAnswer(restored=restored, skipped=len(entries) - restored, entries=entries)
+    return RestoreReportResponse(
+        restored=restored, skipped=len(entries) - restored, entries=entries
+    )
 
 
-def _offered(one: Offered) -> OfferedAnswer:
+def _session_response(one: RestorableSession) -> RestorableSessionResponse:
     session = one.session
-    return OfferedAnswer(
+    return RestorableSessionResponse(
         id=session.id,
         name=session.name,
         working_dir=session.working_dir,

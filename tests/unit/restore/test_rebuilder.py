@@ -108,9 +108,9 @@ class RebuildTests(RestoreCase):
         """An agent has shown that it stays before the next one starts."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        working = begin(self.restore.restore(ADMIN, None, lambda: None))
+        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.assertEqual([True, False], [it.pid is not None for it in self.sessions.list()])
-        self.assertTrue(self.run_now(self.restore.offer(ADMIN)).restoring)
+        self.assertTrue(self.run_now(self.restore.get_offer(ADMIN)).restoring)
         progress = {"sessionId": first.id, "done": 0, "total": 2}
         self.assertEqual(progress, self.last("restore:progress"))
         self.spend(3)
@@ -119,14 +119,14 @@ class RebuildTests(RestoreCase):
         self.spend(3)
         self.assertEqual(2, self.successResultOf(working).restored)
         self.assertEqual(2, self.last("restore:finished")["restored"])
-        self.assertFalse(self.run_now(self.restore.offer(ADMIN)).restoring)
+        self.assertFalse(self.run_now(self.restore.get_offer(ADMIN)).restoring)
         self.assertEqual({}, self.outcomes(second.id))
 
     def test_a_second_one_meanwhile_is_refused(self) -> None:
         agent = self.agent()
         self.reboot()
-        working = begin(self.restore.restore(ADMIN, None, lambda: None))
-        again = self.restore.restore(ADMIN, None, lambda: None)
+        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        again = self.restore.restore_sessions(ADMIN, None, lambda: None)
         self.assert_refused(ErrorCode.CONFLICT, again)
         self.spend(3)
         self.assertEqual(1, self.successResultOf(working).restored)
@@ -135,7 +135,9 @@ class RebuildTests(RestoreCase):
     def test_who_hangs_up_ends_nothing(self) -> None:
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        begin(self.restore.restore(ADMIN, None, lambda: None)).addErrback(lambda _: None).cancel()
+        begin(self.restore.restore_sessions(ADMIN, None, lambda: None)).addErrback(
+            lambda _: None
+        ).cancel()
         self.spend(6)
         self.assertNotIn(None, [self.sessions.get(each.id).pid for each in (first, second)])
 
@@ -184,7 +186,7 @@ class RebuildTests(RestoreCase):
     def test_started_by_somebody_meanwhile(self) -> None:
         agent, shell = self.agent(), self.shell()
         self.reboot()
-        working = begin(self.restore.restore(ADMIN, None, lambda: None))
+        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.run_now(self.sessions.start(shell.id, granted=True))
         self.spend(3)
         found = self.successResultOf(working)
@@ -196,8 +198,8 @@ class RebuildTests(RestoreCase):
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
         self.agents.after = 1
-        working = begin(self.restore.restore(ADMIN, None, lambda: None))
-        self.assertEqual(2, self.restore.dismiss(ADMIN))
+        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        self.assertEqual(2, self.restore.dismiss_offer(ADMIN))
         self.spend(6)
         found = self.successResultOf(working)
         self.assertEqual([first.id], [each.session_id for each in found.entries])
@@ -207,7 +209,7 @@ class RebuildTests(RestoreCase):
     def test_deleted_while_it_comes_back(self) -> None:
         agent = self.agent()
         self.reboot()
-        working = begin(self.restore.restore(ADMIN, None, lambda: None))
+        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.run_now(self.sessions.delete(agent.id))
         self.spend(1)
         self.assertEqual(1, self.successResultOf(working).skipped)
@@ -215,7 +217,7 @@ class RebuildTests(RestoreCase):
     def test_a_stop_of_the_service_lets_the_current_one_settle(self) -> None:
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        begin(self.restore.restore(ADMIN, None, lambda: None))
+        begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
         stopping = begin(self.restore.stop())
         self.spend(3)
         self.successResultOf(stopping)
@@ -228,7 +230,7 @@ class RebuildTests(RestoreCase):
         """What runs is not offered, what does not is; nothing is started twice."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        begin(self.restore.restore(ADMIN, None, lambda: None))
+        begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.spend(1)
         self.crash()
         self.assertEqual([second.id], self.offered())

@@ -17,7 +17,7 @@ from tservice.core.identity import Identity
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import MuxError
 from tservice.restore.model import RestoreOutcome
-from tservice.restore.offer import has_room, open_elsewhere
+from tservice.restore.offer import has_room, is_open_elsewhere
 from tservice.sessions.interfaces import ISessions, Reauthorize, Session
 
 SETTLED = 3.0
@@ -34,7 +34,7 @@ class ProcessCaps:
     per_user: int
 
 
-class Rebuilder:
+class SessionRestorer:
     """Restarts sessions that a reboot ended.
 
     @param folder: checks that a working directory may be used by its owner; raises L{ServiceError}.
@@ -59,9 +59,11 @@ class Rebuilder:
 
     def is_live(self, session: Session) -> bool:
         """Return whether the session runs, or its conversation continues in another session."""
-        return session.pid is not None or open_elsewhere(session, self._sessions.list())
+        return session.pid is not None or is_open_elsewhere(session, self._sessions.list())
 
-    async def rebuild(self, session_id: str, owner: Identity, again: Reauthorize) -> RestoreOutcome:
+    async def restore_session(
+        self, session_id: str, owner: Identity, reauthorize: Reauthorize
+    ) -> RestoreOutcome:
         """Restart one session at its location and with its conversation.
 
         @param owner: the account whose rights apply to its folder and parameters.
@@ -74,10 +76,10 @@ class Rebuilder:
         caps = self._caps
         if not has_room(self._sessions.list(), session.owner, caps.total, caps.per_user):
             return RestoreOutcome.CAPACITY_REACHED
-        refused = await self._workspace(session, owner)
-        return refused or await self._start(session, owner, again)
+        refused = await self._check_workspace(session, owner)
+        return refused or await self._start_session(session, owner, reauthorize)
 
-    async def _workspace(self, session: Session, owner: Identity) -> RestoreOutcome | None:
+    async def _check_workspace(self, session: Session, owner: Identity) -> RestoreOutcome | None:
         try:
             await self._reach.check_paths(owner.location_id, [session.working_dir], owner.username)
             await self._folder(session.working_dir, owner)
@@ -91,20 +93,22 @@ class Rebuilder:
             )
         return None
 
-    async def _start(self, session: Session, owner: Identity, again: Reauthorize) -> RestoreOutcome:
+    async def _start_session(
+        self, session: Session, owner: Identity, reauthorize: Reauthorize
+    ) -> RestoreOutcome:
         # An earlier usage limit may have expired; only a new one arms the resume again.
         disarmed = evolve(session.auto_resume, resume_at=None)
         self._sessions.update_record(session.id, auto_resume=disarmed, limit_paused=False)
         try:
             await self._sessions.start(
-                session.id, granted=owner.can_bypass_permissions, reauthorize=again
+                session.id, granted=owner.can_bypass_permissions, reauthorize=reauthorize
             )
         except ServiceError as error:
             self._log.info("{id} was not restored: {error}", id=session.id, error=error)
             busy = error.code is ErrorCode.SESSION_BUSY
             return RestoreOutcome.ALREADY_LIVE if busy else RestoreOutcome.AGENT_FAILED
-        if self._is_agent(session) and await self._failed(session.id):
-            await self._clean_up(session.id)
+        if self._is_agent(session) and await self._has_failed(session.id):
+            await self._remove_dead_pane(session.id)
             return RestoreOutcome.AGENT_FAILED
         return RestoreOutcome.RESTORED
 
@@ -112,22 +116,22 @@ class Rebuilder:
         entry = self._clis.get_entry(session.mode)
         return entry is not None and entry.kind is CliKind.AGENT
 
-    async def _failed(self, session_id: str) -> bool:
+    async def _has_failed(self, session_id: str) -> bool:
         """Return whether the session ends with an error within L{SETTLED}."""
-        await self._ended_or_settled(session_id)
+        await self._wait_until_settled(session_id)
         session = self._sessions.get(session_id)
         ending = session.pane_exit
         return session.pid is None and (ending is None or ending.has_failed)
 
-    async def _ended_or_settled(self, session_id: str) -> None:
+    async def _wait_until_settled(self, session_id: str) -> None:
         done: Deferred[None] = Deferred()
 
-        def heard(event: Event) -> None:
+        def handle_event(event: Event) -> None:
             over = event.name in _OVER
             if over and event.session_id == session_id and not done.called:
                 done.callback(None)
 
-        end = self._hub.subscribe(heard)
+        end = self._hub.subscribe(handle_event)
         timer = self._clock.callLater(SETTLED, done.callback, None)
         try:
             if self._sessions.get(session_id).pid is not None:
@@ -136,7 +140,7 @@ class Rebuilder:
             end()
             cancel_call(timer)
 
-    async def _clean_up(self, session_id: str) -> None:
+    async def _remove_dead_pane(self, session_id: str) -> None:
         """Remove the dead pane of a failed start; the session can be offered again."""
         pane = self._sessions.get_pane(session_id)
         try:

@@ -18,7 +18,7 @@ from tservice.core.files import FileError
 from tservice.core.places.location import LocationId
 from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import IPane, MuxError
-from tservice.restore.scrollback import LINES, ScrollbackFolder, rows_of
+from tservice.restore.scrollback import LINES, ScrollbackFolder, serialize_rows
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
 
@@ -52,7 +52,7 @@ class ScrollbackSaver:
         self._sessions, self._hub, self._settings = sessions, hub, settings
         self._threads, self._folder, self._offered = threads, folder, offered
         self._saved: dict[str, _Position] = {}
-        self._loop = LoopingCall(self._tick)
+        self._loop = LoopingCall(self._save_round)
         self._loop.clock = clock
         self._ended: Deferred[LoopingCall] | None = None
         self._ends: list[Callable[[], None]] = []
@@ -60,10 +60,10 @@ class ScrollbackSaver:
     async def start(self) -> None:
         """Delete the scrollbacks of deleted sessions and begin saving."""
         self._ends = [
-            self._hub.subscribe(self._heard),
-            self._settings.add_observer(self._changed),
+            self._hub.subscribe(self._handle_event),
+            self._settings.add_observer(self._handle_settings_change),
         ]
-        await self._forget_others()
+        await self._delete_unknown()
         self._ended = self._loop.start(EVERY, now=False)
 
     async def stop(self) -> None:
@@ -73,29 +73,31 @@ class ScrollbackSaver:
         if self._ended is not None:
             self._loop.stop()
             await self._ended
-        saves = (self.save(each.id) for each in self._due())
+        saves = (self.save_session(each.id) for each in self._find_due())
         await gatherResults([spawn_logged(each, self._log, "saving") for each in saves])
 
-    async def save(self, session_id: str) -> None:
+    async def save_session(self, session_id: str) -> None:
         """Save a session's scrollback. A failure is logged, and the next round retries."""
         try:
             pane = self._sessions.get_pane(session_id)
             if pane is None:
                 return
             capture = await pane.capture_content(LINES)
-            await self._threads.run(lambda: self._folder.write(session_id, rows_of(capture)))
+            await self._threads.run(
+                lambda: self._folder.write_scrollback(session_id, serialize_rows(capture))
+            )
         except (MuxError, OSError, FileError, ServiceError) as error:
             self._log.info("{id}: scrollback not saved: {error}", id=session_id, error=error)
             return
         if self._is_there(session_id):
             self._saved[session_id] = (capture.epoch, capture.offset)
         else:
-            await self._threads.run(partial(self._folder.remove, session_id))
+            await self._threads.run(partial(self._folder.delete_scrollback, session_id))
 
-    async def _tick(self) -> None:
+    async def _save_round(self) -> None:
         # A location that does not answer delays only its own sessions.
         places: defaultdict[LocationId, list[str]] = defaultdict(list)
-        for session in self._due():
+        for session in self._find_due():
             places[session.location_id].append(session.id)
         rounds = (self._save_each(ids) for ids in places.values())
         await gatherResults([spawn_logged(each, self._log, "a round of saving") for each in rounds])
@@ -103,9 +105,9 @@ class ScrollbackSaver:
     async def _save_each(self, ids: Sequence[str]) -> None:
         # An error raised here would end the LoopingCall permanently.
         for session_id in ids:
-            await spawn_logged(self.save(session_id), self._log, "saving a scrollback")
+            await spawn_logged(self.save_session(session_id), self._log, "saving a scrollback")
 
-    def _due(self) -> list[Session]:
+    def _find_due(self) -> list[Session]:
         if not self._settings.get().keep_scrollback_enabled:
             return []
         found = self._sessions.list()
@@ -113,35 +115,35 @@ class ScrollbackSaver:
 
     def _has_printed(self, session_id: str) -> bool:
         pane = self._sessions.get_pane(session_id)
-        return pane is not None and self._saved.get(session_id) != _position(pane)
+        return pane is not None and self._saved.get(session_id) != _log_position(pane)
 
     def _is_there(self, session_id: str) -> bool:
         return any(session.id == session_id for session in self._sessions.list())
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.name is EventName.SESSION_DELETED and event.session_id is not None:
             self._saved.pop(event.session_id, None)
-            self._in_thread(partial(self._folder.remove, event.session_id))
+            self._in_thread(partial(self._folder.delete_scrollback, event.session_id))
 
-    def _changed(self, before: Settings, after: Settings) -> None:
+    def _handle_settings_change(self, before: Settings, after: Settings) -> None:
         if before.keep_scrollback_enabled and not after.keep_scrollback_enabled:
             self._saved.clear()
             self._in_thread(lambda: self._folder.keep_only(()))
 
-    async def _forget_others(self) -> None:
+    async def _delete_unknown(self) -> None:
         kept = self._settings.get().keep_scrollback_enabled
         known = [session.id for session in self._sessions.list()] if kept else []
         await self._in_thread(lambda: self._folder.keep_only(known))
 
     def _in_thread(self, work: Callable[[], None]) -> Deferred[None]:
-        async def run() -> None:
+        async def run_work() -> None:
             try:
                 await self._threads.run(work)
             except OSError as error:
                 self._log.warn("could not delete scrollbacks: {why}", why=str(error))
 
-        return spawn_logged(run(), self._log, "deleting scrollbacks")
+        return spawn_logged(run_work(), self._log, "deleting scrollbacks")
 
 
-def _position(pane: IPane) -> _Position:
+def _log_position(pane: IPane) -> _Position:
     return pane.log.epoch, pane.log.end
