@@ -23,8 +23,8 @@ from tservice.access.failures import CAP
 from tservice.access.model import hash_cookie
 from tservice.core.identity import Identity
 from tservice.core.logs.redact import MARK, SecretRedactor
-from tservice.tunnel.build import sign_in_with
-from tservice.tunnel.guesses import MOST
+from tservice.tunnel.build import make_sign_in
+from tservice.tunnel.guess_limit import MAX_GUESSES
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
 
 
@@ -52,7 +52,7 @@ class CodeTests(TunnelCase):
         self.assertEqual("root", self.who(self.enter(code)))
 
     def test_code_guessing_from_many_addresses(self) -> None:
-        for number in range(MOST):
+        for number in range(MAX_GUESSES):
             self.refused(self.enter(f"wrng{number:02}"))
         found = self.enter(self.code())
         self.assertEqual((429, "60"), (found.status, found.headers["retry-after"]))
@@ -200,10 +200,10 @@ class SignInTests(SynchronousTestCase):
             "bob": Identity(username="bob", admin=False),
         }
         accounts: Any = SimpleNamespace(identity=known.get)
-        sign_in = sign_in_with(cookies, accounts)
+        sign_in = make_sign_in(cookies, accounts)
         for name in ("bob", "nobody"):
             self.assertIsNone(sign_in(name, "10.1.1.1", "phone"))
-        self.assertIsNone(sign_in_with(cookies, None)("root", "10.1.1.1", "phone"))
+        self.assertIsNone(make_sign_in(cookies, None)("root", "10.1.1.1", "phone"))
         self.assertEqual((), tuple(cookies.list_sessions()))
         opened = sign_in("root", "10.1.1.1", "phone")
         assert opened is not None

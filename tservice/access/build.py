@@ -50,9 +50,9 @@ from tservice.tokens.agent_tokens import FOLDER, AgentTokens
 from tservice.tokens.routes import TokenRoutes
 from tservice.tokens.service import TokenAuthenticator, TokenService
 from tservice.tokens.store import TokenStore
-from tservice.tunnel.build import build_login, tunnel_operations
-from tservice.tunnel.login import QrLogin
-from tservice.tunnel.service import Tunnel
+from tservice.tunnel.build import build_qr_login, tunnel_operations
+from tservice.tunnel.qr_login import QrLogin
+from tservice.tunnel.service import TunnelService
 
 Whose = Callable[[Identity], bool]
 
@@ -122,7 +122,7 @@ class CredentialRegistry:
 
         @return: the number of ended sessions.
         """
-        self.codes().forget(username)
+        self.codes().revoke_codes(username)
         self.capabilities.revoke_tokens(lambda known: known.username == username)
         try:
             return self.cookies.revoke_sessions(lambda session: session.username == username)
@@ -211,7 +211,7 @@ def build_access(
     open_connections: Sequence[OpenConnections],
     sse_clients: Callable[[], int],
     pages: StaticPages,
-    tunnel: Tunnel,
+    tunnel: TunnelService,
 ) -> Feature[AccessControl]:
     """Build passwords, accounts, cookies, tokens, the hook secret, and the gate that uses them.
 
@@ -234,9 +234,9 @@ def build_access(
         agents.close()
         known.close()
 
-    codes = known.codes.bind_value(build_login(ground, tunnel, cookies, failures, accounts))
+    codes = known.codes.bind_value(build_qr_login(ground, tunnel, cookies, failures, accounts))
     gate = AccessGate(
-        rules_of(config, (), tunnel.hosts),
+        rules_of(config, (), tunnel.public_hosts),
         [
             agents,
             *_list_authenticators(config.username, cookies, tokens, accounts, known.passwords),

@@ -16,12 +16,12 @@ from tservice.ground.ground import Ground
 from tservice.http.metrics import make_gauge
 from tservice.http.operations import Operation
 from tservice.settings.interfaces import Settings
-from tservice.tunnel.login import LoginDependencies, QrLogin, SignIn
-from tservice.tunnel.routes import AuthSessionAnswer, Perimeter, TunnelRoutes
-from tservice.tunnel.service import Tunnel, TunnelDependencies
+from tservice.tunnel.qr_login import QrLogin, QrLoginDependencies, SignIn
+from tservice.tunnel.routes import AuthSessionAnswer, SignInContext, TunnelRoutes
+from tservice.tunnel.service import TunnelDependencies, TunnelService
 
 
-def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feature[Tunnel]:
+def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feature[TunnelService]:
     """Build the feature. The tunnel follows its setting, and a stop ends its process.
 
     Its routes are built with those of signing in, see L{tservice.access.build}.
@@ -29,7 +29,7 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
     @param local_url: returns the service's URL on this machine; C{None}: it listens on no TCP port.
     """
     config = ground.config
-    tunnel = Tunnel(
+    tunnel = TunnelService(
         TunnelDependencies(
             clock=ground.reactor,
             processes=ground.reactor,
@@ -44,37 +44,37 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
         )
     )
 
-    def changed(before: Settings, after: Settings) -> None:
+    def apply_settings(before: Settings, after: Settings) -> None:
         if before.tunnel_enabled != after.tunnel_enabled:
-            tunnel.keep(after.tunnel_enabled)
+            tunnel.apply_setting(after.tunnel_enabled)
 
-    unobserve = ground.settings.add_observer(changed)
+    unobserve = ground.settings.add_observer(apply_settings)
 
     def close() -> object:
         unobserve()
-        return tunnel.close()
+        return tunnel.stop_for_shutdown()
 
-    def tell(caller: Identity) -> dict[str, object]:
+    def describe_state(caller: Identity) -> dict[str, object]:
         """Return the full state to admins, and an empty one to others."""
         if not (caller.admin and caller.has_scope(Scope.ADMIN)):
             return {"running": False, "url": None}
-        return {"running": tunnel.running, "url": tunnel.url}
+        return {"running": tunnel.is_running, "url": tunnel.url}
 
     return Feature(
         name="tunnel",
         service=tunnel,
         measures=[
-            make_gauge("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts()))
+            make_gauge("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.public_hosts()))
         ],
-        tells={"tunnel": tell},
-        start=lambda: tunnel.keep(ground.settings.get().tunnel_enabled),
+        tells={"tunnel": describe_state},
+        start=lambda: tunnel.apply_setting(ground.settings.get().tunnel_enabled),
         close=close,
     )
 
 
-def build_login(
+def build_qr_login(
     ground: Ground,
-    tunnel: Tunnel,
+    tunnel: TunnelService,
     cookies: CookieSessionRegistry,
     failures: IFailureCounter,
     accounts: IAccounts | None,
@@ -84,21 +84,21 @@ def build_login(
     """
     config = ground.config
     login = QrLogin(
-        LoginDependencies(
+        QrLoginDependencies(
             clock=ground.reactor,
             random=ground.random,
             hub=ground.hub,
             failures=failures,
-            sign_in=sign_in_with(cookies, accounts),
+            sign_in=make_sign_in(cookies, accounts),
             standing=None if config.multiuser else config.username,
             auth_enabled=config.has_login,
         )
     )
-    tunnel.observe(login.tunnel_changed)
+    tunnel.add_observer(login.handle_tunnel_change)
     return login
 
 
-def sign_in_with(cookies: CookieSessionRegistry, accounts: IAccounts | None) -> SignIn:
+def make_sign_in(cookies: CookieSessionRegistry, accounts: IAccounts | None) -> SignIn:
     """Return a function that opens the session of a scanned code, if its user is still an
     admin.
     """
@@ -114,18 +114,21 @@ def sign_in_with(cookies: CookieSessionRegistry, accounts: IAccounts | None) -> 
 
 
 def tunnel_operations(
-    tunnel: Tunnel, login: QrLogin, cookies: CookieSessionRegistry, sse_clients: Callable[[], int]
+    tunnel: TunnelService,
+    login: QrLogin,
+    cookies: CookieSessionRegistry,
+    sse_clients: Callable[[], int],
 ) -> list[Operation]:
     """Return the operations of the tunnel."""
-    perimeter = Perimeter(
-        auth_sessions=lambda: [shown(session) for session in cookies.list_sessions()],
+    perimeter = SignInContext(
+        auth_sessions=lambda: [to_session_response(session) for session in cookies.list_sessions()],
         sse_clients=sse_clients,
         set_cookie=set_cookie,
     )
     return TunnelRoutes(tunnel, login, perimeter).operations()
 
 
-def shown(session: CookieSession) -> AuthSessionAnswer:
+def to_session_response(session: CookieSession) -> AuthSessionAnswer:
     """Return the response for a signed-in session, for admins."""
     return AuthSessionAnswer(
         id=session.id,

@@ -31,11 +31,13 @@ _CODE = re.compile(rf"[0-9A-Za-z]{{{CODE_LENGTH}}}")
 _FAIR = 256 - 256 % len(ALPHABET)
 _URL = re.compile(r"https://([A-Za-z0-9.-]+)(:[0-9]{1,5})?(?=[/\s|\"'<>),;\]\x1b]|\Z)")
 _NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
-_OTHERS = re.compile(r"(.*\.)?cloudflare\.com|api\.trycloudflare\.com|(.*\.)?github\.com")
+_CLOUDFLARED_HOSTS = re.compile(
+    r"(.*\.)?cloudflare\.com|api\.trycloudflare\.com|(.*\.)?github\.com"
+)
 """Hosts that cloudflared names in its notices and errors."""
 
 
-def new_code(random: Callable[[int], bytes]) -> str:
+def generate_code(random: Callable[[int], bytes]) -> str:
     """Return six letters and digits, all equally likely.
 
     Bytes that would make some characters more likely than others are discarded.
@@ -49,12 +51,12 @@ def new_code(random: Callable[[int], bytes]) -> str:
     return "".join(letters)
 
 
-def is_code(text: str) -> bool:
+def has_code_form(text: str) -> bool:
     """Return true if C{text} has the form of a code."""
     return _CODE.fullmatch(text) is not None
 
 
-def find_url(line: str) -> str | None:
+def find_public_url(line: str) -> str | None:
     """Return the public address in a line printed by the tunnel's program.
 
     Only C{https} counts, as passwords and cookies are sent over it.  Addresses of this machine, IP
@@ -69,13 +71,13 @@ def find_url(line: str) -> str | None:
     return None
 
 
-def host_of(url: str) -> str:
-    """Return the host of an address found by L{find_url}."""
+def url_host(url: str) -> str:
+    """Return the host of an address found by L{find_public_url}."""
     return url.removeprefix("https://").partition(":")[0]
 
 
 def _is_public_name(host: str) -> bool:
-    if _NAME.fullmatch(host) is None or _OTHERS.fullmatch(host) is not None:
+    if _NAME.fullmatch(host) is None or _CLOUDFLARED_HOSTS.fullmatch(host) is not None:
         return False
     if host.endswith((".localhost", ".local")):
         return False
@@ -86,12 +88,12 @@ def _is_public_name(host: str) -> bool:
     return False
 
 
-def wait_after(failures: int) -> float:
+def retry_delay(failures: int) -> float:
     """Return the seconds until the next try, after so many failures in a row: 1, 2, 4, ... 60."""
     return min(LONGEST_WAIT, 2.0 ** min(failures - 1, 16))
 
 
-def legible(line: str) -> str:
+def clean_line(line: str) -> str:
     """Return a line of another program, made fit for an error text."""
     text = "".join(sign if sign.isprintable() else " " for sign in line).strip()
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 3] + "..."

@@ -22,8 +22,8 @@ from tservice.http.operations import (
     Scope,
 )
 from tservice.http.request import ServiceRequest
-from tservice.tunnel.login import QrLogin, Shown, TooManyGuesses
-from tservice.tunnel.service import Tunnel
+from tservice.tunnel.qr_login import QrDisplay, QrLogin, TooManyGuesses
+from tservice.tunnel.service import TunnelService
 
 HEADERS = {**NO_STORE, "Referrer-Policy": "no-referrer"}
 """Headers of every answer about a code, so that its address is not stored anywhere."""
@@ -70,7 +70,7 @@ class QrAnswer(ResponseModel):
 
 
 @frozen(kw_only=True)
-class Perimeter:
+class SignInContext:
     """Information on signed-in users for the routes.
 
     @ivar auth_sessions: returns all signed-in sessions.
@@ -86,37 +86,37 @@ class Perimeter:
 class TunnelRoutes:
     """Routes of the tunnel for admins, and the sign-in with a scanned code."""
 
-    def __init__(self, tunnel: Tunnel, login: QrLogin, perimeter: Perimeter) -> None:
+    def __init__(self, tunnel: TunnelService, login: QrLogin, perimeter: SignInContext) -> None:
         self._tunnel, self._login, self._perimeter = tunnel, login, perimeter
 
-    async def start(self, call: OperationCall) -> object:
+    async def start_tunnel(self, call: OperationCall) -> object:
         """Start the tunnel, and answer when its address is known."""
         await self._tunnel.start(call.reauthorize)
-        return self._state()
+        return self._state_response()
 
-    async def stop(self, call: OperationCall) -> object:
+    async def stop_tunnel(self, call: OperationCall) -> object:
         """Stop the tunnel, and answer when all of its processes have ended."""
         await self._tunnel.stop()
-        return self._state()
+        return self._state_response()
 
-    async def status(self, call: OperationCall) -> object:
+    async def get_status(self, call: OperationCall) -> object:
         """Return the tunnel and the signed-in users."""
         return TunnelStatusAnswer(
-            running=self._tunnel.running,
+            running=self._tunnel.is_running,
             url=self._tunnel.url,
             sse_clients=self._perimeter.sse_clients(),
-            auth_sessions=self._signed_in(call.identity.auth_session),
+            auth_sessions=self._list_sessions(call.identity.auth_session),
         )
 
-    async def qr(self, call: OperationCall) -> object:
+    async def get_qr_code(self, call: OperationCall) -> object:
         """Return the caller's code."""
-        return self._shown(call, self._login.show)
+        return self._qr_response(call, self._login.get_display)
 
-    async def regenerate(self, call: OperationCall) -> object:
+    async def regenerate_code(self, call: OperationCall) -> object:
         """Create another code for the caller."""
-        return self._shown(call, self._login.regenerate)
+        return self._qr_response(call, self._login.regenerate_code)
 
-    async def enter(self, call: OperationCall) -> object:
+    async def sign_in(self, call: OperationCall) -> object:
         """Sign in with a code.
 
         @raise Refusal: plain 401 for an invalid code, 429 over a limit.
@@ -131,9 +131,9 @@ class TunnelRoutes:
                 call.path["code"], call.address, call.get_header("user-agent") or ""
             )
         except TooManyGuesses as error:
-            raise _unseen(too_many_refusal(error.seconds)) from None
+            raise _with_headers(too_many_refusal(error.seconds)) from None
         if opened is None:
-            raise _unseen(bare_refusal(401, WRONG))
+            raise _with_headers(bare_refusal(401, WRONG))
         token, key = opened
         # In the fragment, which reaches the page but no server.
         headers = {
@@ -143,14 +143,14 @@ class TunnelRoutes:
         }
         return RawReply(content=b"", content_type="text/plain", status=302, headers=headers)
 
-    def _signed_in(self, own: str | None) -> list[AuthSessionAnswer]:
+    def _list_sessions(self, own: str | None) -> list[AuthSessionAnswer]:
         sessions = self._perimeter.auth_sessions()
         return [one.model_copy(update={"current": one.id == own}) for one in sessions]
 
-    def _state(self) -> TunnelAnswer:
-        return TunnelAnswer(running=self._tunnel.running, url=self._tunnel.url)
+    def _state_response(self) -> TunnelAnswer:
+        return TunnelAnswer(running=self._tunnel.is_running, url=self._tunnel.url)
 
-    def _shown(self, call: OperationCall, ask: Callable[[str], Shown]) -> RawReply:
+    def _qr_response(self, call: OperationCall, ask: Callable[[str], QrDisplay]) -> RawReply:
         answer = QrAnswer(**asdict(ask(call.identity.username)))
         return RawReply(content=answer, headers=HEADERS)
 
@@ -159,20 +159,22 @@ class TunnelRoutes:
         starting = (ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
         none = (ErrorCode.NOT_FOUND,)
         return [
-            _admin("POST", "/start", self.start, "Start the tunnel, and wait for its address",
+            _admin_operation("POST", "/start", self.start_tunnel,
+                             "Start the tunnel, and wait for its address",
                    TunnelAnswer, starting, Scope.ADMIN),
-            _admin("POST", "/stop", self.stop, "Stop the tunnel", TunnelAnswer,
+            _admin_operation("POST", "/stop", self.stop_tunnel, "Stop the tunnel", TunnelAnswer,
                    scope=Scope.ADMIN),
-            _admin("GET", "/status", self.status, "The tunnel, and who is signed in",
+            _admin_operation("GET", "/status", self.get_status, "The tunnel, and who is signed in",
                    TunnelStatusAnswer, scope=Scope.ADMIN),
-            _admin("GET", "/qr", self.qr, "A code that signs one device in", QrAnswer, none),
-            _admin("POST", "/qr/regenerate", self.regenerate,
+            _admin_operation("GET", "/qr", self.get_qr_code, "A code that signs one device in",
+                             QrAnswer, none),
+            _admin_operation("POST", "/qr/regenerate", self.regenerate_code,
                    "Another code; the caller's older ones are void", QrAnswer, none),
             Operation(
                 method="GET",
                 path="/q/{code}",
                 access=AccessRule.CAPABILITY,
-                handler=self.enter,
+                handler=self.sign_in,
                 summary="Sign in with a scanned code, which is used up by it",
                 tag="Access",
                 style=ResponseStyle.RAW,
@@ -182,7 +184,7 @@ class TunnelRoutes:
         ]  # fmt: skip
 
 
-def _admin(
+def _admin_operation(
     method: str,
     path: str,
     handler: Handler,
@@ -204,7 +206,7 @@ def _admin(
     )
 
 
-def _unseen(refusal: HttpRefusal) -> HttpRefusal:
+def _with_headers(refusal: HttpRefusal) -> HttpRefusal:
     """Return the same refusal with L{HEADERS}."""
     response = refusal.response
     return bare_refusal(response.status, response.content.decode(), {**response.headers, **HEADERS})

@@ -23,8 +23,8 @@ from tservice.core.logs.redact import SecretRedactor
 from tservice.core.payload import Payload
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
-from tservice.tunnel.model import STEADY_SECONDS, host_of, wait_after
-from tservice.tunnel.process import KillGroup, TunnelFailed, TunnelProcess
+from tservice.tunnel.model import STEADY_SECONDS, retry_delay, url_host
+from tservice.tunnel.tunnel_process import KillGroup, TunnelError, TunnelProcess
 
 
 @frozen(kw_only=True)
@@ -55,7 +55,7 @@ Changed = Callable[[str | None], None]
 """Callback with the address of an open tunnel, or C{None} after it ended."""
 
 
-class Tunnel:
+class TunnelService:
     """Tunnel that is started and stopped by users, or by the setting C{tunnelEnabled}.
 
     A tunnel that was open once, or is enabled by the setting, is restarted after its end, with
@@ -71,25 +71,25 @@ class Tunnel:
         self._deps = deps
         self._observers = ListenerList[Changed]("the tunnel")
         self.url: str | None = None
-        self.running = False
-        self._lasting = False
-        self._stopping = False
-        self._settling = False
+        self.is_running = False
+        self._is_kept = False
+        self._is_stopping = False
+        self._is_settling = False
         self._stop_calls = 0
         self._work: Deferred[None] | None = None
         self._pause: Deferred[None] | None = None
         self._starts: list[Deferred[str]] = []
         self._stops: list[Deferred[None]] = []
 
-    def observe(self, changed: Changed) -> None:
+    def add_observer(self, changed: Changed) -> None:
         """Call C{changed} after every change, for good."""
         self._observers.add(changed)
 
-    def hosts(self) -> frozenset[str]:
+    def public_hosts(self) -> frozenset[str]:
         """Return the host names under which the service is reachable through the tunnel now."""
-        return frozenset() if self.url is None else frozenset({host_of(self.url)})
+        return frozenset() if self.url is None else frozenset({url_host(self.url)})
 
-    async def start(self, again: Callable[[], object] = lambda: None) -> str:
+    async def start(self, reauthorize: Callable[[], object] = lambda: None) -> str:
         """Start the tunnel unless it runs, and wait for its address.
 
         @param again: authorizes the caller again, after a pending stop.
@@ -101,65 +101,65 @@ class Tunnel:
                 "a tunnel needs a password; set SERVICE_PASSWORD, or configure the service to"
                 " allow an unauthenticated network",
             )
-        if not await self._stop_is_over():
+        if not await self._wait_pending_stop():
             raise operation_failed("tunnel: it was stopped")
-        again()
+        reauthorize()
         if self.url is not None:
             return self.url
         waiter: Deferred[str] = Deferred()
         self._starts.append(waiter)
-        if not self.running:
-            self._begin()
-        self._resume()
+        if not self.is_running:
+            self._spawn_runner()
+        self._end_pause()
         return await waiter
 
     async def stop(self) -> None:
         """Stop the tunnel, and wait until all of its processes have ended."""
         self._stop_calls += 1
-        await self._halt()
+        await self._wait_stopped()
 
-    async def _halt(self) -> None:
-        if not self.running:
+    async def _wait_stopped(self) -> None:
+        if not self.is_running:
             return
         waiter: Deferred[None] = Deferred()
         self._stops.append(waiter)
-        if not self._stopping:
-            self._stopping = True
-            if self._work is not None and not self._settling:
+        if not self._is_stopping:
+            self._is_stopping = True
+            if self._work is not None and not self._is_settling:
                 self._work.cancel()
         await waiter
 
-    def keep(self, wanted: bool) -> None:
+    def apply_setting(self, wanted: bool) -> None:
         """Start or stop the tunnel as the setting says."""
-        self._lasting = wanted
-        spawn_logged(self._follow(wanted), self._log, "the setting of the tunnel")
+        self._is_kept = wanted
+        spawn_logged(self._apply_wanted(wanted), self._log, "the setting of the tunnel")
 
-    def close(self) -> Deferred[None]:
+    def stop_for_shutdown(self) -> Deferred[None]:
         """Stop the tunnel regardless of the setting, as the service ends."""
-        self._lasting = False
+        self._is_kept = False
         return Deferred.fromCoroutine(self.stop())
 
-    async def _follow(self, wanted: bool) -> None:
+    async def _apply_wanted(self, wanted: bool) -> None:
         if not wanted:
             await self.stop()
-        elif self._deps.allowed and await self._stop_is_over() and not self.running:
-            self._begin()
+        elif self._deps.allowed and await self._wait_pending_stop() and not self.is_running:
+            self._spawn_runner()
 
-    async def _stop_is_over(self) -> bool:
+    async def _wait_pending_stop(self) -> bool:
         """Wait for a pending stop; return false if another one was requested during the wait.
 
         The last request counts.
         """
         before = self._stop_calls
-        if self._stopping:
-            await self._halt()
+        if self._is_stopping:
+            await self._wait_stopped()
         return before == self._stop_calls
 
-    def _begin(self) -> None:
-        self.running = True
-        self._work = spawn_logged(self._run(), self._log, "the tunnel")
+    def _spawn_runner(self) -> None:
+        self.is_running = True
+        self._work = spawn_logged(self._run_repeatedly(), self._log, "the tunnel")
 
-    async def _run(self) -> None:
+    async def _run_repeatedly(self) -> None:
         """Run until the tunnel is stopped, or a first start without the setting has failed."""
         failures, lasting = 0, False
         try:
@@ -169,62 +169,62 @@ class Tunnel:
                 lasting = lasting or was_up
                 steady = was_up and self._deps.clock.seconds() - began >= STEADY_SECONDS
                 failures = 1 if steady else failures + 1
-                if self._stopping or not (lasting or self._lasting):
+                if self._is_stopping or not (lasting or self._is_kept):
                     return
-                await self._wait(wait_after(failures))
+                await self._pause_before_retry(retry_delay(failures))
         finally:
-            self._over()
+            self._handle_stopped()
 
     async def _run_once(self) -> bool:
         """Run one process to its end; return true if the tunnel was open."""
         process = TunnelProcess(self._deps.clock, self._deps.kill_group)
         up = False
         try:
-            self._launch(process, await self._program())
+            self._start_process(process, await self._find_program())
             try:
-                self._came_up(await process.url())
+                self._handle_opened(await process.wait_url())
                 up = True
-                await process.ended()
+                await process.wait_ended()
             finally:
-                await self._settle(process)
-            self._failed(process.reason)
-        except TunnelFailed as error:
-            self._failed(str(error))
+                await self._wait_process_end(process)
+            self._report_failure(process.reason)
+        except TunnelError as error:
+            self._report_failure(str(error))
         return up
 
-    async def _settle(self, process: TunnelProcess) -> None:
+    async def _wait_process_end(self, process: TunnelProcess) -> None:
         """Wait until all processes have ended; a stop also waits for this, and does not interrupt
         it.
         """
-        self._settling = True
-        self._change(None)
-        if process.started:
-            await process.end()
-        self._settling = False
+        self._is_settling = True
+        self._set_url(None)
+        if process.has_started:
+            await process.terminate()
+        self._is_settling = False
 
-    async def _program(self) -> str:
+    async def _find_program(self) -> str:
         """Return the path of the program.
 
-        @raise TunnelFailed: the program does not exist.
+        @raise TunnelError: the program does not exist.
         """
         name, path = self._deps.command, self._deps.environ.get("PATH", os.defpath)
         try:
             found = await self._deps.find(name, path)
         except ServiceError as error:
-            raise TunnelFailed(f"{name} could not be searched: {error.message}") from error
+            raise TunnelError(f"{name} could not be searched: {error.message}") from error
         if found is None:
-            raise TunnelFailed(f"there is no program {name}")
+            raise TunnelError(f"there is no program {name}")
         return found
 
-    def _launch(self, process: TunnelProcess, program: str) -> None:
+    def _start_process(self, process: TunnelProcess, program: str) -> None:
         """Start the process.
 
-        @raise TunnelFailed: the service has no TCP port, or the process cannot be started.
+        @raise TunnelError: the service has no TCP port, or the process cannot be started.
         """
         deps = self._deps
         local = deps.local_url()
         if local is None:
-            raise TunnelFailed("the service listens on no TCP port, which the tunnel needs")
+            raise TunnelError("the service listens on no TCP port, which the tunnel needs")
         parts = urlsplit(local)
         argv = (os.path.abspath(program), "tunnel", "--url", f"{parts.scheme}://{parts.netloc}")
         # Pass on the program's own settings, but none of the service's.
@@ -232,60 +232,60 @@ class Tunnel:
         try:
             process.start(deps.processes, argv, env, deps.home)
         except OSError as error:
-            raise TunnelFailed(f"it could not be started: {error.strerror}") from error
+            raise TunnelError(f"it could not be started: {error.strerror}") from error
 
-    def _came_up(self, url: str) -> None:
+    def _handle_opened(self, url: str) -> None:
         self._log.info("the tunnel is up at {url}", url=url)
-        self._change(url)
-        self._tell(EventName.TUNNEL_STARTED, TunnelPayload(url=url))
+        self._set_url(url)
+        self._publish(EventName.TUNNEL_STARTED, TunnelPayload(url=url))
         waiting, self._starts = self._starts, []
         for waiter in waiting:
             if not waiter.called:
                 waiter.callback(url)
 
-    def _failed(self, why: str) -> None:
+    def _report_failure(self, why: str) -> None:
         text = f"tunnel: {self._deps.redactor.redact_text(why)}"
         self._log.warn("{text}", text=text)
-        self._tell(EventName.TUNNEL_ERROR, ErrorTextPayload(error=text))
-        self._refuse(text)
+        self._publish(EventName.TUNNEL_ERROR, ErrorTextPayload(error=text))
+        self._fail_starts(text)
 
-    def _refuse(self, text: str) -> None:
+    def _fail_starts(self, text: str) -> None:
         waiting, self._starts = self._starts, []
         for waiter in waiting:
             if not waiter.called:
                 waiter.errback(operation_failed(text))
 
-    def _change(self, url: str | None) -> None:
+    def _set_url(self, url: str | None) -> None:
         if url == self.url:
             return
         self.url = url
         # The process must be terminated even if an observer fails.
         self._observers.notify_all(lambda changed: changed(url))
 
-    def _over(self) -> None:
-        self.running = self._stopping = False
+    def _handle_stopped(self) -> None:
+        self.is_running = self._is_stopping = False
         self._work = None
-        self._tell(EventName.TUNNEL_STOPPED, EmptyPayload())
-        self._refuse("tunnel: it was stopped")
+        self._publish(EventName.TUNNEL_STOPPED, EmptyPayload())
+        self._fail_starts("tunnel: it was stopped")
         waiting, self._stops = self._stops, []
         for waiter in waiting:
             if not waiter.called:
                 waiter.callback(None)
 
-    async def _wait(self, seconds: float) -> None:
-        """Wait between two starts; L{_resume} interrupts it."""
+    async def _pause_before_retry(self, seconds: float) -> None:
+        """Wait between two starts; L{_end_pause} interrupts it."""
         self._pause = Deferred()
-        timer = self._deps.clock.callLater(seconds, self._resume)
+        timer = self._deps.clock.callLater(seconds, self._end_pause)
         try:
             await self._pause
         finally:
             self._pause = None
             cancel_call(timer)
 
-    def _resume(self) -> None:
+    def _end_pause(self) -> None:
         pause, self._pause = self._pause, None
         if pause is not None:
             pause.callback(None)
 
-    def _tell(self, name: EventName, payload: Payload) -> None:
+    def _publish(self, name: EventName, payload: Payload) -> None:
         self._deps.hub.publish(Event(name=name, payload=payload))

@@ -33,10 +33,10 @@ def main(argv: list[str]) -> NoReturn:
     os.setsid()
     # Signals from the service to the group are meant for the program.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    ended = _watch_for_the_end()
+    ended = _watch_child_end()
     child = os.fork()
     if child == 0:
-        _become(argv)
+        _exec_program(argv)
     readable, _, _ = select.select([0, ended], [], [])
     if ended not in readable:
         _end_group(ended)
@@ -45,7 +45,7 @@ def main(argv: list[str]) -> NoReturn:
     os._exit(code if code >= 0 else SIGNALLED - code)
 
 
-def _watch_for_the_end() -> int:
+def _watch_child_end() -> int:
     """Return a descriptor that can be read once the child has ended."""
     ended, told = os.pipe()
     os.set_blocking(told, False)
@@ -55,7 +55,7 @@ def _watch_for_the_end() -> int:
     return ended
 
 
-def _become(argv: list[str]) -> NoReturn:
+def _exec_program(argv: list[str]) -> NoReturn:
     try:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGCHLD, *_IGNORED_BY_PYTHON):

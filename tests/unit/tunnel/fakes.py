@@ -15,7 +15,7 @@ from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.events import Event, EventHub
 from tservice.core.logs.redact import SecretRedactor
-from tservice.tunnel.service import Tunnel, TunnelDependencies
+from tservice.tunnel.service import TunnelDependencies, TunnelService
 
 LOCAL = "http://127.0.0.1:8770"
 
@@ -51,8 +51,8 @@ class Stage:
             "redactor": SecretRedactor(),
             "kill_group": self.kill,
         }
-        self.tunnel = Tunnel(TunnelDependencies(**{**given, **around}))
-        self.tunnel.observe(self.changes.append)
+        self.tunnel = TunnelService(TunnelDependencies(**{**given, **around}))
+        self.tunnel.add_observer(self.changes.append)
 
     @property
     def process(self) -> FakeTransport:

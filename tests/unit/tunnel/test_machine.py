@@ -44,7 +44,7 @@ class TunnelMachine(RuleBasedStateMachine):
 
     @rule(wanted=st.booleans())
     def keep(self, wanted: bool) -> None:
-        self.stage.tunnel.keep(wanted)
+        self.stage.tunnel.apply_setting(wanted)
 
     @rule(deaf=st.booleans())
     def hear(self, deaf: bool) -> None:
@@ -71,15 +71,15 @@ class TunnelMachine(RuleBasedStateMachine):
         if self.stage.tunnel.url is not None:
             assert alive
         if alive:
-            assert self.stage.tunnel.running
+            assert self.stage.tunnel.is_running
 
     def teardown(self) -> None:
-        closed = self.stage.tunnel.close()
+        closed = self.stage.tunnel.stop_for_shutdown()
         self.stage.clock.pump([0, 3, 0])
         assert closed.called
         assert all(one.called for one in self.starts)
         assert all(one.called for one in self.stops)
-        assert not self.stage.tunnel.running
+        assert not self.stage.tunnel.is_running
         assert not self.alive()
         assert self.stage.clock.getDelayedCalls() == []
         self.folder.cleanup()

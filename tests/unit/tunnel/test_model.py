@@ -12,25 +12,25 @@ from tests.unit.tunnel import cloudflared
 from tservice.tunnel.model import (
     ALPHABET,
     LONGEST_REASON,
-    find_url,
-    host_of,
-    is_code,
-    legible,
-    new_code,
-    wait_after,
+    clean_line,
+    find_public_url,
+    generate_code,
+    has_code_form,
+    retry_delay,
+    url_host,
 )
 
 
 def found_in(text: str) -> list[str]:
-    return [url for url in map(find_url, text.splitlines()) if url is not None]
+    return [url for url in map(find_public_url, text.splitlines()) if url is not None]
 
 
 class AddressTests(SynchronousTestCase):
-    """L{find_url}."""
+    """L{find_public_url}."""
 
     def test_cloudflared(self) -> None:
         self.assertEqual([cloudflared.URL], found_in(cloudflared.BANNER))
-        self.assertEqual(cloudflared.HOST, host_of(cloudflared.URL))
+        self.assertEqual(cloudflared.HOST, url_host(cloudflared.URL))
 
     def test_cloudflared_that_fails_has_none(self) -> None:
         self.assertEqual([], found_in(cloudflared.NO_NETWORK))
@@ -52,7 +52,7 @@ class AddressTests(SynchronousTestCase):
                 "https://b.example.org",
             ),
         ):
-            self.assertEqual(want, find_url(line), line)
+            self.assertEqual(want, find_public_url(line), line)
 
     def test_what_is_no_address_of_a_tunnel(self) -> None:
         for line in (
@@ -71,50 +71,52 @@ class AddressTests(SynchronousTestCase):
             "https://nodots",
             "https://api.trycloudflare.com/tunnel",
         ):
-            self.assertIsNone(find_url(line), line)
+            self.assertIsNone(find_public_url(line), line)
 
     @given(st.text(max_size=80))
     def test_whatever_is_printed_is_a_plain_origin_or_none(self, text: str) -> None:
-        found = find_url(f"https://{text}")
+        found = find_public_url(f"https://{text}")
         if found is not None:
             self.assertRegex(found, r"\Ahttps://[a-z0-9.-]+(:[0-9]{1,5})?\Z")
             self.assertNotIn("@", text[: len(found) - len("https://")])
 
 
 class CodeTests(SynchronousTestCase):
-    """L{new_code}."""
+    """L{generate_code}."""
 
     def test_every_sign_is_equally_likely(self) -> None:
         """Each byte once, the eight unfair ones first: 41 codes take all but two of the others."""
         drawn = iter(range(255, -1, -1))
         counted: Counter[str] = Counter()
         for _ in range(41):
-            counted.update(new_code(lambda size: bytes(next(drawn) for _ in range(size))))
+            counted.update(generate_code(lambda size: bytes(next(drawn) for _ in range(size))))
         self.assertEqual(set(ALPHABET), set(counted))
         self.assertLessEqual(max(counted.values()) - min(counted.values()), 1)
 
     def test_unfair_bytes_are_thrown_away(self) -> None:
         stream = iter(bytes([248, 255, 0, 250, 1, 2, 3, 4, 61]))
-        self.assertEqual("01234Z", new_code(lambda size: bytes(next(stream) for _ in range(size))))
+        self.assertEqual(
+            "01234Z", generate_code(lambda size: bytes(next(stream) for _ in range(size)))
+        )
 
     @given(
         st.binary(min_size=64, max_size=64).filter(lambda drawn: sum(b < 248 for b in drawn) > 20)
     )
     def test_six_signs_whatever_is_drawn(self, drawn: bytes) -> None:
         stream = iter(drawn)
-        code = new_code(lambda size: bytes(next(stream) for _ in range(size)))
-        self.assertTrue(is_code(code))
+        code = generate_code(lambda size: bytes(next(stream) for _ in range(size)))
+        self.assertTrue(has_code_form(code))
 
     def test_what_is_no_code(self) -> None:
         for text in ("", "abc12", "abc1234", "abc12-", "äbc123", "abc123\n", "１23456"):
-            self.assertFalse(is_code(text), text)
+            self.assertFalse(has_code_form(text), text)
 
 
 class WordTests(SynchronousTestCase):
     def test_waits_grow_to_a_minute(self) -> None:
-        self.assertEqual([1, 2, 4, 8, 16, 32, 60, 60], [wait_after(n) for n in range(1, 9)])
-        self.assertEqual(60, wait_after(10**9))
+        self.assertEqual([1, 2, 4, 8, 16, 32, 60, 60], [retry_delay(n) for n in range(1, 9)])
+        self.assertEqual(60, retry_delay(10**9))
 
     def test_a_reason_is_short_and_printable(self) -> None:
-        self.assertEqual("a b", legible("a\x1bb\r"))
-        self.assertEqual(LONGEST_REASON, len(legible("x" * 1000)))
+        self.assertEqual("a b", clean_line("a\x1bb\r"))
+        self.assertEqual(LONGEST_REASON, len(clean_line("x" * 1000)))

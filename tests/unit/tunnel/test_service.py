@@ -16,7 +16,7 @@ from tests.unit.tunnel import cloudflared
 from tests.unit.tunnel.fakes import LOCAL, Stage
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
-from tservice.tunnel.process import LONGEST_LINE
+from tservice.tunnel.tunnel_process import LONGEST_LINE
 
 TERM, KILL = int(signal.SIGTERM), int(signal.SIGKILL)
 
@@ -45,7 +45,7 @@ class TunnelCase(SynchronousTestCase):
 
     def assertAtRest(self) -> None:
         self.clock.advance(0)
-        self.assertEqual((False, None), (self.tunnel.running, self.tunnel.url))
+        self.assertEqual((False, None), (self.tunnel.is_running, self.tunnel.url))
         self.assertEqual([], self.clock.getDelayedCalls())
 
 
@@ -61,12 +61,12 @@ class StartTests(TunnelCase):
 
     def test_up_with_its_address(self) -> None:
         started = self.start()
-        self.assertEqual((True, None), (self.tunnel.running, self.tunnel.url))
-        self.assertEqual(frozenset(), self.tunnel.hosts())
+        self.assertEqual((True, None), (self.tunnel.is_running, self.tunnel.url))
+        self.assertEqual(frozenset(), self.tunnel.public_hosts())
         self.assertNoResult(started)
         self.stage.come_up()
         self.assertEqual(cloudflared.URL, self.successResultOf(started))
-        self.assertEqual(frozenset({cloudflared.HOST}), self.tunnel.hosts())
+        self.assertEqual(frozenset({cloudflared.HOST}), self.tunnel.public_hosts())
         self.assertEqual([cloudflared.URL], self.stage.changes)
         [event] = self.stage.events
         self.assertEqual(
@@ -116,7 +116,7 @@ class StartTests(TunnelCase):
         def observe(url: str | None) -> None:
             raise ZeroDivisionError
 
-        self.tunnel.observe(observe)
+        self.tunnel.add_observer(observe)
         self.up()
         stopped = self.stop()
         self.assertAtRest()
@@ -173,23 +173,23 @@ class StartTests(TunnelCase):
         error = self.failureResultOf(Deferred.fromCoroutine(self.tunnel.start(denied))).value
         assert isinstance(error, ServiceError)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
-        self.assertEqual(([], False), (self.stage.processes.spawned, self.tunnel.running))
+        self.assertEqual(([], False), (self.stage.processes.spawned, self.tunnel.is_running))
 
     def test_refused_where_anybody_could_come_through(self) -> None:
         stage = Stage(Path(self.mktemp()), allowed=False)
         error = self.failureResultOf(Deferred.fromCoroutine(stage.tunnel.start())).value
         assert isinstance(error, ServiceError)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
-        stage.tunnel.keep(True)
-        self.assertEqual(([], False), (stage.processes.spawned, stage.tunnel.running))
+        stage.tunnel.apply_setting(True)
+        self.assertEqual(([], False), (stage.processes.spawned, stage.tunnel.is_running))
 
 
 class RestartTests(TunnelCase):
     def test_started_again_when_it_ends(self) -> None:
         self.up()
         self.stage.process.finish(None, KILL)
-        self.assertEqual((True, None), (self.tunnel.running, self.tunnel.url))
-        self.assertEqual(frozenset(), self.tunnel.hosts())
+        self.assertEqual((True, None), (self.tunnel.is_running, self.tunnel.url))
+        self.assertEqual(frozenset(), self.tunnel.public_hosts())
         self.clock.advance(0.9)
         self.assertEqual(1, len(self.stage.processes.spawned))
         self.clock.advance(0.1)
@@ -245,30 +245,30 @@ class RestartTests(TunnelCase):
         self.successResultOf(started)
 
     def test_the_setting_keeps_trying(self) -> None:
-        self.tunnel.keep(True)
+        self.tunnel.apply_setting(True)
         for number in range(1, 5):
             self.assertEqual(number, len(self.stage.processes.spawned))
             self.stage.process.finish(1)
             self.clock.advance(8)
         self.stage.come_up()
         self.assertEqual(cloudflared.URL, self.tunnel.url)
-        self.tunnel.keep(True)
+        self.tunnel.apply_setting(True)
         self.assertEqual(5, len(self.stage.processes.spawned))
-        self.tunnel.keep(False)
+        self.tunnel.apply_setting(False)
         self.assertAtRest()
 
     def test_the_setting_off_and_on_again(self) -> None:
         """Quicker than its process ends."""
-        self.tunnel.keep(True)
+        self.tunnel.apply_setting(True)
         self.stage.come_up()
-        self.tunnel.keep(False)
-        self.tunnel.keep(True)
+        self.tunnel.apply_setting(False)
+        self.tunnel.apply_setting(True)
         self.assertEqual(1, len(self.stage.processes.spawned))
         self.clock.advance(0)
         self.assertEqual(2, len(self.stage.processes.spawned))
 
     def test_a_person_s_stop_stands_against_the_setting(self) -> None:
-        self.tunnel.keep(True)
+        self.tunnel.apply_setting(True)
         self.stage.come_up()
         stopped = self.stop()
         self.assertAtRest()
@@ -315,7 +315,7 @@ class StopTests(TunnelCase):
         self.assertAtRest()
 
     def test_while_a_failed_one_is_being_ended(self) -> None:
-        self.tunnel.keep(True)
+        self.tunnel.apply_setting(True)
         self.stage.deaf = True
         self.clock.advance(30)
         stopped = self.stop()
@@ -345,5 +345,5 @@ class StopTests(TunnelCase):
 
     def test_stopping_what_is_not_there(self) -> None:
         self.successResultOf(self.stop())
-        self.successResultOf(self.tunnel.close())
+        self.successResultOf(self.tunnel.stop_for_shutdown())
         self.assertEqual([], self.stage.events)

@@ -12,9 +12,9 @@ from tests.told import wire
 from tservice.access.failures import CAP, FailureCounter
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventAudience, EventHub
-from tservice.tunnel.guesses import MOST
-from tservice.tunnel.login import LoginDependencies, QrLogin, TooManyGuesses, draw
+from tservice.tunnel.guess_limit import MAX_GUESSES
 from tservice.tunnel.model import ROTATION_SECONDS
+from tservice.tunnel.qr_login import QrLogin, QrLoginDependencies, TooManyGuesses, draw_qr_code
 
 SIGNED_IN = ("cookie", "key")
 URL = "https://a.example.org"
@@ -41,9 +41,9 @@ class LoginCase(SynchronousTestCase):
             "standing": "admin",
             "auth_enabled": True,
         }
-        self.login = QrLogin(LoginDependencies(**{**given, **self.deps}))
+        self.login = QrLogin(QrLoginDependencies(**{**given, **self.deps}))
         self.addCleanup(self.login.close)
-        self.login.tunnel_changed(URL)
+        self.login.handle_tunnel_change(URL)
 
     def sign_in(self, username: str, address: str, agent: str) -> tuple[str, str] | None:
         if username in self.gone:
@@ -52,7 +52,7 @@ class LoginCase(SynchronousTestCase):
         return SIGNED_IN
 
     def code(self, owner: str = "admin") -> str:
-        return self.login.show(owner).url.rpartition("/")[2]
+        return self.login.get_display(owner).url.rpartition("/")[2]
 
     def enter(self, word: str, address: str = "203.0.113.1") -> tuple[str, str] | None:
         return self.login.log_in(word, address, "phone")
@@ -63,16 +63,16 @@ class LoginCase(SynchronousTestCase):
 
 class LoginTests(LoginCase):
     def test_shown(self) -> None:
-        shown = self.login.show("admin")
+        shown = self.login.get_display("admin")
         self.assertEqual(f"{URL}/q/{self.code()}", shown.url)
-        self.assertEqual(draw(shown.url), shown.svg)
+        self.assertEqual(draw_qr_code(shown.url), shown.svg)
         self.assertEqual((1_000_060_000, True), (shown.expires_at, shown.auth_enabled))
 
     def test_drawn_once(self) -> None:
-        self.assertIs(self.login.show("admin").svg, self.login.show("admin").svg)
+        self.assertIs(self.login.get_display("admin").svg, self.login.get_display("admin").svg)
 
     def test_the_picture_is_bare_svg(self) -> None:
-        svg = draw(f"{URL}/q/abc123")
+        svg = draw_qr_code(f"{URL}/q/abc123")
         self.assertTrue(svg.startswith("<svg viewBox="))
         for word in ("<script", "style=", " on", "href", "xmlns"):
             self.assertNotIn(word, svg)
@@ -92,7 +92,7 @@ class LoginTests(LoginCase):
     def test_rotation_is_told_to_its_owner_alone(self) -> None:
         self.clock.advance(ROTATION_SECONDS)
         [event] = self.named("qrRotated")
-        shown = self.login.show("admin")
+        shown = self.login.get_display("admin")
         self.assertEqual(
             {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}, wire(event)
         )
@@ -100,7 +100,7 @@ class LoginTests(LoginCase):
 
     def test_regenerated(self) -> None:
         code = self.code()
-        shown = self.login.regenerate("admin")
+        shown = self.login.regenerate_code("admin")
         self.assertNotIn(code, shown.url)
         [event] = self.named("qrRegenerated")
         self.assertEqual(shown.svg, wire(event)["svg"])
@@ -114,12 +114,12 @@ class LoginTests(LoginCase):
 
     def test_another_tunnel_voids_the_codes(self) -> None:
         code = self.code()
-        self.login.tunnel_changed(None)
-        error = self.assertRaises(ServiceError, self.login.show, "admin")
+        self.login.handle_tunnel_change(None)
+        error = self.assertRaises(ServiceError, self.login.get_display, "admin")
         self.assertIs(ErrorCode.NOT_FOUND, error.code)
-        self.assertRaises(ServiceError, self.login.regenerate, "admin")
+        self.assertRaises(ServiceError, self.login.regenerate_code, "admin")
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.login.tunnel_changed(URL)
+        self.login.handle_tunnel_change(URL)
         self.assertIsNone(self.enter(code))
 
     def test_an_account_that_is_gone(self) -> None:
@@ -130,7 +130,7 @@ class LoginTests(LoginCase):
 
     def test_an_account_that_changed(self) -> None:
         code = self.code("root")
-        self.login.forget("root")
+        self.login.revoke_codes("root")
         self.assertIsNone(self.enter(code))
 
 
@@ -147,7 +147,7 @@ class CapTests(LoginCase):
         self.assertEqual(SIGNED_IN, self.enter(self.code()))
 
     def test_thirty_for_all(self) -> None:
-        for number in range(MOST):
+        for number in range(MAX_GUESSES):
             self.assertIsNone(self.enter("wrong1", f"203.0.113.{number}"))
         error = self.assertRaises(TooManyGuesses, self.enter, self.code(), "198.51.100.1")
         self.assertEqual(60, error.seconds)
@@ -160,7 +160,7 @@ class CapTests(LoginCase):
         self.assertEqual({"qr"}, {what[0] for what in self.heard})
 
     def test_success_is_no_failure(self) -> None:
-        for _ in range(MOST + CAP):
+        for _ in range(MAX_GUESSES + CAP):
             self.assertEqual(SIGNED_IN, self.enter(self.code()))
 
 
@@ -170,9 +170,9 @@ class OpenTests(LoginCase):
     deps = {"auth_enabled": False, "standing": "admin"}
 
     def test_there_is_an_address_but_no_code(self) -> None:
-        shown = self.login.show("admin")
+        shown = self.login.get_display("admin")
         self.assertEqual((URL, None, False), (shown.url, shown.expires_at, shown.auth_enabled))
-        self.assertEqual(shown, self.login.regenerate("admin"))
+        self.assertEqual(shown, self.login.regenerate_code("admin"))
         self.assertEqual([], self.events)
         self.assertEqual([], self.clock.getDelayedCalls())
 

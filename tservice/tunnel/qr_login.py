@@ -12,8 +12,8 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import not_found
 from tservice.core.event_payloads import LoginCodePayload, LoginCodeUsedPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.tunnel.codes import MAX_OWNERS, QrCodes
-from tservice.tunnel.guesses import Guesses
+from tservice.tunnel.guess_limit import GuessLimit
+from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodes
 
 SignIn = Callable[[str, str, str], tuple[str, str] | None]
 """Function that opens a session for a user, an address and a user agent. It returns the cookie's
@@ -33,7 +33,7 @@ class TooManyGuesses(Exception):
 
 
 @frozen(kw_only=True)
-class Shown:
+class QrDisplay:
     """QR code to scan.
 
     @ivar svg: an C{<svg>} element for a page.
@@ -49,7 +49,7 @@ class Shown:
 
 
 @frozen(kw_only=True)
-class LoginDependencies:
+class QrLoginDependencies:
     """Dependencies of the sign-in by code.
 
     @ivar random: returns this many unguessable bytes.
@@ -69,23 +69,23 @@ class LoginDependencies:
 class QrLogin:
     """Codes of an open tunnel, their images, and the sign-in with them."""
 
-    def __init__(self, deps: LoginDependencies) -> None:
+    def __init__(self, deps: QrLoginDependencies) -> None:
         self._deps = deps
         self._tunnel: str | None = None
-        self._codes = QrCodes(deps.clock, deps.random, self._rotated)
-        self._guesses = Guesses(deps.clock)
+        self._codes = QrCodes(deps.clock, deps.random, self._publish_rotation)
+        self._guesses = GuessLimit(deps.clock)
         self._drawn: dict[str, str] = {}
 
-    def tunnel_changed(self, url: str | None) -> None:
+    def handle_tunnel_change(self, url: str | None) -> None:
         """Revoke the codes for the old tunnel after it changed or ended."""
-        self._codes.clear()
+        self._codes.revoke_all()
         self._drawn.clear()
         self._tunnel = url
         standing = self._deps.standing
         if url is not None and standing is not None and self._deps.auth_enabled:
-            self._codes.current(standing)
+            self._codes.get_current(standing)
 
-    def show(self, owner: str) -> Shown:
+    def get_display(self, owner: str) -> QrDisplay:
         """Return the QR code that C{owner} can scan now.
 
         @raise ServiceError: 404: there is no tunnel.
@@ -93,31 +93,36 @@ class QrLogin:
         if self._tunnel is None:
             raise not_found("Tunnel")
         if not self._deps.auth_enabled:
-            return Shown(
-                svg=self._draw(self._tunnel), url=self._tunnel, expires_at=None, auth_enabled=False
+            return QrDisplay(
+                svg=self._draw_cached(self._tunnel),
+                url=self._tunnel,
+                expires_at=None,
+                auth_enabled=False,
             )
-        word, expires_at = self._codes.current(owner)
+        word, expires_at = self._codes.get_current(owner)
         url = f"{self._tunnel}/q/{word}"
-        return Shown(svg=self._draw(url), url=url, expires_at=expires_at, auth_enabled=True)
+        return QrDisplay(
+            svg=self._draw_cached(url), url=url, expires_at=expires_at, auth_enabled=True
+        )
 
-    def regenerate(self, owner: str) -> Shown:
+    def regenerate_code(self, owner: str) -> QrDisplay:
         """Create another code, and revoke the older ones of C{owner}.
 
         @raise ServiceError: 404: there is no tunnel.
         """
         if self._tunnel is not None and self._deps.auth_enabled:
-            self._codes.renew(owner)
-            self._tell(EventName.TUNNEL_QR_REGENERATED, owner)
-        return self.show(owner)
+            self._codes.replace_codes(owner)
+            self._publish_code(EventName.TUNNEL_QR_REGENERATED, owner)
+        return self.get_display(owner)
 
     def renew_all(self) -> None:
         """Replace every code that may have been seen."""
-        for owner in self._codes.owners():
-            self.regenerate(owner)
+        for owner in self._codes.list_owners():
+            self.regenerate_code(owner)
 
-    def forget(self, owner: str) -> None:
+    def revoke_codes(self, owner: str) -> None:
         """Revoke the codes of a user whose account changed."""
-        self._codes.forget(owner)
+        self._codes.revoke_codes(owner)
 
     def log_in(self, word: str, address: str, agent: str) -> tuple[str, str] | None:
         """Use a code up.
@@ -134,43 +139,43 @@ class QrLogin:
             failures.record_failure(
                 FailureBucket.QR, address, None
             )  # recorded as blocked, and not counted
-        wait = wait or self._guesses.blocked()
+        wait = wait or self._guesses.seconds_blocked()
         if wait:
             raise TooManyGuesses(wait)
-        owner = self._codes.take(word)
+        owner = self._codes.use_code(word)
         opened = None if owner is None else self._deps.sign_in(owner, address, agent)
         if opened is None:
-            self._guesses.note()
+            self._guesses.record_guess()
             failures.record_failure(FailureBucket.QR, address, None)
             return None
-        self._used(address, agent)
+        self._publish_use(address, agent)
         return opened
 
     def close(self) -> None:
         """Revoke all codes and cancel the timers."""
-        self._codes.clear()
+        self._codes.revoke_all()
 
-    def _used(self, address: str, agent: str) -> None:
+    def _publish_use(self, address: str, agent: str) -> None:
         told = LoginCodeUsedPayload(ip=address, ua=agent, timestamp=now_ms(self._deps.clock))
         self._deps.hub.publish(Event(name=EventName.TUNNEL_QR_AUTH_USED, payload=told))
 
-    def _rotated(self, owner: str) -> None:
-        self._tell(EventName.TUNNEL_QR_ROTATED, owner)
+    def _publish_rotation(self, owner: str) -> None:
+        self._publish_code(EventName.TUNNEL_QR_ROTATED, owner)
 
-    def _tell(self, name: EventName, owner: str) -> None:
-        shown = self.show(owner)
+    def _publish_code(self, name: EventName, owner: str) -> None:
+        shown = self.get_display(owner)
         told = LoginCodePayload(svg=shown.svg, url=shown.url, expires_at=shown.expires_at)
         self._deps.hub.publish(Event(name=name, payload=told, owner=owner))
 
-    def _draw(self, url: str) -> str:
+    def _draw_cached(self, url: str) -> str:
         if url not in self._drawn:
             while len(self._drawn) >= MAX_OWNERS:
                 del self._drawn[next(iter(self._drawn))]
-            self._drawn[url] = draw(url)
+            self._drawn[url] = draw_qr_code(url)
         return self._drawn[url]
 
 
-def draw(url: str) -> str:
+def draw_qr_code(url: str) -> str:
     """Return a QR code as an C{<svg>} element without a size, black on white for scanners."""
     # Imported here, as most services never draw a code.
     import segno

@@ -11,9 +11,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.tunnel.codes import MAX_OWNERS, QrCodes
-from tservice.tunnel.guesses import MOST, Guesses
+from tservice.tunnel.guess_limit import MAX_GUESSES, GuessLimit
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
+from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodes
 
 
 class CodesTests(SynchronousTestCase):
@@ -22,28 +22,28 @@ class CodesTests(SynchronousTestCase):
         self.clock.advance(1_000_000)
         self.rotated: list[str] = []
         self.codes = QrCodes(self.clock, os.urandom, self.rotated.append)
-        self.addCleanup(self.codes.clear)
+        self.addCleanup(self.codes.revoke_all)
 
     def shown(self, owner: str = "ann") -> str:
-        return self.codes.current(owner)[0]
+        return self.codes.get_current(owner)[0]
 
     def test_stays_for_a_minute_and_says_until_when(self) -> None:
-        code, ends = self.codes.current("ann")
+        code, ends = self.codes.get_current("ann")
         self.assertEqual(1_000_060_000, ends)
         self.clock.advance(ROTATION_SECONDS - 1)
-        self.assertEqual((code, ends), self.codes.current("ann"))
+        self.assertEqual((code, ends), self.codes.get_current("ann"))
         self.clock.advance(1)
         self.assertNotEqual(code, self.shown())
         self.assertEqual(["ann"], self.rotated)
 
     def test_good_once(self) -> None:
         code = self.shown()
-        self.assertEqual("ann", self.codes.take(code))
-        self.assertIsNone(self.codes.take(code))
+        self.assertEqual("ann", self.codes.use_code(code))
+        self.assertIsNone(self.codes.use_code(code))
 
     def test_a_used_code_is_replaced_at_once(self) -> None:
         code = self.shown()
-        self.codes.take(code)
+        self.codes.use_code(code)
         self.assertNotEqual(code, self.shown())
         self.assertEqual(["ann"], self.rotated)
         self.clock.advance(ROTATION_SECONDS)
@@ -53,51 +53,53 @@ class CodesTests(SynchronousTestCase):
         code = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         self.clock.advance(GRACE_SECONDS - 0.1)
-        self.assertEqual("ann", self.codes.take(code))
+        self.assertEqual("ann", self.codes.use_code(code))
         self.assertEqual(["ann"] * 2, self.rotated)  # none for the use of an old one
-        self.assertIsNone(self.codes.take(code))
+        self.assertIsNone(self.codes.use_code(code))
 
     def test_and_not_beyond(self) -> None:
         code = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         self.clock.advance(GRACE_SECONDS)
-        self.assertIsNone(self.codes.take(code))
+        self.assertIsNone(self.codes.use_code(code))
 
     def test_renewing_voids_the_older_ones(self) -> None:
         first = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         second = self.shown()
-        self.codes.renew("ann")
-        self.assertEqual([None, None], [self.codes.take(first), self.codes.take(second)])
-        self.assertEqual("ann", self.codes.take(self.shown()))
+        self.codes.replace_codes("ann")
+        self.assertEqual([None, None], [self.codes.use_code(first), self.codes.use_code(second)])
+        self.assertEqual("ann", self.codes.use_code(self.shown()))
 
     def test_owners_are_apart(self) -> None:
         ann, bob = self.shown("ann"), self.shown("bob")
-        self.codes.renew("bob")
-        self.assertIsNone(self.codes.take(bob))
-        self.assertEqual("ann", self.codes.take(ann))
-        self.codes.forget("ann")
-        self.assertEqual(("bob",), self.codes.owners())
+        self.codes.replace_codes("bob")
+        self.assertIsNone(self.codes.use_code(bob))
+        self.assertEqual("ann", self.codes.use_code(ann))
+        self.codes.revoke_codes("ann")
+        self.assertEqual(("bob",), self.codes.list_owners())
 
     def test_no_more_owners_than_the_bound(self) -> None:
         first = self.shown("0")
         for number in range(1, MAX_OWNERS + 1):
             self.shown(str(number))
-        self.assertEqual(MAX_OWNERS, len(self.codes.owners()))
-        self.assertIsNone(self.codes.take(first))
+        self.assertEqual(MAX_OWNERS, len(self.codes.list_owners()))
+        self.assertIsNone(self.codes.use_code(first))
         self.assertEqual(MAX_OWNERS, len(self.clock.getDelayedCalls()))
 
     def test_cleared(self) -> None:
         code = self.shown()
-        self.codes.clear()
-        self.assertIsNone(self.codes.take(code))
+        self.codes.revoke_all()
+        self.assertIsNone(self.codes.use_code(code))
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_never_two_alike(self) -> None:
         drawn = iter([bytes(6), bytes(6), b"\x01" * 6])
         codes = QrCodes(self.clock, lambda size: next(drawn), self.rotated.append)
-        self.addCleanup(codes.clear)
-        self.assertEqual(("000000", "111111"), (codes.current("a")[0], codes.current("b")[0]))
+        self.addCleanup(codes.revoke_all)
+        self.assertEqual(
+            ("000000", "111111"), (codes.get_current("a")[0], codes.get_current("b")[0])
+        )
 
 
 class CodesMachine(RuleBasedStateMachine):
@@ -112,7 +114,7 @@ class CodesMachine(RuleBasedStateMachine):
         self.look()
 
     def look(self) -> None:
-        word, _ = self.codes.current("ann")
+        word, _ = self.codes.get_current("ann")
         if word in self.ends:
             return
         if self.order:
@@ -131,18 +133,18 @@ class CodesMachine(RuleBasedStateMachine):
         word = self.order[max(0, len(self.order) - 1 - back)]
         good = self.ends[word] > self.clock.seconds()
         self.ends[word] = 0.0
-        assert (self.codes.take(word) == "ann") is good
+        assert (self.codes.use_code(word) == "ann") is good
 
     @rule()
     def renew(self) -> None:
         self.ends = dict.fromkeys(self.ends, 0.0)
-        self.codes.renew("ann")
+        self.codes.replace_codes("ann")
         self.look()
 
     @invariant()
     def three_live_at_most_and_one_timer(self) -> None:
         assert len(self.clock.getDelayedCalls()) == 1
-        assert len([1 for code in self.codes._live if code.dies is None]) == 1
+        assert len([1 for code in self.codes._live if code.expires_at is None]) == 1
 
 
 CodesMachine.TestCase.settings = settings(
@@ -154,13 +156,13 @@ CodesMachineTests = CodesMachine.TestCase
 class GuessesTests(SynchronousTestCase):
     def test_thirty_a_minute(self) -> None:
         clock = Clock()
-        guesses = Guesses(clock)
-        for _ in range(MOST):
-            self.assertEqual(0, guesses.blocked())
-            guesses.note()
+        guesses = GuessLimit(clock)
+        for _ in range(MAX_GUESSES):
+            self.assertEqual(0, guesses.seconds_blocked())
+            guesses.record_guess()
             clock.advance(1)
-        self.assertEqual(30, guesses.blocked())
+        self.assertEqual(30, guesses.seconds_blocked())
         clock.advance(30)
-        self.assertEqual(0, guesses.blocked())
-        guesses.note()
-        self.assertEqual(1, guesses.blocked())
+        self.assertEqual(0, guesses.seconds_blocked())
+        guesses.record_guess()
+        self.assertEqual(1, guesses.seconds_blocked())

@@ -24,7 +24,7 @@ from twisted.python.failure import Failure
 
 from tservice.core.timers import cancel_call
 from tservice.tunnel import warden
-from tservice.tunnel.model import URL_SECONDS, find_url, legible
+from tservice.tunnel.model import URL_SECONDS, clean_line, find_public_url
 
 LONGEST_LINE = 16 * 1024
 """Bytes of a line that are read; a longer line is cut."""
@@ -32,17 +32,17 @@ LONGEST_LINE = 16 * 1024
 KillGroup = Callable[[int, int], None]
 
 
-class TunnelFailed(Exception):
+class TunnelError(Exception):
     """The tunnel could not be opened, or has ended; the text gives the reason, and is fit for a
     client.
     """
 
 
-class Lines:
+class LineSplitter:
     """Splitter of a byte stream into lines."""
 
-    def __init__(self, heard: Callable[[str], None]) -> None:
-        self._heard = heard
+    def __init__(self, on_line: Callable[[str], None]) -> None:
+        self._on_line = on_line
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
@@ -50,7 +50,7 @@ class Lines:
         *lines, rest = (self._rest + data).split(b"\n")
         self._rest = rest[-LONGEST_LINE:]
         for line in lines:
-            self._heard(line[-LONGEST_LINE:].decode("utf-8", "replace"))
+            self._on_line(line[-LONGEST_LINE:].decode("utf-8", "replace"))
 
 
 class TunnelProcess(ProcessProtocol):
@@ -60,13 +60,13 @@ class TunnelProcess(ProcessProtocol):
 
     def __init__(self, clock: IReactorTime, kill_group: KillGroup = os.killpg) -> None:
         self._clock, self._kill_group = clock, kill_group
-        self._out, self._err = Lines(self._printed), Lines(self._printed)
+        self._out, self._err = LineSplitter(self._handle_line), LineSplitter(self._handle_line)
         self._group: int | None = None
         self._last = ""
         self._found: str | None = None
-        self._failure: TunnelFailed | None = None
-        self._over = False
-        self._ending = False
+        self._failure: TunnelError | None = None
+        self._has_ended = False
+        self._is_terminating = False
         self._timers: list[IDelayedCall] = []
         self._awaiting_url: list[Deferred[str]] = []
         self._awaiting_end: list[Deferred[None]] = []
@@ -82,8 +82,8 @@ class TunnelProcess(ProcessProtocol):
         words = [sys.executable, "-I", "-S", warden.__file__, *argv]
         processes.spawnProcess(self, words[0], words, env=dict(env), path=str(cwd))
 
-    def url(self) -> Deferred[str]:
-        """Return a Deferred that fires with the address, or fails with L{TunnelFailed}.  Cancelling
+    def wait_url(self) -> Deferred[str]:
+        """Return a Deferred that fires with the address, or fails with L{TunnelError}.  Cancelling
         ends the waiting.
         """
         if self._failure is not None:
@@ -94,18 +94,18 @@ class TunnelProcess(ProcessProtocol):
         self._awaiting_url.append(waiter)
         return waiter
 
-    def ended(self) -> Deferred[None]:
+    def wait_ended(self) -> Deferred[None]:
         """Return a Deferred that fires once all of its processes have ended.  Cancelling only stops
         the waiting.
         """
-        if self._over:
+        if self._has_ended:
             return succeed(None)
         waiter: Deferred[None] = Deferred()
         self._awaiting_end.append(waiter)
         return waiter
 
     @property
-    def started(self) -> bool:
+    def has_started(self) -> bool:
         """True if the process was started."""
         return self._group is not None
 
@@ -114,18 +114,18 @@ class TunnelProcess(ProcessProtocol):
         """Reason for the end."""
         return "it ended" if self._failure is None else str(self._failure)
 
-    def end(self) -> Deferred[None]:
-        """Send TERM to the group, and KILL 3 s later; return L{ended}."""
-        if not self._over and not self._ending:
-            self._ending = True
-            self._signal(signal.SIGTERM)
-            self._later(warden.GRACE, self._signal, signal.SIGKILL)
-        return self.ended()
+    def terminate(self) -> Deferred[None]:
+        """Send TERM to the group, and KILL 3 s later; return L{wait_ended}."""
+        if not self._has_ended and not self._is_terminating:
+            self._is_terminating = True
+            self._signal_group(signal.SIGTERM)
+            self._call_later(warden.GRACE, self._signal_group, signal.SIGKILL)
+        return self.wait_ended()
 
     def connectionMade(self) -> None:
         self._group = self.transport.pid
-        self._later(
-            URL_SECONDS, self._fail, f"it printed no https address within {URL_SECONDS:g} s"
+        self._call_later(
+            URL_SECONDS, self._fail_waiters, f"it printed no https address within {URL_SECONDS:g} s"
         )
 
     def outReceived(self, data: bytes) -> None:
@@ -136,23 +136,23 @@ class TunnelProcess(ProcessProtocol):
 
     def processExited(self, reason: Failure) -> None:
         # Only processes left in its group can still hold the pipes open.
-        self._signal(signal.SIGKILL)
-        self._later(warden.GRACE, self.transport.loseConnection)
+        self._signal_group(signal.SIGKILL)
+        self._call_later(warden.GRACE, self.transport.loseConnection)
 
     def processEnded(self, reason: Failure) -> None:
         for timer in self._timers:
             cancel_call(timer)
-        self._over = True
-        self._fail(self._ending_of(reason))
+        self._has_ended = True
+        self._fail_waiters(self._describe_end(reason))
         waiting, self._awaiting_end = self._awaiting_end, []
         for waiter in waiting:
             if not waiter.called:
                 waiter.callback(None)
 
-    def _printed(self, line: str) -> None:
+    def _handle_line(self, line: str) -> None:
         if line.strip():
             self._last = line
-        found = None if self._found is not None else find_url(line)
+        found = None if self._found is not None else find_public_url(line)
         if found is None:
             return
         self._found = found
@@ -161,17 +161,17 @@ class TunnelProcess(ProcessProtocol):
             if not waiter.called:
                 waiter.callback(found)
 
-    def _fail(self, why: str) -> None:
-        if self._failure is not None or (self._found is not None and not self._over):
+    def _fail_waiters(self, why: str) -> None:
+        if self._failure is not None or (self._found is not None and not self._has_ended):
             return
-        said = f"; its last output: {legible(self._last)}" if self._last else ""
-        self._failure = TunnelFailed(why + said)
+        said = f"; its last output: {clean_line(self._last)}" if self._last else ""
+        self._failure = TunnelError(why + said)
         waiting, self._awaiting_url = self._awaiting_url, []
         for waiter in waiting:
             if not waiter.called:
                 waiter.errback(self._failure)
 
-    def _ending_of(self, reason: Failure) -> str:
+    def _describe_end(self, reason: Failure) -> str:
         if not isinstance(reason.value, ProcessTerminated):
             return "it ended"
         status, number = reason.value.exitCode, reason.value.signal
@@ -181,7 +181,7 @@ class TunnelProcess(ProcessProtocol):
             return f"it was killed by signal {number}"
         return f"it ended with status {status}"
 
-    def _signal(self, number: int) -> None:
+    def _signal_group(self, number: int) -> None:
         if self._group is None:
             return
         try:
@@ -192,5 +192,5 @@ class TunnelProcess(ProcessProtocol):
                 with suppress(ProcessExitedAlready):
                     self.transport.signalProcess(number)
 
-    def _later(self, seconds: float, call: Callable[..., object], *args: object) -> None:
+    def _call_later(self, seconds: float, call: Callable[..., object], *args: object) -> None:
         self._timers.append(self._clock.callLater(seconds, call, *args))

@@ -6,11 +6,11 @@ from collections import deque
 
 from twisted.internet.interfaces import IReactorTime
 
-MOST = 30
-SECONDS = 60.0
+MAX_GUESSES = 30
+WINDOW_SECONDS = 60.0
 
 
-class Guesses:
+class GuessLimit:
     """Wrong codes of the last minute, from all addresses.
 
     An attacker can change the address for every guess, but cannot evade this limit.  With six
@@ -20,14 +20,14 @@ class Guesses:
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
-        self._times: deque[float] = deque(maxlen=MOST)
+        self._times: deque[float] = deque(maxlen=MAX_GUESSES)
 
-    def note(self) -> None:
+    def record_guess(self) -> None:
         """Record a wrong code."""
         self._times.append(self._clock.seconds())
 
-    def blocked(self) -> float:
+    def seconds_blocked(self) -> float:
         """Return 0 if another guess is accepted, else the seconds until then."""
-        if len(self._times) < MOST:
+        if len(self._times) < MAX_GUESSES:
             return 0.0
-        return max(0.0, self._times[0] + SECONDS - self._clock.seconds())
+        return max(0.0, self._times[0] + WINDOW_SECONDS - self._clock.seconds())

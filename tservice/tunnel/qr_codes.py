@@ -9,33 +9,33 @@ from attrs import define
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS, is_code, new_code
+from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS, generate_code, has_code_form
 
 MAX_OWNERS = 16
 """Limit of users with codes; a further one replaces the oldest."""
 
 
 @define
-class _Code:
+class _LoginCode:
     """Code for one sign-in.
 
     @ivar dies: time of its expiry; C{None} while it is displayed.
     """
 
-    word: str
+    text: str
     owner: str
-    dies: float | None = None
+    expires_at: float | None = None
 
 
 @define
-class _Shown:
+class _DisplayedCode:
     """Displayed code.
 
     @ivar ends: time of its replacement.
     """
 
-    code: _Code
-    ends: float
+    code: _LoginCode
+    replaced_at: float
     timer: IDelayedCall
 
 
@@ -50,87 +50,89 @@ class QrCodes:
         self,
         clock: IReactorTime,
         random: Callable[[int], bytes],
-        rotated: Callable[[str], None],
+        on_rotated: Callable[[str], None],
     ) -> None:
         """Create the codes.
 
         @param rotated: called with the owner after each automatic replacement.
         """
-        self._clock, self._random, self._rotated = clock, random, rotated
-        self._live: list[_Code] = []
-        self._shown: dict[str, _Shown] = {}
+        self._clock, self._random, self._rotated = clock, random, on_rotated
+        self._live: list[_LoginCode] = []
+        self._shown: dict[str, _DisplayedCode] = {}
 
-    def current(self, owner: str) -> tuple[str, int]:
+    def get_current(self, owner: str) -> tuple[str, int]:
         """Return the code to display, created if needed, and the time of its replacement in Unix
         ms.
         """
         if owner not in self._shown:
             if len(self._shown) >= MAX_OWNERS:
-                self.forget(next(iter(self._shown)))
-            self._show_next(owner)
+                self.revoke_codes(next(iter(self._shown)))
+            self._create_code(owner)
         shown = self._shown[owner]
-        left = shown.ends - self._clock.seconds()
-        return shown.code.word, now_ms(self._clock) + round(left * 1000)
+        left = shown.replaced_at - self._clock.seconds()
+        return shown.code.text, now_ms(self._clock) + round(left * 1000)
 
-    def take(self, word: str) -> str | None:
+    def use_code(self, word: str) -> str | None:
         """Use a code up.
 
         A used code that was displayed is replaced immediately.
 
         @return: its owner; C{None}: the code is unknown or expired.
         """
-        if not is_code(word):
+        if not has_code_form(word):
             return None
-        self._forget_dead()
-        found = [code for code in self._live if compare_digest(code.word, word)]
+        self._drop_expired()
+        found = [code for code in self._live if compare_digest(code.text, word)]
         if not found:
             return None
         code = found[0]
         self._live.remove(code)
-        if code.dies is None:
-            self._rotate(code.owner)
+        if code.expires_at is None:
+            self._rotate_code(code.owner)
         return code.owner
 
-    def renew(self, owner: str) -> None:
+    def replace_codes(self, owner: str) -> None:
         """Create another code, and revoke all older ones of this owner."""
-        self.forget(owner)
-        self._show_next(owner)
+        self.revoke_codes(owner)
+        self._create_code(owner)
 
-    def owners(self) -> tuple[str, ...]:
+    def list_owners(self) -> tuple[str, ...]:
         """Return the users with a code."""
         return tuple(self._shown)
 
-    def forget(self, owner: str) -> None:
+    def revoke_codes(self, owner: str) -> None:
         """Revoke every code of an owner, and create no more."""
         shown = self._shown.pop(owner, None)
         if shown is not None and shown.timer.active():
             shown.timer.cancel()
         self._live = [code for code in self._live if code.owner != owner]
 
-    def clear(self) -> None:
+    def revoke_all(self) -> None:
         """Revoke every code."""
-        for owner in self.owners():
-            self.forget(owner)
+        for owner in self.list_owners():
+            self.revoke_codes(owner)
 
-    def _rotate(self, owner: str) -> None:
+    def _rotate_code(self, owner: str) -> None:
         before = self._shown.pop(owner)
         if before.timer.active():
             before.timer.cancel()
-        before.code.dies = self._clock.seconds() + GRACE_SECONDS
-        self._show_next(owner)
+        before.code.expires_at = self._clock.seconds() + GRACE_SECONDS
+        self._create_code(owner)
         self._rotated(owner)
 
-    def _show_next(self, owner: str) -> None:
-        self._forget_dead()
-        taken = {code.word for code in self._live}
-        word = new_code(self._random)
+    def _create_code(self, owner: str) -> None:
+        self._drop_expired()
+        taken = {code.text for code in self._live}
+        word = generate_code(self._random)
         while word in taken:
-            word = new_code(self._random)
-        code = _Code(word, owner)
+            word = generate_code(self._random)
+        code = _LoginCode(word, owner)
         self._live.append(code)
-        timer = self._clock.callLater(ROTATION_SECONDS, self._rotate, owner)
-        self._shown[owner] = _Shown(code, self._clock.seconds() + ROTATION_SECONDS, timer)
+        timer = self._clock.callLater(ROTATION_SECONDS, self._rotate_code, owner)
+        self._shown[owner] = _DisplayedCode(code, self._clock.seconds() + ROTATION_SECONDS, timer)
 
-    def _forget_dead(self) -> None:
+    def _drop_expired(self) -> None:
         now = self._clock.seconds()
-        self._live = [code for code in self._live if code.dies is None or code.dies > now]
+        self._live = [
+            code for code in self._live if code.expires_at is None or code.expires_at > now
+        ]
