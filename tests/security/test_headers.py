@@ -126,5 +126,5 @@ class BadBytesTests(AttackCase):
             if "requestHeaders" in path.read_text()
         ]
         # The relay of web tabs hands all of them on as bytes, whatever they are.
-        relay = ["webviews/routes/relay.py", "webviews/routes/tunnel.py"]
+        relay = ["webviews/routes/relay.py", "webviews/routes/websocket_relay.py"]
         self.assertEqual(["http/request.py", *relay], sorted(readers))

@@ -311,11 +311,11 @@ class StrangersTests(DiskCase):
         views.save(WebView(id="1", owner="ann", name="a", url="http://a/", icon=None, created_at=1))
         intents.replace(Intent(key="a", owner="ann", working_dir="/a", updated_at=1))
         self.fill()
-        views.forget_strangers(lambda name: False)
+        views.delete_orphaned(lambda name: False)
         intents.forget_strangers(lambda name: False)
-        self.assertEqual(1, len(WebViewStore(self.afresh()).of("ann")))
+        self.assertEqual(1, len(WebViewStore(self.afresh()).list_owned("ann")))
         self.make_room()
-        self.assertEqual([], WebViewStore(self.afresh()).of("ann"))
+        self.assertEqual([], WebViewStore(self.afresh()).list_owned("ann"))
         self.assertIsNone(IntentStore(self.afresh()).load("a"))
 
 

@@ -81,13 +81,13 @@ class CapabilityRegistry:
         return word
 
     def find_grant(
-        self, kind: str, word: str, username: str | None = None
+        self, kind: str, token: str, username: str | None = None
     ) -> CapabilityGrant | None:
         """Return the capability of a token, and restart its lifetime.
 
         @param username: the caller, if known: another user's token is then invalid.
         """
-        key = _hash_token(word)
+        key = _hash_token(token)
         found = self._known.get(key)
         if found is None or found.kind != kind or username not in (None, found.username):
             return None

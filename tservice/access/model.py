@@ -91,7 +91,7 @@ def hash_cookie(token: str) -> bytes:
 
 
 def set_cookie(token: str, visit: AuthenticationRequest, seconds: int = TTL_SECONDS) -> str:
-    """Return the C{Set-Cookie} that opens or extends a session (protocol-cookies).
+    """Return the C{Set-TargetCookie} that opens or extends a session (protocol-cookies).
 
     @param seconds: until the session ends without a further request.
     """
@@ -99,7 +99,7 @@ def set_cookie(token: str, visit: AuthenticationRequest, seconds: int = TTL_SECO
 
 
 def clear_cookie(visit: AuthenticationRequest) -> str:
-    """Return the C{Set-Cookie} that ends a session."""
+    """Return the C{Set-TargetCookie} that ends a session."""
     return _format_cookie("", 0, visit)
 
 

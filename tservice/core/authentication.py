@@ -69,7 +69,7 @@ class FailureBucket(Enum):
 class CredentialsAccepted:
     """Verdict: the caller is known.
 
-    @ivar set_cookie: C{Set-Cookie} of the session that this verdict opened or extended.
+    @ivar set_cookie: C{Set-TargetCookie} of the session that this verdict opened or extended.
     @ivar key_wanted: true if a page sent no page key and should fetch one.
     """
 

@@ -140,9 +140,9 @@ class EventClient:
     def send_entry(self, entry: RingEntry) -> None:
         """Send C{entry}, if it is for this client."""
         if receives_event(entry.event, self.identity, self._sessions):
-            self.write(entry.encode_event())
+            self.write_bytes(entry.encode_event())
 
-    def write(self, data: bytes) -> None:
+    def write_bytes(self, data: bytes) -> None:
         """Send C{data} after the data already queued."""
         if self._over:
             return
@@ -247,7 +247,7 @@ class EventStreams(Service):
         beat = HeartbeatPayload(t=now_ms(self._clock))
         data = encode_message(self._boot, self._number, EventName.SSE_HEARTBEAT, beat)
         for client in tuple(self._clients):
-            client.write(data)
+            client.write_bytes(data)
 
     def _find_missed(self, last_id: str | None) -> list[RingEntry] | None:
         """Return the events after C{last_id}; C{None} when these are unknown."""
@@ -300,7 +300,7 @@ class EventStreams(Service):
             missed = self._find_missed(call.get_header("last-event-id"))
             if missed is None:
                 status = self._status(call.identity)
-                client.write(encode_message(self._boot, self._number, EventName.INIT, status))
+                client.write_bytes(encode_message(self._boot, self._number, EventName.INIT, status))
             for entry in missed or ():
                 client.send_entry(entry)
             await client.done

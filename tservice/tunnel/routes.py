@@ -75,7 +75,7 @@ class SignInContext:
 
     @ivar auth_sessions: returns all signed-in sessions.
     @ivar sse_clients: returns the number of event streams.
-    @ivar set_cookie: returns the C{Set-Cookie} for a token, in answer to a visit.
+    @ivar set_cookie: returns the C{Set-TargetCookie} for a token, in answer to a visit.
     """
 
     auth_sessions: Callable[[], Sequence[AuthSessionAnswer]]

@@ -22,33 +22,33 @@ from tservice.http.hosts import parse_host
 from tservice.http.kernel import HttpKernel
 from tservice.http.site import HttpSite
 from tservice.http.websockets.upgrade import WebSockets
-from tservice.webviews.jar import Jars
-from tservice.webviews.routes.entrance import Doorway, Entrance
-from tservice.webviews.routes.listener import NoFiles, OpenOrigin
-from tservice.webviews.routes.relay import Relay
-from tservice.webviews.routes.relayed import Relayed
-from tservice.webviews.routes.upstream import Upstream
-from tservice.webviews.routes.views import WebViewRoutes, entrance_operation
-from tservice.webviews.service import Guard, WebViewParts, WebViews
+from tservice.webviews.cookie_jar import CookieJars
+from tservice.webviews.routes.capability_routes import CapabilityResolver, CapabilityRoutes
+from tservice.webviews.routes.isolated_origin import EmptyPages, IsolatedGate
+from tservice.webviews.routes.relay import RequestRelay
+from tservice.webviews.routes.relay_limits import RelayLimits
+from tservice.webviews.routes.upstream import TargetConnector
+from tservice.webviews.routes.webview_routes import WebViewRoutes, capability_operation
+from tservice.webviews.service import WebTabGuard, WebViewDependencies, WebViewService
 from tservice.webviews.store import WebViewStore
 
-OURS = frozenset({COOKIE})
+OWN_COOKIES = frozenset({COOKIE})
 """Names of the service's own cookies."""
 
 
 @frozen(kw_only=True)
-class WebTabs:
+class WebTabsFeature:
     """Interface of web tabs for other features.
 
     @ivar views: the tabs.
     """
 
-    views: WebViews
+    views: WebViewService
 
 
 def build_webviews(
     ground: Ground, *, access: AccessControl, own_ports: Callable[[], Sequence[int]]
-) -> Feature[WebTabs]:
+) -> Feature[WebTabsFeature]:
     """Build the feature with web tabs at the service's origin and at a separate one.
 
     @param own_ports: returns the ports that the service listens on.
@@ -56,34 +56,36 @@ def build_webviews(
     """
     second: list[PortListener] = []
 
-    def ports() -> list[int]:
+    def all_ports() -> list[int]:
         return [*own_ports(), *(port for each in second for port in each.get_port_numbers())]
 
-    guard = Guard(own_ports=ports, trusts=partial(_runs_commands, access.accounts))
+    guard = WebTabGuard(own_ports=all_ports, trusts=partial(_may_run_commands, access.accounts))
     store = WebViewStore(ground.database)
-    views = WebViews(
-        WebViewParts(
+    views = WebViewService(
+        WebViewDependencies(
             clock=ground.reactor,
             hub=ground.hub,
             store=store,
-            words=access.capabilities,
+            capabilities=access.capabilities,
             guard=guard,
-            outbound=partial(_outbound, ground),
+            outbound=partial(_make_outbound, ground),
             new_id=lambda: ground.random(8).hex(),
-            isolated=partial(_isolated, second),
+            find_isolated_origin=partial(_isolated_origin, second),
         )
     )
-    relay = _relay(ground, guard)
-    doorway = Doorway(
-        words=access.capabilities,
-        url_of=views.url_of,
-        recognise=access.gate.identify_optional if access.accounts is not None else _nobody,
+    relay = _build_relay(ground, guard)
+    doorway = CapabilityResolver(
+        capabilities=access.capabilities,
+        url_of=views.find_url,
+        recognise=access.gate.identify_optional
+        if access.accounts is not None
+        else _recognise_nobody,
         ancestors=lambda host: ["'self'"],
     )
-    entrance = Entrance(doorway, relay)
-    access.gate.isolated = partial(_isolated, second)
+    entrance = CapabilityRoutes(doorway, relay)
+    access.gate.isolated = partial(_isolated_origin, second)
     if ground.config.webview_listen:
-        second.append(_second(ground, access, doorway, relay))
+        second.append(_build_listener(ground, access, doorway, relay))
 
     def start() -> None:
         for listener in second:
@@ -96,16 +98,16 @@ def build_webviews(
 
     return Feature(
         name="web tabs",
-        service=WebTabs(views=views),
-        operations=[*WebViewRoutes(views).operations(), entrance_operation(entrance)],
-        strays=entrance.strayed,
-        forget=store.forget_strangers,
+        service=WebTabsFeature(views=views),
+        operations=[*WebViewRoutes(views).operations(), capability_operation(entrance)],
+        strays=entrance.redirect_stray,
+        forget=store.delete_orphaned,
         start=start,
         close=close,
     )
 
 
-def _runs_commands(accounts: IAccounts | None, username: str) -> bool:
+def _may_run_commands(accounts: IAccounts | None, username: str) -> bool:
     """Return true if an account may run commands without approval; a single user may."""
     if accounts is None:
         return True
@@ -113,32 +115,36 @@ def _runs_commands(accounts: IAccounts | None, username: str) -> bool:
     return identity is not None and identity.can_bypass_permissions
 
 
-async def _nobody(visit: AuthenticationRequest) -> None:
+async def _recognise_nobody(visit: AuthenticationRequest) -> None:
     """Return no identity, where there is no sign-in: credentials are meant for the target."""
 
 
-def _outbound(ground: Ground, policy: EgressPolicy) -> OutboundClient:
+def _make_outbound(ground: Ground, policy: EgressPolicy) -> OutboundClient:
     return OutboundClient(ground.reactor, policy)
 
 
-def _relay(ground: Ground, guard: Guard) -> Relay:
-    return Relay(
-        upstream=Upstream(reactor=ground.reactor, guard=guard),
+def _build_relay(ground: Ground, guard: WebTabGuard) -> RequestRelay:
+    return RequestRelay(
+        upstream=TargetConnector(reactor=ground.reactor, guard=guard),
         guard=guard,
-        cookies=OURS,
-        jars=Jars(ground.reactor),
-        relayed=Relayed(shared=ground.config.multiuser),
+        cookies=OWN_COOKIES,
+        jars=CookieJars(ground.reactor),
+        relayed=RelayLimits(shared=ground.config.multiuser),
     )
 
 
-def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Relay) -> PortListener:
+def _build_listener(
+    ground: Ground, access: AccessControl, doorway: CapabilityResolver, relay: RequestRelay
+) -> PortListener:
     """Return the listener that serves web tabs only."""
     addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))
-    entrance = Entrance(evolve(doorway, ancestors=_pages_of, apart=True), relay)
-    gate = OpenOrigin(access.gate)
+    entrance = CapabilityRoutes(evolve(doorway, ancestors=_page_origins, is_isolated=True), relay)
+    gate = IsolatedGate(access.gate)
     sockets = WebSockets(ground.reactor)
-    operations = [entrance_operation(entrance)]
-    kernel = HttpKernel(operations, gate, NoFiles(), sockets, fallback_route=entrance.strayed)
+    operations = [capability_operation(entrance)]
+    kernel = HttpKernel(
+        operations, gate, EmptyPages(), sockets, fallback_route=entrance.redirect_stray
+    )
     site = HttpSite(
         kernel,
         ground.reactor,
@@ -148,7 +154,7 @@ def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Rela
     return PortListener(ground.reactor, addresses, site)
 
 
-def _pages_of(host: str) -> list[str]:
+def _page_origins(host: str) -> list[str]:
     """Return the origins of the service's page: the same host name on any port."""
     found = parse_host(host)
     if found is None:
@@ -157,7 +163,7 @@ def _pages_of(host: str) -> list[str]:
     return [f"http://{name}:*", f"https://{name}:*"]
 
 
-def _isolated(second: Sequence[PortListener], host: str) -> str | None:
+def _isolated_origin(second: Sequence[PortListener], host: str) -> str | None:
     """Return the origin of the web tab listener, with the host name that the caller used."""
     found = parse_host(host)
     if not second or found is None:

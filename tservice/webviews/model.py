@@ -36,7 +36,7 @@ class WebView:
     last_opened_at: int | None = None
 
 
-def word_of(path: str) -> str | None:
+def parse_token(path: str) -> str | None:
     """Return the token at the beginning of a path under L{PREFIX}."""
     if not path.startswith(PREFIX):
         return None
@@ -44,7 +44,7 @@ def word_of(path: str) -> str | None:
     return word if _WORD.fullmatch(word) else None
 
 
-def referred(referer: str | None, host: str, base: str = "") -> str | None:
+def token_of_referer(referer: str | None, host: str, base: str = "") -> str | None:
     """Return the token in a C{referer} if it names a page of this C{host}."""
     try:
         parts = urlsplit(referer or "")
@@ -52,16 +52,16 @@ def referred(referer: str | None, host: str, base: str = "") -> str | None:
         return None
     if parts.scheme not in ("http", "https") or parts.netloc.lower() != host.lower():
         return None
-    return word_of(parts.path.removeprefix(base))
+    return parse_token(parts.path.removeprefix(base))
 
 
-def resource_of(uri: bytes, word: str) -> bytes | None:
+def target_resource(uri: bytes, token: str) -> bytes | None:
     """Return the path and query of C{uri} for the target, unchanged.
 
     @return: C{None} if the next reader could resolve it to a different place.
     """
     path, mark, query = uri.partition(b"?")
-    _, found, rest = path.partition(f"{PREFIX}{word}".encode())
+    _, found, rest = path.partition(f"{PREFIX}{token}".encode())
     if not found:
         return None
     rest = rest or b"/"

@@ -12,39 +12,41 @@ from attrs import define
 
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy, parse_address
 
-NOT_HERE = GUARDED.refuse_more_networks("127.0.0.0/8", "::1/128", rule="must not be this machine")
+NOT_THIS_MACHINE = GUARDED.refuse_more_networks(
+    "127.0.0.0/8", "::1/128", rule="must not be this machine"
+)
 
 MOST = 256
 """Limit of tokens with pins, above that of tokens; the least recently used is dropped."""
 
 
 @define
-class Pin:
+class AddressPin:
     """Pin of one token.
 
     @ivar narrowed: additional rules for the target's addresses; C{None}: not connected yet.
     """
 
-    narrowed: EgressPolicy | None = None
+    policy: EgressPolicy | None = None
 
-    def reached(self, address: str) -> None:
+    def record_address(self, address: str) -> None:
         """Record a connection; the first one determines the rules."""
-        if self.narrowed is None:
+        if self.policy is None:
             found = parse_address(address)
-            ways = (way for way in (PUBLIC_ONLY, NOT_HERE) if way.admits_address(found))
-            self.narrowed = next(ways, GUARDED)
+            ways = (way for way in (PUBLIC_ONLY, NOT_THIS_MACHINE) if way.admits_address(found))
+            self.policy = next(ways, GUARDED)
 
 
-class Pins:
+class AddressPins:
     """Pins of all tokens."""
 
     def __init__(self) -> None:
-        self._pins: OrderedDict[str, Pin] = OrderedDict()
+        self._pins: OrderedDict[str, AddressPin] = OrderedDict()
 
-    def of(self, word: str) -> Pin:
+    def get_pin(self, token: str) -> AddressPin:
         """Return the pin of a valid token."""
-        pin = self._pins.setdefault(word, Pin())
-        self._pins.move_to_end(word)
+        pin = self._pins.setdefault(token, AddressPin())
+        self._pins.move_to_end(token)
         if len(self._pins) > MOST:
             self._pins.popitem(last=False)
         return pin

@@ -13,10 +13,10 @@ from urllib.parse import urljoin, urlsplit
 
 Pairs = list[tuple[str, str]]
 
-OWN_BEGINS = "tsk_"
+OWN_TARGET_PREFIX = "tsk_"
 """Prefix of the service's own tokens (protocol-tokens)."""
 
-HOP = frozenset(
+HOP_BY_HOP_HEADERS = frozenset(
     {
         "connection",
         "keep-alive",
@@ -35,7 +35,7 @@ HOP = frozenset(
 REWRITTEN = frozenset({"text/html", "text/css", "text/javascript", "application/javascript"})
 """Media types whose root-relative addresses are rewritten."""
 
-_UP = HOP | {
+_DROPPED_REQUEST_HEADERS = HOP_BY_HOP_HEADERS | {
     "host",
     "authorization",
     "content-length",
@@ -47,9 +47,9 @@ _UP = HOP | {
     "via",
     "x-real-ip",
 }
-_UP_BEGINS = ("x-service-", "x-forwarded-", "sec-fetch-", "sec-websocket-", "cf-")
+_DROPPED_REQUEST_PREFIXES = ("x-service-", "x-forwarded-", "sec-fetch-", "sec-websocket-", "cf-")
 
-_DOWN = HOP | {
+_DROPPED_RESPONSE_HEADERS = HOP_BY_HOP_HEADERS | {
     "accept-ch",
     "accept-ch-lifetime",
     "activate-storage-access",
@@ -87,7 +87,7 @@ _DOWN = HOP | {
     "x-frame-options",
 }
 """Headers that affect a whole origin, this connection, or the embedding frame."""
-_DOWN_BEGINS = ("access-control-", "attribution-reporting-", "x-service-", "sec-")
+_DROPPED_RESPONSE_PREFIXES = ("access-control-", "attribution-reporting-", "x-service-", "sec-")
 
 PIECE = 64 * 1024
 """Bytes that are held, and rewritten in one reactor turn: in the worst case this takes some
@@ -108,12 +108,12 @@ _SHEET = re.compile(rb"""(\burl\(\s{0,8}["']?|@import\s{1,8}["'])/(?!/)""", re.I
 _COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
-def connection_words(values: Iterable[str]) -> frozenset[str]:
+def connection_headers(values: Iterable[str]) -> frozenset[str]:
     """Return the headers named by C{Connection}, which are hop-by-hop too."""
     return frozenset(word.strip().lower() for value in values for word in value.split(","))
 
 
-def upward(
+def request_headers(
     given: Pairs,
     *,
     origin: str,
@@ -133,23 +133,26 @@ def upward(
     @param apart: the request came to the web tab listener without sign-in, so an C{Authorization}
         set by a script is meant for the target.
     """
-    ended = connection_words(value for name, value in given if name.lower() == "connection")
+    ended = connection_headers(value for name, value in given if name.lower() == "connection")
     passed = [
         (name, value)
         for name, value in given
-        if name.lower() not in _UP | ended and not name.lower().startswith(_UP_BEGINS)
+        if name.lower() not in _DROPPED_REQUEST_HEADERS | ended
+        and not name.lower().startswith(_DROPPED_REQUEST_PREFIXES)
     ]
     own = {piece.partition("=")[0].strip() for piece in kept.split(";")}
     sent = "; ".join(value for name, value in given if name.lower() == "cookie")
-    if found := "; ".join(piece for piece in (kept, without(sent, {*cookies, *own})) if piece):
+    if found := "; ".join(
+        piece for piece in (kept, remove_cookies(sent, {*cookies, *own})) if piece
+    ):
         passed.append(("Cookie", found))
     for name, value in given:
         lower = name.lower()
-        if lower == "authorization" and apart and by_script(value):
+        if lower == "authorization" and apart and set_by_script(value):
             passed.append(("Authorization", value))
         elif lower == "origin":
             passed.append(("Origin", origin))
-        elif lower == "referer" and (page := _page_of(value, prefix)) is not None:
+        elif lower == "referer" and (page := _referring_path(value, prefix)) is not None:
             passed.append(("Referer", f"{origin}{page}"))
     if plain:
         passed = [pair for pair in passed if pair[0].lower() != "accept-encoding"]
@@ -157,46 +160,47 @@ def upward(
     return passed
 
 
-def by_script(authorization: str) -> bool:
+def set_by_script(authorization: str) -> bool:
     """Return true if an Authorization was set by a script of the target, not by a browser or our
     client.
     """
     scheme, _, word = authorization.strip().partition(" ")
     browsers = scheme.lower() in ("basic", "digest", "negotiate", "ntlm")
-    return not browsers and not word.strip().startswith(OWN_BEGINS)
+    return not browsers and not word.strip().startswith(OWN_TARGET_PREFIX)
 
 
-def without(cookie: str, names: Collection[str]) -> str:
-    """Return a C{Cookie} header without the cookies of these names."""
+def remove_cookies(cookie: str, names: Collection[str]) -> str:
+    """Return a C{TargetCookie} header without the cookies of these names."""
     pieces = [piece.strip() for piece in cookie.split(";")]
     return "; ".join(
         piece for piece in pieces if piece and piece.partition("=")[0].strip() not in names
     )
 
 
-def downward(
+def response_headers(
     given: Pairs, *, origin: str, asked: str, prefix: str, cookies: Collection[str]
 ) -> Pairs:
     """Return the headers for the browser, without isolation headers and length.
 
     @param asked: the URL requested from the target.
     """
-    ended = connection_words(value for name, value in given if name.lower() == "connection")
+    ended = connection_headers(value for name, value in given if name.lower() == "connection")
     passed = [
         (name, value)
         for name, value in given
-        if name.lower() not in _DOWN | ended and not name.lower().startswith(_DOWN_BEGINS)
+        if name.lower() not in _DROPPED_RESPONSE_HEADERS | ended
+        and not name.lower().startswith(_DROPPED_RESPONSE_PREFIXES)
     ]
     for name, value in given:
         lower = name.lower()
         if lower == "location":
-            passed.append(("Location", moved(value, origin, asked, prefix)))
-        elif lower == "set-cookie" and (kept := confined(value, prefix, cookies)):
+            passed.append(("Location", rewrite_location(value, origin, asked, prefix)))
+        elif lower == "set-cookie" and (kept := confine_cookie(value, prefix, cookies)):
             passed.append(("Set-Cookie", kept))
     return passed
 
 
-def moved(location: str, origin: str, asked: str, prefix: str) -> str:
+def rewrite_location(location: str, origin: str, asked: str, prefix: str) -> str:
     """Return the target of a redirect; on the target's own origin, the same place under
     the prefix.
     """
@@ -213,8 +217,8 @@ def moved(location: str, origin: str, asked: str, prefix: str) -> str:
     return f"{prefix}{parts.path or '/'}{rest}{tail}"
 
 
-def confined(cookie: str, prefix: str, names: Collection[str]) -> str | None:
-    """Return a C{Set-Cookie} limited to the path of the token; C{None}: it is not set."""
+def confine_cookie(cookie: str, prefix: str, names: Collection[str]) -> str | None:
+    """Return a C{Set-TargetCookie} limited to the path of the token; C{None}: it is not set."""
     pair, *attributes = cookie.split(";")
     name, equals, _ = pair.partition("=")
     name = name.strip()
@@ -233,27 +237,31 @@ def confined(cookie: str, prefix: str, names: Collection[str]) -> str | None:
     return "; ".join([pair.strip(), *kept, "SameSite=Lax", f"Path={prefix}{path}"])
 
 
-def page(content: bytes, origin: str, prefix: str) -> bytes:
+def rewrite_page(content: bytes, origin: str, prefix: str) -> bytes:
     """Return a page whose root-relative and same-origin addresses lead to the prefix."""
     found = _ATTRIBUTE.sub(lambda m: m[1] + prefix.encode() + b"/", content)
-    found = script(found, prefix)
+    found = rewrite_script(found, prefix)
     marks = b"(?=[\"'/?#\\s>])"
     own = re.compile(b"([\"'=(])" + re.escape(origin.encode()) + marks, re.IGNORECASE)
     return own.sub(lambda m: m[1] + prefix.encode(), found)
 
 
-def text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
+def rewrite_text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
     """Return content whose addresses of the target lead to the prefix.
 
     @param kind: one of L{REWRITTEN}.
     """
     if kind == "text/html":
-        return page(content, origin, prefix)
-    return sheet(content, prefix) if kind == "text/css" else script(content, prefix)
+        return rewrite_page(content, origin, prefix)
+    return (
+        rewrite_style_sheet(content, prefix)
+        if kind == "text/css"
+        else rewrite_script(content, prefix)
+    )
 
 
-def piece(kind: str, content: bytes | bytearray) -> int:
-    """Return how much of C{content} L{text} can process alone: at most L{PIECE}.
+def chunk_length(kind: str, content: bytes | bytearray) -> int:
+    """Return how much of C{content} L{rewrite_text} can process alone: at most L{PIECE}.
 
     The cut is outside of addresses if possible.
 
@@ -266,17 +274,17 @@ def piece(kind: str, content: bytes | bytearray) -> int:
     return end if end > 0 else PIECE
 
 
-def script(content: bytes, prefix: str) -> bytes:
+def rewrite_script(content: bytes, prefix: str) -> bytes:
     """Return a script whose root-relative imports lead to the prefix."""
     return _IMPORT.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
-def sheet(content: bytes, prefix: str) -> bytes:
+def rewrite_style_sheet(content: bytes, prefix: str) -> bytes:
     """Return a style sheet whose root-relative addresses lead to the prefix."""
     return _SHEET.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
-def permitted(asked: str) -> dict[str, str]:
+def preflight_headers(asked: str) -> dict[str, str]:
     """Return the headers of a CORS preflight answer.
 
     @param asked: C{AccessRule-AgentControl-Request-Headers}.
@@ -289,7 +297,7 @@ def permitted(asked: str) -> dict[str, str]:
     }
 
 
-def _page_of(referer: str, prefix: str) -> str | None:
+def _referring_path(referer: str, prefix: str) -> str | None:
     try:
         parts = urlsplit(referer)
     except ValueError:
@@ -300,7 +308,7 @@ def _page_of(referer: str, prefix: str) -> str | None:
     return rest + (f"?{parts.query}" if parts.query else "")
 
 
-def fence(ancestors: Sequence[str]) -> dict[str, str]:
+def isolation_headers(ancestors: Sequence[str]) -> dict[str, str]:
     """Return the isolation headers of every answer from a target (protocol-webtabs).
 
     @param ancestors: origins that may frame it.

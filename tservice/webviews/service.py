@@ -23,21 +23,21 @@ from tservice.core.net.egress import (
 )
 from tservice.core.net.outbound import OutboundClient, OutboundError, OutboundRequest
 from tservice.webviews.model import KIND, MOST, PREFIX, WebView
-from tservice.webviews.shown import ProbeAnswer
 from tservice.webviews.store import WebViewStore
+from tservice.webviews.webview_responses import ProbeAnswer
 
 PROBES = 4
 """Concurrent probes of one account."""
 
-READING = frozenset({"GET", "HEAD"})
+READ_METHODS = frozenset({"GET", "HEAD"})
 """Methods for an account that may not access internal addresses."""
 
-_SELF = GUARDED.refuse_more_networks(
+_NOT_THIS_SERVICE = GUARDED.refuse_more_networks(
     "127.0.0.0/8", "::1/128", rule="must not be this service itself"
 )
 
 
-class Words(Protocol):
+class CapabilityIssuer(Protocol):
     """Issuer of tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
     def create_token(
@@ -48,7 +48,7 @@ class Words(Protocol):
 
 
 @frozen(kw_only=True)
-class Guard:
+class WebTabGuard:
     """Rules for the targets of web tabs.
 
     @ivar own_ports: returns the ports of the service, which are refused on this machine.
@@ -59,27 +59,27 @@ class Guard:
     own_ports: Callable[[], Collection[int]]
     trusts: Callable[[str], bool]
 
-    def policy(self, port: int, username: str) -> EgressPolicy:
+    def policy_for(self, port: int, username: str) -> EgressPolicy:
         """Return the rules for addresses with that port, for an account (protocol-egress)."""
         if not self.trusts(username):
             return PUBLIC_ONLY
-        return _SELF if port in self.own_ports() else GUARDED
+        return _NOT_THIS_SERVICE if port in self.own_ports() else GUARDED
 
-    def target(self, url: str, username: str) -> EgressTarget:
+    def check_target(self, url: str, username: str) -> EgressTarget:
         """Return the target of C{url}.
 
         @raise EgressRefused: the account may not connect there.
         """
         found = parse_target(url)
-        return parse_target(url, self.policy(found.port, username))
+        return parse_target(url, self.policy_for(found.port, username))
 
-    def allows(self, method: str, username: str) -> bool:
+    def allows_method(self, method: str, username: str) -> bool:
         """Return true if an account may send a request with this method."""
-        return method in READING or self.trusts(username)
+        return method in READ_METHODS or self.trusts(username)
 
 
 @frozen(kw_only=True)
-class WebViewParts:
+class WebViewDependencies:
     """Dependencies of the service.
 
     @ivar outbound: sends probes under a policy.
@@ -89,102 +89,102 @@ class WebViewParts:
     clock: IReactorTime
     hub: EventHub
     store: WebViewStore
-    words: Words
-    guard: Guard
+    capabilities: CapabilityIssuer
+    guard: WebTabGuard
     outbound: Callable[[EgressPolicy], OutboundClient]
     new_id: Callable[[], str]
-    isolated: Callable[[str], str | None]
+    find_isolated_origin: Callable[[str], str | None]
 
 
-class WebViews:
+class WebViewService:
     """Service for web tabs. Every error is a L{ServiceError}; another user's tab is a 404, for
     admins too.
     """
 
-    def __init__(self, parts: WebViewParts) -> None:
-        self._parts = parts
+    def __init__(self, parts: WebViewDependencies) -> None:
+        self._deps = parts
         self._probing: Counter[str] = Counter()
 
-    def list(self, caller: Identity) -> list[WebView]:
+    def list_views(self, caller: Identity) -> list[WebView]:
         """Return the caller's web tabs, oldest first."""
-        return self._parts.store.of(caller.username)
+        return self._deps.store.list_owned(caller.username)
 
-    def create(self, given: Mapping[str, Any], caller: Identity) -> WebView:
+    def create_view(self, given: Mapping[str, Any], caller: Identity) -> WebView:
         """Create a web tab.
 
         @raise ServiceError: 400: the address is refused; 422: the limit L{MOST} is reached.
         """
-        self._check(given["url"], caller)
-        if len(self.list(caller)) >= MOST:
+        self._check_url(given["url"], caller)
+        if len(self.list_views(caller)) >= MOST:
             raise operation_failed(f"there are {MOST} web tabs already; delete one first")
         view = WebView(
-            id=self._parts.new_id(),
+            id=self._deps.new_id(),
             owner=caller.username,
             name=given["name"],
             url=given["url"],
             icon=given.get("icon"),
-            created_at=now_ms(self._parts.clock),
+            created_at=now_ms(self._deps.clock),
         )
-        self._parts.store.save(view)
-        self._tell(caller.username)
+        self._deps.store.save(view)
+        self._publish_change(caller.username)
         return view
 
-    def update(self, view_id: str, given: Mapping[str, Any], caller: Identity) -> WebView:
+    def update_view(self, view_id: str, given: Mapping[str, Any], caller: Identity) -> WebView:
         """Update the web tab. If its URL changes, close the connections to the old one.
 
-        @raise ServiceError: as in L{create}, and 404.
+        @raise ServiceError: as in L{create_view}, and 404.
         """
-        before = self.get(view_id, caller)
+        before = self.get_view(view_id, caller)
         if "url" in given:
-            self._check(given["url"], caller)
+            self._check_url(given["url"], caller)
         view = evolve(before, **given)
-        self._parts.store.save(view)
+        self._deps.store.save(view)
         if view.url != before.url:
-            self._end(view_id)
-        self._tell(caller.username)
+            self._revoke_tokens(view_id)
+        self._publish_change(caller.username)
         return view
 
-    def delete(self, view_id: str, caller: Identity) -> None:
+    def delete_view(self, view_id: str, caller: Identity) -> None:
         """Delete a web tab and close its connections.
 
         @raise ServiceError: 404.
         """
-        self._parts.store.delete(self.get(view_id, caller).id)
-        self._end(view_id)
-        self._tell(caller.username)
+        self._deps.store.delete(self.get_view(view_id, caller).id)
+        self._revoke_tokens(view_id)
+        self._publish_change(caller.username)
 
-    def get(self, view_id: str, caller: Identity) -> WebView:
+    def get_view(self, view_id: str, caller: Identity) -> WebView:
         """Return a web tab of the caller.
 
         @raise ServiceError: 404.
         """
-        view = self._parts.store.find(view_id)
+        view = self._deps.store.find(view_id)
         if view is None or view.owner != caller.username:
             raise not_found(f"Web tab {view_id}")
         return view
 
-    def url_of(self, view_id: str) -> str | None:
+    def find_url(self, view_id: str) -> str | None:
         """Return the URL of a tab; C{None}: it was removed."""
-        view = self._parts.store.find(view_id)
+        view = self._deps.store.find(view_id)
         return None if view is None else view.url
 
-    async def probe(self, url: str, caller: Identity) -> ProbeAnswer:
+    async def probe_url(self, url: str, caller: Identity) -> ProbeAnswer:
         """Check whether a server answers at an address.
 
         @raise ServiceError: 400: the address is refused; 429: the caller has L{PROBES} under way.
         """
-        target = self._check(url, caller)
+        target = self._check_url(url, caller)
         name = caller.username
         if self._probing[name] >= PROBES:
             raise ServiceError(
                 ErrorCode.RATE_LIMITED,
                 f"{PROBES} addresses are being checked already; try again later",
             )
-        policy = self._parts.guard.policy(target.port, name)
+        policy = self._deps.guard.policy_for(target.port, name)
         self._probing[name] += 1
         try:
             asked = OutboundRequest(url=url, asker=name)
-            reply = await self._parts.outbound(policy).send(asked)
+            reply = await self._deps.outbound(policy).send(asked)
         except OutboundError as error:
             return ProbeAnswer(ok=False, error=error.fault.value)
         finally:
@@ -192,32 +192,36 @@ class WebViews:
             self._probing += Counter()  # removes names with a count of zero
         return ProbeAnswer(ok=True, status=reply.status)
 
-    def open(self, view_id: str, host: str, caller: Identity) -> tuple[WebView, str, str | None]:
+    def open_view(
+        self, view_id: str, host: str, caller: Identity
+    ) -> tuple[WebView, str, str | None]:
         """Create a token for a web tab.
 
         @param host: host by which the caller reached the service.
         @return: the tab; its path; its address on the web tab listener.
         @raise ServiceError: 404; 400: the address is refused.
         """
-        view = evolve(self.get(view_id, caller), last_opened_at=now_ms(self._parts.clock))
-        self._parts.store.note(view)
-        word = self._parts.words.create_token(KIND, view.id, caller.username, caller.auth_session)
-        path = f"{PREFIX}{word}{self._check(view.url, caller).resource}"
-        isolated = self._parts.isolated(host)
+        view = evolve(self.get_view(view_id, caller), last_opened_at=now_ms(self._deps.clock))
+        self._deps.store.save_deferred(view)
+        word = self._deps.capabilities.create_token(
+            KIND, view.id, caller.username, caller.auth_session
+        )
+        path = f"{PREFIX}{word}{self._check_url(view.url, caller).resource}"
+        isolated = self._deps.find_isolated_origin(host)
         return view, path, None if isolated is None else f"{isolated}{path}"
 
     # -- inside
 
-    def _check(self, url: str, caller: Identity) -> EgressTarget:
+    def _check_url(self, url: str, caller: Identity) -> EgressTarget:
         try:
-            return self._parts.guard.target(url, caller.username)
+            return self._deps.guard.check_target(url, caller.username)
         except EgressRefused as refused:
             raise invalid_field("url", str(refused)) from None
 
-    def _end(self, view_id: str) -> None:
-        self._parts.words.revoke_tokens(
+    def _revoke_tokens(self, view_id: str) -> None:
+        self._deps.capabilities.revoke_tokens(
             lambda known: known.kind == KIND and known.subject == view_id
         )
 
-    def _tell(self, owner: str) -> None:
-        self._parts.hub.publish(Event(name=EventName.WEBVIEW_CHANGED, owner=owner))
+    def _publish_change(self, owner: str) -> None:
+        self._deps.hub.publish(Event(name=EventName.WEBVIEW_CHANGED, owner=owner))

@@ -25,7 +25,7 @@ class WebViewStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def of(self, owner: str) -> list[WebView]:
+    def list_owned(self, owner: str) -> list[WebView]:
         """Return the web tabs of an owner, oldest first."""
         sql = "SELECT * FROM webviews WHERE owner = ? ORDER BY created_at, rowid"
         return [WebView(**dict(row)) for row in self._database.query_rows(sql, (owner,))]
@@ -42,7 +42,7 @@ class WebViewStore:
         """
         self._database.execute(_SAVE, attrs.asdict(view))
 
-    def note(self, view: WebView) -> None:
+    def save_deferred(self, view: WebView) -> None:
         """Save a web tab as in L{save}; on a full disk the write is deferred."""
         self._database.execute_or_defer(("webview", view.id), _SAVE, attrs.asdict(view))
 
@@ -53,7 +53,7 @@ class WebViewStore:
         """
         self._database.execute("DELETE FROM webviews WHERE id = ?", (view_id,))
 
-    def forget_strangers(self, known: Callable[[str], bool]) -> None:
+    def delete_orphaned(self, known: Callable[[str], bool]) -> None:
         """Delete the web tabs of removed accounts: a new account of the same name must not get
         them.
 

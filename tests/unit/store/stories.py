@@ -434,11 +434,13 @@ def _webviews(world: World) -> Sequence[Step]:
     return [
         Step(name="kept", do=lambda: store.save(one)),
         Step(name="another", do=lambda: store.save(evolve(one, id="2", owner="bob"))),
-        Step(name="opened", do=lambda: store.note(evolve(one, last_opened_at=5)), owed=True),
+        Step(
+            name="opened", do=lambda: store.save_deferred(evolve(one, last_opened_at=5)), owed=True
+        ),
         Step(name="deleted", do=lambda: store.delete("2"), needs="another"),
         Step(
             name="strangers",
-            do=lambda: store.forget_strangers(lambda name: False),
+            do=lambda: store.delete_orphaned(lambda name: False),
             owed=True,
             needs="kept",
         ),

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.security.world import World
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.websockets.wsframes import UPGRADE
-from tservice.webviews.routes.upstream import Upstream
+from tservice.webviews.routes.upstream import TargetConnector
 
 
 class TabCase(SynchronousTestCase):
@@ -26,14 +26,14 @@ class TabCase(SynchronousTestCase):
         """Have targets that can be connected to: they say what a test has them say."""
 
         async def connect(
-            upstream: Upstream, target: object, protocol: Callable[[], Any], *rest: object
+            upstream: TargetConnector, target: object, protocol: Callable[[], Any], *rest: object
         ) -> Any:
             made = protocol()
             made.makeConnection(MemoryTransport())
             self.targets.append(made)
             return made
 
-        self.patch(Upstream, "connect", connect)
+        self.patch(TargetConnector, "connect", connect)
 
     def call(self, method: str, path: str = "", body: Any = None, name: str = "ann") -> Any:
         return self.world.good(name, method, f"/api/webviews{path}", body)

@@ -14,9 +14,9 @@ from tests.unit.http.driver import Connection, MemoryTransport, head, turn
 from tests.unit.webviews.case import TabCase
 from tservice.core.net.http_client import INTERIM
 from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, ITERATION_BUDGET
-from tservice.webviews.jar import TOLD
-from tservice.webviews.routes.bodies import Download
+from tservice.webviews.cookie_jar import FORWARDED_LIMIT
 from tservice.webviews.routes.pacing import CHUNKS
+from tservice.webviews.routes.streamed_bodies import TargetBody
 
 MANY = 10_000
 """Chunks of a byte that a read holds, about."""
@@ -69,13 +69,13 @@ class PassingTests(TabCase):
         """A read of ten thousand chunks is others' turn in between; nothing more is read then."""
         answer, target = self.chunked()
         sizes: list[int] = []
-        real = Download.dataReceived
+        real = TargetBody.dataReceived
 
-        def counted(body: Download, data: bytes) -> None:
+        def counted(body: TargetBody, data: bytes) -> None:
             sizes.append(len(data))
             real(body, data)
 
-        self.patch(Download, "dataReceived", counted)
+        self.patch(TargetBody, "dataReceived", counted)
         target.dataReceived(b"1\r\nx\r\n" * MANY)
         turns = 0
         while sum(sizes) < MANY:
@@ -215,7 +215,7 @@ class PassingTests(TabCase):
             self.targets[-1].dataReceived(say)
             told.update(re.findall(rb"Set-Cookie: (\w+)=", answer.value()))
             self.assertIn(b"Set-Cookie: c0x0=2;", answer.value(), "those that it has change")
-        self.assertEqual(TOLD, len(told))
+        self.assertEqual(FORWARDED_LIMIT, len(told))
 
 
 def unchunked(said: bytes) -> bytes:

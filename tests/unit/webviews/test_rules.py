@@ -17,27 +17,27 @@ from tests.unit.core.net.resolvers import ScriptedResolver
 from tests.unit.http.driver import MemoryTransport
 from tservice.core.net.egress import EgressRefused
 from tservice.http.envelope import HttpRefusal
-from tservice.webviews.model import referred, resource_of, word_of
-from tservice.webviews.pinning import MOST, Pin, Pins
+from tservice.webviews.model import parse_token, target_resource, token_of_referer
+from tservice.webviews.pinning import MOST, AddressPin, AddressPins
 from tservice.webviews.rewriting import (
     PIECE,
     REWRITTEN,
     Pairs,
-    confined,
-    downward,
-    moved,
-    page,
-    permitted,
-    piece,
-    script,
-    sheet,
-    text,
-    upward,
-    without,
+    chunk_length,
+    confine_cookie,
+    preflight_headers,
+    remove_cookies,
+    request_headers,
+    response_headers,
+    rewrite_location,
+    rewrite_page,
+    rewrite_script,
+    rewrite_style_sheet,
+    rewrite_text,
 )
-from tservice.webviews.routes.tunnel import answer_of
-from tservice.webviews.routes.upstream import Upstream
-from tservice.webviews.service import Guard
+from tservice.webviews.routes.upstream import TargetConnector
+from tservice.webviews.routes.websocket_relay import build_handshake_answer
+from tservice.webviews.service import WebTabGuard
 
 WORD = "w" * 32
 PREFIX = f"/webview/{WORD}"
@@ -47,34 +47,34 @@ OURS = frozenset({"service_session"})
 
 class PathTests(SynchronousTestCase):
     def test_words(self) -> None:
-        self.assertEqual(WORD, word_of(f"{PREFIX}/x"))
+        self.assertEqual(WORD, parse_token(f"{PREFIX}/x"))
         for path in ("/webview/short/x", f"/api/{WORD}/", f"/webview/{WORD}w/"):
-            self.assertIsNone(word_of(path), path)
+            self.assertIsNone(parse_token(path), path)
 
     def test_what_passes_as_it_is(self) -> None:
         for rest in (b"/", b"/a/b%20c;d=1?x=/../y", b"/%C3%A9", b"/a.b/..c", b"/a%2fb"):
-            self.assertEqual(rest, resource_of(PREFIX.encode() + rest, WORD))
-        self.assertEqual(b"/x", resource_of(b"/base" + PREFIX.encode() + b"/x", WORD))
-        self.assertEqual(b"/?q", resource_of(PREFIX.encode() + b"?q", WORD))
+            self.assertEqual(rest, target_resource(PREFIX.encode() + rest, WORD))
+        self.assertEqual(b"/x", target_resource(b"/base" + PREFIX.encode() + b"/x", WORD))
+        self.assertEqual(b"/?q", target_resource(PREFIX.encode() + b"?q", WORD))
 
     def test_what_could_lead_out(self) -> None:
         for rest in (
             b"/../x", b"/%2e%2E/x", b"/a/./b", b"//evil", b"/a\\b", b"/a%5cb", b"/%0d%0aX", b"/%00",
             b"/..%2fx", b"/a%2f../b",
         ):  # fmt: skip
-            self.assertIsNone(resource_of(PREFIX.encode() + rest, WORD), rest)
+            self.assertIsNone(target_resource(PREFIX.encode() + rest, WORD), rest)
 
     def test_referers(self) -> None:
         here = f"http://h:1{PREFIX}/page"
-        self.assertEqual(WORD, referred(here, "h:1"))
-        self.assertEqual(WORD, referred(f"http://h:1/base{PREFIX}/", "h:1", "/base"))
+        self.assertEqual(WORD, token_of_referer(here, "h:1"))
+        self.assertEqual(WORD, token_of_referer(f"http://h:1/base{PREFIX}/", "h:1", "/base"))
         for other in (None, "", "http://[", f"http://evil{PREFIX}/", f"ftp://h:1{PREFIX}/"):
-            self.assertIsNone(referred(other, "h:1"), other)
+            self.assertIsNone(token_of_referer(other, "h:1"), other)
 
 
 class UpwardTests(SynchronousTestCase):
     def sent(self, *given: tuple[str, str], plain: bool = False) -> Pairs:
-        return upward(list(given), origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=plain)
+        return request_headers(list(given), origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=plain)
 
     def test_nothing_of_the_service_goes(self) -> None:
         found = self.sent(
@@ -92,7 +92,8 @@ class UpwardTests(SynchronousTestCase):
 
     def test_what_a_script_of_its_own_has_set_goes(self) -> None:
         def sent(value: str) -> Pairs:
-            return upward([("Authorization", value)], origin=ORIGIN, prefix=PREFIX, cookies=OURS,
+            return request_headers([("Authorization", value)], origin=ORIGIN, prefix=PREFIX,
+                                   cookies=OURS,
                           plain=False, apart=True)  # fmt: skip
 
         for own in ("token t", "Bearer eyJ", "x"):
@@ -103,11 +104,13 @@ class UpwardTests(SynchronousTestCase):
 
     def test_kept_cookies_go_first_and_once(self) -> None:
         given = [("Cookie", "a=old; b=2; service_session=secret")]
-        found = upward(given, origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=False, kept="a=new")
+        found = request_headers(
+            given, origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=False, kept="a=new"
+        )
         self.assertEqual([("Cookie", "a=new; b=2")], found)
 
     def test_what_a_page_may_send(self) -> None:
-        found = permitted("authorization, x-a,bad name,\r\nX: y, content-type")
+        found = preflight_headers("authorization, x-a,bad name,\r\nX: y, content-type")
         names = "authorization, x-a, content-type"
         self.assertEqual(names, found["Access-Control-Allow-Headers"])
 
@@ -127,13 +130,13 @@ class UpwardTests(SynchronousTestCase):
         )
 
     def test_cookies(self) -> None:
-        self.assertEqual("", without(" service_session = x ;", OURS))
-        self.assertEqual("service_session2=x", without("service_session2=x", OURS))
+        self.assertEqual("", remove_cookies(" service_session = x ;", OURS))
+        self.assertEqual("service_session2=x", remove_cookies("service_session2=x", OURS))
 
 
 class DownwardTests(SynchronousTestCase):
     def answered(self, *given: tuple[str, str]) -> Pairs:
-        return downward(
+        return response_headers(
             list(given), origin=ORIGIN, asked=f"{ORIGIN}/a/b", prefix=PREFIX, cookies=OURS
         )
 
@@ -160,12 +163,14 @@ class DownwardTests(SynchronousTestCase):
             ("https://app:5173/x", "https://app:5173/x"),
             ("http://other/x", "http://other/x"),
         ):
-            self.assertEqual(want, moved(given, ORIGIN, f"{ORIGIN}/a/b", PREFIX))
+            self.assertEqual(want, rewrite_location(given, ORIGIN, f"{ORIGIN}/a/b", PREFIX))
 
     def test_cookies_hold_for_the_prefix(self) -> None:
         self.assertEqual(
             f"a=b; HttpOnly; Max-Age=5; SameSite=Lax; Path={PREFIX}/x",
-            confined("a=b; Domain=evil; HttpOnly; Path=/x; Max-Age=5; SameSite=None", PREFIX, OURS),
+            confine_cookie(
+                "a=b; Domain=evil; HttpOnly; Path=/x; Max-Age=5; SameSite=None", PREFIX, OURS
+            ),
         )
         for refused in (
             "service_session=x",
@@ -175,26 +180,27 @@ class DownwardTests(SynchronousTestCase):
             "a",
             "a b=c",
         ):
-            self.assertIsNone(confined(refused, PREFIX, OURS), refused)
+            self.assertIsNone(confine_cookie(refused, PREFIX, OURS), refused)
 
     def test_texts(self) -> None:
         html = b'<a class=x href="/a"><img src=\'/b\'><a href=//o><a href="http://app:5173/c"></a>'
         want = html.replace(b'"/a', b'"%b/a').replace(b"'/b", b"'%b/b")
         want = want.replace(b"http://app:5173/c", b"%b/c") % ((PREFIX.encode(),) * 3)
-        self.assertEqual(want, page(html, ORIGIN, PREFIX))
+        self.assertEqual(want, rewrite_page(html, ORIGIN, PREFIX))
         self.assertEqual(
             f'import a from "{PREFIX}/a"; import("{PREFIX}/b"); x = "/c"'.encode(),
-            script(b'import a from "/a"; import("/b"); x = "/c"', PREFIX),
+            rewrite_script(b'import a from "/a"; import("/b"); x = "/c"', PREFIX),
         )
         self.assertEqual(
-            f"a{{b:url({PREFIX}/c) url(//d)}}".encode(), sheet(b"a{b:url(/c) url(//d)}", PREFIX)
+            f"a{{b:url({PREFIX}/c) url(//d)}}".encode(),
+            rewrite_style_sheet(b"a{b:url(/c) url(//d)}", PREFIX),
         )
 
 
 def pieces(kind: str, content: bytes) -> list[bytes]:
     parts: list[bytes] = []
     while content:
-        parts.append(content[: piece(kind, content)])
+        parts.append(content[: chunk_length(kind, content)])
         content = content[len(parts[-1]) :]
     return parts
 
@@ -213,8 +219,10 @@ class PieceTests(SynchronousTestCase):
             self.assertEqual(content, b"".join(parts))
             self.assertLess(2, len(parts))
             self.assertLessEqual(max(map(len, parts)), PIECE)
-            rewritten = b"".join(text(kind, part, "http://h", "/webview/w") for part in parts)
-            self.assertEqual(text(kind, content, "http://h", "/webview/w"), rewritten)
+            rewritten = b"".join(
+                rewrite_text(kind, part, "http://h", "/webview/w") for part in parts
+            )
+            self.assertEqual(rewrite_text(kind, content, "http://h", "/webview/w"), rewritten)
 
     def test_what_has_no_such_place_is_cut_all_the_same(self) -> None:
         for kind in REWRITTEN:
@@ -224,20 +232,20 @@ class PieceTests(SynchronousTestCase):
 
 class GuardTests(SynchronousTestCase):
     def test_the_service_itself_is_refused(self) -> None:
-        guard = Guard(own_ports=lambda: [8770], trusts=lambda name: True)
-        self.assertEqual(5173, guard.target("http://localhost:5173/", "ann").port)
-        guard.target("http://10.0.0.1:8770/", "ann")
+        guard = WebTabGuard(own_ports=lambda: [8770], trusts=lambda name: True)
+        self.assertEqual(5173, guard.check_target("http://localhost:5173/", "ann").port)
+        guard.check_target("http://10.0.0.1:8770/", "ann")
         for url in ("http://127.0.0.1:8770/", "http://[::1]:8770", "http://2130706433:8770/",
                     "http://[::ffff:127.0.0.1]:8770/", "http://LocalHost.:8770/",
                     "http://a.localhost:8770/"):  # fmt: skip
-            self.assertRaises(EgressRefused, guard.target, url, "ann")
+            self.assertRaises(EgressRefused, guard.check_target, url, "ann")
 
 
 class UntrustedTests(SynchronousTestCase):
     """An account that may not run commands reads the public internet."""
 
     def setUp(self) -> None:
-        self.guard = Guard(own_ports=lambda: [8770], trusts=lambda name: name == "root")
+        self.guard = WebTabGuard(own_ports=lambda: [8770], trusts=lambda name: name == "root")
 
     def test_addresses_inside_are_refused(self) -> None:
         for url in ("http://127.0.0.1:2019/config/", "http://localhost/", "http://[::1]/",
@@ -245,18 +253,20 @@ class UntrustedTests(SynchronousTestCase):
                     "http://100.64.0.1/", "http://[fd00::1]/", "http://169.254.1.1/",
                     "http://0.0.0.0/", "http://[::ffff:10.0.0.1]/", "http://167772161/",
                     "http://a.localhost/", "http://127.0.0.1:8770/"):  # fmt: skip
-            self.assertRaises(EgressRefused, self.guard.target, url, "ann")
+            self.assertRaises(EgressRefused, self.guard.check_target, url, "ann")
 
     def test_name_is_judged_by_what_it_resolves_to(self) -> None:
-        policy = self.guard.policy(80, "ann")
+        policy = self.guard.policy_for(80, "ann")
         self.assertFalse(policy.admits_address(ip_address("10.0.0.1")))
         self.assertTrue(policy.admits_address(ip_address("93.184.216.34")))
 
     def test_only_reading_is_allowed(self) -> None:
-        self.assertTrue(self.guard.allows("GET", "ann") and self.guard.allows("HEAD", "ann"))
+        self.assertTrue(
+            self.guard.allows_method("GET", "ann") and self.guard.allows_method("HEAD", "ann")
+        )
         for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "UPGRADE", "get"):
-            self.assertFalse(self.guard.allows(method, "ann"), method)
-            self.assertTrue(self.guard.allows(method, "root"), method)
+            self.assertFalse(self.guard.allows_method(method, "ann"), method)
+            self.assertTrue(self.guard.allows_method(method, "root"), method)
 
 
 class OwnTests(SynchronousTestCase):
@@ -272,11 +282,13 @@ class OwnTests(SynchronousTestCase):
                 protocol.makeConnection(transport)
                 return succeed(protocol)
 
-        self.patch(Upstream, "_endpoint", lambda *asked: Endpoint())
-        guard = Guard(own_ports=lambda: [8770], trusts=lambda name: True)
-        upstream = Upstream(reactor=Clock(), guard=guard)
-        target = guard.target(f"http://192.168.1.5:{port}/", "ann")
-        return Deferred.fromCoroutine(upstream.connect(target, Protocol, "ann", Pin())), transport
+        self.patch(TargetConnector, "_make_endpoint", lambda *asked: Endpoint())
+        guard = WebTabGuard(own_ports=lambda: [8770], trusts=lambda name: True)
+        upstream = TargetConnector(reactor=Clock(), guard=guard)
+        target = guard.check_target(f"http://192.168.1.5:{port}/", "ann")
+        return Deferred.fromCoroutine(
+            upstream.connect(target, Protocol, "ann", AddressPin())
+        ), transport
 
     def test_it_is_hung_up_on(self) -> None:
         made, transport = self.connect("192.168.1.5", 8770)
@@ -298,9 +310,9 @@ class PinTests(SynchronousTestCase):
         """Where one capability's connections went, one after another; C{None}: nowhere."""
         reactor: Any = MemoryReactorClock()
         reactor.nameResolver = ScriptedResolver({"evil.example": answers})
-        guard, pin = Guard(own_ports=list, trusts=lambda name: True), Pin()
-        target = guard.target("http://evil.example:9200/", "ann")
-        upstream = Upstream(reactor=reactor, guard=guard)
+        guard, pin = WebTabGuard(own_ports=list, trusts=lambda name: True), AddressPin()
+        target = guard.check_target("http://evil.example:9200/", "ann")
+        upstream = TargetConnector(reactor=reactor, guard=guard)
         return [self.connect(reactor, upstream.connect(target, Protocol, "ann", pin))
                 for _ in answers]  # fmt: skip
 
@@ -330,14 +342,14 @@ class PinTests(SynchronousTestCase):
         self.assertEqual([public, public], self.led([public, near], [near, public]))
 
     def test_each_capability_begins_anew(self) -> None:
-        pins = Pins()
-        first = pins.of("a")
-        first.reached("93.184.216.34")
-        self.assertIs(first, pins.of("a"))
-        self.assertIsNone(pins.of("b").narrowed)
+        pins = AddressPins()
+        first = pins.get_pin("a")
+        first.record_address("93.184.216.34")
+        self.assertIs(first, pins.get_pin("a"))
+        self.assertIsNone(pins.get_pin("b").policy)
         for number in range(MOST):
-            pins.of(str(number))
-        self.assertIsNone(pins.of("a").narrowed)
+            pins.get_pin(str(number))
+        self.assertIsNone(pins.get_pin("a").policy)
 
 
 class HandshakeTests(SynchronousTestCase):
@@ -345,7 +357,7 @@ class HandshakeTests(SynchronousTestCase):
     GOOD = b"HTTP/1.1 101 OK\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nX: y"
 
     def test_only_what_belongs_to_it_comes_back(self) -> None:
-        found = answer_of(self.GOOD + b"\r\nSet-Cookie: service_session=x", self.KEY)
+        found = build_handshake_answer(self.GOOD + b"\r\nSet-Cookie: service_session=x", self.KEY)
         self.assertNotIn(b"Cookie", found)
         self.assertNotIn(b"X: y", found)
         self.assertTrue(found.startswith(b"HTTP/1.1 101 Switching Protocols\r\n"))
@@ -357,4 +369,4 @@ class HandshakeTests(SynchronousTestCase):
             b"",
             b"x",
         ):
-            self.assertRaises(HttpRefusal, answer_of, head, self.KEY)
+            self.assertRaises(HttpRefusal, build_handshake_answer, head, self.KEY)

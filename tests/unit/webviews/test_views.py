@@ -27,13 +27,17 @@ from tservice.core.net.outbound import (
 )
 from tservice.http.connections.connection_limit import RELAYED
 from tservice.http.envelope import HttpRefusal
-from tservice.webviews.jar import Jars
+from tservice.webviews.cookie_jar import CookieJars
 from tservice.webviews.model import MOST, REQUESTS, SOCKETS
-from tservice.webviews.routes.entrance import Doorway, Entrance, _counted
-from tservice.webviews.routes.relay import Relay
-from tservice.webviews.routes.relayed import Relayed
-from tservice.webviews.routes.upstream import Upstream
-from tservice.webviews.service import PROBES, Guard, WebViews
+from tservice.webviews.routes.capability_routes import (
+    CapabilityResolver,
+    CapabilityRoutes,
+    _limit_concurrency,
+)
+from tservice.webviews.routes.relay import RequestRelay
+from tservice.webviews.routes.relay_limits import RelayLimits
+from tservice.webviews.routes.upstream import TargetConnector
+from tservice.webviews.service import PROBES, WebTabGuard, WebViewService
 
 
 class ViewTests(TabCase):
@@ -150,15 +154,15 @@ class ViewTests(TabCase):
 
     def test_so_many_at_a_time(self) -> None:
         counts: Counter[str] = Counter({"w": REQUESTS - 1})
-        with _counted(counts, "w", REQUESTS):
-            self.assertRaises(HttpRefusal, _counted(counts, "w", REQUESTS).__enter__)
+        with _limit_concurrency(counts, "w", REQUESTS):
+            self.assertRaises(HttpRefusal, _limit_concurrency(counts, "w", REQUESTS).__enter__)
         self.assertEqual(REQUESTS - 1, counts["w"])
 
 
 class RelayedTests(SynchronousTestCase):
     """All web tabs together."""
 
-    def held(self, relayed: Relayed, stack: ExitStack, owner: str) -> int:
+    def held(self, relayed: RelayLimits, stack: ExitStack, owner: str) -> int:
         """How many more C{owner} gets."""
         for number in range(RELAYED + 1):
             try:
@@ -169,7 +173,7 @@ class RelayedTests(SynchronousTestCase):
         raise AssertionError("there is no bound")
 
     def test_one_account_leaves_others_some(self) -> None:
-        relayed = Relayed(shared=True)
+        relayed = RelayLimits(shared=True)
         with ExitStack() as stack:
             got = [self.held(relayed, stack, owner) for owner in ("ann", "bob", "cat")]
             self.assertEqual([120, 60, 30], got)
@@ -179,7 +183,7 @@ class RelayedTests(SynchronousTestCase):
 
     def test_one_alone_has_all(self) -> None:
         with ExitStack() as stack:
-            self.assertEqual(RELAYED, self.held(Relayed(shared=False), stack, "ann"))
+            self.assertEqual(RELAYED, self.held(RelayLimits(shared=False), stack, "ann"))
 
 
 class ApartTests(SynchronousTestCase):
@@ -192,29 +196,29 @@ class ApartTests(SynchronousTestCase):
         async def recognise(visit: AuthenticationRequest) -> None:
             tried.append(visit)
 
-        guard, clock = Guard(own_ports=list, trusts=lambda name: True), Clock()
-        relay = Relay(
-            upstream=Upstream(reactor=clock, guard=guard),
+        guard, clock = WebTabGuard(own_ports=list, trusts=lambda name: True), Clock()
+        relay = RequestRelay(
+            upstream=TargetConnector(reactor=clock, guard=guard),
             guard=guard,
             cookies=frozenset(),
-            jars=Jars(clock),
-            relayed=Relayed(shared=True),
+            jars=CookieJars(clock),
+            relayed=RelayLimits(shared=True),
         )
         visit = AuthenticationRequest(
             method="GET", path="/x", host="h", address="::1", secure=False, upgrade=False, key=None,
             base="", header={"authorization": "Basic eDp5"}.get, cookies=lambda name: [],
         )  # fmt: skip
         for apart in (True, False):
-            doorway = Doorway(
-                words=CapabilityRegistry(clock, lambda size: b""),
+            doorway = CapabilityResolver(
+                capabilities=CapabilityRegistry(clock, lambda size: b""),
                 url_of=lambda tab: "http://localhost:5173/",
                 recognise=recognise,
                 ancestors=lambda host: [],
-                apart=apart,
+                is_isolated=apart,
             )
             found = Capability()
-            made = Entrance(doorway, relay)._passage(visit, "word", found, b"/")
-            self.assertEqual(apart, self.successResultOf(Deferred.fromCoroutine(made)).apart)
+            made = CapabilityRoutes(doorway, relay)._make_context(visit, "word", found, b"/")
+            self.assertEqual(apart, self.successResultOf(Deferred.fromCoroutine(made)).is_isolated)
         self.assertEqual([visit], tried)
 
 
@@ -240,12 +244,12 @@ class ProbeTests(SynchronousTestCase):
 
         parts = Mock()
         parts.outbound = lambda policy: Silent()
-        parts.guard = Guard(own_ports=lambda: (), trusts=lambda name: True)
-        views = WebViews(parts)
+        parts.guard = WebTabGuard(own_ports=lambda: (), trusts=lambda name: True)
+        views = WebViewService(parts)
 
         def probe(name: str) -> Deferred[Any]:
             who = Identity(username=name, admin=False)
-            return Deferred.fromCoroutine(views.probe("http://127.0.0.1:1/", who))
+            return Deferred.fromCoroutine(views.probe_url("http://127.0.0.1:1/", who))
 
         under_way = [probe("ann") for _ in range(PROBES)]
         refused = self.failureResultOf(probe("ann"), ServiceError).value

@@ -22,7 +22,7 @@ IDLE_SECONDS = 6 * 3600.0
 class Told(Protocol):
     """Receiver of a connection's notifications."""
 
-    def write(self, data: bytes) -> None:
+    def write_bytes(self, data: bytes) -> None:
         """Send data in order."""
 
     def end_stream(self) -> None:

@@ -222,7 +222,7 @@ class McpRoutes:
             client = cast(EventClient, connection.told)
             allowed = client.identity.has_scope(Scope.APPROVALS)
             if allowed and not connection.quiet and receives_event(event, client.identity, None):
-                client.write(_notice(event))
+                client.write_bytes(_notice(event))
 
     def _start(self) -> None:
         if not self._beat.running:
@@ -232,7 +232,7 @@ class McpRoutes:
     def _keep_alive(self) -> None:
         listening = self._connections.listening()
         for connection in listening:
-            cast(EventClient, connection.told).write(b": alive\n\n")
+            cast(EventClient, connection.told).write_bytes(b": alive\n\n")
         if not listening:
             self._beat.stop()
 

@@ -17,7 +17,7 @@ CHUNKS = 32
 """Chunks of a body that are read for the cost of one small frame."""
 
 
-class Paced(BoundedHttpClient):
+class PacedConnection(BoundedHttpClient):
     """HTTP client that yields to others while an answer arrives in very many chunks."""
 
     def __init__(self, turns: FairScheduler) -> None:
@@ -46,16 +46,16 @@ class Paced(BoundedHttpClient):
     def dataReceived(self, data: bytes) -> None:
         if self._chunks is None:
             super().dataReceived(data)
-            self._account()
+            self._report_usage()
             return
         self._chunks.add(data)
         if not self._waits:
-            self._read_on()
+            self._read_or_wait()
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
         self._turns.remove_connection(self)
         if self._waits:
-            while self._read():
+            while self._read_share():
                 pass
         super().connectionLost(reason)
 
@@ -82,8 +82,8 @@ class Paced(BoundedHttpClient):
     def process_share(self) -> None:
         """Read a share of the waiting data."""
         self._waits = False
-        self._read()
-        self._account()
+        self._read_share()
+        self._report_usage()
         if self._parser is not None and not (self._waits or self._paused):
             self._transport.resumeProducing()
 
@@ -93,27 +93,27 @@ class Paced(BoundedHttpClient):
     def _transport(self) -> Any:
         return self.transport
 
-    def _read_on(self) -> None:
+    def _read_or_wait(self) -> None:
         if self._turns.has_room():
-            self._read()
-            self._account()
+            self._read_share()
+            self._report_usage()
         else:
-            self._wait()
+            self._wait_for_turn()
 
-    def _account(self) -> None:
+    def _report_usage(self) -> None:
         """Report the amount read, and wait for the next turn if there is more."""
         if self._chunks is None:
             return
         self._turns.charge_budget(1 + self._chunks.pieces // CHUNKS)
         if self._parser is not None and self._chunks.more:
-            self._wait(again=True)
+            self._wait_for_turn(again=True)
 
-    def _wait(self, *, again: bool = False) -> None:
+    def _wait_for_turn(self, *, again: bool = False) -> None:
         self._waits = True
         self._transport.pauseProducing()
         self._turns.queue_connection(self, again=again)
 
-    def _read(self) -> bool:
+    def _read_share(self) -> bool:
         """Read a share of the body; return true if there is more."""
         if self._parser is None or self._chunks is None:
             return False

@@ -17,15 +17,15 @@ from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.http.envelope import bare_refusal
 from tservice.http.operations import OperationCall
 from tservice.http.transfer.streamed_response import StreamedResponse
-from tservice.webviews import inside, rewriting
-from tservice.webviews.jar import Jar, Jars
-from tservice.webviews.pinning import Pin, Pins
+from tservice.webviews import page_script, rewriting
+from tservice.webviews.cookie_jar import CookieJar, CookieJars
+from tservice.webviews.pinning import AddressPin, AddressPins
 from tservice.webviews.rewriting import PIECE, REWRITTEN, Pairs
-from tservice.webviews.routes.bodies import Download, Upload
-from tservice.webviews.routes.pacing import Paced
-from tservice.webviews.routes.relayed import Relayed
-from tservice.webviews.routes.upstream import Upstream, host_of
-from tservice.webviews.service import Guard
+from tservice.webviews.routes.pacing import PacedConnection
+from tservice.webviews.routes.relay_limits import RelayLimits
+from tservice.webviews.routes.streamed_bodies import BrowserBody, TargetBody
+from tservice.webviews.routes.upstream import TargetConnector, host_header
+from tservice.webviews.service import WebTabGuard
 
 REFUSED = frozenset({"CONNECT", "TRACE"})
 FINAL = range(200, 1000)
@@ -36,7 +36,7 @@ PLAIN = (None, "document", "iframe", "frame", "script", "style", "worker")
 
 
 @frozen(kw_only=True)
-class Passage:
+class RelayContext:
     """Context of one relayed request.
 
     @ivar resource: path and query for the target.
@@ -53,11 +53,11 @@ class Passage:
     resource: bytes
     prefix: str
     ancestors: Sequence[str]
-    wanted: str | None
-    jar: Jar
-    pin: Pin
+    destination: str | None
+    jar: CookieJar
+    pin: AddressPin
     owner: str
-    apart: bool
+    is_isolated: bool
 
     @property
     def path(self) -> str:
@@ -71,7 +71,7 @@ class Passage:
 
 
 @frozen(kw_only=True)
-class Relay:
+class RequestRelay:
     """Relay of requests.
 
     @ivar cookies: names of the service's own cookies.
@@ -80,64 +80,66 @@ class Relay:
     @ivar pins: restrictions of the targets' addresses.
     """
 
-    upstream: Upstream
-    guard: Guard
+    upstream: TargetConnector
+    guard: WebTabGuard
     cookies: frozenset[str]
-    jars: Jars
-    relayed: Relayed
-    pins: Pins = field(factory=Pins)
+    jars: CookieJars
+    relayed: RelayLimits
+    pins: AddressPins = field(factory=AddressPins)
 
-    async def pass_on(self, call: OperationCall, passage: Passage) -> None:
+    async def relay_request(self, call: OperationCall, passage: RelayContext) -> None:
         """Forward the request to the target, and stream its answer.
 
         @raise Refusal: plain 502 if the target gives no valid answer.
         """
         method = call.request.method.decode("ascii")
         if (
-            passage.apart
+            passage.is_isolated
             and method == "OPTIONS"
             and call.get_header("access-control-request-method")
         ):
-            permit(call, passage)
+            answer_preflight(call, passage)
             return
         if method in REFUSED:
             raise bare_refusal(400, "Bad Request: method not supported")
         self.refuse_writing(method, passage)
         request: Any = call.request
-        paced = partial(Paced, request.site.turns)
+        paced = partial(PacedConnection, request.site.turns)
         connection = await self.upstream.connect(passage.target, paced, passage.owner, passage.pin)
         try:
-            response = await self._ask(connection, call, passage)
-            await self._answer(call, passage, response)
+            response = await self._send_request(connection, call, passage)
+            await self._send_answer(call, passage, response)
         finally:
             connection.transport.abortConnection()
 
-    def refuse_writing(self, method: str, passage: Passage) -> None:
+    def refuse_writing(self, method: str, passage: RelayContext) -> None:
         """Refuse a request that may change something, if the account may only read.
 
         @raise Refusal: plain 403.
         """
-        if not self.guard.allows(method, passage.owner):
+        if not self.guard.allows_method(method, passage.owner):
             raise bare_refusal(
                 403, "Forbidden: your account may only read in web tabs (GET and HEAD)"
             )
 
-    async def _ask(self, connection: Any, call: OperationCall, passage: Passage) -> Any:
-        given = pairs(call.request.requestHeaders)
-        passed = rewriting.upward(
+    async def _send_request(
+        self, connection: Any, call: OperationCall, passage: RelayContext
+    ) -> Any:
+        given = header_pairs(call.request.requestHeaders)
+        passed = rewriting.request_headers(
             given,
             origin=passage.target.origin,
             prefix=passage.prefix,
             cookies=self.cookies,
-            plain=passage.wanted in PLAIN,
-            kept=passage.jar.sent(passage.path),
-            apart=passage.apart,
+            plain=passage.destination in PLAIN,
+            kept=passage.jar.cookie_header(passage.path),
+            apart=passage.is_isolated,
         )
         headers = Headers()
-        headers.addRawHeader(b"Host", host_of(passage.target))
+        headers.addRawHeader(b"Host", host_header(passage.target))
         for name, value in passed:
             headers.addRawHeader(name.encode("latin-1"), value.encode("latin-1", "replace"))
-        body, method = body_of(call), call.request.method
+        body, method = request_body(call), call.request.method
         asked = UpstreamRequest(method, passage.resource, headers, body, persistent=False)
         try:
             return await connection.request(asked)
@@ -151,19 +153,19 @@ class Relay:
             if body is not None:
                 body.answered = True
 
-    async def _answer(self, call: OperationCall, passage: Passage, response: Any) -> None:
+    async def _send_answer(self, call: OperationCall, passage: RelayContext, response: Any) -> None:
         if response.code not in FINAL:
             raise bare_refusal(502, "Bad Gateway: the target's answer is invalid")
-        given = pairs(response.headers)
-        self._judge_redirect(response.code, given, passage)
+        given = header_pairs(response.headers)
+        self._check_redirect(response.code, given, passage)
         for name, value in given:
             if name.lower() == "set-cookie":
-                passage.jar.take(value, self.cookies)
-        passed = rewriting.downward(
+                passage.jar.store_cookie(value, self.cookies)
+        passed = rewriting.response_headers(
             [
                 pair
                 for pair in given
-                if pair[0].lower() != "set-cookie" or passage.jar.tells(pair[1])
+                if pair[0].lower() != "set-cookie" or passage.jar.should_forward(pair[1])
             ],
             origin=passage.target.origin,
             asked=passage.url,
@@ -171,78 +173,80 @@ class Relay:
             cookies=self.cookies,
         )
         request: Any = call.request
-        bare_headers(request)
+        clear_headers(request)
         for name, value in passed:
             encoded = value.encode("latin-1", "replace")
             request.responseHeaders.addRawHeader(name.encode("latin-1"), encoded)
-        fence = rewriting.fence(passage.ancestors)
-        body = Download()
+        fence = rewriting.isolation_headers(passage.ancestors)
+        body = TargetBody()
         answer = StreamedResponse(request)
         try:
-            await self._body(answer, body, response, passage, fence)
+            await self._send_body(answer, body, response, passage, fence)
         finally:
             answer.close()
 
-    async def _body(
+    async def _send_body(
         self,
         answer: StreamedResponse,
-        body: Download,
+        body: TargetBody,
         response: Any,
-        passage: Passage,
+        passage: RelayContext,
         fence: dict[str, str],
     ) -> None:
         if answer.head_only or response.code in BODILESS:
             answer.write_head(response.code, fence)
             return
-        kind, told = rewritable(response), response.length
+        kind, told = rewritable_type(response), response.length
         unknown = told == UNKNOWN_LENGTH or kind is not None
         answer.write_head(
             response.code, fence if unknown else {**fence, "Content-Length": str(told)}
         )
         response.deliverBody(body)
         if kind is None:
-            while data := await body.read():
+            while data := await body.read_chunk():
                 await answer.write(data)
         else:
-            await self._rewrite(kind, answer, body, passage)
+            await self._send_rewritten(kind, answer, body, passage)
         if body.broken:
             # A clean end would mean that the body is complete.
             answer.abort_response()
 
-    async def _rewrite(
-        self, kind: str, answer: StreamedResponse, body: Download, passage: Passage
+    async def _send_rewritten(
+        self, kind: str, answer: StreamedResponse, body: TargetBody, passage: RelayContext
     ) -> None:
         """Rewrite the body chunk by chunk, and yield to the reactor in between."""
         waiting, top = bytearray(), kind == "text/html"
-        while data := await body.read():
+        while data := await body.read_chunk():
             waiting += data
             while len(waiting) > PIECE:
-                end = rewriting.piece(kind, waiting)
-                await answer.write(rewritten(kind, bytes(waiting[:end]), passage, top=top))
+                end = rewriting.chunk_length(kind, waiting)
+                await answer.write(rewrite_chunk(kind, bytes(waiting[:end]), passage, top=top))
                 top = False
                 del waiting[:end]
                 await sleep(self.upstream.reactor, 0)
         if waiting:
-            await answer.write(rewritten(kind, bytes(waiting), passage, top=top))
+            await answer.write(rewrite_chunk(kind, bytes(waiting), passage, top=top))
 
-    def _judge_redirect(self, status: int, given: Pairs, passage: Passage) -> None:
+    def _check_redirect(self, status: int, given: Pairs, passage: RelayContext) -> None:
         if not 300 <= status < 400:
             return
         for name, value in given:
             if name.lower() == "location":
-                self._judge_place(value, passage)
+                self._check_location(value, passage)
 
-    def _judge_place(self, location: str, passage: Passage) -> None:
-        to = rewriting.moved(location, passage.target.origin, passage.url, passage.prefix)
+    def _check_location(self, location: str, passage: RelayContext) -> None:
+        to = rewriting.rewrite_location(
+            location, passage.target.origin, passage.url, passage.prefix
+        )
         if to.startswith(passage.prefix + "/"):
             return
         try:
-            self.guard.target(to.partition("#")[0], passage.owner)
+            self.guard.check_target(to.partition("#")[0], passage.owner)
         except EgressRefused as refused:
             raise bare_refusal(502, f"Bad Gateway: a redirect {refused}") from None
 
 
-def pairs(headers: Headers) -> Pairs:
+def header_pairs(headers: Headers) -> Pairs:
     """Return the headers as pairs."""
     return [
         (name.decode("latin-1"), value.decode("latin-1"))
@@ -251,17 +255,20 @@ def pairs(headers: Headers) -> Pairs:
     ]
 
 
-def permit(call: OperationCall, passage: Passage) -> None:
+def answer_preflight(call: OperationCall, passage: RelayContext) -> None:
     """Answer a CORS preflight of a page for its own target, whatever the target permits."""
-    bare_headers(call.request)
+    clear_headers(call.request)
     answer = StreamedResponse(call.request)
     asked = call.get_header("access-control-request-headers") or ""
-    headers = {**rewriting.fence(passage.ancestors), **rewriting.permitted(asked)}
+    headers = {
+        **rewriting.isolation_headers(passage.ancestors),
+        **rewriting.preflight_headers(asked),
+    }
     answer.write_head(204, headers)
     answer.close()
 
 
-def bare_headers(request: Any) -> None:
+def clear_headers(request: Any) -> None:
     """Remove the default headers of the service's own answers."""
     # Do not add a media type that the target did not give.
     request.defaultContentType = None
@@ -269,16 +276,16 @@ def bare_headers(request: Any) -> None:
         request.responseHeaders.removeHeader(name[0])
 
 
-def body_of(call: OperationCall) -> Upload | None:
+def request_body(call: OperationCall) -> BrowserBody | None:
     """Return the body of the request; C{None} without one."""
     length = call.get_header("content-length")
     if length is not None and length.isdecimal():
-        return Upload(call.incoming, int(length)) if int(length) else None
+        return BrowserBody(call.incoming, int(length)) if int(length) else None
     chunked = call.get_header("transfer-encoding") is not None
-    return Upload(call.incoming, None) if chunked else None
+    return BrowserBody(call.incoming, None) if chunked else None
 
 
-def rewritable(response: Any) -> str | None:
+def rewritable_type(response: Any) -> str | None:
     """Return the media type if the content is to be rewritten, complete and not encoded."""
     found = (response.headers.getRawHeaders(b"content-type") or [b""])[-1]
     kind = found.partition(b";")[0].strip().lower().decode("ascii", "replace")
@@ -286,13 +293,15 @@ def rewritable(response: Any) -> str | None:
     return kind if kind in REWRITTEN and not coded and response.code != 206 else None
 
 
-def rewritten(kind: str, piece: bytes, passage: Passage, *, top: bool) -> bytes:
+def rewrite_chunk(kind: str, piece: bytes, passage: RelayContext, *, top: bool) -> bytes:
     """Return a rewritten chunk.
 
     @param top: the chunk begins a page, into which the script is inserted.
     """
-    found = rewriting.text(kind, piece, passage.target.origin, passage.prefix)
+    found = rewriting.rewrite_text(kind, piece, passage.target.origin, passage.prefix)
     if not top:
         return found
-    readable = passage.jar.readable(passage.path)
-    return inside.given(found, passage.prefix, passage.target.origin, passage.wanted, readable)
+    readable = passage.jar.script_cookies(passage.path)
+    return page_script.insert_script(
+        found, passage.prefix, passage.target.origin, passage.destination, readable
+    )

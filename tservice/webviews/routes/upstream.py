@@ -16,34 +16,34 @@ from tservice.core.doors.resolver import limit_to_owner_share
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.core.net.guarded import GuardedEndpoint
 from tservice.http.envelope import bare_refusal
-from tservice.webviews.pinning import Pin
-from tservice.webviews.service import Guard
+from tservice.webviews.pinning import AddressPin
+from tservice.webviews.service import WebTabGuard
 
 CONNECT_SECONDS = 10.0
 
 
 @frozen(kw_only=True)
-class Upstream:
+class TargetConnector:
     """Connector to targets.
 
     @ivar reactor: connects and resolves names.
     """
 
     reactor: Any
-    guard: Guard
+    guard: WebTabGuard
 
-    def target(self, url: str, owner: str) -> EgressTarget:
+    def parse_target_url(self, url: str, owner: str) -> EgressTarget:
         """Return the target of an account's saved URL.
 
         @raise Refusal: plain 502: the account may not connect there.
         """
         try:
-            return self.guard.target(url, owner)
+            return self.guard.check_target(url, owner)
         except EgressRefused as refused:
             raise bare_refusal(502, f"Bad Gateway: the address {refused}") from None
 
     async def connect(
-        self, target: EgressTarget, protocol: Callable[[], Protocol], owner: str, pin: Pin
+        self, target: EgressTarget, protocol: Callable[[], Protocol], owner: str, pin: AddressPin
     ) -> Any:
         """Connect to a target.
 
@@ -54,7 +54,7 @@ class Upstream:
         """
         factory = Factory.forProtocol(protocol)
         factory.noisy = False
-        made: Deferred[Any] = self._endpoint(target, owner, pin).connect(factory)
+        made: Deferred[Any] = self._make_endpoint(target, owner, pin).connect(factory)
         made.addTimeout(CONNECT_SECONDS, self.reactor)
         try:
             found = await made
@@ -64,13 +64,13 @@ class Upstream:
             raise bare_refusal(502, f"Bad Gateway: the address {refused}") from None
         except Exception:
             raise bare_refusal(502, "Bad Gateway: the target does not answer") from None
-        if self._is_own(found.transport, target):
+        if self._is_own_service(found.transport, target):
             found.transport.abortConnection()
             raise bare_refusal(502, "Bad Gateway: the address must not be this service itself")
-        pin.reached(found.transport.getPeer().host)
+        pin.record_address(found.transport.getPeer().host)
         return found
 
-    def _is_own(self, transport: Any, target: EgressTarget) -> bool:
+    def _is_own_service(self, transport: Any, target: EgressTarget) -> bool:
         """Return true if a connection leads to a port of the service, by any address of this
         machine.
 
@@ -80,14 +80,16 @@ class Upstream:
         same = getattr(near, "host", None) == getattr(far, "host", "")
         return same and target.port in self.guard.own_ports()
 
-    def _endpoint(self, target: EgressTarget, owner: str, pin: Pin) -> IStreamClientEndpoint:
+    def _make_endpoint(
+        self, target: EgressTarget, owner: str, pin: AddressPin
+    ) -> IStreamClientEndpoint:
         guarded: IStreamClientEndpoint = GuardedEndpoint(
             self.reactor,
             target.host,
             target.port,
-            policy=self.guard.policy(target.port, owner),
+            policy=self.guard.policy_for(target.port, owner),
             resolver=limit_to_owner_share(self.reactor.nameResolver, owner),
-            narrowed=pin.narrowed,
+            narrowed=pin.policy,
         )
         if target.scheme == "http":
             return guarded
@@ -96,6 +98,6 @@ class Upstream:
         return secured
 
 
-def host_of(target: EgressTarget) -> bytes:
+def host_header(target: EgressTarget) -> bytes:
     """Return the target's value of the Host header."""
     return target.origin.partition("://")[2].encode()

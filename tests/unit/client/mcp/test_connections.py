@@ -19,7 +19,7 @@ class Ear:
     def __init__(self) -> None:
         self.ended = False
 
-    def write(self, data: bytes) -> None:
+    def write_bytes(self, data: bytes) -> None:
         """Nothing is kept."""
 
     def end_stream(self) -> None:

@@ -18,7 +18,7 @@ class Process:
         self.over = False
         protocol.makeConnection(self)
 
-    def write(self, data: bytes) -> None:
+    def write_bytes(self, data: bytes) -> None:
         self.written += data
 
     def closeStdin(self) -> None:

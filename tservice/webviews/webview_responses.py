@@ -18,7 +18,7 @@ class WebViewAnswer(Payload):
     last_opened_at: int | None
 
 
-class OneWebView(Payload):
+class WebViewEnvelope(Payload):
     """A web tab that was made or changed."""
 
     webview: WebViewAnswer
@@ -50,6 +50,6 @@ class OpenedWebView(Payload):
     isolated_url: str | None = omit_if_none()
 
 
-def webview_answer(view: WebView) -> WebViewAnswer:
+def to_response(view: WebView) -> WebViewAnswer:
     """Return the response for a web tab."""
     return WebViewAnswer.model_validate(view, from_attributes=True)

@@ -15,9 +15,16 @@ from tservice.http.envelope import HttpResponse, bare_refusal
 from tservice.http.operations import OperationCall
 from tservice.http.request import ServiceRequest
 from tservice.webviews import rewriting
-from tservice.webviews.model import KIND, PREFIX, REQUESTS, SOCKETS, referred, resource_of
-from tservice.webviews.routes.relay import Passage, Relay
-from tservice.webviews.routes.tunnel import splice
+from tservice.webviews.model import (
+    KIND,
+    PREFIX,
+    REQUESTS,
+    SOCKETS,
+    target_resource,
+    token_of_referer,
+)
+from tservice.webviews.routes.relay import RelayContext, RequestRelay
+from tservice.webviews.routes.websocket_relay import relay_websocket
 
 RECOVERY = b"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Lost page</title>
@@ -30,7 +37,7 @@ UPGRADE = "UPGRADE"
 """Method name that represents a WebSocket where methods are checked."""
 
 
-class Found(Protocol):
+class OpenedCapability(Protocol):
     """Capability of a valid token."""
 
     @property
@@ -39,10 +46,10 @@ class Found(Protocol):
     def username(self) -> str: ...
 
 
-class OpenWords(Protocol):
+class OpenCapabilities(Protocol):
     """Registry of valid tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
-    def find_grant(self, kind: str, word: str) -> Any:
+    def find_grant(self, kind: str, token: str) -> Any:
         """Return the capability of a token; C{None} if it is invalid."""
 
     def register_connection(self, found: Any, cut: Callable[[], object]) -> Callable[[], None]:
@@ -50,7 +57,7 @@ class OpenWords(Protocol):
 
 
 @frozen(kw_only=True)
-class Doorway:
+class CapabilityResolver:
     """Dependencies of the capability routes.
 
     @ivar words: registry of valid tokens.
@@ -61,22 +68,22 @@ class Doorway:
     @ivar apart: true for the web tab listener, where there is no sign-in.
     """
 
-    words: OpenWords
+    capabilities: OpenCapabilities
     url_of: Callable[[str], str | None]
     recognise: Callable[[AuthenticationRequest], Awaitable[Identity | None]]
     ancestors: Callable[[str], Sequence[str]]
-    apart: bool = False
+    is_isolated: bool = False
 
 
-class Entrance:
+class CapabilityRoutes:
     """Routes of requests to web tabs."""
 
-    def __init__(self, doorway: Doorway, relay: Relay) -> None:
-        self._doorway, self._relay = doorway, relay
+    def __init__(self, resolver: CapabilityResolver, relay: RequestRelay) -> None:
+        self._resolver, self._relay = resolver, relay
         self._requests: Counter[str] = Counter()
         self._sockets: Counter[str] = Counter()
 
-    async def enter(self, call: OperationCall) -> None:
+    async def handle_request(self, call: OperationCall) -> None:
         """Handle a request with a token.
 
         @raise Refusal: plain text: 403 for an invalid token, or another user's; 400 for a path that
@@ -84,33 +91,33 @@ class Entrance:
         """
         request: Any = call.request
         word = call.path["capability"]
-        resource = resource_of(request.uri, word)
+        resource = target_resource(request.uri, word)
         if resource is None:
             raise bare_refusal(400, "Bad Request: the path leads out of the web tab")
-        found = self._found(word)
+        found = self._require_capability(word)
         # After a sign-out, or a change of the tab's URL, abort the open request.
-        over = self._doorway.words.register_connection(found, request.abort)
+        over = self._resolver.capabilities.register_connection(found, request.abort)
         try:
             request.site.share(request, found.username)
-            passage = await self._passage(request.visit, word, found, resource)
+            passage = await self._make_context(request.visit, word, found, resource)
             if (call.get_header("service-worker") or "").lower() == "script":
                 raise bare_refusal(403, "Forbidden: no service worker from a web tab")
-            await self._pass(call, word, passage)
+            await self._relay_request(call, word, passage)
         finally:
             over()
 
-    async def _pass(self, call: OperationCall, word: str, passage: Passage) -> None:
+    async def _relay_request(self, call: OperationCall, word: str, passage: RelayContext) -> None:
         request: Any = call.request
         upgrade = request.visit.upgrade
         counts, most = (self._sockets, SOCKETS) if upgrade else (self._requests, REQUESTS)
-        with _counted(counts, word, most), self._relay.relayed.hold(passage.owner):
+        with _limit_concurrency(counts, word, most), self._relay.relayed.hold(passage.owner):
             if upgrade:
                 self._relay.refuse_writing(UPGRADE, passage)
-                await splice(call, passage, self._relay.upstream, self._relay.cookies)
+                await relay_websocket(call, passage, self._relay.upstream, self._relay.cookies)
             else:
-                await self._relay.pass_on(call, passage)
+                await self._relay.relay_request(call, passage)
 
-    def strayed(self, request: ServiceRequest) -> HttpResponse | None:
+    def redirect_stray(self, request: ServiceRequest) -> HttpResponse | None:
         """Return the answer to a request of a web tab's page that lost its prefix; C{None} for
         other requests.
 
@@ -122,60 +129,64 @@ class Entrance:
             return None
         if visit.path.startswith(("/ws/", "/q/", "/api/", PREFIX)):
             return None
-        word = referred(visit.header("referer"), visit.host, visit.base)
+        word = token_of_referer(visit.header("referer"), visit.host, visit.base)
         if word is None:
             return None
         if visit.header("sec-fetch-dest") in FRAMES:
-            return _response(404, RECOVERY, self._doorway.ancestors(visit.host))
-        if self._doorway.words.find_grant(KIND, word) is None:
+            return _make_response(404, RECOVERY, self._resolver.ancestors(visit.host))
+        if self._resolver.capabilities.find_grant(KIND, word) is None:
             return None
         uri = request.uri.decode("ascii", "replace")
         if visit.base and uri.startswith(visit.base + "/"):
             uri = uri[len(visit.base) :]
         place = {"Location": f"{visit.base}{PREFIX}{word}{uri}"}
-        return _response(307, b"", self._doorway.ancestors(visit.host), place)
+        return _make_response(307, b"", self._resolver.ancestors(visit.host), place)
 
-    def _found(self, word: str) -> Found:
-        found: Found | None = self._doorway.words.find_grant(KIND, word)
+    def _require_capability(self, word: str) -> OpenedCapability:
+        found: OpenedCapability | None = self._resolver.capabilities.find_grant(KIND, word)
         if found is None:
             raise bare_refusal(403, "Forbidden: this web tab is no longer open")
         return found
 
-    async def _passage(
-        self, visit: AuthenticationRequest, word: str, found: Found, resource: bytes
-    ) -> Passage:
+    async def _make_context(
+        self, visit: AuthenticationRequest, word: str, found: OpenedCapability, resource: bytes
+    ) -> RelayContext:
         # Without sign-in, a password sent by a page's script is meant for the target: tried here,
         # it would count as a failed sign-in of the viewer.
-        who = None if self._doorway.apart else await self._doorway.recognise(visit)
+        who = None if self._resolver.is_isolated else await self._resolver.recognise(visit)
         if who is not None and who.username != found.username:
             raise bare_refusal(403, "Forbidden: this web tab belongs to another user")
-        url = self._doorway.url_of(found.subject)
+        url = self._resolver.url_of(found.subject)
         if url is None:
             raise bare_refusal(403, "Forbidden: this web tab is no longer open")
-        return Passage(
-            target=self._relay.upstream.target(url, found.username),
+        return RelayContext(
+            target=self._relay.upstream.parse_target_url(url, found.username),
             resource=resource,
             prefix=f"{visit.base}{PREFIX}{word}",
-            ancestors=self._doorway.ancestors(visit.host),
-            wanted=visit.header("sec-fetch-dest"),
-            jar=self._relay.jars.of(word),
-            pin=self._relay.pins.of(word),
+            ancestors=self._resolver.ancestors(visit.host),
+            destination=visit.header("sec-fetch-dest"),
+            jar=self._relay.jars.get_jar(word),
+            pin=self._relay.pins.get_pin(word),
             owner=found.username,
-            apart=self._doorway.apart,
+            is_isolated=self._resolver.is_isolated,
         )
 
 
-def _response(
+def _make_response(
     status: int, content: bytes, ancestors: Sequence[str], more: dict[str, str] | None = None
 ) -> HttpResponse:
-    headers = {**rewriting.fence(ancestors), "Cache-Control": "no-store", **(more or {})}
+    headers = {
+        **rewriting.isolation_headers(ancestors),
+        "Cache-Control": "no-store",
+        **(more or {}),
+    }
     return HttpResponse(
         status=status, content=content, content_type="text/html; charset=utf-8", headers=headers
     )
 
 
 @contextmanager
-def _counted(counts: Counter[str], word: str, most: int) -> Iterator[None]:
+def _limit_concurrency(counts: Counter[str], word: str, most: int) -> Iterator[None]:
     if counts[word] >= most:
         raise bare_refusal(
             429, "Too Many Requests: the limit of this web tab is reached", {"Retry-After": "1"}

@@ -16,7 +16,7 @@ from zope.interface import implementer
 from tservice.http.transfer.request_body import IncomingBody
 
 
-class Download(Protocol):
+class TargetBody(Protocol):
     """Body of a target's answer, read at the pace of the browser.
 
     @ivar broken: the connection ended before the end of the body.
@@ -26,7 +26,7 @@ class Download(Protocol):
         self.broken = False
         self._held = IncomingBody(self._pause, self._resume, complete=False)
 
-    async def read(self) -> bytes:
+    async def read_chunk(self) -> bytes:
         """Return received data once there is any; nothing at the end."""
         return await self._held.read_data()
 
@@ -49,7 +49,7 @@ class Download(Protocol):
 
 
 @implementer(IBodyProducer)
-class Upload:
+class BrowserBody:
     """Body from a browser, read at the pace of the target.
 
     @ivar fault: error that stopped it.

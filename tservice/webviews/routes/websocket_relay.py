@@ -13,8 +13,8 @@ from twisted.python.failure import Failure
 from tservice.http.envelope import bare_refusal
 from tservice.http.operations import OperationCall
 from tservice.webviews import rewriting
-from tservice.webviews.routes.relay import Passage, pairs
-from tservice.webviews.routes.upstream import Upstream, host_of
+from tservice.webviews.routes.relay import RelayContext, header_pairs
+from tservice.webviews.routes.upstream import TargetConnector, host_header
 
 HEAD_BYTES = 16 * 1024
 HEAD_SECONDS = 20.0
@@ -23,7 +23,7 @@ _ASKED = ("sec-websocket-version", "sec-websocket-protocol", "sec-websocket-exte
 _ANSWERED = ("sec-websocket-protocol", "sec-websocket-extensions")
 
 
-class Far(Protocol):
+class TargetSocket(Protocol):
     """Connection to the target: first the head of its answer, then bytes.
 
     @ivar head: fires with the head of the answer.
@@ -31,19 +31,19 @@ class Far(Protocol):
 
     def __init__(self) -> None:
         self.head: Deferred[bytes] = Deferred()
-        self._peer: Near | None = None
+        self._peer: BrowserSocket | None = None
         self._waiting = b""
 
-    def join(self, peer: Near) -> None:
+    def forward_to(self, peer: BrowserSocket) -> None:
         """Forward received bytes to C{peer} from now on."""
         self._peer = peer
         waiting, self._waiting = self._waiting, b""
         if waiting:
-            peer.write(waiting)
+            peer.write_bytes(waiting)
 
     def dataReceived(self, data: bytes) -> None:
         if self._peer is not None:
-            self._peer.write(data)
+            self._peer.write_bytes(data)
             return
         self._waiting += data
         top, end, rest = self._waiting.partition(b"\r\n\r\n")
@@ -64,10 +64,10 @@ class Far(Protocol):
             self._peer.end_stream()
 
 
-class Near(Protocol):
+class BrowserSocket(Protocol):
     """Connection of the browser, after the upgrade to a WebSocket."""
 
-    def __init__(self, far: Far, head: bytes) -> None:
+    def __init__(self, far: TargetSocket, head: bytes) -> None:
         self._far, self._head = far, head
 
     def connectionMade(self) -> None:
@@ -77,10 +77,10 @@ class Near(Protocol):
         # Each side is read at the pace of the other.
         near.registerProducer(far, True)
         far.registerProducer(near, True)
-        self._far.join(self)
+        self._far.forward_to(self)
         far.resumeProducing()
 
-    def write(self, data: bytes) -> None:
+    def write_bytes(self, data: bytes) -> None:
         near: Any = self.transport
         near.write(data)
 
@@ -100,8 +100,8 @@ class Near(Protocol):
         far.abortConnection()
 
 
-async def splice(
-    call: OperationCall, passage: Passage, upstream: Upstream, cookies: frozenset[str]
+async def relay_websocket(
+    call: OperationCall, passage: RelayContext, upstream: TargetConnector, cookies: frozenset[str]
 ) -> None:
     """Relay a WebSocket; it returns by cancellation at the end of the connection.
 
@@ -111,45 +111,47 @@ async def splice(
     key = call.get_header("sec-websocket-key") or ""
     if not request.can_upgrade or request.method != b"GET" or not key.isascii():
         raise bare_refusal(400, "Bad Request: no WebSocket handshake")
-    far = await upstream.connect(passage.target, Far, passage.owner, passage.pin)
+    far = await upstream.connect(passage.target, TargetSocket, passage.owner, passage.pin)
     try:
-        far.transport.write(handshake(call, passage, key, cookies))
+        far.transport.write(build_handshake(call, passage, key, cookies))
         far.head.addTimeout(HEAD_SECONDS, upstream.reactor)
         try:
             head = await far.head
         except Exception:
             raise bare_refusal(502, "Bad Gateway: the target accepts no WebSocket") from None
-        request.upgrade(Near(far, answer_of(head, key)), b"")
+        request.upgrade(BrowserSocket(far, build_handshake_answer(head, key)), b"")
         await Deferred()
     finally:
         far.transport.abortConnection()
 
 
-def handshake(call: OperationCall, passage: Passage, key: str, cookies: frozenset[str]) -> bytes:
+def build_handshake(
+    call: OperationCall, passage: RelayContext, key: str, cookies: frozenset[str]
+) -> bytes:
     """Return the handshake for the target."""
-    given = pairs(call.request.requestHeaders)
-    passed = rewriting.upward(
+    given = header_pairs(call.request.requestHeaders)
+    passed = rewriting.request_headers(
         given,
         origin=passage.target.origin,
         prefix=passage.prefix,
         cookies=cookies,
         plain=False,
-        kept=passage.jar.sent(passage.path),
-        apart=passage.apart,
+        kept=passage.jar.cookie_header(passage.path),
+        apart=passage.is_isolated,
     )
     asked = [(name, value) for name, value in given if name.lower() in _ASKED]
-    lines = [b"GET " + passage.resource + b" HTTP/1.1", b"Host: " + host_of(passage.target)]
+    lines = [b"GET " + passage.resource + b" HTTP/1.1", b"Host: " + host_header(passage.target)]
     fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Key", key)]
-    lines += [_line(name, value) for name, value in (*fixed, *asked, *passed)]
+    lines += [_header_line(name, value) for name, value in (*fixed, *asked, *passed)]
     return b"\r\n".join([*lines, b"", b""])
 
 
-def _line(name: str, value: str) -> bytes:
+def _header_line(name: str, value: str) -> bytes:
     clean = value.replace("\r", " ").replace("\n", " ").replace("\0", " ")
     return f"{name}: {clean}".encode("latin-1", "replace")
 
 
-def answer_of(head: bytes, key: str) -> bytes:
+def build_handshake_answer(head: bytes, key: str) -> bytes:
     """Return the head of the answer for the browser.
 
     @raise Refusal: plain 502: the answer is no WebSocket handshake, so its bytes cannot be trusted.
@@ -167,4 +169,4 @@ def answer_of(head: bytes, key: str) -> bytes:
     named = [(name, found[name]) for name in _ANSWERED if name in found]
     fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept)]
     top = [b"HTTP/1.1 101 Switching Protocols"]
-    return b"\r\n".join([*top, *(_line(*each) for each in (*fixed, *named)), b"", b""])
+    return b"\r\n".join([*top, *(_header_line(*each) for each in (*fixed, *named)), b"", b""])

@@ -12,14 +12,16 @@ DOCUMENTS = ("document", "iframe", "frame")
 _SCRIPT = Path(__file__).with_name("inside.js").read_text().strip().rstrip(";")
 _TOP_BYTES = 64 * 1024
 """Bytes of a page in which its beginning is searched."""
-_TOP = re.compile(
+_PAGE_BEGINNING = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*"
     rb"(<!doctype[^>]*>)?(?:\s*<!--.*?-->)*\s*(<html\b[^>]*>)?\s*(<head\b[^>]*>)?",
     re.IGNORECASE | re.DOTALL,
 )
 
 
-def given(page: bytes, prefix: str, origin: str, wanted: str | None, cookies: str = "") -> bytes:
+def insert_script(
+    page: bytes, prefix: str, origin: str, wanted: str | None, cookies: str = ""
+) -> bytes:
     """Return a page with the script in front of all others.
 
     @param prefix: path prefix of the token in the service.
@@ -29,7 +31,7 @@ def given(page: bytes, prefix: str, origin: str, wanted: str | None, cookies: st
     """
     if wanted is not None and wanted not in DOCUMENTS:
         return page
-    top = _TOP.match(page, 0, _TOP_BYTES)
+    top = _PAGE_BEGINNING.match(page, 0, _TOP_BYTES)
     if top is None or (wanted is None and not any(top.groups())):
         return page
     words = json.dumps([prefix, origin, cookies]).replace("<", "\\u003c")

@@ -23,7 +23,7 @@ _PLAIN = {
 
 
 @implementer(IPages)
-class NoFiles:
+class EmptyPages:
     """Page source without any pages."""
 
     def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
@@ -32,7 +32,7 @@ class NoFiles:
 
 
 @implementer(IGate)
-class OpenOrigin:
+class IsolatedGate:
     """Gate of the web tab listener. Host is checked as everywhere, Origin is not: a sandboxed page
     has none, and it is authorized by the token in the path, which no other page knows.
     """

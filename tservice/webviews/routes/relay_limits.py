@@ -14,7 +14,7 @@ _BUSY = bare_refusal(
 )
 
 
-class Relayed:
+class RelayLimits:
     """Limit of relayed connections, apart from the browsers' own connections."""
 
     def __init__(self, *, shared: bool) -> None:

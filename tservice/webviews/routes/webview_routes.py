@@ -12,21 +12,21 @@ from tservice.core.text import LINE
 from tservice.http.models import RequestBody
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, ResponseStyle
 from tservice.webviews.model import ICON_LENGTH, NAME_LENGTH, URL_LENGTH
-from tservice.webviews.routes.entrance import Entrance
-from tservice.webviews.service import WebViews
-from tservice.webviews.shown import (
-    OneWebView,
+from tservice.webviews.routes.capability_routes import CapabilityRoutes
+from tservice.webviews.service import WebViewService
+from tservice.webviews.webview_responses import (
     OpenedWebView,
     ProbeAnswer,
+    WebViewEnvelope,
     WebViewsAnswer,
-    webview_answer,
+    to_response,
 )
 
 UPLOAD_BYTES = 1024**4
 """Largest body of one request, which is only forwarded."""
 
 
-def _said(text: str) -> str:
+def _require_text(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
     return text
@@ -35,7 +35,7 @@ def _said(text: str) -> str:
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=NAME_LENGTH, pattern=f"^{LINE}$"),
-    AfterValidator(_said),
+    AfterValidator(_require_text),
 ]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=URL_LENGTH)]
 Icon = Annotated[str, StringConstraints(max_length=ICON_LENGTH, pattern=f"^{LINE}$")]
@@ -64,71 +64,74 @@ class ProbeBody(RequestBody):
 
 
 class WebViewRoutes:
-    """Routes of web tabs; the rules are in L{WebViews}."""
+    """Routes of web tabs; the rules are in L{WebViewService}."""
 
-    def __init__(self, views: WebViews) -> None:
+    def __init__(self, views: WebViewService) -> None:
         self._views = views
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
         refused, one = (ErrorCode.INVALID_INPUT,), "/api/webviews/{id}"
         return [
-            _mine("GET", "/api/webviews", self.read, "The caller's web tabs", WebViewsAnswer),
-            _mine("POST", "/api/webviews", self.create, "Keep a web tab", OneWebView,
+            _user_operation("GET", "/api/webviews", self.list_views, "The caller's web tabs",
+                            WebViewsAnswer),
+            _user_operation("POST", "/api/webviews", self.create_view, "Keep a web tab",
+                            WebViewEnvelope,
                   body=WebViewBody, errors=(ErrorCode.OPERATION_FAILED,)),
-            _mine("POST", "/api/webviews/probe", self.probe, "Whether something answers there",
+            _user_operation("POST", "/api/webviews/probe", self.probe_url,
+                            "Whether something answers there",
                   ProbeAnswer, body=ProbeBody,
                   errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED)),
-            _mine("PATCH", one, self.update, "Change a web tab", OneWebView,
+            _user_operation("PATCH", one, self.update_view, "Change a web tab", WebViewEnvelope,
                   body=WebViewPatch, errors=(ErrorCode.NOT_FOUND,)),
-            _mine("DELETE", one, self.delete, "Forget a web tab", EmptyPayload,
+            _user_operation("DELETE", one, self.delete_view, "Forget a web tab", EmptyPayload,
                   errors=(ErrorCode.NOT_FOUND,)),
-            _mine("POST", f"{one}/open", self.open, "Where a web tab is to be seen",
+            _user_operation("POST", f"{one}/open", self.open_view, "Where a web tab is to be seen",
                   OpenedWebView, errors=(*refused, ErrorCode.NOT_FOUND)),
         ]  # fmt: skip
 
-    async def read(self, call: OperationCall) -> WebViewsAnswer:
+    async def list_views(self, call: OperationCall) -> WebViewsAnswer:
         """List the caller's web tabs."""
-        views = self._views.list(call.identity)
-        return WebViewsAnswer(webviews=[webview_answer(view) for view in views])
+        views = self._views.list_views(call.identity)
+        return WebViewsAnswer(webviews=[to_response(view) for view in views])
 
-    async def create(self, call: OperationCall) -> OneWebView:
+    async def create_view(self, call: OperationCall) -> WebViewEnvelope:
         """Create a web tab."""
         given = call.body.model_dump()
-        return OneWebView(webview=webview_answer(self._views.create(given, call.identity)))
+        return WebViewEnvelope(webview=to_response(self._views.create_view(given, call.identity)))
 
-    async def update(self, call: OperationCall) -> OneWebView:
+    async def update_view(self, call: OperationCall) -> WebViewEnvelope:
         """Change the fields of a web tab."""
         given = {
             name: value
             for name, value in call.body.model_dump(exclude_unset=True).items()
             if value is not None or name == "icon"
         }
-        view = self._views.update(call.id, given, call.identity)
-        return OneWebView(webview=webview_answer(view))
+        view = self._views.update_view(call.id, given, call.identity)
+        return WebViewEnvelope(webview=to_response(view))
 
-    async def delete(self, call: OperationCall) -> EmptyPayload:
+    async def delete_view(self, call: OperationCall) -> EmptyPayload:
         """Delete a web tab."""
-        self._views.delete(call.id, call.identity)
+        self._views.delete_view(call.id, call.identity)
         return EmptyPayload()
 
-    async def probe(self, call: OperationCall) -> ProbeAnswer:
+    async def probe_url(self, call: OperationCall) -> ProbeAnswer:
         """Check whether a server answers at an address."""
-        return await self._views.probe(call.body.url, call.identity)
+        return await self._views.probe_url(call.body.url, call.identity)
 
-    async def open(self, call: OperationCall) -> OpenedWebView:
+    async def open_view(self, call: OperationCall) -> OpenedWebView:
         """Open a web tab with a new token."""
         request: Any = call.request
         visit = request.visit
-        view, path, isolated = self._views.open(call.id, visit.host, call.identity)
+        view, path, isolated = self._views.open_view(call.id, visit.host, call.identity)
         return OpenedWebView(
-            webview=webview_answer(view),
+            webview=to_response(view),
             embed_url=f"{visit.base}{path}",
             isolated_url=isolated,
         )
 
 
-def _mine(
+def _user_operation(
     method: str, path: str, handler: Any, summary: str, answer: Any, **more: Any
 ) -> Operation:
     given = {"access": AccessRule.USER, "scope": None, "tag": "Web tabs", **more}
@@ -137,7 +140,7 @@ def _mine(
     )
 
 
-def entrance_operation(entrance: Entrance) -> Operation:
+def capability_operation(entrance: CapabilityRoutes) -> Operation:
     """Return the operation of requests with a token."""
     return Operation(
         method="ANY",
@@ -146,7 +149,7 @@ def entrance_operation(entrance: Entrance) -> Operation:
         scope=None,
         style=ResponseStyle.STREAM,
         audit=AuditMode.NONE,
-        handler=entrance.enter,
+        handler=entrance.handle_request,
         summary="The target of a web tab",
         tag="Web tabs",
         media_type="*/*",

@@ -18,7 +18,7 @@ from tservice.core.clock import now_ms
 
 JARS, COOKIES, COOKIE_BYTES = 256, 50, 4096
 """Limits of tokens with cookies, of cookies of each, and of characters; the oldest go first."""
-TOLD = 20
+FORWARDED_LIMIT = 20
 """Cookies of a token that are also sent to the browser.  A browser keeps 180 for a host, whatever
 their port and path, and those of the service would be among the first to be dropped.
 """
@@ -27,7 +27,7 @@ _AGE = re.compile("-?[0-9]+")
 
 
 @frozen(kw_only=True)
-class Cookie:
+class TargetCookie:
     """Cookie of a target.
 
     @ivar pair: C{name=value}.
@@ -40,51 +40,52 @@ class Cookie:
     hidden: bool
 
 
-class Jar:
+class CookieJar:
     """Cookies of one token."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
-        self._kept: OrderedDict[tuple[str, str], Cookie] = OrderedDict()
-        self._told: set[tuple[str, str]] = set()
+        self._cookies: OrderedDict[tuple[str, str], TargetCookie] = OrderedDict()
+        self._forwarded: set[tuple[str, str]] = set()
 
-    def take(self, header: str, refused: Collection[str] = ()) -> None:
-        """Store the cookie of a C{Set-Cookie} header; an invalid header is ignored.
+    def store_cookie(self, header: str, refused: Collection[str] = ()) -> None:
+        """Store the cookie of a C{Set-TargetCookie} header; an invalid header is ignored.
 
         @param refused: names of the service's own cookies.
         """
-        pair, name, path, attributes = _parts(header)
+        pair, name, path, attributes = _parse_cookie(header)
         if not name or name in refused or len(pair) > COOKIE_BYTES:
             return
-        self._kept.pop((name, path), None)
-        if not self._over(attributes):
+        self._cookies.pop((name, path), None)
+        if not self._is_expired(attributes):
             hidden = "httponly" in attributes
-            self._kept[name, path] = Cookie(pair=pair, path=path, hidden=hidden)
-        if len(self._kept) > COOKIES:
-            self._kept.popitem(last=False)
+            self._cookies[name, path] = TargetCookie(pair=pair, path=path, hidden=hidden)
+        if len(self._cookies) > COOKIES:
+            self._cookies.popitem(last=False)
 
-    def tells(self, header: str) -> bool:
-        """Return true if this C{Set-Cookie} is forwarded to the browser: for at most L{TOLD}
+    def should_forward(self, header: str) -> bool:
+        """Return true if this C{Set-TargetCookie} is forwarded to the browser: for at most
+        L{FORWARDED_LIMIT}
         cookies.
         """
-        _, name, path, _ = _parts(header)
-        if len(self._told) < TOLD:
-            self._told.add((name, path))
-        return (name, path) in self._told
+        _, name, path, _ = _parse_cookie(header)
+        if len(self._forwarded) < FORWARDED_LIMIT:
+            self._forwarded.add((name, path))
+        return (name, path) in self._forwarded
 
-    def sent(self, path: str) -> str:
-        """Return the C{Cookie} header for a path of the target; empty without cookies."""
-        return "; ".join(each.pair for each in self._for(path))
+    def cookie_header(self, path: str) -> str:
+        """Return the C{TargetCookie} header for a path of the target; empty without cookies."""
+        return "; ".join(each.pair for each in self._matching_cookies(path))
 
-    def readable(self, path: str) -> str:
+    def script_cookies(self, path: str) -> str:
         """Return the cookies that a script at that path may read."""
-        return "; ".join(each.pair for each in self._for(path) if not each.hidden)
+        return "; ".join(each.pair for each in self._matching_cookies(path) if not each.hidden)
 
-    def _for(self, path: str) -> list[Cookie]:
-        found = [each for each in self._kept.values() if covers(each.path, path)]
+    def _matching_cookies(self, path: str) -> list[TargetCookie]:
+        found = [each for each in self._cookies.values() if path_matches(each.path, path)]
         return sorted(found, key=lambda each: -len(each.path))
 
-    def _over(self, attributes: dict[str, str]) -> bool:
+    def _is_expired(self, attributes: dict[str, str]) -> bool:
         age = attributes.get("max-age", "")
         if _AGE.fullmatch(age):
             return age.startswith("-") or not age.strip("0")
@@ -95,29 +96,29 @@ class Jar:
         return ends * 1000 <= now_ms(self._clock)
 
 
-class Jars:
+class CookieJars:
     """Cookies of all tokens."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
-        self._jars: OrderedDict[str, Jar] = OrderedDict()
+        self._jars: OrderedDict[str, CookieJar] = OrderedDict()
 
-    def of(self, word: str) -> Jar:
+    def get_jar(self, token: str) -> CookieJar:
         """Return the jar of a valid token."""
-        jar = self._jars.setdefault(word, Jar(self._clock))
-        self._jars.move_to_end(word)
+        jar = self._jars.setdefault(token, CookieJar(self._clock))
+        self._jars.move_to_end(token)
         if len(self._jars) > JARS:
             self._jars.popitem(last=False)
         return jar
 
 
-def covers(cookie: str, path: str) -> bool:
+def path_matches(cookie: str, path: str) -> bool:
     """Return true if a cookie of one path is sent to another (RFC 6265, 5.1.4)."""
     return path == cookie or path.startswith(cookie.rstrip("/") + "/")
 
 
-def _parts(header: str) -> tuple[str, str, str, dict[str, str]]:
-    """Return the pair of a C{Set-Cookie}, its name (empty: invalid), its path, and all
+def _parse_cookie(header: str) -> tuple[str, str, str, dict[str, str]]:
+    """Return the pair of a C{Set-TargetCookie}, its name (empty: invalid), its path, and all
     attributes.
     """
     pair, *rest = (piece.strip() for piece in header.split(";"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.webviews.inside import given
+from tservice.webviews.page_script import insert_script
 
 ORIGIN, PREFIX = "http://app:5173", "/webview/w"
 
@@ -12,7 +12,7 @@ ORIGIN, PREFIX = "http://app:5173", "/webview/w"
 class InsideTests(SynchronousTestCase):
     def before(self, page: bytes, wanted: str | None = "iframe") -> bytes | None:
         """What of a page stands before the script; C{None}: it has none."""
-        found = given(page, PREFIX, ORIGIN, wanted)
+        found = insert_script(page, PREFIX, ORIGIN, wanted)
         if found == page:
             return None
         top, _, rest = found.partition(b"<script>")
@@ -36,6 +36,6 @@ class InsideTests(SynchronousTestCase):
         self.assertEqual(b"<!doctype html>", self.before(b"<!doctype html><p>", None))
 
     def test_what_it_is_told_stays_a_text(self) -> None:
-        found = given(b"<p>", "/</script><b>", ORIGIN, "document", "a=</script>")
+        found = insert_script(b"<p>", "/</script><b>", ORIGIN, "document", "a=</script>")
         self.assertEqual(1, found.count(b"</script>"))
         self.assertIn(rb'"/\u003c/script>\u003cb>"', found)
