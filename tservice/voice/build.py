@@ -8,32 +8,32 @@ from pathlib import Path
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import make_gauge
-from tservice.voice.model import Provider
-from tservice.voice.routes.table import VoiceRoutes
-from tservice.voice.service import Voice, VoiceDependencies
-from tservice.voice.upstream import Upstreams
+from tservice.voice.model import SpeechProvider
+from tservice.voice.routes.voice_routes import VoiceRoutes
+from tservice.voice.service import VoiceDependencies, VoiceService
+from tservice.voice.upstream import UpstreamConnector
 
 
-def build_voice(ground: Ground) -> Feature[Voice]:
+def build_voice(ground: Ground) -> Feature[VoiceService]:
     """Build the feature, which uses the account of the service's own user or a key of another
     provider.
     """
     config = ground.config
-    voice = Voice(
+    voice = VoiceService(
         VoiceDependencies(
             clock=ground.reactor,
             settings=ground.settings,
             threads=ground.doors.files,
             redactor=ground.redactor,
-            credentials=credentials_of(ground.environ, ground.home),
+            credentials=find_credentials_file(ground.environ, ground.home),
             bases={
-                Provider.PRIMARY: config.voice_stream_base,
-                Provider.THIRD_PARTY: config.voice_third_party_base,
+                SpeechProvider.PRIMARY: config.voice_stream_base,
+                SpeechProvider.THIRD_PARTY: config.voice_third_party_base,
             },
             shared=config.multiuser,
         )
     )
-    opens = Upstreams(ground.reactor).open
+    opens = UpstreamConnector(ground.reactor).connect
     return Feature(
         name="voice",
         service=voice,
@@ -44,7 +44,7 @@ def build_voice(ground: Ground) -> Feature[Voice]:
     )
 
 
-def credentials_of(environ: Mapping[str, str], home: Path) -> Path:
+def find_credentials_file(environ: Mapping[str, str], home: Path) -> Path:
     """Return the file with the account's credentials of the primary CLI, for the service's own
     user.
     """

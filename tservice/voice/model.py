@@ -9,10 +9,10 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-STREAMS = 4
+MAX_STREAMS = 4
 """Limit of concurrent dictations."""
 
-OF_ONE = 2
+STREAMS_PER_ACCOUNT = 2
 """Limit of concurrent dictations of one account, if there are several accounts."""
 
 STREAM_SECONDS = 300
@@ -24,7 +24,7 @@ FRAME_BYTES = 65_536
 QUEUE_BYTES = 256 * 1024
 """Bytes of speech queued for the speech service, above which reading pauses: 8 seconds."""
 
-TEXT_MOST = 100_000
+MAX_TEXT_LENGTH = 100_000
 """Longest text of a dictation in characters; five minutes of speech have some 6,000."""
 
 KEYTERMS = 100
@@ -38,14 +38,14 @@ CREDENTIALS_BYTES = 64 * 1024
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 
 
-class Provider(StrEnum):
+class SpeechProvider(StrEnum):
     """Provider of speech recognition."""
 
     PRIMARY = "primary"
     THIRD_PARTY = "third_party"
 
 
-class Reason(StrEnum):
+class UnavailableReason(StrEnum):
     """Reason why dictation is not available."""
 
     DISABLED = "disabled"
@@ -54,16 +54,16 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
 
 
-class Unavailable(Exception):
+class DictationUnavailable(Exception):
     """Dictation is not available."""
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: UnavailableReason) -> None:
         super().__init__(reason.value)
         self.reason = reason
 
 
 @frozen(kw_only=True)
-class Credentials:
+class VoiceCredentials:
     """Credentials of the primary CLI's account, which are only read.
 
     @ivar expires_at: Unix milliseconds.
@@ -75,15 +75,15 @@ class Credentials:
 
 
 @frozen(kw_only=True)
-class Source:
+class SpeechSource:
     """Provider and secret for a dictation."""
 
-    provider: Provider
+    provider: SpeechProvider
     secret: str = field(repr=False)
-    credentials: Credentials | None = None
+    credentials: VoiceCredentials | None = None
 
 
-def read_credentials(content: bytes | None, now: int) -> Credentials:
+def parse_credentials(content: bytes | None, now: int) -> VoiceCredentials:
     """Return the credentials in the primary CLI's file.
 
     @param content: C{None}: there is no file.
@@ -91,37 +91,37 @@ def read_credentials(content: bytes | None, now: int) -> Credentials:
     @raise Unavailable: there are no usable credentials.
     """
     if content is None:
-        raise Unavailable(Reason.NO_CREDENTIALS)
+        raise DictationUnavailable(UnavailableReason.NO_CREDENTIALS)
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
-        raise Unavailable(Reason.MALFORMED) from None
+        raise DictationUnavailable(UnavailableReason.MALFORMED) from None
     if not isinstance(found, dict):
-        raise Unavailable(Reason.MALFORMED)
+        raise DictationUnavailable(UnavailableReason.MALFORMED)
     if found.get("claudeAiOauth") is None:
-        raise Unavailable(Reason.NO_CREDENTIALS)
-    credentials = _credentials(found["claudeAiOauth"])
+        raise DictationUnavailable(UnavailableReason.NO_CREDENTIALS)
+    credentials = _validate_credentials(found["claudeAiOauth"])
     if credentials.expires_at <= now + EXPIRY_SECONDS * 1000:
-        raise Unavailable(Reason.EXPIRED)
+        raise DictationUnavailable(UnavailableReason.EXPIRED)
     return credentials
 
 
-def _credentials(found: Any) -> Credentials:
+def _validate_credentials(found: Any) -> VoiceCredentials:
     if not isinstance(found, dict):
-        raise Unavailable(Reason.MALFORMED)
+        raise DictationUnavailable(UnavailableReason.MALFORMED)
     token, ends = found.get("accessToken"), found.get("expiresAt")
     good = isinstance(token, str) and _TOKEN.fullmatch(token)
     if not good or isinstance(ends, bool) or not isinstance(ends, int | float) or ends != ends:
-        raise Unavailable(Reason.MALFORMED)
+        raise DictationUnavailable(UnavailableReason.MALFORMED)
     if not 0 <= ends < 1e15:
-        raise Unavailable(Reason.MALFORMED)
+        raise DictationUnavailable(UnavailableReason.MALFORMED)
     kind = found.get("subscriptionType")
     told = kind[:64] if isinstance(kind, str) else None
-    return Credentials(token=str(token), expires_at=int(ends), subscription_type=told)
+    return VoiceCredentials(token=str(token), expires_at=int(ends), subscription_type=told)
 
 
 @frozen(kw_only=True)
-class Heard:
+class SpeechUpdate:
     """Update from the speech service: a new end of the text, a final text, or an error.
 
     @ivar tail: replaces the provisional end of the text.
@@ -129,12 +129,12 @@ class Heard:
     """
 
     tail: str | None = None
-    ends: bool = False
+    is_final: bool = False
     error: str | None = None
 
 
 @frozen(kw_only=True)
-class Transcript:
+class DictatedText:
     """Text of a dictation so far.
 
     @ivar tail: its provisional end, which may still be replaced.
@@ -148,14 +148,14 @@ class Transcript:
         """Whole text."""
         return " ".join(part for part in (self.fixed, self.tail) if part)
 
-    def after(self, heard: Heard) -> Transcript:
+    def with_update(self, update: SpeechUpdate) -> DictatedText:
         """Return the text after C{heard}."""
-        tail = self.tail if heard.tail is None else heard.tail.strip()
+        tail = self.tail if update.tail is None else update.tail.strip()
         after = evolve(self, tail=tail)
-        return Transcript(fixed=after.text) if heard.ends else after
+        return DictatedText(fixed=after.text) if update.is_final else after
 
 
-def shown_error(message: str, secret: str) -> str:
+def sanitize_error(message: str, secret: str) -> str:
     """Return an error of the speech service for a client: one short line without C{secret}."""
     clean = message.replace(secret, "[redacted]") if secret else message
     return " ".join("".join(each if each.isprintable() else " " for each in clean).split())[:300]

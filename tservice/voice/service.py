@@ -16,25 +16,25 @@ from tservice.core.clock import now_ms
 from tservice.core.doors.worker_pool import IThreads
 from tservice.core.logs.redact import SecretRedactor
 from tservice.settings.interfaces import ISettings, Settings
-from tservice.voice.dialects import DIALECTS
 from tservice.voice.model import (
     CREDENTIALS_BYTES,
-    OF_ONE,
-    STREAMS,
-    Provider,
-    Reason,
-    Source,
-    Unavailable,
-    read_credentials,
+    MAX_STREAMS,
+    STREAMS_PER_ACCOUNT,
+    DictationUnavailable,
+    SpeechProvider,
+    SpeechSource,
+    UnavailableReason,
+    parse_credentials,
 )
-from tservice.voice.shown import VoiceStatus
-from tservice.voice.upstream import LineRequest
+from tservice.voice.responses import VoiceStatusResponse
+from tservice.voice.speech_dialects import DIALECTS
+from tservice.voice.upstream import UpstreamConnectRequest
 
 
-class Dictating(Protocol):
+class ActiveDictation(Protocol):
     """Dictation under way."""
 
-    def switched_off(self) -> None:
+    def cancel(self) -> None:
         """Handle a setting that was turned off, or a change of the account."""
 
 
@@ -52,16 +52,16 @@ class VoiceDependencies:
     threads: IThreads
     redactor: SecretRedactor
     credentials: Path
-    bases: Mapping[Provider, str]
+    bases: Mapping[SpeechProvider, str]
     shared: bool = False
 
 
-class Voice:
+class VoiceService:
     """Service for the dictations under way and the secrets of new ones."""
 
     def __init__(self, deps: VoiceDependencies) -> None:
         self._deps = deps
-        self._under_way: dict[Dictating, str] = {}
+        self._under_way: dict[ActiveDictation, str] = {}
         self._unobserve: Callable[[], None] = lambda: None
 
     @property
@@ -70,49 +70,52 @@ class Voice:
         return len(self._under_way)
 
     @property
-    def enabled(self) -> bool:
+    def is_enabled(self) -> bool:
         """True if an administrator has enabled dictation."""
         return self._deps.settings.get().primary_voice_enabled
 
     def start(self) -> None:
         """Start to observe the settings."""
-        self._unobserve = self._deps.settings.add_observer(self._changed)
+        self._unobserve = self._deps.settings.add_observer(self._handle_settings)
 
     def stop(self) -> None:
         """Stop observing the settings; open dictations end with their WebSockets."""
         self._unobserve()
 
-    def enter(self, one: Dictating, username: str) -> bool:
-        """Register a dictation of that account; L{leave} removes it.
+    def register_dictation(self, one: ActiveDictation, username: str) -> bool:
+        """Register a dictation of that account; L{unregister_dictation} removes it.
 
-        @return: false if there are L{STREAMS} already, or L{OF_ONE} of one account among several.
+        @return: false if there are L{MAX_STREAMS} already, or L{STREAMS_PER_ACCOUNT} of one account
+            among several.
         """
         own = sum(owner == username for owner in self._under_way.values())
-        if len(self._under_way) >= STREAMS or (self._deps.shared and own >= OF_ONE):
+        if len(self._under_way) >= MAX_STREAMS or (
+            self._deps.shared and own >= STREAMS_PER_ACCOUNT
+        ):
             return False
         self._under_way[one] = username
         return True
 
-    def leave(self, one: Dictating) -> None:
+    def unregister_dictation(self, one: ActiveDictation) -> None:
         """Unregister a dictation that has ended."""
         self._under_way.pop(one, None)
 
-    async def status(self) -> VoiceStatus:
+    async def get_status(self) -> VoiceStatusResponse:
         """Return whether dictation is available."""
         try:
-            source = await self.source()
-        except Unavailable as error:
-            return VoiceStatus(available=False, reason=error.reason.value)
+            source = await self.find_source()
+        except DictationUnavailable as error:
+            return VoiceStatusResponse(available=False, reason=error.reason.value)
         found = source.credentials
         if found is None:
-            return VoiceStatus(available=True)
-        return VoiceStatus(
+            return VoiceStatusResponse(available=True)
+        return VoiceStatusResponse(
             available=True,
             subscription_type=found.subscription_type,
             expires_at=found.expires_at,
         )
 
-    async def source(self) -> Source:
+    async def find_source(self) -> SpeechSource:
         """Return the provider and secret for a new dictation.
 
         @raise Unavailable: dictation is not available.
@@ -121,19 +124,19 @@ class Voice:
         settings = self._deps.settings.get()
         wanted, key = settings.voice_settings.provider, settings.voice_settings.api_key
         if not settings.primary_voice_enabled or wanted == "browser":
-            raise Unavailable(Reason.DISABLED)
+            raise DictationUnavailable(UnavailableReason.DISABLED)
         if wanted == "third_party":
-            return _third_party(key)
+            return _third_party_source(key)
         try:
-            return await self._primary()
-        except Unavailable:
+            return await self._primary_source()
+        except DictationUnavailable:
             if wanted == "primary" or not key:
                 raise
-        return _third_party(key)
+        return _third_party_source(key)
 
-    def request(
-        self, source: Source, language: str | None, keyterms: Sequence[str] | None
-    ) -> tuple[LineRequest, Callable[[], None]]:
+    def build_request(
+        self, source: SpeechSource, language: str | None, keyterms: Sequence[str] | None
+    ) -> tuple[UpstreamConnectRequest, Callable[[], None]]:
         """Return the request to the speech service; C{None} values come from the settings.
 
         @return: the request, and a function to call when the secret is no longer in use.
@@ -141,38 +144,38 @@ class Voice:
         chosen = self._deps.settings.get().voice_settings
         dialect = DIALECTS[source.provider]
         terms = chosen.keyterms if keyterms is None else keyterms
-        asked = LineRequest(
+        asked = UpstreamConnectRequest(
             url=self._deps.bases[source.provider],
-            query=dialect.query(language or chosen.language, terms),
-            headers=dialect.headers(source.secret),
+            query=dialect.build_query(language or chosen.language, terms),
+            headers=dialect.build_headers(source.secret),
         )
         return asked, self._deps.redactor.register_secret(source.secret)
 
     # -- inside
 
-    async def _primary(self) -> Source:
+    async def _primary_source(self) -> SpeechSource:
         path = self._deps.credentials
-        content = await self._deps.threads.run(partial(_read, path), at=str(path.parent))
-        found = read_credentials(content, now_ms(self._deps.clock))
-        return Source(provider=Provider.PRIMARY, secret=found.token, credentials=found)
+        content = await self._deps.threads.run(partial(_read_small_file, path), at=str(path.parent))
+        found = parse_credentials(content, now_ms(self._deps.clock))
+        return SpeechSource(provider=SpeechProvider.PRIMARY, secret=found.token, credentials=found)
 
-    def _changed(self, before: Settings, after: Settings) -> None:
+    def _handle_settings(self, before: Settings, after: Settings) -> None:
         def asked(settings: Settings) -> tuple[object, ...]:
             chosen = settings.voice_settings
             return settings.primary_voice_enabled, chosen.provider, chosen.api_key
 
         if asked(before) != asked(after):
             for one in tuple(self._under_way):
-                one.switched_off()
+                one.cancel()
 
 
-def _third_party(key: str) -> Source:
+def _third_party_source(key: str) -> SpeechSource:
     if not key:
-        raise Unavailable(Reason.NO_CREDENTIALS)
-    return Source(provider=Provider.THIRD_PARTY, secret=key)
+        raise DictationUnavailable(UnavailableReason.NO_CREDENTIALS)
+    return SpeechSource(provider=SpeechProvider.THIRD_PARTY, secret=key)
 
 
-def _read(path: Path) -> bytes | None:
+def _read_small_file(path: Path) -> bytes | None:
     """Return the contents of a small regular file; C{None} if it does not exist.
 
     @raise Unavailable: it is no regular file, or may not be read.
@@ -182,11 +185,11 @@ def _read(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
-        raise Unavailable(Reason.MALFORMED) from None
+        raise DictationUnavailable(UnavailableReason.MALFORMED) from None
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode) or about.st_size > CREDENTIALS_BYTES:
-            raise Unavailable(Reason.MALFORMED)
+            raise DictationUnavailable(UnavailableReason.MALFORMED)
         return os.read(descriptor, CREDENTIALS_BYTES)
     finally:
         os.close(descriptor)

@@ -32,48 +32,48 @@ last one.
 """
 
 
-class Listener(Protocol):
+class UpstreamListener(Protocol):
     """Listener to a connection."""
 
-    def line_opened(self, line: Line) -> None:
+    def connection_opened(self, line: UpstreamConnection) -> None:
         """Handle the completed handshake."""
 
-    def line_said(self, message: bytes) -> None:
+    def message_received(self, message: bytes) -> None:
         """Handle a text message."""
 
-    def line_filled(self) -> None:
+    def buffer_filled(self) -> None:
         """Handle a full buffer: the connection accepts no more data."""
 
-    def line_drained(self) -> None:
+    def buffer_drained(self) -> None:
         """Handle a drained buffer: the connection accepts data again."""
 
-    def line_ended(self, clean: bool) -> None:
+    def connection_ended(self, clean: bool) -> None:
         """Handle the end; called exactly once as the last call, even if the connection never
         opened.
         """
 
 
-class Line(Protocol):
+class UpstreamConnection(Protocol):
     """Connection to a speech service."""
 
-    def send_sound(self, sound: bytes) -> None:
+    def send_audio(self, sound: bytes) -> None:
         """Send speech."""
 
     def send_text(self, text: str) -> None:
         """Send a message of the dialect."""
 
-    def hold(self) -> None:
-        """Stop reading until L{release}."""
+    def pause_reading(self) -> None:
+        """Stop reading until L{resume_reading}."""
 
-    def release(self) -> None:
+    def resume_reading(self) -> None:
         """Resume reading."""
 
-    def cut(self) -> None:
+    def abort_connection(self) -> None:
         """End the connection without a closing handshake."""
 
 
 @frozen(kw_only=True)
-class LineRequest:
+class UpstreamConnectRequest:
     """Address and credentials of a connection.
 
     @ivar url: C{ws://} or C{wss://}.
@@ -93,24 +93,24 @@ class UpstreamProtocol(WebSocketClientProtocol):
     wasClean: bool
     remoteCloseCode: int | None
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: UpstreamListener) -> None:
         super().__init__()
         self._listener = listener
         self._head = self._parts = 0
 
-    def send_sound(self, sound: bytes) -> None:
+    def send_audio(self, sound: bytes) -> None:
         self.sendMessage(sound, isBinary=True)
 
     def send_text(self, text: str) -> None:
         self.sendMessage(text.encode(), isBinary=False)
 
-    def hold(self) -> None:
+    def pause_reading(self) -> None:
         self.transport.pauseProducing()
 
-    def release(self) -> None:
+    def resume_reading(self) -> None:
         self.transport.resumeProducing()
 
-    def cut(self) -> None:
+    def abort_connection(self) -> None:
         self.transport.abortConnection()
 
     # # Called by the transport
@@ -120,10 +120,10 @@ class UpstreamProtocol(WebSocketClientProtocol):
         self.transport.registerProducer(self, True)
 
     def pauseProducing(self) -> None:
-        self._listener.line_filled()
+        self._listener.buffer_filled()
 
     def resumeProducing(self) -> None:
-        self._listener.line_drained()
+        self._listener.buffer_drained()
 
     def stopProducing(self) -> None:
         """Do nothing, as no data is produced."""
@@ -132,7 +132,7 @@ class UpstreamProtocol(WebSocketClientProtocol):
         if self.state == self.STATE_CONNECTING:
             self._head += len(data)
             if self._head > HEAD_BYTES:
-                self.cut()
+                self.abort_connection()
                 return
         super().dataReceived(data)
 
@@ -141,12 +141,12 @@ class UpstreamProtocol(WebSocketClientProtocol):
         # Autobahn would log a refused certificate as an error of the service.
         super().connectionLost(reason if done else Failure(ConnectionLost()))
         well = self.wasClean and self.remoteCloseCode in (None, 1000, 1001)
-        self._listener.line_ended(bool(well))
+        self._listener.connection_ended(bool(well))
 
     # # Called by Autobahn
 
     def onOpen(self) -> None:
-        self._listener.line_opened(self)
+        self._listener.connection_opened(self)
 
     def onMessageBegin(self, isBinary: bool) -> None:
         super().onMessageBegin(isBinary)
@@ -155,24 +155,24 @@ class UpstreamProtocol(WebSocketClientProtocol):
     def onMessageFrameBegin(self, length: int) -> None:
         self._parts += 1
         if self._parts > MESSAGE_PARTS:
-            self.cut()
+            self.abort_connection()
         super().onMessageFrameBegin(length)
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:
         if not isBinary:
-            self._listener.line_said(payload)
+            self._listener.message_received(payload)
 
     def onCloseFrame(self, code: int, reasonRaw: bytes) -> bool | None:
         failed: bool | None = super().onCloseFrame(code, reasonRaw)
         # The peer should close the connection now, but might not: do not wait for it.
-        self.cut()
+        self.abort_connection()
         return failed
 
     def onClose(self, wasClean: bool, code: int | None, reason: str | None) -> None:
         """Do nothing, as L{connectionLost} reports the end."""
 
 
-class Upstreams:
+class UpstreamConnector:
     """Connector to speech services.  Redirects are not followed, as a secret is sent."""
 
     def __init__(
@@ -189,7 +189,7 @@ class Upstreams:
         self._reactor, self._policy = reactor, policy
         self._tls = tls or BrowserLikePolicyForHTTPS()
 
-    def open(self, request: LineRequest, listener: Listener) -> Deferred[Any]:
+    def connect(self, request: UpstreamConnectRequest, listener: UpstreamListener) -> Deferred[Any]:
         """Connect without a time-out: the caller cancels the Deferred.
 
         @return: fails if no connection was made; the listener is not called then.
@@ -215,7 +215,7 @@ class Upstreams:
             closeHandshakeTimeout=0,
             serverConnectionDropTimeout=0,
         )
-        factory.buildProtocol = lambda address: _made(factory, listener)
+        factory.buildProtocol = lambda address: _make_protocol(factory, listener)
         endpoint: IStreamClientEndpoint = GuardedEndpoint(
             self._reactor,
             target.host,
@@ -229,7 +229,7 @@ class Upstreams:
         return endpoint.connect(factory)
 
 
-def _made(factory: Any, listener: Listener) -> UpstreamProtocol:
+def _make_protocol(factory: Any, listener: UpstreamListener) -> UpstreamProtocol:
     protocol = UpstreamProtocol(listener)
     protocol.factory = factory
     return protocol

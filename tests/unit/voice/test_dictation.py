@@ -15,24 +15,24 @@ from zope.interface import implementer
 from tservice.core.net.egress import EgressRefused
 from tservice.http.websockets.connection import ISocket
 from tservice.http.websockets.frames import SocketMessage
-from tservice.voice.dialects import CLOSE_STREAM, KEEP_ALIVE, KEEP_ALIVE_SECONDS
 from tservice.voice.model import (
     FRAME_BYTES,
+    MAX_STREAMS,
+    MAX_TEXT_LENGTH,
     QUEUE_BYTES,
     STREAM_SECONDS,
-    STREAMS,
-    TEXT_MOST,
-    Provider,
-    Source,
+    SpeechProvider,
+    SpeechSource,
 )
 from tservice.voice.routes.dictation import (
     OPEN_SECONDS,
     REST_SECONDS,
     STALL_SECONDS,
-    Dictation,
     DictationDependencies,
+    DictationRelay,
 )
-from tservice.voice.upstream import LineRequest
+from tservice.voice.speech_dialects import CLOSE_STREAM, KEEP_ALIVE, KEEP_ALIVE_SECONDS
+from tservice.voice.upstream import UpstreamConnectRequest
 
 SECRET = "sk-ant-secret"
 READY = {"t": "ready"}
@@ -79,19 +79,19 @@ class FarEnd:
         self.texts: list[str] = []
         self.held = self.gone = False
 
-    def send_sound(self, sound: bytes) -> None:
+    def send_audio(self, sound: bytes) -> None:
         self.sound += sound
 
     def send_text(self, text: str) -> None:
         self.texts.append(text)
 
-    def hold(self) -> None:
+    def pause_reading(self) -> None:
         self.held = True
 
-    def release(self) -> None:
+    def resume_reading(self) -> None:
         self.held = False
 
-    def cut(self) -> None:
+    def abort_connection(self) -> None:
         self.gone = True
 
 
@@ -106,7 +106,7 @@ class Service:
         self.known: list[str] = []
 
     def enter(self, one: object, username: str) -> bool:
-        if len(self.under_way) >= STREAMS:
+        if len(self.under_way) >= MAX_STREAMS:
             return False
         self.under_way.add(one)
         return True
@@ -114,14 +114,14 @@ class Service:
     def leave(self, one: object) -> None:
         self.under_way.discard(one)
 
-    def request(self, source: Source, language: Any, keyterms: Any) -> Any:
+    def request(self, source: SpeechSource, language: Any, keyterms: Any) -> Any:
         self.known.append(source.secret)
-        asked = LineRequest(url="ws://far/", query=f"language={language}", headers={})
+        asked = UpstreamConnectRequest(url="ws://far/", query=f"language={language}", headers={})
         return asked, lambda: self.known.remove(source.secret)
 
 
 class DictationCase(SynchronousTestCase):
-    provider = Provider.PRIMARY
+    provider = SpeechProvider.PRIMARY
 
     def setUp(self) -> None:
         self.clock = Clock()
@@ -131,19 +131,19 @@ class DictationCase(SynchronousTestCase):
         self.at_once: Exception | None = None
         self.dictation, self.page, self.far = self.start()
 
-    def opens(self, request: LineRequest, listener: Any) -> Deferred[Any]:
+    def opens(self, request: UpstreamConnectRequest, listener: Any) -> Deferred[Any]:
         if self.refused is not None:
             raise self.refused
         self.made.append(Deferred() if self.at_once is None else fail(self.at_once))
         return self.made[-1]
 
-    def start(self) -> tuple[Dictation, Page, FarEnd]:
-        dictation = Dictation(
+    def start(self) -> tuple[DictationRelay, Page, FarEnd]:
+        dictation = DictationRelay(
             DictationDependencies(
                 clock=self.clock,
                 voice=self.voice,  # type: ignore[arg-type]
                 opens=self.opens,
-                source=Source(provider=self.provider, secret=SECRET),
+                source=SpeechSource(provider=self.provider, secret=SECRET),
                 username="ann",
                 language="en",
             )
@@ -154,10 +154,10 @@ class DictationCase(SynchronousTestCase):
 
     def connect(self) -> None:
         self.made[-1].callback(self.far)
-        self.dictation.line_opened(self.far)
+        self.dictation.connection_opened(self.far)
 
     def says(self, kind: str, **fields: str) -> None:
-        self.dictation.line_said(json.dumps({"type": kind, **fields}).encode())
+        self.dictation.message_received(json.dumps({"type": kind, **fields}).encode())
 
     def over(self, code: int, reason: str = "") -> None:
         """Ended so, with nothing left behind."""
@@ -187,7 +187,7 @@ class LifeTests(DictationCase):
         self.dictation.binary_received(b"too late")
         self.assertEqual((b"abcd", [KEEP_ALIVE, CLOSE_STREAM]), (self.far.sound, self.far.texts))
         self.says("TranscriptText", data="now")
-        self.dictation.line_ended(True)
+        self.dictation.connection_ended(True)
         told = [(each.get("text"), each.get("final")) for each in self.page.told[1:-1]]
         self.assertEqual(
             [
@@ -256,16 +256,16 @@ class LifeTests(DictationCase):
         self.assertTrue(self.far.gone)
         self.assertEqual(set(), self.voice.under_way)
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.dictation.line_ended(False)
+        self.dictation.connection_ended(False)
         self.dictation.sending_resumed()
         self.assertEqual([READY], self.page.told)
 
     def test_only_so_many(self) -> None:
-        for _ in range(STREAMS - 1):
+        for _ in range(MAX_STREAMS - 1):
             self.assertIsNone(self.start()[1].ended)
         _, page, _ = self.start()
         self.assertEqual((4008, "too many dictations at a time; try again later"), page.ended)
-        self.assertEqual(STREAMS, len(self.made))
+        self.assertEqual(MAX_STREAMS, len(self.made))
         self.dictation.text_received('{"t":"stop"}')
         self.assertIsNone(self.start()[1].ended)
 
@@ -278,7 +278,7 @@ class LifeTests(DictationCase):
 
     def test_switched_off(self) -> None:
         self.connect()
-        self.dictation.switched_off()
+        self.dictation.cancel()
         self.assertTrue(self.far.gone)
         self.over(4004, "disabled")
 
@@ -312,18 +312,18 @@ class FaultTests(DictationCase):
 
     def test_it_refuses(self) -> None:
         self.made[0].callback(self.far)
-        self.dictation.line_ended(True)
+        self.dictation.connection_ended(True)
         self.failed("the speech service refused the dictation")
 
     def test_it_is_lost(self) -> None:
         self.connect()
-        self.dictation.line_ended(False)
+        self.dictation.connection_ended(False)
         self.failed("the speech service was lost")
 
     def test_it_ends_by_itself(self) -> None:
         self.connect()
         self.says("TranscriptText", data="so far")
-        self.dictation.line_ended(True)
+        self.dictation.connection_ended(True)
         self.assertEqual(
             [{"t": "transcript", "text": "so far", "final": True}, CLOSED], self.page.told[-2:]
         )
@@ -337,7 +337,7 @@ class FaultTests(DictationCase):
 
     def test_too_much_text(self) -> None:
         self.connect()
-        for _ in range(TEXT_MOST // 50_000):
+        for _ in range(MAX_TEXT_LENGTH // 50_000):
             self.says("TranscriptText", data="x" * 50_000)
             self.says("TranscriptEndpoint")
         self.failed("the speech service sends too much text")
@@ -348,14 +348,14 @@ class PressureTests(DictationCase):
 
     def test_a_speech_service_that_takes_nothing(self) -> None:
         self.connect()
-        self.dictation.line_filled()
+        self.dictation.buffer_filled()
         given = 0
         while not self.page.held:
             self.dictation.binary_received(b"x" * FRAME_BYTES)
             given += FRAME_BYTES
         self.assertEqual(QUEUE_BYTES, given)
         self.assertEqual(b"", self.far.sound)
-        self.dictation.line_drained()
+        self.dictation.buffer_drained()
         self.assertFalse(self.page.held)
         self.assertEqual(given, len(self.far.sound))
 
@@ -368,26 +368,26 @@ class PressureTests(DictationCase):
     def test_it_fills_while_it_is_handed_what_waited(self) -> None:
         self.dictation.binary_received(b"a")
         self.dictation.binary_received(b"b")
-        send = self.far.send_sound
+        send = self.far.send_audio
 
         def full_after_one(sound: bytes) -> None:
             send(sound)
-            self.dictation.line_filled()
+            self.dictation.buffer_filled()
 
-        self.far.send_sound = full_after_one  # type: ignore[method-assign]
+        self.far.send_audio = full_after_one  # type: ignore[method-assign]
         self.connect()
         self.assertEqual(b"a", self.far.sound)
-        self.dictation.line_drained()
+        self.dictation.buffer_drained()
         self.assertEqual(b"ab", self.far.sound)
 
     def test_for_so_long_only(self) -> None:
         self.connect()
-        self.dictation.line_filled()
+        self.dictation.buffer_filled()
         self.clock.advance(STALL_SECONDS - 1)
-        self.dictation.line_drained()
+        self.dictation.buffer_drained()
         self.clock.advance(STALL_SECONDS)
         self.assertIsNone(self.page.ended)
-        self.dictation.line_filled()
+        self.dictation.buffer_filled()
         kept = list(self.far.texts)
         self.clock.pump([1.0] * int(STALL_SECONDS))
         self.assertEqual(kept, self.far.texts, "what keeps it alive is not stored up either")

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.voice.dialects import DIALECTS
 from tservice.voice.model import (
     EXPIRY_SECONDS,
     KEYTERMS,
-    Heard,
-    Provider,
-    Transcript,
-    Unavailable,
-    read_credentials,
-    shown_error,
+    DictatedText,
+    DictationUnavailable,
+    SpeechProvider,
+    SpeechUpdate,
+    parse_credentials,
+    sanitize_error,
 )
+from tservice.voice.speech_dialects import DIALECTS
 
 NOW = 1_800_000_000_000
 LATER = NOW + 3_600_000
@@ -33,16 +33,18 @@ def file_of(**fields: Any) -> bytes:
 
 class CredentialsTests(SynchronousTestCase):
     def reason(self, content: bytes | None) -> str:
-        error: Unavailable = self.assertRaises(Unavailable, read_credentials, content, NOW)
+        error: DictationUnavailable = self.assertRaises(
+            DictationUnavailable, parse_credentials, content, NOW
+        )
         return error.reason.value
 
     def test_good_ones(self) -> None:
-        found = read_credentials(file_of(), NOW)
+        found = parse_credentials(file_of(), NOW)
         self.assertEqual(("sk-ant-oat", LATER, "max"), (
             found.token, found.expires_at, found.subscription_type
         ))  # fmt: skip
         self.assertNotIn("sk-ant-oat", repr(found))
-        self.assertIsNone(read_credentials(file_of(subscriptionType=5), NOW).subscription_type)
+        self.assertIsNone(parse_credentials(file_of(subscriptionType=5), NOW).subscription_type)
 
     def test_none(self) -> None:
         for content in (None, b"{}", b'{"claudeAiOauth": null}'):
@@ -60,7 +62,7 @@ class CredentialsTests(SynchronousTestCase):
     def test_within_a_minute_is_expired(self) -> None:
         edge = NOW + EXPIRY_SECONDS * 1000
         self.assertEqual("expired", self.reason(file_of(expiresAt=edge)))
-        self.assertEqual(edge + 1, read_credentials(file_of(expiresAt=edge + 1), NOW).expires_at)
+        self.assertEqual(edge + 1, parse_credentials(file_of(expiresAt=edge + 1), NOW).expires_at)
 
     @given(
         st.binary() | st.recursive(st.none() | st.text(), st.lists).map(lambda x: repr(x).encode())
@@ -71,28 +73,28 @@ class CredentialsTests(SynchronousTestCase):
 
 class TranscriptTests(SynchronousTestCase):
     def test_a_tail_is_replaced_until_it_is_final(self) -> None:
-        said = Transcript()
+        said = DictatedText()
         for heard, text in (
-            (Heard(tail="run"), "run"),
-            (Heard(tail=" run the tests "), "run the tests"),
-            (Heard(ends=True), "run the tests"),
-            (Heard(tail="and"), "run the tests and"),
-            (Heard(tail="then stop", ends=True), "run the tests then stop"),
-            (Heard(tail="", ends=True), "run the tests then stop"),
+            (SpeechUpdate(tail="run"), "run"),
+            (SpeechUpdate(tail=" run the tests "), "run the tests"),
+            (SpeechUpdate(is_final=True), "run the tests"),
+            (SpeechUpdate(tail="and"), "run the tests and"),
+            (SpeechUpdate(tail="then stop", is_final=True), "run the tests then stop"),
+            (SpeechUpdate(tail="", is_final=True), "run the tests then stop"),
         ):
-            said = said.after(heard)
+            said = said.with_update(heard)
             self.assertEqual(text, said.text)
 
     def test_errors_are_one_short_line_without_the_secret(self) -> None:
-        told = shown_error("bad\x1b[2J token\nsk-1 " + "x" * 1000, "sk-1")
+        told = sanitize_error("bad\x1b[2J token\nsk-1 " + "x" * 1000, "sk-1")
         self.assertTrue(told.startswith("bad [2J token [redacted] xx"), told)
         self.assertEqual(300, len(told))
 
 
 class DialectTests(SynchronousTestCase):
     def test_what_the_primary_one_is_asked(self) -> None:
-        dialect = DIALECTS[Provider.PRIMARY]
-        query = parse_qsl(dialect.query("de-CH", ["tmux", "a&b=c"]))
+        dialect = DIALECTS[SpeechProvider.PRIMARY]
+        query = parse_qsl(dialect.build_query("de-CH", ["tmux", "a&b=c"]))
         self.assertEqual(
             [
                 ("encoding", "linear16"),
@@ -106,30 +108,36 @@ class DialectTests(SynchronousTestCase):
             ],
             query,
         )
-        self.assertEqual({"Authorization": "Bearer s"}, dialect.headers("s"))
-        many = parse_qsl(dialect.query("en", [f"t{number}" for number in range(KEYTERMS + 20)]))
+        self.assertEqual({"Authorization": "Bearer s"}, dialect.build_headers("s"))
+        many = parse_qsl(
+            dialect.build_query("en", [f"t{number}" for number in range(KEYTERMS + 20)])
+        )
         self.assertEqual(KEYTERMS, sum(name == "keyterm" for name, _ in many))
 
     def test_what_the_primary_one_says(self) -> None:
-        heard = DIALECTS[Provider.PRIMARY].heard
+        heard = DIALECTS[SpeechProvider.PRIMARY].parse_update
         for kind in ("TranscriptText", "TranscriptInterim"):
-            self.assertEqual(Heard(tail="hi"), heard(b'{"type":"%b","data":"hi"}' % kind.encode()))
-        self.assertEqual(Heard(ends=True), heard(b'{"type":"TranscriptEndpoint"}'))
+            self.assertEqual(
+                SpeechUpdate(tail="hi"), heard(b'{"type":"%b","data":"hi"}' % kind.encode())
+            )
+        self.assertEqual(SpeechUpdate(is_final=True), heard(b'{"type":"TranscriptEndpoint"}'))
         failed = heard(b'{"type":"TranscriptError","description":"no"}')
-        self.assertEqual(Heard(error="no"), failed)
+        self.assertEqual(SpeechUpdate(error="no"), failed)
 
     def test_what_the_third_party_says(self) -> None:
-        dialect = DIALECTS[Provider.THIRD_PARTY]
-        self.assertEqual({"Authorization": "Token k"}, dialect.headers("k"))
-        self.assertIn(("interim_results", "true"), parse_qsl(dialect.query("en", [])))
+        dialect = DIALECTS[SpeechProvider.THIRD_PARTY]
+        self.assertEqual({"Authorization": "Token k"}, dialect.build_headers("k"))
+        self.assertIn(("interim_results", "true"), parse_qsl(dialect.build_query("en", [])))
         result = {"type": "Results", "channel": {"alternatives": [{"transcript": "hi"}]}}
         for final in (False, True):
             said = json.dumps({**result, "is_final": final}).encode()
-            self.assertEqual(Heard(tail="hi", ends=final), dialect.heard(said))
-        self.assertEqual(Heard(tail=""), dialect.heard(b'{"type":"Results","channel":[]}'))
-        self.assertIsNone(dialect.heard(b'{"type":"Metadata"}'))
+            self.assertEqual(SpeechUpdate(tail="hi", is_final=final), dialect.parse_update(said))
+        self.assertEqual(
+            SpeechUpdate(tail=""), dialect.parse_update(b'{"type":"Results","channel":[]}')
+        )
+        self.assertIsNone(dialect.parse_update(b'{"type":"Metadata"}'))
 
     @given(st.binary() | st.sampled_from([b"[]", b"1", b'{"type": []}', b"[" * 20_000]))
     def test_whatever_is_said(self, message: bytes) -> None:
         for dialect in DIALECTS.values():
-            self.assertIsNone(dialect.heard(message))
+            self.assertIsNone(dialect.parse_update(message))

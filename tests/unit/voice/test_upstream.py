@@ -20,9 +20,9 @@ from tservice.voice.upstream import (
     HEAD_BYTES,
     MESSAGE_BYTES,
     MESSAGE_PARTS,
-    Line,
-    LineRequest,
-    Upstreams,
+    UpstreamConnection,
+    UpstreamConnector,
+    UpstreamConnectRequest,
 )
 
 BEARER = {"Authorization": "Bearer sk-1"}
@@ -36,26 +36,26 @@ class Ear:
     """
 
     def __init__(self) -> None:
-        self.opened: Deferred[Line] = Deferred()
+        self.opened: Deferred[UpstreamConnection] = Deferred()
         self.over: Deferred[bool] = Deferred()
         self.filled: Deferred[None] = Deferred()
         self.said: list[bytes] = []
         self.heard: Deferred[None] = Deferred()
 
-    def line_opened(self, line: Line) -> None:
+    def connection_opened(self, line: UpstreamConnection) -> None:
         self.opened.callback(line)
 
-    def line_said(self, message: bytes) -> None:
+    def message_received(self, message: bytes) -> None:
         self.said.append(message)
         self.heard.callback(None)
 
-    def line_filled(self) -> None:
+    def buffer_filled(self) -> None:
         self.filled.callback(None)
 
-    def line_drained(self) -> None:
+    def buffer_drained(self) -> None:
         """Not looked at."""
 
-    def line_ended(self, clean: bool) -> None:
+    def connection_ended(self, clean: bool) -> None:
         self.over.callback(clean)
 
 
@@ -128,8 +128,8 @@ class UpstreamCase(TestCase):
         return found
 
     def open(self, url: str, ear: Ear, tls: Any = None) -> Deferred[Any]:
-        asked = LineRequest(url=url, query="language=de", headers=BEARER)
-        made = Upstreams(reactor, tls=tls).open(asked, ear)
+        asked = UpstreamConnectRequest(url=url, query="language=de", headers=BEARER)
+        made = UpstreamConnector(reactor, tls=tls).connect(asked, ear)
 
         def made_it(line: Any) -> Any:
             self.addCleanup(lambda: None if ear.over.called else self.ended(line, ear))
@@ -150,7 +150,7 @@ class LineTests(UpstreamCase):
         port = self.listen(factory)
         await self.open(f"ws://127.0.0.1:{port}/listen?tier=1", ear)
         line = await ear.opened
-        line.send_sound(b"\1\2")
+        line.send_audio(b"\1\2")
         await ear.heard
         self.assertEqual([b"hi"], ear.said)
         line.send_text("end")

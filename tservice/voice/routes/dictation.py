@@ -20,18 +20,18 @@ from tservice.core.net.egress import EgressRefused
 from tservice.core.timers import NamedTimers
 from tservice.http.websockets.connection import UNSUPPORTED, ISocket, ISocketHandler
 from tservice.http.websockets.upgrade import NO_SUCH, TOO_MANY
-from tservice.voice.dialects import CLOSE_STREAM, DIALECTS, KEEP_ALIVE, KEEP_ALIVE_SECONDS
 from tservice.voice.model import (
+    MAX_TEXT_LENGTH,
     QUEUE_BYTES,
     STREAM_SECONDS,
-    TEXT_MOST,
-    Reason,
-    Source,
-    Transcript,
-    shown_error,
+    DictatedText,
+    SpeechSource,
+    UnavailableReason,
+    sanitize_error,
 )
-from tservice.voice.service import Voice
-from tservice.voice.upstream import Line, LineRequest
+from tservice.voice.service import VoiceService
+from tservice.voice.speech_dialects import CLOSE_STREAM, DIALECTS, KEEP_ALIVE, KEEP_ALIVE_SECONDS
+from tservice.voice.upstream import UpstreamConnection, UpstreamConnectRequest
 
 OPEN_SECONDS = 10.0
 """Seconds for the speech service to answer the handshake."""
@@ -42,10 +42,10 @@ STALL_SECONDS = 20.0
 CONTROL_CHARACTERS = 1024
 
 
-class Opens(Protocol):
-    """Opener of connections (L{tservice.voice.upstream.Upstreams.open})."""
+class ConnectionOpener(Protocol):
+    """Opener of connections (L{tservice.voice.upstream.UpstreamConnector.connect})."""
 
-    def __call__(self, request: LineRequest, listener: Any) -> Deferred[Any]: ...
+    def __call__(self, request: UpstreamConnectRequest, listener: Any) -> Deferred[Any]: ...
 
 
 @frozen(kw_only=True)
@@ -58,16 +58,16 @@ class DictationDependencies:
     """
 
     clock: IReactorTime
-    voice: Voice
-    opens: Opens
-    source: Source
+    voice: VoiceService
+    opens: ConnectionOpener
+    source: SpeechSource
     username: str
     language: str | None = None
     keyterms: Sequence[str] | None = None
 
 
 @implementer(ISocketHandler)
-class Dictation:
+class DictationRelay:
     """Relay of one dictation with bounded buffers.
 
     Speech that the speech service does not accept waits here, up to L{QUEUE_BYTES} and one read;
@@ -84,127 +84,129 @@ class Dictation:
         self._forget: Callable[[], None] = lambda: None
         self._socket: ISocket | None = None
         self._making: Deferred[Any] | None = None
-        self._line: Line | None = None
-        self._open = self._full = self._paused = self._unshown = False
-        self._finishing = self._asked = self._over = False
+        self._upstream: UpstreamConnection | None = None
+        self._open = self._is_upstream_full = self._paused = self._has_unsent_text = False
+        self._finishing = self._has_requested_rest = self._has_ended = False
         self._queue: deque[bytes] = deque()
         self._queued = 0
-        self._said = Transcript()
+        self._transcript = DictatedText()
 
     # # Called by the page's socket
 
     def socket_opened(self, socket: ISocket) -> None:
         self._socket = socket
-        if not self._deps.voice.enter(self, self._deps.username):
-            self._release()
+        if not self._deps.voice.register_dictation(self, self._deps.username):
+            self._release_resources()
             socket.close(TOO_MANY, "too many dictations at a time; try again later")
             return
-        self._timers.schedule_call("length", STREAM_SECONDS, self._finish)
+        self._timers.schedule_call("length", STREAM_SECONDS, self._complete)
         self._timers.schedule_call(
-            "open", OPEN_SECONDS, self._fail, "the speech service does not answer"
+            "open", OPEN_SECONDS, self._close_with_error, "the speech service does not answer"
         )
         deps = self._deps
-        request, self._forget = deps.voice.request(deps.source, deps.language, deps.keyterms)
+        request, self._forget = deps.voice.build_request(deps.source, deps.language, deps.keyterms)
         try:
             making = self._making = deps.opens(request, self)
         except EgressRefused as refused:
-            self._fail(f"the address of the speech service {refused}")
+            self._close_with_error(f"the address of the speech service {refused}")
             return
-        making.addCallbacks(self._made, self._unmade)
+        making.addCallbacks(self._handle_connected, self._handle_connect_error)
         making.addErrback(lambda why: self._log.failure("a dictation failed", why))
 
     def text_received(self, data: str) -> None:
-        if self._over:
+        if self._has_ended:
             return
-        what = _control(data)
+        what = _parse_control(data)
         if what == "finalize":
-            self._finalize()
+            self._start_finishing()
         elif what == "stop":
-            self._say({"t": "closed"})
-            self._close(1000)
+            self._send_frame({"t": "closed"})
+            self._close_socket(1000)
         else:
-            self._close(UNSUPPORTED, "text must be a control frame")
+            self._close_socket(UNSUPPORTED, "text must be a control frame")
 
     def binary_received(self, data: bytes) -> None:
-        if self._over or self._finishing or not data:
+        if self._has_ended or self._finishing or not data:
             return
         self._queue.append(data)
         self._queued += len(data)
-        self._pump()
+        self._forward_speech()
         if self._queued >= QUEUE_BYTES:
             self._peer.pause_reading()
 
     def sending_paused(self) -> None:
         self._paused = True
-        if self._line is not None and not self._over:
-            self._line.hold()
+        if self._upstream is not None and not self._has_ended:
+            self._upstream.pause_reading()
 
     def sending_resumed(self) -> None:
         self._paused = False
-        if self._over:
+        if self._has_ended:
             return
-        if self._unshown:
-            self._show(final=False)
-        if self._line is not None:
-            self._line.release()
+        if self._has_unsent_text:
+            self._send_transcript(final=False)
+        if self._upstream is not None:
+            self._upstream.resume_reading()
 
     def socket_closed(self, code: int) -> None:
-        self._release()
+        self._release_resources()
 
     # # Called by the upstream connection
 
-    def line_opened(self, line: Line) -> None:
-        if self._over:
+    def connection_opened(self, line: UpstreamConnection) -> None:
+        if self._has_ended:
             return
-        self._line, self._open = line, True
+        self._upstream, self._open = line, True
         self._timers.cancel_timer("open")
-        self._keep_alive()
-        self._say({"t": "ready"})
-        self._pump()
+        self._send_keep_alive()
+        self._send_frame({"t": "ready"})
+        self._forward_speech()
 
-    def line_said(self, message: bytes) -> None:
-        heard = self._dialect.heard(message)
-        if self._over or heard is None:
+    def message_received(self, message: bytes) -> None:
+        heard = self._dialect.parse_update(message)
+        if self._has_ended or heard is None:
             return
         if heard.error is not None:
-            self._say({"t": "error", "message": shown_error(heard.error, self._deps.source.secret)})
+            self._send_frame(
+                {"t": "error", "message": sanitize_error(heard.error, self._deps.source.secret)}
+            )
             return
-        before, self._said = self._said, self._said.after(heard)
-        if len(self._said.text) > TEXT_MOST:
-            self._fail("the speech service sends too much text")
+        before, self._transcript = self._transcript, self._transcript.with_update(heard)
+        if len(self._transcript.text) > MAX_TEXT_LENGTH:
+            self._close_with_error("the speech service sends too much text")
         elif self._paused:
-            self._unshown = True
-        elif heard.ends or self._said != before:
-            self._show(final=heard.ends)
+            self._has_unsent_text = True
+        elif heard.is_final or self._transcript != before:
+            self._send_transcript(final=heard.is_final)
 
-    def line_filled(self) -> None:
-        self._full = True
+    def buffer_filled(self) -> None:
+        self._is_upstream_full = True
         self._timers.schedule_call(
-            "stall", STALL_SECONDS, self._fail, "the speech service accepts no speech"
+            "stall", STALL_SECONDS, self._close_with_error, "the speech service accepts no speech"
         )
 
-    def line_drained(self) -> None:
-        self._full = False
+    def buffer_drained(self) -> None:
+        self._is_upstream_full = False
         self._timers.cancel_timer("stall")
-        if not self._over:
-            self._pump()
+        if not self._has_ended:
+            self._forward_speech()
 
-    def line_ended(self, clean: bool) -> None:
-        self._line = None
-        if self._over:
+    def connection_ended(self, clean: bool) -> None:
+        self._upstream = None
+        if self._has_ended:
             return
         if self._finishing or (self._open and clean):
-            self._finish()
+            self._complete()
         else:
             lost = "was lost" if self._open else "refused the dictation"
-            self._fail(f"the speech service {lost}")
+            self._close_with_error(f"the speech service {lost}")
 
     # # Called by the service
 
-    def switched_off(self) -> None:
+    def cancel(self) -> None:
         """End immediately, as no more data may be sent to the speech service."""
-        if not self._over:
-            self._close(NO_SUCH, Reason.DISABLED.value)
+        if not self._has_ended:
+            self._close_socket(NO_SUCH, UnavailableReason.DISABLED.value)
 
     # -- inside
 
@@ -213,89 +215,91 @@ class Dictation:
         assert self._socket is not None, "no data arrives before the socket is opened"  # noqa: S101
         return self._socket
 
-    def _made(self, line: Line) -> None:
+    def _handle_connected(self, line: UpstreamConnection) -> None:
         self._making = None
-        if self._over:
-            line.cut()
+        if self._has_ended:
+            line.abort_connection()
         elif not self._open:
-            self._line = line
+            self._upstream = line
 
-    def _unmade(self, why: Failure) -> None:
+    def _handle_connect_error(self, why: Failure) -> None:
         self._making = None
-        if self._over or why.check(CancelledError):
+        if self._has_ended or why.check(CancelledError):
             return
         self._log.info("cannot connect to the speech service: {why}", why=why.getErrorMessage())
         refused = why.check(EgressRefused)
         told = why.getErrorMessage() if refused else "could not be reached"
-        self._fail(f"the speech service {told}")
+        self._close_with_error(f"the speech service {told}")
 
-    def _pump(self) -> None:
+    def _forward_speech(self) -> None:
         """Forward queued speech as far as it is accepted."""
-        while self._open and self._line is not None and self._queue and not self._full:
+        while (
+            self._open and self._upstream is not None and self._queue and not self._is_upstream_full
+        ):
             sound = self._queue.popleft()
             self._queued -= len(sound)
-            self._line.send_sound(sound)
+            self._upstream.send_audio(sound)
         if self._queued < QUEUE_BYTES:
             self._peer.resume_reading()
         if self._finishing and self._open and not self._queue:
-            self._ask_for_rest()
+            self._request_final_text()
 
-    def _finalize(self) -> None:
+    def _start_finishing(self) -> None:
         if not self._finishing:
             self._finishing = True
             if self._open:
-                self._timers.schedule_call("rest", REST_SECONDS, self._finish)
-            self._pump()
+                self._timers.schedule_call("rest", REST_SECONDS, self._complete)
+            self._forward_speech()
 
-    def _ask_for_rest(self) -> None:
-        if self._line is not None and not self._asked:
-            self._asked = True
-            self._timers.schedule_call("rest", REST_SECONDS, self._finish)
-            self._line.send_text(CLOSE_STREAM)
+    def _request_final_text(self) -> None:
+        if self._upstream is not None and not self._has_requested_rest:
+            self._has_requested_rest = True
+            self._timers.schedule_call("rest", REST_SECONDS, self._complete)
+            self._upstream.send_text(CLOSE_STREAM)
 
-    def _keep_alive(self) -> None:
-        if self._line is not None and not self._full:
-            self._line.send_text(KEEP_ALIVE)
-        self._timers.schedule_call("alive", KEEP_ALIVE_SECONDS, self._keep_alive)
+    def _send_keep_alive(self) -> None:
+        if self._upstream is not None and not self._is_upstream_full:
+            self._upstream.send_text(KEEP_ALIVE)
+        self._timers.schedule_call("alive", KEEP_ALIVE_SECONDS, self._send_keep_alive)
 
-    def _show(self, *, final: bool) -> None:
-        self._unshown = False
-        self._say({"t": "transcript", "text": self._said.text, "final": final})
+    def _send_transcript(self, *, final: bool) -> None:
+        self._has_unsent_text = False
+        self._send_frame({"t": "transcript", "text": self._transcript.text, "final": final})
 
-    def _finish(self) -> None:
+    def _complete(self) -> None:
         """End normally: send the whole text, and the notice that it is complete."""
-        self._show(final=True)
-        self._say({"t": "closed"})
-        self._close(1000)
+        self._send_transcript(final=True)
+        self._send_frame({"t": "closed"})
+        self._close_socket(1000)
 
-    def _fail(self, message: str) -> None:
-        self._say({"t": "error", "message": message})
-        self._close(NO_SUCH, message)
+    def _close_with_error(self, message: str) -> None:
+        self._send_frame({"t": "error", "message": message})
+        self._close_socket(NO_SUCH, message)
 
-    def _say(self, frame: dict[str, object]) -> None:
+    def _send_frame(self, frame: dict[str, object]) -> None:
         self._peer.send_text(json.dumps(frame, ensure_ascii=False))
 
-    def _close(self, code: int, reason: str = "") -> None:
-        self._release()
+    def _close_socket(self, code: int, reason: str = "") -> None:
+        self._release_resources()
         self._peer.close(code, reason)
 
-    def _release(self) -> None:
+    def _release_resources(self) -> None:
         """Release everything except the page's socket."""
-        if self._over:
+        if self._has_ended:
             return
-        self._over = True
+        self._has_ended = True
         self._timers.cancel_all()
         self._queue.clear()
         self._queued = 0
-        self._deps.voice.leave(self)
+        self._deps.voice.unregister_dictation(self)
         self._forget()
         if self._making is not None:
             self._making.cancel()
-        if self._line is not None:
-            self._line.cut()
+        if self._upstream is not None:
+            self._upstream.abort_connection()
 
 
-def _control(data: str) -> str | None:
+def _parse_control(data: str) -> str | None:
     """Return the type of a control frame; C{None} if it is invalid."""
     if len(data) > CONTROL_CHARACTERS:
         return None

@@ -12,22 +12,22 @@ from tservice.http.models import QueryParameters
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 from tservice.http.websockets.connection import UNSUPPORTED
 from tservice.http.websockets.upgrade import NO_SUCH, CloseSocket, FeatureDisabled
-from tservice.voice.model import FRAME_BYTES, KEYTERMS, Reason, Unavailable
-from tservice.voice.routes.dictation import Dictation, DictationDependencies, Opens
-from tservice.voice.service import Voice
-from tservice.voice.shown import VoiceStatus
+from tservice.voice.model import FRAME_BYTES, KEYTERMS, DictationUnavailable, UnavailableReason
+from tservice.voice.responses import VoiceStatusResponse
+from tservice.voice.routes.dictation import ConnectionOpener, DictationDependencies, DictationRelay
+from tservice.voice.service import VoiceService
 
 TERM = 64
 """Longest term in characters, as in the settings."""
 
 
-def _terms(text: str) -> str:
-    if any(len(term) > TERM for term in terms_of(text)[:KEYTERMS]):
+def _check_terms(text: str) -> str:
+    if any(len(term) > TERM for term in split_terms(text)[:KEYTERMS]):
         raise ValueError(f"must not contain a term of more than {TERM} characters")
     return text
 
 
-def terms_of(text: str) -> list[str]:
+def split_terms(text: str) -> list[str]:
     """Return the terms of a comma-separated list."""
     return [term for term in (part.strip() for part in text.split(",")) if term]
 
@@ -46,16 +46,16 @@ class VoiceQuery(QueryParameters):
         Annotated[
             str,
             StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=16384),
-            AfterValidator(_terms),
+            AfterValidator(_check_terms),
         ]
         | None
     ) = None
 
 
 class VoiceRoutes:
-    """Routes of dictation; the rules are in L{Voice} and L{Dictation}."""
+    """Routes of dictation; the rules are in L{VoiceService} and L{DictationRelay}."""
 
-    def __init__(self, clock: IReactorTime, voice: Voice, opens: Opens) -> None:
+    def __init__(self, clock: IReactorTime, voice: VoiceService, opens: ConnectionOpener) -> None:
         self._clock, self._voice, self._opens = clock, voice, opens
 
     def operations(self) -> list[Operation]:
@@ -65,16 +65,16 @@ class VoiceRoutes:
                 method="GET",
                 path="/api/voice/status",
                 access=AccessRule.USER,
-                handler=self.status,
+                handler=self.get_status,
                 summary="Whether the service can make text of speech",
                 tag="Voice",
-                response_model=VoiceStatus,
+                response_model=VoiceStatusResponse,
             ),
             Operation(
                 method="GET",
                 path="/ws/voice/stream",
                 access=AccessRule.USER,
-                handler=self.stream,
+                handler=self.open_dictation,
                 summary="One dictation: speech up, its text down",
                 tag="Voice",
                 query=VoiceQuery,
@@ -91,25 +91,25 @@ class VoiceRoutes:
 
         @raise FeatureDisabled: the setting is off.
         """
-        if not self._voice.enabled:
-            raise FeatureDisabled("primaryVoiceEnabled", Reason.DISABLED.value)
+        if not self._voice.is_enabled:
+            raise FeatureDisabled("primaryVoiceEnabled", UnavailableReason.DISABLED.value)
 
-    async def status(self, call: OperationCall) -> VoiceStatus:
+    async def get_status(self, call: OperationCall) -> VoiceStatusResponse:
         """Return whether dictation is available."""
-        return await self._voice.status()
+        return await self._voice.get_status()
 
-    async def stream(self, call: OperationCall) -> Dictation:
+    async def open_dictation(self, call: OperationCall) -> DictationRelay:
         """Open a dictation.
 
         @raise CloseSocket: it is not available.
         """
         query: VoiceQuery = call.query
         try:
-            source = await self._voice.source()
-        except Unavailable as error:
+            source = await self._voice.find_source()
+        except DictationUnavailable as error:
             raise CloseSocket(NO_SUCH, error.reason.value) from None
-        terms = None if query.keyterms is None else terms_of(query.keyterms)
-        return Dictation(
+        terms = None if query.keyterms is None else split_terms(query.keyterms)
+        return DictationRelay(
             DictationDependencies(
                 clock=self._clock,
                 voice=self._voice,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tservice.core.payload import Payload, omit_if_none
 
 
-class VoiceStatus(Payload):
+class VoiceStatusResponse(Payload):
     """Whether the service can make text of speech; the account's secret is never told."""
 
     available: bool

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from attrs import frozen
 
-from tservice.voice.model import KEYTERMS, Heard, Provider
+from tservice.voice.model import KEYTERMS, SpeechProvider, SpeechUpdate
 
 KEEP_ALIVE = '{"type":"KeepAlive"}'
 """Message sent at the opening and every L{KEEP_ALIVE_SECONDS}."""
@@ -21,7 +21,7 @@ _SOUND = {"encoding": "linear16", "sample_rate": "16000", "channels": "1"}
 
 
 @frozen(kw_only=True)
-class Dialect:
+class SpeechDialect:
     """Protocol of one speech service.
 
     @ivar options: query parameters, in addition to audio format, language and terms.
@@ -31,28 +31,28 @@ class Dialect:
 
     options: Mapping[str, str]
     scheme: str
-    read: Callable[[Mapping[str, Any]], Heard | None]
+    parse_message: Callable[[Mapping[str, Any]], SpeechUpdate | None]
 
-    def query(self, language: str, keyterms: Sequence[str]) -> str:
+    def build_query(self, language: str, keyterms: Sequence[str]) -> str:
         """Return the query of a request."""
         query = [*_SOUND.items(), *self.options.items(), ("language", language)]
         query += [("keyterm", term) for term in keyterms[:KEYTERMS]]
         return urlencode(query)
 
-    def headers(self, secret: str) -> Mapping[str, str]:
+    def build_headers(self, secret: str) -> Mapping[str, str]:
         """Return the headers with the credentials."""
         return {"Authorization": f"{self.scheme} {secret}"}
 
-    def heard(self, payload: bytes) -> Heard | None:
+    def parse_update(self, payload: bytes) -> SpeechUpdate | None:
         """Return the update in a message; C{None} for an invalid message."""
         try:
             message = json.loads(payload)
         except (ValueError, RecursionError):
             return None
-        return self.read(message) if isinstance(message, dict) else None
+        return self.parse_message(message) if isinstance(message, dict) else None
 
 
-def _text(message: Any, *path: str | int) -> str:
+def _text_at(message: Any, *path: str | int) -> str:
     """Return the text at a path; empty if there is none."""
     for step in path:
         try:
@@ -62,34 +62,34 @@ def _text(message: Any, *path: str | int) -> str:
     return message if isinstance(message, str) else ""
 
 
-def _primary(message: Mapping[str, Any]) -> Heard | None:
+def _parse_primary(message: Mapping[str, Any]) -> SpeechUpdate | None:
     kind = message.get("type")
     if kind in ("TranscriptText", "TranscriptInterim"):
-        return Heard(tail=_text(message, "data"))
+        return SpeechUpdate(tail=_text_at(message, "data"))
     if kind == "TranscriptEndpoint":
-        return Heard(ends=True)
+        return SpeechUpdate(is_final=True)
     if kind == "TranscriptError":
-        return Heard(error=_text(message, "description") or "the speech service failed")
+        return SpeechUpdate(error=_text_at(message, "description") or "the speech service failed")
     return None
 
 
-def _deepgram(message: Mapping[str, Any]) -> Heard | None:
+def _parse_deepgram(message: Mapping[str, Any]) -> SpeechUpdate | None:
     kind = message.get("type")
     if kind == "Results":
-        said = _text(message, "channel", "alternatives", 0, "transcript")
-        return Heard(tail=said, ends=message.get("is_final") is True)
+        said = _text_at(message, "channel", "alternatives", 0, "transcript")
+        return SpeechUpdate(tail=said, is_final=message.get("is_final") is True)
     if kind == "Error":
-        return Heard(error=_text(message, "description") or "the speech service failed")
+        return SpeechUpdate(error=_text_at(message, "description") or "the speech service failed")
     return None
 
 
-DIALECTS: Mapping[Provider, Dialect] = {
-    Provider.PRIMARY: Dialect(
+DIALECTS: Mapping[SpeechProvider, SpeechDialect] = {
+    SpeechProvider.PRIMARY: SpeechDialect(
         options={"endpointing_ms": "300", "utterance_end_ms": "1000"},
         scheme="Bearer",
-        read=_primary,
+        parse_message=_parse_primary,
     ),
-    Provider.THIRD_PARTY: Dialect(
+    SpeechProvider.THIRD_PARTY: SpeechDialect(
         options={
             "model": "nova-3",
             "interim_results": "true",
@@ -97,6 +97,6 @@ DIALECTS: Mapping[Provider, Dialect] = {
             "endpointing": "300",
         },
         scheme="Token",
-        read=_deepgram,
+        parse_message=_parse_deepgram,
     ),
 }
