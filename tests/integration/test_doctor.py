@@ -20,10 +20,10 @@ from tests.integration.harness import PATIENCE, ROOT, wait_until_gone
 from tests.nonempty import some
 from tservice.core.errors import ServiceError
 from tservice.core.files import write_private
-from tservice.doctor.catalogue import Cli
-from tservice.doctor.command import examine, run
-from tservice.doctor.launch import TIME_LIMIT, child_order
-from tservice.doctor.model import Category
+from tservice.doctor.catalogue import ExaminedCli
+from tservice.doctor.child_launch import TIME_LIMIT, encode_child_request
+from tservice.doctor.host_report import print_report, run_child
+from tservice.doctor.model import ToolCategory
 from tservice.doctor.service import DoctorService
 
 TSCTL = "from tservice.client.ctl import main; main()"
@@ -59,9 +59,11 @@ class FakeHost:
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
 
-    def report(self, category: Category | None, *clis: Cli) -> dict[str, dict[str, Any]]:
-        order = child_order(category, clis, self.home)
-        found = examine(order, self.environ, TIME_LIMIT)
+    def report(
+        self, category: ToolCategory | None, *clis: ExaminedCli
+    ) -> dict[str, dict[str, Any]]:
+        order = encode_child_request(category, clis, self.home)
+        found = run_child(order, self.environ, TIME_LIMIT)
         assert found is not None
         return {tool["id"]: tool for tool in found["tools"]}
 
@@ -76,7 +78,7 @@ class ToolTests(SynchronousTestCase):
         (self.host.bin / "libreoffice").mkdir()
         (self.host.bin / "docker").write_text("not executable")
         found = self.host.report(
-            None, Cli(id="none", label="None", names=("nonesuch-cli",), install="get it")
+            None, ExaminedCli(id="none", label="None", names=("nonesuch-cli",), install="get it")
         )
         shown = {
             name: (tool["status"], tool.get("version"), tool.get("reason"))
@@ -104,7 +106,7 @@ class ToolTests(SynchronousTestCase):
 
     def test_a_tool_that_floods_is_cut_off(self) -> None:
         self.host.put("podman", TOOLS["podman"])
-        found = self.host.report(Category.OTHER)["podman"]
+        found = self.host.report(ToolCategory.OTHER)["podman"]
         self.assertEqual(
             ("ok", "4.3.1", str(self.host.bin / "podman")),
             (found["status"], found["version"], found["path"]),
@@ -122,14 +124,14 @@ class ToolTests(SynchronousTestCase):
                 f'case "$*" in -V|--version) echo {version};; "{asked}") echo Client:; '
                 "printf 'no daemon \\033[1m\\n\\n' >&2; exit 1;; esac",
             )
-        found = self.host.report(Category.OTHER)
+        found = self.host.report(ToolCategory.OTHER)
         for name, version in (("docker", "28.2.2"), ("podman", "4.3.1"), ("ssh", "9.2p1")):
             self.assertEqual(
                 ("error", version, "it ended with status 1: no daemon \ufffd[1m"),
                 tuple(found[name].get(each) for each in ("status", "version", "reason")),
             )
         self.host.put("podman", "echo podman version 4.3.1")
-        found = self.host.report(Category.OTHER)
+        found = self.host.report(ToolCategory.OTHER)
         self.assertEqual(("ok", "error"), (found["podman"]["status"], found["docker"]["status"]))
 
     def test_docker_has_two_versions(self) -> None:
@@ -138,7 +140,7 @@ class ToolTests(SynchronousTestCase):
             "docker",
             'case "$1" in --version) echo Docker version 28.2.2;; *) echo 20.10.24+x;; esac',
         )
-        found = self.host.report(Category.OTHER)["docker"]
+        found = self.host.report(ToolCategory.OTHER)["docker"]
         self.assertEqual(
             ("ok", "28.2.2, daemon 20.10.24+x"), (found["status"], found.get("version"))
         )
@@ -147,12 +149,16 @@ class ToolTests(SynchronousTestCase):
         self.host.put("tmux", "echo tmux 3.4")
         self.host.put("curl", "echo curl 8.0.1")
         out = io.StringIO()
-        self.assertEqual(0, run(Category.CORE, [], self.host.environ, self.host.home, out))
+        self.assertEqual(
+            0, print_report(ToolCategory.CORE, [], self.host.environ, self.host.home, out)
+        )
         rows = [line.split() for line in out.getvalue().splitlines()]
         self.assertIn(["ok", "tmux", "3.4", "3.2", f"{self.host.bin}/tmux"], rows)
         self.host.put("curl", "exit 1")
-        self.assertEqual(1, run(Category.CORE, [], self.host.environ, self.host.home, out))
-        status = run(None, [], self.host.environ, self.host.home, out, limit=0.001)
+        self.assertEqual(
+            1, print_report(ToolCategory.CORE, [], self.host.environ, self.host.home, out)
+        )
+        status = print_report(None, [], self.host.environ, self.host.home, out, limit=0.001)
         self.assertEqual(2, status)
 
     def tsctl(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -217,8 +223,8 @@ class ToolTests(SynchronousTestCase):
 
     def test_secrets_of_the_service_are_not_told(self) -> None:
         self.host.put("tmux", 'echo "tmux 3.4"; env > $HOME/env')
-        order = child_order(Category.CORE, [], self.host.home)
-        examine(order, {**self.host.environ, "SERVICE_PASSWORD": "s3cr3t"}, TIME_LIMIT)
+        order = encode_child_request(ToolCategory.CORE, [], self.host.home)
+        run_child(order, {**self.host.environ, "SERVICE_PASSWORD": "s3cr3t"}, TIME_LIMIT)
         env = (self.host.home / "env").read_text()
         self.assertNotIn("s3cr3t", env)
         self.assertNotIn("PYTHONPATH", env)
@@ -241,21 +247,21 @@ class ServiceTests(TestCase):
 
     async def test_a_report(self) -> None:
         service = self.make()
-        found = await service.examine(Category.OFFICE)
+        found = await service.examine_host(ToolCategory.OFFICE)
         self.assertEqual({"libreoffice", "pdftoppm"}, {tool["id"] for tool in found["tools"]})
         await service.stop()
 
     async def test_no_report(self) -> None:
         service = self.make(argv=lambda: ["/bin/sh", "-c", "echo oops >&2; exit 1"])
         with self.assertRaises(ServiceError) as caught:
-            await service.examine(None)
+            await service.examine_host(None)
         self.assertEqual(500, caught.exception.status)
         await service.stop()
 
     async def test_a_stop_ends_the_child_and_what_it_started(self) -> None:
         service = self.make()
         self.host.put("soffice", "echo $$ > $HOME/pid; exec sleep 600")
-        asked: Deferred[Any] = Deferred.fromCoroutine(service.examine(Category.OFFICE))
+        asked: Deferred[Any] = Deferred.fromCoroutine(service.examine_host(ToolCategory.OFFICE))
         asked.addErrback(lambda failure: failure.trap(ServiceError))
         written = self.host.home / "pid"
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from tservice.clis.interfaces import ICliRegistry
 from tservice.containers.bridge_probe import BridgeProbe, BridgeProbeResult
 from tservice.core.doors.worker_pool import WorkerPool, WorkerPools
-from tservice.doctor.model import Category, Row, ToolStatus, ailment
-from tservice.doctor.registered import registered
+from tservice.doctor.model import ReportRow, ToolCategory, ToolStatus, make_fault_row
+from tservice.doctor.registry_entries import select_enabled
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
 from tservice.ground.feature import Feature
@@ -25,10 +25,13 @@ def build_doctor(
     The metrics also report the disk and the worker pools.
     """
 
-    async def own() -> Sequence[Row]:
-        return [*ailments(ground.database, ground.doors), *bridge_rows(await reach.probe_bridges())]
+    async def list_own_rows() -> Sequence[ReportRow]:
+        return [
+            *find_service_faults(ground.database, ground.doors),
+            *bridge_rows(await reach.probe_bridges()),
+        ]
 
-    async def login() -> str:
+    async def read_login_path() -> str:
         await ground.login.wait_known()
         return ground.programs.login_path
 
@@ -37,16 +40,16 @@ def build_doctor(
         processes=ground.reactor,
         environ=ground.environ,
         home=ground.home,
-        clis=lambda: registered(clis.list_entries()),
-        own=own,
-        login=login,
+        clis=lambda: select_enabled(clis.list_entries()),
+        own=list_own_rows,
+        login=read_login_path,
     )
     children = make_gauge("doctor_processes", "Doctor's children running.", lambda: service.running)
     return Feature(
         name="doctor",
         service=service,
         operations=DoctorRoutes(service).operations(),
-        measures=[children, *disk_measures(ground.database), *door_measures(ground.doors)],
+        measures=[children, *disk_measures(ground.database), *pool_measures(ground.doors)],
         close=service.stop,
     )
 
@@ -63,42 +66,42 @@ def disk_measures(database: Database) -> list[MetricSource]:
     ]
 
 
-def door_measures(doors: WorkerPools) -> list[MetricSource]:
+def pool_measures(doors: WorkerPools) -> list[MetricSource]:
     """Return the metrics of each worker pool."""
 
-    def of_each(value: Callable[[WorkerPool], float]) -> Callable[[], Values]:
+    def read_each(value: Callable[[WorkerPool], float]) -> Callable[[], Values]:
         return lambda: {(door.label,): value(door) for door in doors.all_pools}
 
-    def gauge(name: str, text: str, value: Callable[[WorkerPool], float]) -> MetricSource:
-        return MetricSource(f"door_{name}", text, of_each(value), ("door",))
+    def make_pool_gauge(name: str, text: str, value: Callable[[WorkerPool], float]) -> MetricSource:
+        return MetricSource(f"door_{name}", text, read_each(value), ("door",))
 
-    refused = of_each(lambda door: door.refused)
+    refused = read_each(lambda door: door.refused)
     return [
-        gauge("threads", "Threads of the worker pool.", lambda door: door.usage.threads),
-        gauge("busy", "Threads that are working.", lambda door: door.usage.busy),
-        gauge("stuck", "Threads whose work timed out.", lambda door: door.usage.stuck),
-        gauge("queued", "Jobs that wait for a thread.", lambda door: door.usage.queued),
-        gauge("oldest_seconds", "Age of the oldest job.", lambda door: door.usage.oldest),
+        make_pool_gauge("threads", "Threads of the worker pool.", lambda door: door.usage.threads),
+        make_pool_gauge("busy", "Threads that are working.", lambda door: door.usage.busy),
+        make_pool_gauge("stuck", "Threads whose work timed out.", lambda door: door.usage.stuck),
+        make_pool_gauge("queued", "Jobs that wait for a thread.", lambda door: door.usage.queued),
+        make_pool_gauge("oldest_seconds", "Age of the oldest job.", lambda door: door.usage.oldest),
         MetricSource("door_refusals", "Jobs refused or timed out.", refused, ("door",), grows=True),
     ]
 
 
-def ailments(database: Database, doors: WorkerPools) -> Sequence[Row]:
+def find_service_faults(database: Database, doors: WorkerPools) -> Sequence[ReportRow]:
     """Return the report's rows on faults of the service itself; none if it is healthy."""
-    rows = [_stuck(door, door.usage.stuck) for door in doors.all_pools if door.usage.stuck]
+    rows = [_make_stuck_row(door, door.usage.stuck) for door in doors.all_pools if door.usage.stuck]
     trouble = database.deferred_writes.disk_trouble
     if trouble is not None:
         reason = f"{trouble.reason}: changes are not saved, terminals continue; free some space"
-        rows.append(ailment("disk", "Disk of the data folder", reason))
+        rows.append(make_fault_row("disk", "Disk of the data folder", reason))
     return rows
 
 
-def bridge_rows(tried: Sequence[BridgeProbeResult]) -> Sequence[Row]:
+def bridge_rows(tried: Sequence[BridgeProbeResult]) -> Sequence[ReportRow]:
     """Return rows that say, by engine, if containers reach the listener for their hooks."""
     return [_bridge_row(each) for each in tried]
 
 
-def _bridge_row(tried: BridgeProbeResult) -> Row:
+def _bridge_row(tried: BridgeProbeResult) -> ReportRow:
     status, reason = ToolStatus.OK, tried.fault
     if reason is not None:
         status = ToolStatus.ERROR
@@ -106,10 +109,10 @@ def _bridge_row(tried: BridgeProbeResult) -> Row:
     elif tried.container is None:
         status, reason = ToolStatus.SKIPPED, "it listens; no running container can test it"
     engine = tried.state.engine.value
-    return Row(
+    return ReportRow(
         id=f"bridge-{engine}",
         label=f"Hooks from containers of {engine}",
-        category=Category.CORE,
+        category=ToolCategory.CORE,
         required=False,
         status=status,
         path=tried.state.url,
@@ -117,6 +120,6 @@ def _bridge_row(tried: BridgeProbeResult) -> Row:
     )
 
 
-def _stuck(door: WorkerPool, count: int) -> Row:
+def _make_stuck_row(door: WorkerPool, count: int) -> ReportRow:
     reason = f"{count} threads wait for {door.what}, the oldest for {door.usage.oldest:.0f} s"
-    return ailment(f"door-{door.label}", f"Worker pool for {door.label}", reason)
+    return make_fault_row(f"door-{door.label}", f"Worker pool for {door.label}", reason)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from tservice.doctor.model import Category, HostTool
+from tservice.doctor.model import HostTool, ToolCategory
 
-PYTHON_LEAST = (3, 11)
+MIN_PYTHON = (3, 11)
 """Minimum of the package: python_requires in setup.cfg."""
 
 INSTALL = {
@@ -23,18 +23,18 @@ PROGRAMS = {"apt": "apt-get", "dnf": "dnf", "pacman": "pacman", "apk": "apk", "b
 """Programs that identify each package manager, in the order in which they are searched."""
 
 
-def _same(name: str, **others: str) -> dict[str, str]:
+def _same_package(name: str, **others: str) -> dict[str, str]:
     return {**dict.fromkeys(INSTALL, name), **others}
 
 
 PYTHON = HostTool(
     id="python",
     label="Python",
-    category=Category.CORE,
+    category=ToolCategory.CORE,
     names=("python3",),
     required=True,
-    least=PYTHON_LEAST,
-    packages=_same("python3", pacman="python", brew="python"),
+    least=MIN_PYTHON,
+    packages=_same_package("python3", pacman="python", brew="python"),
 )
 """The interpreter that runs the service; it is not searched for."""
 
@@ -42,77 +42,79 @@ TOOLS = (
     HostTool(
         id="tmux",
         label="tmux",
-        category=Category.CORE,
+        category=ToolCategory.CORE,
         names=("tmux",),
         required=True,
         version_args=("-V",),
         least=(3, 2),
-        packages=_same("tmux"),
+        packages=_same_package("tmux"),
     ),
     HostTool(
         id="git",
         label="Git",
-        category=Category.CORE,
+        category=ToolCategory.CORE,
         names=("git",),
         least=(2, 31),
-        packages=_same("git"),
+        packages=_same_package("git"),
     ),
     HostTool(
         id="curl",
         label="curl",
-        category=Category.CORE,
+        category=ToolCategory.CORE,
         names=("curl",),
         required=True,
-        packages=_same("curl"),
+        packages=_same_package("curl"),
     ),
     HostTool(
         id="libreoffice",
         label="LibreOffice",
-        category=Category.OFFICE,
+        category=ToolCategory.OFFICE,
         names=("libreoffice", "soffice"),
-        packages=_same("libreoffice", pacman="libreoffice-fresh", brew="--cask libreoffice"),
+        packages=_same_package(
+            "libreoffice", pacman="libreoffice-fresh", brew="--cask libreoffice"
+        ),
     ),
     HostTool(
         id="pdftoppm",
         label="pdftoppm",
-        category=Category.OFFICE,
+        category=ToolCategory.OFFICE,
         names=("pdftoppm",),
         version_args=("-v",),
-        packages=_same("poppler-utils", pacman="poppler", brew="poppler"),
+        packages=_same_package("poppler-utils", pacman="poppler", brew="poppler"),
     ),
     HostTool(
         id="ssh",
         label="OpenSSH client",
-        category=Category.OTHER,
+        category=ToolCategory.OTHER,
         names=("ssh",),
         version_args=("-V",),
         # Other clients named ssh print a version, but lack the options of OpenSSH.
         proof=("-F", "none", "-G", "localhost"),
-        packages=_same("openssh", apt="openssh-client", dnf="openssh-clients"),
+        packages=_same_package("openssh", apt="openssh-client", dnf="openssh-clients"),
     ),
     HostTool(
         id="podman",
         label="Podman",
-        category=Category.OTHER,
+        category=ToolCategory.OTHER,
         names=("podman",),
         # It prints its version even without usable storage.
         proof=("info",),
-        packages=_same("podman"),
+        packages=_same_package("podman"),
     ),
     HostTool(
         id="docker",
         label="Docker",
-        category=Category.OTHER,
+        category=ToolCategory.OTHER,
         names=("docker",),
         # The client prints its version even without the daemon.
         proof=("version", "--format", "{{.Server.Version}}"),
         partner="daemon",
-        packages=_same("docker", apt="docker.io", dnf="moby-engine", brew="--cask docker"),
+        packages=_same_package("docker", apt="docker.io", dnf="moby-engine", brew="--cask docker"),
     ),
     HostTool(
         id="cloudflared",
         label="cloudflared",
-        category=Category.OTHER,
+        category=ToolCategory.OTHER,
         names=("cloudflared",),
         packages={"pacman": "cloudflared", "brew": "cloudflared"},
         advice="Install it from https://github.com/cloudflare/cloudflared/releases",
@@ -120,15 +122,15 @@ TOOLS = (
     HostTool(
         id="chromium",
         label="Chromium",
-        category=Category.OTHER,
+        category=ToolCategory.OTHER,
         names=("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
-        packages=_same("chromium", brew="--cask chromium"),
+        packages=_same_package("chromium", brew="--cask chromium"),
     ),
 )
 
 
 @frozen(kw_only=True)
-class Cli:
+class ExaminedCli:
     """Enabled entry of the CLI registry.
 
     @ivar install: how to install it.
@@ -144,12 +146,12 @@ class Cli:
     pattern: str = ""
 
 
-def cli_tool(cli: Cli) -> HostTool:
+def cli_tool(cli: ExaminedCli) -> HostTool:
     """Return the tool of a CLI; no CLI has a minimum version."""
     return HostTool(
         id=f"cli-{cli.id}",
         label=cli.label,
-        category=Category.CORE,
+        category=ToolCategory.CORE,
         names=cli.names,
         version_args=cli.version_args,
         pattern=cli.pattern,
@@ -157,15 +159,15 @@ def cli_tool(cli: Cli) -> HostTool:
     )
 
 
-def tools(category: Category | None, clis: Iterable[Cli]) -> list[HostTool]:
+def list_tools(category: ToolCategory | None, clis: Iterable[ExaminedCli]) -> list[HostTool]:
     """Return the tools to examine in addition to Python, core first; C{None} is every category."""
-    core = [tool for tool in TOOLS if tool.category is Category.CORE]
-    rest = [tool for tool in TOOLS if tool.category is not Category.CORE]
+    core = [tool for tool in TOOLS if tool.category is ToolCategory.CORE]
+    rest = [tool for tool in TOOLS if tool.category is not ToolCategory.CORE]
     every = [*core, *map(cli_tool, clis), *rest]
     return [tool for tool in every if category in (None, tool.category)]
 
 
-def package_manager(platform: str, found: Sequence[str]) -> str | None:
+def choose_package_manager(platform: str, found: Sequence[str]) -> str | None:
     """Return the package manager of this host.
 
     @param platform: C{sys.platform}.
@@ -176,7 +178,7 @@ def package_manager(platform: str, found: Sequence[str]) -> str | None:
     return next((name for name in PROGRAMS if name in found), None)
 
 
-def hint(tool: HostTool, manager: str | None) -> str:
+def make_install_hint(tool: HostTool, manager: str | None) -> str:
     """Return how to install C{tool}; never empty."""
     package = tool.packages.get(manager or "")
     if manager is not None and package is not None:
@@ -186,22 +188,22 @@ def hint(tool: HostTool, manager: str | None) -> str:
     return f"Install {tool.label} with the system's package manager"
 
 
-def read_clis(data: Iterable[Mapping[str, object]]) -> list[Cli]:
-    """Parse the output of L{plain_clis}."""
+def parse_clis(data: Iterable[Mapping[str, object]]) -> list[ExaminedCli]:
+    """Parse the output of L{encode_clis}."""
     return [
-        Cli(
+        ExaminedCli(
             id=str(entry["id"]),
             label=str(entry["label"]),
-            names=_words(entry["names"]),
+            names=_parse_words(entry["names"]),
             install=str(entry["install"]),
-            version_args=_words(entry["versionArgs"]),
+            version_args=_parse_words(entry["versionArgs"]),
             pattern=str(entry["pattern"]),
         )
         for entry in data
     ]
 
 
-def plain_clis(clis: Iterable[Cli]) -> list[dict[str, object]]:
+def encode_clis(clis: Iterable[ExaminedCli]) -> list[dict[str, object]]:
     """Return the CLIs as JSON values for the child process."""
     return [
         {
@@ -216,5 +218,5 @@ def plain_clis(clis: Iterable[Cli]) -> list[dict[str, object]]:
     ]
 
 
-def _words(value: object) -> tuple[str, ...]:
+def _parse_words(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()

@@ -16,50 +16,64 @@ from pathlib import Path
 from typing import Any
 
 from tservice.core.process.program_folders import matching_folders, shown_folders
-from tservice.doctor.catalogue import PROGRAMS, PYTHON, Cli, package_manager, read_clis, tools
-from tservice.doctor.model import Category, HostTool, Row, ToolStatus, report
-from tservice.doctor.probe import ProbedHost, find, judge, look, row, search_patterns
+from tservice.doctor.catalogue import (
+    PROGRAMS,
+    PYTHON,
+    ExaminedCli,
+    choose_package_manager,
+    list_tools,
+    parse_clis,
+)
+from tservice.doctor.model import HostTool, ReportRow, ToolCategory, ToolStatus, make_report
+from tservice.doctor.probe import (
+    ProbedHost,
+    examine_tool,
+    find_program,
+    make_row,
+    make_version_row,
+    search_patterns,
+)
 
-LOOKS_AT_ONCE = 8
-LOOKING_SECONDS = 25.0
+MAX_CONCURRENT = 8
+EXAMINE_SECONDS = 25.0
 """Seconds for all tools together; a tool not examined by then is C{skipped}."""
 
 
-def examine(
-    category: Category | None,
-    clis: Iterable[Cli],
+def examine_host(
+    category: ToolCategory | None,
+    clis: Iterable[ExaminedCli],
     environ: Mapping[str, str],
     home: Path,
     login: str = "",
 ) -> dict[str, Any]:
-    """Return the report.  Takes L{LOOKING_SECONDS} at most.
+    """Return the report.  Takes L{EXAMINE_SECONDS} at most.
 
     @param login: the login shell's C{PATH}, if it is known.
     """
     patterns = search_patterns(environ, home, login)
     folders = matching_folders(patterns, home)
-    managers = [name for name, program in PROGRAMS.items() if find([program], folders)]
+    managers = [name for name, program in PROGRAMS.items() if find_program([program], folders)]
     host = ProbedHost(
         folders=folders,
         env={**environ, "TERM": "dumb", "NO_COLOR": "1"},
-        manager=package_manager(sys.platform, managers),
+        manager=choose_package_manager(sys.platform, managers),
     )
-    rows = _look_at_all(tools(category, clis), host)
-    if category in (None, Category.CORE):
+    rows = _examine_tools(list_tools(category, clis), host)
+    if category in (None, ToolCategory.CORE):
         version = ".".join(map(str, sys.version_info[:3]))
-        rows.insert(0, judge(PYTHON, sys.executable, version, host.manager))
-    return report(sys.platform, rows, shown_folders(patterns, home))
+        rows.insert(0, make_version_row(PYTHON, sys.executable, version, host.manager))
+    return make_report(sys.platform, rows, shown_folders(patterns, home))
 
 
-def _look_at_all(wanted: list[HostTool], host: ProbedHost) -> list[Row]:
-    pool = ThreadPoolExecutor(LOOKS_AT_ONCE)
-    looks = [pool.submit(look, tool, host) for tool in wanted]
-    wait(looks, LOOKING_SECONDS)
+def _examine_tools(wanted: list[HostTool], host: ProbedHost) -> list[ReportRow]:
+    pool = ThreadPoolExecutor(MAX_CONCURRENT)
+    looks = [pool.submit(examine_tool, tool, host) for tool in wanted]
+    wait(looks, EXAMINE_SECONDS)
     pool.shutdown(wait=False, cancel_futures=True)
     return [
         each.result()
         if each.done() and not each.cancelled()
-        else row(tool, ToolStatus.SKIPPED, reason="no time was left to examine it")
+        else make_row(tool, ToolStatus.SKIPPED, reason="no time was left to examine it")
         for tool, each in zip(wanted, looks, strict=True)
     ]
 
@@ -69,9 +83,9 @@ def main() -> None:
     if os.getpgrp() != os.getpid():
         os.setsid()
     order = json.load(sys.stdin)
-    category = None if order["category"] is None else Category(order["category"])
+    category = None if order["category"] is None else ToolCategory(order["category"])
     home, login = Path(order["home"]), str(order["login"])
-    found = examine(category, read_clis(order["clis"]), os.environ, home, login)
+    found = examine_host(category, parse_clis(order["clis"]), os.environ, home, login)
     sys.stdout.write(json.dumps(found) + "\n")
     sys.stdout.flush()
     os.killpg(0, signal.SIGKILL)

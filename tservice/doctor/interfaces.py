@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TextIO
 
 from tservice.clis.interfaces import read_stored_registry
-from tservice.doctor.command import run
-from tservice.doctor.model import Category
-from tservice.doctor.registered import registered
+from tservice.doctor.host_report import print_report
+from tservice.doctor.model import ToolCategory
+from tservice.doctor.registry_entries import select_enabled
 
-CATEGORIES = tuple(category.value for category in Category)
+CATEGORIES = tuple(category.value for category in ToolCategory)
 
 
-def look(
+def report_host(
     category: str | None,
     data_dir: Path,
     environ: Mapping[str, str],
@@ -29,8 +29,8 @@ def look(
     @param aside: if set, JSON is printed to C{out}, as the API answers it, and messages go here.
     @return: the exit status: 0; 1 if a required tool fails; 2 without a report.
     """
-    wanted = None if category is None else Category(category)
+    wanted = None if category is None else ToolCategory(category)
     found = read_stored_registry(data_dir)
     for fault in found.faults:
         (aside or out).write(f"not in use: {fault}\n")
-    return run(wanted, registered(found.entries), environ, home, out, aside=aside)
+    return print_report(wanted, select_enabled(found.entries), environ, home, out, aside=aside)

@@ -21,7 +21,7 @@ _TMUX = re.compile(r"^tmux (?:next-|openbsd-)?(\d{1,9}(?:\.\d{1,9})*)([a-z]?)(-r
 _OPENSSH = re.compile(r"^OpenSSH_(\d[\w.]{0,20})", re.ASCII)
 
 
-class Category(StrEnum):
+class ToolCategory(StrEnum):
     """Groups of tools."""
 
     CORE = "core"
@@ -58,7 +58,7 @@ class HostTool:
 
     id: str
     label: str
-    category: Category
+    category: ToolCategory
     names: tuple[str, ...]
     required: bool = False
     version_args: tuple[str, ...] = ("--version",)
@@ -71,7 +71,7 @@ class HostTool:
 
 
 @frozen(kw_only=True)
-class Row:
+class ReportRow:
     """Result for one tool; absent fields have no value.
 
     @ivar needed: the minimum version.
@@ -79,7 +79,7 @@ class Row:
 
     id: str
     label: str
-    category: Category
+    category: ToolCategory
     required: bool
     status: ToolStatus
     needed: str | None = None
@@ -89,7 +89,7 @@ class Row:
     reason: str | None = None
 
 
-def read_version(text: str) -> str | None:
+def parse_tool_version(text: str) -> str | None:
     """Return the version in a tool's output; C{None}: no version is visible."""
     for line in text.splitlines()[:20]:
         for pattern in (_TMUX, _OPENSSH):
@@ -100,7 +100,7 @@ def read_version(text: str) -> str | None:
     return None
 
 
-def numbers(version: str) -> Version:
+def version_numbers(version: str) -> Version:
     """Return the leading numbers of a version; C{3.3a} is 3.3."""
     found = re.match(r"\d+(?:\.\d+)*", version, re.ASCII)
     return tuple(int(part) for part in found[0].split(".")) if found else ()
@@ -108,17 +108,19 @@ def numbers(version: str) -> Version:
 
 def is_older(version: str, least: Version) -> bool:
     """Return true if C{version} precedes C{least}; 3.2 and 3.2.0 are the same."""
-    have = numbers(version)
+    have = version_numbers(version)
     width = max(len(have), len(least))
-    return _padded(have, width) < _padded(least, width)
+    return _pad_version(have, width) < _pad_version(least, width)
 
 
-def dotted(version: Version) -> str:
+def format_version(version: Version) -> str:
     """Return the text of a version."""
     return ".".join(map(str, version))
 
 
-def report(platform: str, rows: Sequence[Row], looked_in: Sequence[str] = ()) -> dict[str, Any]:
+def make_report(
+    platform: str, rows: Sequence[ReportRow], looked_in: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the wire form of the report (protocol-doctor).
 
     @param looked_in: the folders in which programs were searched.
@@ -127,46 +129,46 @@ def report(platform: str, rows: Sequence[Row], looked_in: Sequence[str] = ()) ->
     return {
         "platform": platform,
         "summary": {status.value: counts[status] for status in ToolStatus},
-        "tools": [_shown(row) for row in rows],
+        "tools": [_row_to_wire(row) for row in rows],
         "lookedIn": list(looked_in),
     }
 
 
-def with_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
+def prepend_rows(found: Mapping[str, Any], rows: Sequence[ReportRow]) -> dict[str, Any]:
     """Return a report with more rows in front."""
     counts = Counter({ToolStatus(name): number for name, number in found["summary"].items()})
     counts.update(row.status for row in rows)
     return {
         **found,
         "summary": {status.value: counts[status] for status in ToolStatus},
-        "tools": [*map(_shown, rows), *found["tools"]],
+        "tools": [*map(_row_to_wire, rows), *found["tools"]],
     }
 
 
-def ailment(name: str, label: str, reason: str) -> Row:
+def make_fault_row(name: str, label: str, reason: str) -> ReportRow:
     """Return the row for a fault of the service itself."""
-    return Row(
+    return ReportRow(
         id=name,
         label=label,
-        category=Category.CORE,
+        category=ToolCategory.CORE,
         required=True,
         status=ToolStatus.ERROR,
         reason=reason,
     )
 
 
-def fails(found: Mapping[str, Any]) -> bool:
+def has_required_fault(found: Mapping[str, Any]) -> bool:
     """Return true if a report has a required tool with a fault."""
     return any(
         tool["required"] and tool["status"] != ToolStatus.OK.value for tool in found["tools"]
     )
 
 
-def _shown(row: Row) -> dict[str, Any]:
+def _row_to_wire(row: ReportRow) -> dict[str, Any]:
     data = attrs.asdict(row)
     data["installHint"] = data.pop("install_hint")
     return {name: value for name, value in data.items() if value is not None}
 
 
-def _padded(version: Version, width: int) -> Version:
+def _pad_version(version: Version, width: int) -> Version:
     return (*version, *(0,) * (width - len(version)))

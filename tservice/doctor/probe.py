@@ -17,8 +17,15 @@ from attrs import evolve, frozen
 
 from tservice.core.process.program_folders import folder_patterns, join_path, npm_folder
 from tservice.core.text import find_version, replace_harmful_characters
-from tservice.doctor.catalogue import hint
-from tservice.doctor.model import HostTool, Row, ToolStatus, dotted, is_older, read_version
+from tservice.doctor.catalogue import make_install_hint
+from tservice.doctor.model import (
+    HostTool,
+    ReportRow,
+    ToolStatus,
+    format_version,
+    is_older,
+    parse_tool_version,
+)
 
 PROBE_SECONDS = 5.0
 """Seconds that one tool may take to print its version."""
@@ -26,7 +33,7 @@ END_SECONDS = 1.0
 """Seconds that it may take to end after its output has ended."""
 OUTPUT_LIMIT = 16 * 1024
 """Bytes of output that are read."""
-COMPLAINT_LENGTH = 300
+ERROR_TEXT_LENGTH = 300
 """Characters of a failing tool's output that are shown."""
 
 
@@ -65,7 +72,7 @@ def search_patterns(environ: Mapping[str, str], home: Path, login: str = "") -> 
     return tuple(dict.fromkeys((*filter(None, path.split(":")), *usual)))
 
 
-def find(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
+def find_program(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
     """Return the first of C{names} that is an executable file; an absolute name ignores the
     folders.
     """
@@ -77,62 +84,66 @@ def find(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
     return None
 
 
-def look(tool: HostTool, host: ProbedHost) -> Row:
+def examine_tool(tool: HostTool, host: ProbedHost) -> ReportRow:
     """Return the row of C{tool}."""
-    path = find(tool.names, host.folders)
+    path = find_program(tool.names, host.folders)
     if path is None:
-        return row(tool, ToolStatus.MISSING, install_hint=hint(tool, host.manager))
+        return make_row(
+            tool, ToolStatus.MISSING, install_hint=make_install_hint(tool, host.manager)
+        )
     if not tool.version_args:
-        return row(tool, ToolStatus.OK, path=str(path))
+        return make_row(tool, ToolStatus.OK, path=str(path))
     env = host.env_for(path)
     try:
-        printed = ask([str(path), *tool.version_args], env)
+        printed = run_tool([str(path), *tool.version_args], env)
     except ProbeError as error:
-        return row(tool, ToolStatus.ERROR, path=str(path), reason=str(error))
-    version = find_version(tool.pattern, printed) if tool.pattern else read_version(printed)
-    found = judge(tool, str(path), version, host.manager)
+        return make_row(tool, ToolStatus.ERROR, path=str(path), reason=str(error))
+    version = find_version(tool.pattern, printed) if tool.pattern else parse_tool_version(printed)
+    found = make_version_row(tool, str(path), version, host.manager)
     if not tool.proof or found.status is not ToolStatus.OK:
         return found
     try:
-        proved = read_version(ask([str(path), *tool.proof], env))
+        proved = parse_tool_version(run_tool([str(path), *tool.proof], env))
     except ProbeError as error:
-        return row(tool, ToolStatus.ERROR, path=str(path), version=version, reason=str(error))
+        return make_row(tool, ToolStatus.ERROR, path=str(path), version=version, reason=str(error))
     if not tool.partner or proved is None:
         return found
     return evolve(found, version=f"{version}, {tool.partner} {proved}")
 
 
-def judge(tool: HostTool, path: str, version: str | None, manager: str | None) -> Row:
+def make_version_row(
+    tool: HostTool, path: str, version: str | None, manager: str | None
+) -> ReportRow:
     """Return the row of a tool that answered."""
     if version is None:
         status = ToolStatus.OK if tool.least is None else ToolStatus.ERROR
-        return row(tool, status, path=path, reason="it did not print its version")
+        return make_row(tool, status, path=path, reason="it did not print its version")
     if tool.least is not None and is_older(version, tool.least):
-        return row(
+        return make_row(
             tool,
             ToolStatus.OUTDATED,
             path=path,
             version=version,
-            install_hint=hint(tool, manager),
-            reason=f"{dotted(tool.least)} or newer is needed",
+            install_hint=make_install_hint(tool, manager),
+            reason=f"{format_version(tool.least)} or newer is needed",
         )
-    return row(tool, ToolStatus.OK, path=path, version=version)
+    return make_row(tool, ToolStatus.OK, path=path, version=version)
 
 
-def row(tool: HostTool, status: ToolStatus, **found: str | None) -> Row:
+def make_row(tool: HostTool, status: ToolStatus, **found: str | None) -> ReportRow:
     """Return a row with the fields that every one has."""
-    return Row(
+    return ReportRow(
         id=tool.id,
         label=tool.label,
         category=tool.category,
         required=tool.required,
         status=status,
-        needed=None if tool.least is None else dotted(tool.least),
+        needed=None if tool.least is None else format_version(tool.least),
         **found,
     )
 
 
-def ask(argv: Sequence[str], env: Mapping[str, str], limit: float = PROBE_SECONDS) -> str:
+def run_tool(argv: Sequence[str], env: Mapping[str, str], limit: float = PROBE_SECONDS) -> str:
     """Return the output of C{argv}, standard error included.
 
     Its remaining processes are killed with the process group of the child.
@@ -153,16 +164,16 @@ def ask(argv: Sequence[str], env: Mapping[str, str], limit: float = PROBE_SECOND
     pipe = process.stdout
     if pipe is None:
         raise ProbeError("it has no output")
-    reader = _Reader(pipe)
+    reader = _OutputReader(pipe)
     try:
-        return _result(process, reader, limit)
+        return _collect_output(process, reader, limit)
     finally:
         if process.poll() is None:
             process.kill()
             process.wait()
 
 
-def _result(process: subprocess.Popen[bytes], reader: _Reader, limit: float) -> str:
+def _collect_output(process: subprocess.Popen[bytes], reader: _OutputReader, limit: float) -> str:
     reader.join(limit)
     if reader.is_alive():
         raise ProbeError(f"it did not answer within {limit:g} seconds")
@@ -175,18 +186,18 @@ def _result(process: subprocess.Popen[bytes], reader: _Reader, limit: float) -> 
     printed = reader.data.decode("utf-8", "replace")
     if status and not reader.full:
         raise ProbeError(
-            ": ".join(filter(None, [f"it ended with status {status}", _last(printed)]))
+            ": ".join(filter(None, [f"it ended with status {status}", _last_line(printed)]))
         )
     return printed
 
 
-def _last(printed: str) -> str:
+def _last_line(printed: str) -> str:
     """Return the last line: tools print their errors there."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    return "" if not lines else replace_harmful_characters(lines[-1])[:COMPLAINT_LENGTH]
+    return "" if not lines else replace_harmful_characters(lines[-1])[:ERROR_TEXT_LENGTH]
 
 
-class _Reader(threading.Thread):
+class _OutputReader(threading.Thread):
     """Thread that reads to the end or the limit, then closes the pipe: further output causes a
     SIGPIPE.
     """

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.core.payload import omit_if_none
-from tservice.doctor.model import Category, ToolStatus
+from tservice.doctor.model import ToolCategory, ToolStatus
 from tservice.doctor.service import DoctorService
 from tservice.http.models import QueryParameters, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
@@ -15,15 +15,15 @@ from tservice.http.operations import AccessRule, Operation, OperationCall, Respo
 class DoctorQuery(QueryParameters):
     """Which tools to look for."""
 
-    category: Category | None = Field(default=None, description="Absent: all of them")
+    category: ToolCategory | None = Field(default=None, description="Absent: all of them")
 
 
-class ToolAnswer(ResponseModel):
+class ToolResponse(ResponseModel):
     """One tool; absent fields have no value."""
 
     id: str
     label: str
-    category: Category
+    category: ToolCategory
     required: bool
     status: ToolStatus
     needed: str | None = omit_if_none(description="The oldest version that will do")
@@ -33,7 +33,7 @@ class ToolAnswer(ResponseModel):
     reason: str | None = omit_if_none()
 
 
-class Summary(ResponseModel):
+class DoctorSummary(ResponseModel):
     """How many tools there are of each status."""
 
     ok: int
@@ -43,12 +43,12 @@ class Summary(ResponseModel):
     error: int
 
 
-class DoctorAnswer(ResponseModel):
+class DoctorResponse(ResponseModel):
     """The report."""
 
     platform: str
-    summary: Summary
-    tools: list[ToolAnswer]
+    summary: DoctorSummary
+    tools: list[ToolResponse]
     looked_in: list[str] = Field(
         description="Where programs were looked for, in this order; C{*} stands for any version"
     )
@@ -68,16 +68,16 @@ class DoctorRoutes:
                 path="/api/doctor",
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
-                handler=self.read,
+                handler=self.get_report,
                 summary="What this host has of the programs that the service works with",
                 tag="Diagnostics",
                 query=DoctorQuery,
-                response_model=DoctorAnswer,
+                response_model=DoctorResponse,
                 style=ResponseStyle.LONG_POLL,
                 errors=(ErrorCode.INTERNAL_ERROR,),
             )
         ]
 
-    async def read(self, call: OperationCall) -> DoctorAnswer:
+    async def get_report(self, call: OperationCall) -> DoctorResponse:
         """Return a new report."""
-        return DoctorAnswer.model_validate(await self._doctor.examine(call.query.category))
+        return DoctorResponse.model_validate(await self._doctor.examine_host(call.query.category))

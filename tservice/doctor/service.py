@@ -12,25 +12,25 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.doctor.catalogue import Cli
-from tservice.doctor.launch import child_argv, child_env, child_order
-from tservice.doctor.model import Category, Row, with_rows
-from tservice.doctor.process import DoctorProcess
+from tservice.doctor.catalogue import ExaminedCli
+from tservice.doctor.child_launch import child_argv, child_env, encode_child_request
+from tservice.doctor.child_process import DoctorProcess
+from tservice.doctor.model import ReportRow, ToolCategory, prepend_rows
 
 Report = dict[str, Any]
 
 
 @frozen
-class _Run:
+class _DoctorRun:
     process: DoctorProcess
     waiting: list[Deferred[Report | None]]
 
 
-async def _none() -> Sequence[Row]:
+async def _no_rows() -> Sequence[ReportRow]:
     return ()
 
 
-async def _unknown() -> str:
+async def _no_login_path() -> str:
     return ""
 
 
@@ -46,11 +46,11 @@ class DoctorService:
         processes: IReactorProcess,
         environ: Mapping[str, str],
         home: Path,
-        clis: Callable[[], Iterable[Cli]],
+        clis: Callable[[], Iterable[ExaminedCli]],
         make: Callable[[IReactorTime], DoctorProcess] = DoctorProcess,
         argv: Callable[[], list[str]] = child_argv,
-        own: Callable[[], Awaitable[Sequence[Row]]] = _none,
-        login: Callable[[], Awaitable[str]] = _unknown,
+        own: Callable[[], Awaitable[Sequence[ReportRow]]] = _no_rows,
+        login: Callable[[], Awaitable[str]] = _no_login_path,
     ) -> None:
         """@param login: returns the login shell's C{PATH}, if it is known.
         @param argv: the child's command.
@@ -65,24 +65,24 @@ class DoctorService:
         self._clis = clis
         self._make = make
         self._argv = argv
-        self._runs: dict[Category | None, _Run] = {}
+        self._runs: dict[ToolCategory | None, _DoctorRun] = {}
         self._ending: set[DoctorProcess] = set()
 
-    async def examine(self, category: Category | None) -> Report:
+    async def examine_host(self, category: ToolCategory | None) -> Report:
         """Return the report on one category, or on all.  Cancelling only ends the waiting.
 
         @raise ServiceError: 500: the child gave no report.
         """
         login = await self._login()
-        run = self._runs.get(category) or self._begin(category, login)
+        run = self._runs.get(category) or self._start_child(category, login)
         waiter: Deferred[Report | None] = Deferred()
         run.waiting.append(waiter)
         found = await waiter
         if found is None:
             raise ServiceError(ErrorCode.INTERNAL_ERROR, "the doctor gave no report")
-        if category not in (None, Category.CORE):
+        if category not in (None, ToolCategory.CORE):
             return found
-        return with_rows(found, await self._own())
+        return prepend_rows(found, await self._own())
 
     @property
     def running(self) -> int:
@@ -93,12 +93,12 @@ class DoctorService:
         """Kill every child; fires after all of them ended."""
         ending = [process.ended for process in self._ending]
         for process in tuple(self._ending):
-            process.end()
+            process.kill_group()
         return gatherResults(ending)
 
-    def _begin(self, category: Category | None, login: str) -> _Run:
+    def _start_child(self, category: ToolCategory | None, login: str) -> _DoctorRun:
         process = self._make(self._clock)
-        process.tell(child_order(category, self._clis(), self._home, login))
+        process.set_request(encode_child_request(category, self._clis(), self._home, login))
         argv = self._argv()
         try:
             self._processes.spawnProcess(
@@ -109,14 +109,16 @@ class DoctorService:
             raise ServiceError(
                 ErrorCode.INTERNAL_ERROR, "the doctor could not be started"
             ) from error
-        run = _Run(process, [])
+        run = _DoctorRun(process, [])
         self._runs[category] = run
         self._ending.add(process)
-        process.report.addCallback(self._reported, category, run)
-        process.ended.addCallback(self._ended, process)
+        process.report.addCallback(self._handle_report, category, run)
+        process.ended.addCallback(self._handle_end, process)
         return run
 
-    def _reported(self, report: Report | None, category: Category | None, run: _Run) -> None:
+    def _handle_report(
+        self, report: Report | None, category: ToolCategory | None, run: _DoctorRun
+    ) -> None:
         del self._runs[category]
         if report is None:
             errors = run.process.errors.decode("utf-8", "replace")
@@ -125,5 +127,5 @@ class DoctorService:
             if not waiter.called:
                 waiter.callback(report)
 
-    def _ended(self, result: None, process: DoctorProcess) -> None:
+    def _handle_end(self, result: None, process: DoctorProcess) -> None:
         self._ending.discard(process)

@@ -18,7 +18,7 @@ from tservice.containers.host_registry import ContainerHostRegistry
 from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
 from tservice.doctor.build import bridge_rows
-from tservice.doctor.model import Row, ToolStatus
+from tservice.doctor.model import ReportRow, ToolStatus
 from tservice.store.database import Database
 
 HOST = ContainerHost(id="h", label="H", engine=EngineKind.PODMAN, image="i")
@@ -99,7 +99,7 @@ class ReachTests(SynchronousTestCase):
     def look(self) -> Deferred[list[BridgeProbeResult]]:
         return Deferred.fromCoroutine(self.reach.probe_bridges())
 
-    def row(self) -> Row:
+    def row(self) -> ReportRow:
         tried: list[BridgeProbeResult] = self.successResultOf(self.look())
         [row] = bridge_rows(tried)
         return row

@@ -16,28 +16,28 @@ from tservice.doctor.catalogue import (
     INSTALL,
     PYTHON,
     TOOLS,
-    Cli,
+    ExaminedCli,
+    choose_package_manager,
     cli_tool,
-    hint,
-    package_manager,
-    plain_clis,
-    read_clis,
-    tools,
+    encode_clis,
+    list_tools,
+    make_install_hint,
+    parse_clis,
 )
-from tservice.doctor.launch import read_report
+from tservice.doctor.child_launch import parse_report
 from tservice.doctor.model import (
-    Category,
-    Row,
+    ReportRow,
+    ToolCategory,
     ToolStatus,
-    dotted,
-    fails,
+    format_version,
+    has_required_fault,
     is_older,
-    numbers,
-    read_version,
-    report,
+    make_report,
+    parse_tool_version,
+    version_numbers,
 )
-from tservice.doctor.probe import ProbedHost, judge, look, search_patterns
-from tservice.doctor.registered import registered
+from tservice.doctor.probe import ProbedHost, examine_tool, make_version_row, search_patterns
+from tservice.doctor.registry_entries import select_enabled
 
 PRINTED = (
     ("tmux 3.3a", "3.3a"),
@@ -64,7 +64,7 @@ PRINTED = (
 class VersionTests(SynchronousTestCase):
     def test_what_tools_print(self) -> None:
         for text, version in PRINTED:
-            self.assertEqual(version, read_version(text), text)
+            self.assertEqual(version, parse_tool_version(text), text)
 
     def test_order(self) -> None:
         for version, least, older in (
@@ -82,23 +82,23 @@ class VersionTests(SynchronousTestCase):
 
     @given(st.text(max_size=300))
     def test_any_text(self, text: str) -> None:
-        version = read_version(text)
+        version = parse_tool_version(text)
         if version is not None:
             self.assertLessEqual(len(version), 60)
-            self.assertTrue(numbers(version))
+            self.assertTrue(version_numbers(version))
 
     def test_judgement(self) -> None:
         tmux = TOOLS[0]
         for version, status in (
             ("3.3a", ToolStatus.OK), ("3.1", ToolStatus.OUTDATED), (None, ToolStatus.ERROR)
         ):  # fmt: skip
-            self.assertIs(status, judge(tmux, "/x/tmux", version, "apt").status)
-        old = judge(tmux, "/x/tmux", "3.1", "apt")
+            self.assertIs(status, make_version_row(tmux, "/x/tmux", version, "apt").status)
+        old = make_version_row(tmux, "/x/tmux", "3.1", "apt")
         self.assertEqual("sudo apt-get install tmux", old.install_hint)
         curl = next(tool for tool in TOOLS if tool.id == "curl")
-        found = judge(curl, "/x/curl", None, None)
+        found = make_version_row(curl, "/x/curl", None, None)
         self.assertIs(ToolStatus.OK, found.status)
-        self.assertEqual((dotted(tmux.least or ()), None), (old.needed, found.needed))
+        self.assertEqual((format_version(tmux.least or ()), None), (old.needed, found.needed))
 
     def test_the_floor_of_python_is_the_packages(self) -> None:
         setup = (Path(__file__).resolve().parents[3] / "setup.cfg").read_text()
@@ -108,66 +108,70 @@ class VersionTests(SynchronousTestCase):
 
 class CatalogueTests(SynchronousTestCase):
     def test_every_tool_has_a_hint_everywhere(self) -> None:
-        cli = cli_tool(Cli(id="x", label="X", names=("x",), install="get x"))
+        cli = cli_tool(ExaminedCli(id="x", label="X", names=("x",), install="get x"))
         for tool in (*TOOLS, PYTHON, cli):
             for manager in (*INSTALL, None):
-                self.assertTrue(hint(tool, manager).strip())
-        self.assertEqual("get x", hint(cli, "apt"))
+                self.assertTrue(make_install_hint(tool, manager).strip())
+        self.assertEqual("get x", make_install_hint(cli, "apt"))
 
     def test_hints_by_platform(self) -> None:
         ssh = next(tool for tool in TOOLS if tool.id == "ssh")
         self.assertEqual(
             ["sudo apt-get install openssh-client", "sudo dnf install openssh-clients",
              "sudo pacman -S openssh", "sudo apk add openssh", "brew install openssh"],
-            [hint(ssh, manager) for manager in INSTALL],
+            [make_install_hint(ssh, manager) for manager in INSTALL],
         )  # fmt: skip
 
     def test_package_managers(self) -> None:
-        self.assertEqual("brew", package_manager("darwin", ["apt"]))
-        self.assertEqual("dnf", package_manager("linux", ["brew", "dnf"]))
-        self.assertIsNone(package_manager("linux", []))
+        self.assertEqual("brew", choose_package_manager("darwin", ["apt"]))
+        self.assertEqual("dnf", choose_package_manager("linux", ["brew", "dnf"]))
+        self.assertIsNone(choose_package_manager("linux", []))
 
     def test_categories(self) -> None:
-        cli = Cli(id="x", label="X", names=("x",), install="get x")
-        found = {category: [tool.id for tool in tools(category, [cli])] for category in Category}
+        cli = ExaminedCli(id="x", label="X", names=("x",), install="get x")
+        found = {
+            category: [tool.id for tool in list_tools(category, [cli])] for category in ToolCategory
+        }
         self.assertEqual(
             {
-                Category.CORE: ["tmux", "git", "curl", "cli-x"],
-                Category.OFFICE: ["libreoffice", "pdftoppm"],
-                Category.OTHER: ["ssh", "podman", "docker", "cloudflared", "chromium"],
+                ToolCategory.CORE: ["tmux", "git", "curl", "cli-x"],
+                ToolCategory.OFFICE: ["libreoffice", "pdftoppm"],
+                ToolCategory.OTHER: ["ssh", "podman", "docker", "cloudflared", "chromium"],
             },
             found,
         )
         every = [name for names in found.values() for name in names]
-        self.assertEqual(every, [tool.id for tool in tools(None, [cli])])
+        self.assertEqual(every, [tool.id for tool in list_tools(None, [cli])])
 
     def test_required(self) -> None:
         required = {tool.id for tool in (PYTHON, *TOOLS) if tool.required}
         self.assertEqual({"python", "tmux", "curl"}, required)
 
     def test_clis_travel(self) -> None:
-        plain = Cli(id="x", label="X", names=("x", "y"), install="npm i")
+        plain = ExaminedCli(id="x", label="X", names=("x", "y"), install="npm i")
         clis = [plain, evolve(plain, version_args=("version", "-s"), pattern="v([0-9.]+)")]
-        self.assertEqual(clis, read_clis(plain_clis(clis)))
+        self.assertEqual(clis, parse_clis(encode_clis(clis)))
 
     def test_an_entry_is_asked_as_it_says(self) -> None:
         """As the page of CLIs asks it, and a custom one that does not say how is not run."""
         claude = next(
-            cli for cli in registered(load_stock_entries().values()) if cli.id == "primary"
+            cli for cli in select_enabled(load_stock_entries().values()) if cli.id == "primary"
         )
         self.assertEqual((("--version",), VERSION), (claude.version_args, claude.pattern))
-        shell = next(cli for cli in registered(load_stock_entries().values()) if cli.id == "shell")
+        shell = next(
+            cli for cli in select_enabled(load_stock_entries().values()) if cli.id == "shell"
+        )
         self.assertEqual((), cli_tool(shell).version_args)
         folder = Path(self.mktemp()).absolute()
         folder.mkdir(parents=True)
         program = folder / "odd"
         program.write_text("#!/bin/sh\necho 2026 odd, release $1-7.5\n")
         program.chmod(0o755)
-        odd = Cli(
+        odd = ExaminedCli(
             id="odd", label="Odd", names=("odd",), install="",
             version_args=("tell",), pattern="release ([a-z0-9.-]+)",
         )  # fmt: skip
-        found = look(cli_tool(odd), ProbedHost(folders=(folder,), env={}))
+        found = examine_tool(cli_tool(odd), ProbedHost(folders=(folder,), env={}))
         self.assertEqual((ToolStatus.OK, "tell-7.5"), (found.status, found.version))
 
     def test_relative_folders_are_passed_over(self) -> None:
@@ -178,12 +182,12 @@ class CatalogueTests(SynchronousTestCase):
 
 
 class ReportTests(SynchronousTestCase):
-    def row(self, **fields: Any) -> Row:
-        return Row(id="x", label="X", category=Category.CORE,
+    def row(self, **fields: Any) -> ReportRow:
+        return ReportRow(id="x", label="X", category=ToolCategory.CORE,
                    **{"required": True, "status": ToolStatus.OK, **fields})  # fmt: skip
 
     def test_shape(self) -> None:
-        found = report("linux", [self.row(version="1.2", path="/x"), self.row(
+        found = make_report("linux", [self.row(version="1.2", path="/x"), self.row(
             status=ToolStatus.MISSING, install_hint="get it")])  # fmt: skip
         self.assertEqual(
             {"ok": 1, "missing": 1, "outdated": 0, "skipped": 0, "error": 0}, found["summary"]
@@ -196,11 +200,13 @@ class ReportTests(SynchronousTestCase):
 
     def test_only_what_is_required_fails(self) -> None:
         for status in ToolStatus:
-            bad = report("linux", [self.row(status=status)])
-            self.assertEqual(status is not ToolStatus.OK, fails(bad))
-            self.assertFalse(fails(report("linux", [self.row(status=status, required=False)])))
+            bad = make_report("linux", [self.row(status=status)])
+            self.assertEqual(status is not ToolStatus.OK, has_required_fault(bad))
+            self.assertFalse(
+                has_required_fault(make_report("linux", [self.row(status=status, required=False)]))
+            )
 
     def test_what_is_no_report(self) -> None:
         for printed in (b"", b'{"tools": []}', b"{\n", b"[]\n", b"{}\n", b"\xff\n", b"\n{}"):
-            self.assertIsNone(read_report(printed))
-        self.assertEqual({"tools": []}, read_report(b'{"tools": []}\nmore'))
+            self.assertIsNone(parse_report(printed))
+        self.assertEqual({"tools": []}, parse_report(b'{"tools": []}\nmore'))

@@ -12,9 +12,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.clis.fakes import FakeProcesses
 from tests.unit.http.driver import Answer, Api, Connection, head, parse
-from tservice.doctor.catalogue import Cli
-from tservice.doctor.launch import REPORT_LIMIT, TIME_LIMIT
-from tservice.doctor.process import DoctorProcess
+from tservice.doctor.catalogue import ExaminedCli
+from tservice.doctor.child_launch import REPORT_LIMIT, TIME_LIMIT
+from tservice.doctor.child_process import DoctorProcess
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
 from tservice.http.operations import AccessRule
@@ -33,7 +33,7 @@ class DoctorCase(SynchronousTestCase):
             processes=self.processes,
             environ={"PATH": "/bin", "SERVICE_PASSWORD": "s3cr3t"},
             home=Path("/h"),
-            clis=lambda: [Cli(id="x", label="X", names=("x",), install="get x")],
+            clis=lambda: [ExaminedCli(id="x", label="X", names=("x",), install="get x")],
             make=lambda clock: DoctorProcess(clock, self.kill),
         )
         operations = DoctorRoutes(self.service).operations()

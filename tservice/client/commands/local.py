@@ -19,11 +19,11 @@ def data_folder(words: Namespace, shell: Shell) -> Path:
 
 def doctor(words: Namespace, shell: Shell) -> int:
     """Check the programs of this host."""
-    from tservice.doctor.interfaces import look
+    from tservice.doctor.interfaces import report_host
 
     folder = data_folder(words, shell)
     aside = shell.error if words.json else None
-    return look(words.category, folder, shell.environ, shell.home, shell.out, aside)
+    return report_host(words.category, folder, shell.environ, shell.home, shell.out, aside)
 
 
 def tls(words: Namespace, shell: Shell) -> int:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tservice.doctor.catalogue import Cli, plain_clis
-from tservice.doctor.model import Category
+from tservice.doctor.catalogue import ExaminedCli, encode_clis
+from tservice.doctor.model import ToolCategory
 
 TIME_LIMIT = 30.0
 """Seconds for the whole child (protocol-doctor)."""
@@ -35,19 +35,19 @@ def child_env(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not name.startswith("SERVICE_")}
 
 
-def child_order(
-    category: Category | None, clis: Iterable[Cli], home: Path, login: str = ""
+def encode_child_request(
+    category: ToolCategory | None, clis: Iterable[ExaminedCli], home: Path, login: str = ""
 ) -> bytes:
     """Return the request that the child reads on stdin.
 
     @param login: the login shell's C{PATH}, if it is known.
     """
     wanted = None if category is None else category.value
-    order = {"category": wanted, "clis": plain_clis(clis), "home": str(home), "login": login}
+    order = {"category": wanted, "clis": encode_clis(clis), "home": str(home), "login": login}
     return json.dumps(order).encode()
 
 
-def read_report(printed: bytes) -> dict[str, Any] | None:
+def parse_report(printed: bytes) -> dict[str, Any] | None:
     """Parse the report in the child's output; C{None}: there is none."""
     line, end, _ = printed.partition(b"\n")
     if not end:

@@ -1,7 +1,7 @@
 """C{tsctl doctor}: examines the host itself, with its own PATH; no service needs to run
 (protocol-doctor).
 
-L{tservice.doctor.interfaces.look} is its entry point.
+L{tservice.doctor.interfaces.report_host} is its entry point.
 """
 
 from __future__ import annotations
@@ -14,17 +14,23 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from tservice.doctor.catalogue import Cli
-from tservice.doctor.launch import TIME_LIMIT, child_argv, child_env, child_order, read_report
-from tservice.doctor.model import Category, fails
+from tservice.doctor.catalogue import ExaminedCli
+from tservice.doctor.child_launch import (
+    TIME_LIMIT,
+    child_argv,
+    child_env,
+    encode_child_request,
+    parse_report,
+)
+from tservice.doctor.model import ToolCategory, has_required_fault
 
 NO_REPORT = 2
 """Exit status if the child gave no report."""
 
 
-def run(
-    category: Category | None,
-    clis: Iterable[Cli],
+def print_report(
+    category: ToolCategory | None,
+    clis: Iterable[ExaminedCli],
     environ: Mapping[str, str],
     home: Path,
     out: TextIO,
@@ -37,17 +43,17 @@ def run(
     @param aside: if set, JSON is printed to C{out}, and messages go here.
     @return: the exit status: 0; 1 if a required tool fails; 2 without a report.
     """
-    found = examine(child_order(category, clis, home), environ, limit)
+    found = run_child(encode_child_request(category, clis, home), environ, limit)
     if found is None:
         (aside or out).write("the doctor gave no report\n")
         return NO_REPORT
-    shown = lines(found) if aside is None else [json.dumps(found, indent=2)]
+    shown = format_report(found) if aside is None else [json.dumps(found, indent=2)]
     for line in shown:
         out.write(f"{line}\n")
-    return 1 if fails(found) else 0
+    return 1 if has_required_fault(found) else 0
 
 
-def examine(order: bytes, environ: Mapping[str, str], limit: float) -> dict[str, Any] | None:
+def run_child(order: bytes, environ: Mapping[str, str], limit: float) -> dict[str, Any] | None:
     """Return the report of a child process; C{None} if it gave none in time."""
     process = subprocess.Popen(
         child_argv(),
@@ -69,15 +75,15 @@ def examine(order: bytes, environ: Mapping[str, str], limit: float) -> dict[str,
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
-    return read_report(printed)
+    return parse_report(printed)
 
 
 HEAD = ("STATUS", "TOOL", "VERSION", "NEEDED", "WHERE AND WHY")
 
 
-def lines(found: Mapping[str, Any]) -> list[str]:
+def format_report(found: Mapping[str, Any]) -> list[str]:
     """Return a report for people: a table, and the sums below it."""
-    table = [HEAD, *map(_cells, found["tools"])]
+    table = [HEAD, *map(_table_cells, found["tools"])]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(HEAD))]
     shown = [
         "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
@@ -89,7 +95,7 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     return [*shown, "", f"{found['platform']}: {counts}", *looked]
 
 
-def _cells(tool: Mapping[str, Any]) -> tuple[str, ...]:
+def _table_cells(tool: Mapping[str, Any]) -> tuple[str, ...]:
     notes = [tool[name] for name in ("path", "reason", "installHint") if name in tool]
     if tool["required"] and tool["status"] != "ok":
         notes.insert(0, "required")

@@ -13,7 +13,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tservice.core.timers import cancel_call
-from tservice.doctor.launch import REPORT_LIMIT, TIME_LIMIT, read_report
+from tservice.doctor.child_launch import REPORT_LIMIT, TIME_LIMIT, parse_report
 
 PIPE_SECONDS = 1.0
 """Seconds for which processes left by the child may keep its pipes open."""
@@ -42,11 +42,11 @@ class DoctorProcess(ProcessProtocol):
         self._timers: list[IDelayedCall] = []
         self._order = b""
 
-    def tell(self, order: bytes) -> None:
+    def set_request(self, order: bytes) -> None:
         """Set the request that the child reads when it runs."""
         self._order = order
 
-    def end(self) -> None:
+    def kill_group(self) -> None:
         """Kill the child and its descendants; harmless after its end."""
         pid = self.transport.pid
         if pid is None:
@@ -60,16 +60,16 @@ class DoctorProcess(ProcessProtocol):
     def connectionMade(self) -> None:
         self.transport.write(self._order)
         self.transport.closeStdin()
-        self._timers.append(self._clock.callLater(TIME_LIMIT, self.end))
+        self._timers.append(self._clock.callLater(TIME_LIMIT, self.kill_group))
 
     def outReceived(self, data: bytes) -> None:
         self._printed += data
         if b"\n" in data:
-            self._tell(read_report(self._printed))
+            self._fire_report(parse_report(self._printed))
         elif len(self._printed) > REPORT_LIMIT:
             self._printed = b""
-            self._tell(None)
-            self.end()
+            self._fire_report(None)
+            self.kill_group()
 
     def errReceived(self, data: bytes) -> None:
         self.errors = (self.errors + data)[-ERROR_LIMIT:]
@@ -81,9 +81,9 @@ class DoctorProcess(ProcessProtocol):
     def processEnded(self, reason: Failure) -> None:
         for timer in self._timers:
             cancel_call(timer)
-        self._tell(None)
+        self._fire_report(None)
         self.ended.callback(None)
 
-    def _tell(self, report: dict[str, Any] | None) -> None:
+    def _fire_report(self, report: dict[str, Any] | None) -> None:
         if not self.report.called:
             self.report.callback(report)

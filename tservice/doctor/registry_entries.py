@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tservice.clis.interfaces import CliEntry
-from tservice.doctor.catalogue import Cli
+from tservice.doctor.catalogue import ExaminedCli
 
 
-def registered(entries: Iterable[CliEntry]) -> list[Cli]:
+def select_enabled(entries: Iterable[CliEntry]) -> list[ExaminedCli]:
     """Return the enabled entries."""
     return [
-        Cli(
+        ExaminedCli(
             id=entry.id,
             label=entry.label,
             names=entry.binaries,
