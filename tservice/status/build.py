@@ -26,7 +26,7 @@ def build_streams(
     status = StatusService(
         ground.reactor, __version__, sessions, ground.config.multiuser, tells, ground.zone
     )
-    streams = EventStreams(ground.hub, ground.reactor, secrets.token_hex(4), status.describe)
+    streams = EventStreams(ground.hub, ground.reactor, secrets.token_hex(4), status.describe_state)
     feed = TerminalFeed(
         ground.reactor,
         ground.hub,
@@ -37,7 +37,10 @@ def build_streams(
     return Feature(
         name="terminal feed",
         service=streams,
-        operations=[*StatusRoutes(status.describe).operations(), *streams.list_operations()],
+        operations=[
+            *StatusRoutes(status.describe_state).list_operations(),
+            *streams.list_operations(),
+        ],
         measures=[
             make_gauge(
                 "event_streams", "Clients of the event stream.", lambda: streams.client_count

@@ -14,10 +14,10 @@ from tservice.http.operations import (
     ResponseStyle,
     Scope,
 )
-from tservice.status.service import StatusAnswer
+from tservice.status.service import StatusResponse
 
 
-class HealthAnswer(ResponseModel):
+class HealthResponse(ResponseModel):
     """The process answers; nothing else is told to strangers."""
 
     ok: Literal[True] = True
@@ -27,28 +27,28 @@ class StatusRoutes:
     """Routes of the health check for a supervisor and of the state for a client."""
 
     def __init__(self, status: GetInitialState) -> None:
-        """@param status: returns the L{StatusAnswer} for a caller."""
+        """@param status: returns the L{StatusResponse} for a caller."""
         self._status = status
 
-    async def health(self, call: OperationCall) -> object:
+    async def serve_health(self, call: OperationCall) -> object:
         """Return C{{"ok": true}}, and no more."""
-        return RawReply(content=HealthAnswer(), headers={"Cache-Control": "no-store"})
+        return RawReply(content=HealthResponse(), headers={"Cache-Control": "no-store"})
 
-    async def status(self, call: OperationCall) -> object:
+    async def serve_status(self, call: OperationCall) -> object:
         """Return the complete state, as far as the caller may see it."""
         return self._status(call.identity)
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the routes for the table."""
         return [
             Operation(
                 method="GET",
                 path="/healthz",
                 access=AccessRule.PUBLIC,
-                handler=self.health,
+                handler=self.serve_health,
                 summary="Whether the service answers",
                 tag="Diagnostics",
-                response_model=HealthAnswer,
+                response_model=HealthResponse,
                 style=ResponseStyle.RAW,
             ),
             Operation(
@@ -56,9 +56,9 @@ class StatusRoutes:
                 path="/api/status",
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
-                handler=self.status,
+                handler=self.serve_status,
                 summary="The state that a client begins with",
                 tag="Events",
-                response_model=StatusAnswer,
+                response_model=StatusResponse,
             ),
         ]

@@ -15,7 +15,7 @@ from tservice.core.payload import Payload
 from tservice.core.zone import zone_name
 from tservice.sessions.interfaces import ISessions, SessionAnswer
 
-Teller = Callable[[Identity], Any]
+GetStateField = Callable[[Identity], Any]
 """Callable that returns a feature's part of the state for one caller."""
 
 
@@ -34,7 +34,7 @@ class TunnelStatus(Payload):
     url: str | None = None
 
 
-class StatusAnswer(InitialStatePayload):
+class StatusResponse(InitialStatePayload):
     """The state that a client begins with: also the C{init} event of the stream.
 
     Every field is there from the first release, empty where its feature is off.
@@ -66,7 +66,7 @@ class StatusService:
         version: str,
         sessions: ISessions,
         multiuser: bool,
-        tells: Mapping[str, Teller],
+        tells: Mapping[str, GetStateField],
         zone: tzinfo = UTC,
     ) -> None:
         """@param tells: the fields of the features, by name; read again each time.
@@ -79,12 +79,12 @@ class StatusService:
         self._tells = tells
         self._zone = zone
 
-    def describe(self, identity: Identity) -> StatusAnswer:
+    def describe_state(self, identity: Identity) -> StatusResponse:
         """Return everything that C{identity} may see."""
         sessions = self._sessions
         told = {name: tell(identity) for name, tell in self._tells.items()}
         now = now_ms(self._clock)
-        return StatusAnswer(
+        return StatusResponse(
             version=self._version,
             sessions=[sessions.describe_session(one.id) for one in sessions.list(identity)],
             user=UserStatus(

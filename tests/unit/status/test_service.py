@@ -72,11 +72,11 @@ class StatusTests(SynchronousTestCase):
                 "serverTime": 12500,
                 "timeZone": "UTC",
             },
-            wire(self.status().describe(USER)),
+            wire(self.status().describe_state(USER)),
         )
 
     def test_an_admin_sees_all_of_it(self) -> None:
-        found = wire(self.status().describe(ADMIN))
+        found = wire(self.status().describe_state(ADMIN))
         self.assertEqual(["1", "2"], [each["id"] for each in found["sessions"]])
         self.assertEqual("admin", found["user"]["role"])
 
@@ -87,7 +87,7 @@ class StatusTests(SynchronousTestCase):
             tunnel=lambda identity: {"running": True, "url": "https://x"},
             zone=ZoneInfo("Asia/Tokyo"),
         )
-        found = wire(status.describe(USER))
+        found = wire(status.describe_state(USER))
         self.assertEqual((3, [{"id": "ann"}]), (found["cronJobs"], found["approvals"]))
         self.assertEqual("https://x", found["tunnel"]["url"])
         self.assertEqual("Asia/Tokyo", found["timeZone"])

@@ -28,11 +28,11 @@ from tservice.http.event_stream import EventStreams
 from tservice.http.metrics import MetricSource, MetricsRegistry, make_gauge
 from tservice.http.operations import AccessRule, Operation, ResponseStyle
 from tservice.status.routes import StatusRoutes
-from tservice.status.service import StatusAnswer, UserStatus
+from tservice.status.service import StatusResponse, UserStatus
 
 
-def status(identity: Identity) -> StatusAnswer:
-    return StatusAnswer(
+def status(identity: Identity) -> StatusResponse:
+    return StatusResponse(
         version="1",
         sessions=[],
         user=UserStatus(username=identity.username, role="admin", multi_user=False),
@@ -48,7 +48,7 @@ def whole_table() -> tuple[list[Operation], ApiDocs, MetricsRegistry]:
     table = [
         *AccessRoutes(cookies, None, "admin", False).list_operations(),
         *EventStreams(EventHub(), clock, "b", status).list_operations(),
-        *StatusRoutes(status).operations(),
+        *StatusRoutes(status).list_operations(),
         *metrics.list_operations(),
         *docs.list_operations(),
         *Handlers().table(),
@@ -279,11 +279,11 @@ class HealthTests(SynchronousTestCase):
     """What a supervisor and a client ask."""
 
     def test_health(self) -> None:
-        answer = Api(StatusRoutes(status).operations()).get("/healthz")
+        answer = Api(StatusRoutes(status).list_operations()).get("/healthz")
         self.assertEqual(b'{"ok":true}', answer.content)
 
     def test_status_has_every_field(self) -> None:
-        found = Api(StatusRoutes(status).operations()).get("/api/status").data
+        found = Api(StatusRoutes(status).list_operations()).get("/api/status").data
         self.assertEqual(
             {
                 "version": "1",
