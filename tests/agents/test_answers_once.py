@@ -15,7 +15,7 @@ from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.agents.world import World, base_env
-from tservice.mind.commands import PRIMARY, command
+from tservice.mind.commands import PRIMARY, build_command
 
 GOOD = '{"suggestions": [{"prompt": "a", "why": "b", "kind": "verify"}]}'
 TOOLLESS = "A short title"
@@ -43,7 +43,7 @@ class OnceTests(SynchronousTestCase):
             scratch = folder / "scratch"
             scratch.mkdir()
             done = subprocess.run(
-                command(str(binary), PRIMARY if cli == "claude" else cli, ""),
+                build_command(str(binary), PRIMARY if cli == "claude" else cli, ""),
                 input=f"Predict.\n\nSAY: {GOOD}\n",
                 capture_output=True,
                 text=True,

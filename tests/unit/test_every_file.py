@@ -65,7 +65,7 @@ ELSEWHERE = {
     "containers/transport.py:_write_new": "as the preface on this machine",
     "containers/folders.py:_copy": "copied again at the next start where it is not the same",
     "containers/folders.py:_write_new": "a container that could not be made is made anew",
-    "mind/predict.py:_ask": "a prompt that one child reads, and gone with the folder it is in",
+    "mind/suggester.py:_ask": "a prompt that one child reads, and gone with the folder it is in",
     "audit/export.py:append_line": "lines are appended, and the log itself has them too",
     "core/logs/lines.py:_open": "a log that cannot be written is said by its next line",
 }

@@ -309,14 +309,14 @@ class StrangersTests(DiskCase):
         """It goes at a start, which must not need room."""
         views, intents = WebViewStore(self.database), IntentStore(self.database)
         views.save(WebView(id="1", owner="ann", name="a", url="http://a/", icon=None, created_at=1))
-        intents.replace(Intent(key="a", owner="ann", working_dir="/a", updated_at=1))
+        intents.replace_intent(Intent(key="a", owner="ann", working_dir="/a", updated_at=1))
         self.fill()
         views.delete_orphaned(lambda name: False)
-        intents.forget_strangers(lambda name: False)
+        intents.delete_unknown_owners(lambda name: False)
         self.assertEqual(1, len(WebViewStore(self.afresh()).list_owned("ann")))
         self.make_room()
         self.assertEqual([], WebViewStore(self.afresh()).list_owned("ann"))
-        self.assertIsNone(IntentStore(self.afresh()).load("a"))
+        self.assertIsNone(IntentStore(self.afresh()).find_intent("a"))
 
 
 class InboxTests(DiskCase):

@@ -15,16 +15,16 @@ from tservice.git.readers import GitReaderRegistry
 from tservice.git.workspaces import SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.mind.intents import Intents
-from tservice.mind.interfaces import Conversation, GitState, Pending
-from tservice.mind.predict import Mind, Sources
-from tservice.mind.routes import MindRoutes
+from tservice.mind.intents import IntentService
+from tservice.mind.interfaces import ConversationReader, GitStateReader, PendingItemFinder
+from tservice.mind.routes import SuggestionRoutes
 from tservice.mind.store import IntentStore
+from tservice.mind.suggester import Suggester, SuggestionSources
 from tservice.sessions.build import build_session_places
 from tservice.sessions.interfaces import ISessions
 
 
-def build_mind(
+def build_suggestions(
     ground: Ground,
     *,
     sessions: ISessions,
@@ -32,10 +32,10 @@ def build_mind(
     transcripts: TranscriptService,
     approvals: ApprovalService,
     git: GitReaderRegistry,
-) -> Feature[Mind]:
+) -> Feature[Suggester]:
     """Build the suggestion feature; a stop ends every CLI run."""
     store = IntentStore(ground.database)
-    intents = Intents(
+    intents = IntentService(
         clock=ground.reactor,
         hub=ground.hub,
         store=store,
@@ -45,7 +45,7 @@ def build_mind(
         places=ground.places,
         prompts=transcripts.list_prompts,
     )
-    mind = Mind(
+    mind = Suggester(
         clock=ground.reactor,
         processes=ground.reactor,
         hub=ground.hub,
@@ -55,61 +55,61 @@ def build_mind(
         places=ground.places,
         starting=build_session_places(ground).locate_start,
         threads=ground.doors.files,
-        sources=Sources(
+        sources=SuggestionSources(
             intents=intents,
-            conversation=conversation_of(transcripts),
-            git=git_of(git, SessionWorkspaces(sessions, ground.bounds)),
-            pending=pending_of(approvals),
+            conversation=make_conversation_reader(transcripts),
+            git=make_git_reader(git, SessionWorkspaces(sessions, ground.bounds)),
+            pending=make_pending_reader(approvals),
         ),
         folder=ground.config.data_dir / "mind",
         random=ground.random,
     )
 
-    def start() -> None:
+    def start_feature() -> None:
         intents.start()
         mind.start()
 
-    def close() -> object:
+    def close_feature() -> object:
         intents.stop()
         return mind.stop()
 
     return Feature(
         name="suggestions",
         service=mind,
-        operations=MindRoutes(mind, intents).operations(),
-        forget=intents.forget,
-        start=start,
-        close=close,
+        operations=SuggestionRoutes(mind, intents).operations(),
+        forget=intents.delete_unknown_owners,
+        start=start_feature,
+        close=close_feature,
     )
 
 
-def conversation_of(transcripts: TranscriptService) -> Conversation:
+def make_conversation_reader(transcripts: TranscriptService) -> ConversationReader:
     """Return a reader of the agents' own transcripts."""
 
-    def conversation(session_id: str) -> Awaitable[Mapping[str, Any]]:
+    def read_conversation(session_id: str) -> Awaitable[Mapping[str, Any]]:
         return transcripts.get_last_response(session_id, whole=True)
 
-    return conversation
+    return read_conversation
 
 
-def git_of(git: GitReaderRegistry, workspaces: SessionWorkspaces) -> GitState:
+def make_git_reader(git: GitReaderRegistry, workspaces: SessionWorkspaces) -> GitStateReader:
     """Return a reader of repository states with a short time-out."""
 
-    def state(session_id: str) -> Awaitable[Mapping[str, Any]]:
+    def read_git_state(session_id: str) -> Awaitable[Mapping[str, Any]]:
         return git.get_status(
             workspaces.get_workspace(session_id), GitOptions(max_repos=4, timeout=5.0)
         )
 
-    return state
+    return read_git_state
 
 
-def pending_of(approvals: ApprovalService) -> Pending:
+def make_pending_reader(approvals: ApprovalService) -> PendingItemFinder:
     """Return a reader of agents' open questions, without items of agents that are only idle."""
 
-    def pending(session_id: str) -> Mapping[str, Any] | None:
+    def find_pending(session_id: str) -> Mapping[str, Any] | None:
         item = approvals.get_pending_item(session_id)
         if item is None or item.kind is ItemKind.IDLE:
             return None
         return make_item_response(item).model_dump(mode="json", by_alias=True)
 
-    return pending
+    return find_pending

@@ -45,7 +45,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 """Arguments after the program, by mode."""
 
 
-def command(binary: str, mode: str, model: str) -> tuple[str, ...]:
+def build_command(binary: str, mode: str, model: str) -> tuple[str, ...]:
     """Return the command line of a CLI.
 
     @param model: model of C{primary} (setting C{readMyMindModel}); empty: the CLI's default.

@@ -37,7 +37,7 @@ characters what makes it likely. "kind" is "continue" (go on), "verify" (check w
 
 
 @frozen(kw_only=True)
-class Observed:
+class SessionContext:
     """Observed state of a session.
 
     @ivar dialog: the question that its agent asks now.
@@ -50,9 +50,9 @@ class Observed:
     git: str = ""
 
 
-def instructions(
+def build_instructions(
     intent: Intent | None,
-    observed: Observed,
+    observed: SessionContext,
     *,
     mark: str,
     steer: str = "",
@@ -67,34 +67,36 @@ def instructions(
     past = () if intent is None else intent.prompts
     own = [
         _TASK.format(mark=mark),
-        _titled("The person's goals here", "" if intent is None else intent.goals),
-        _titled("The person says about this guess", steer[:STEER]),
+        _titled_section("The person's goals here", "" if intent is None else intent.goals),
+        _titled_section("The person says about this guess", steer[:STEER]),
     ]
     # Earlier suggestions derive from observed text, so they are untrusted like it.
     seen = [
-        _fenced(mark, "suggestions that were not wanted", _listed(rejected, REJECTED)),
-        _fenced(mark, "what the agent asks now", _tail(observed.dialog, DIALOG)),
-        _fenced(mark, "prompts of before, oldest first", _newest([each.text for each in past])),
-        _fenced(mark, "state of git", observed.git[:GIT]),
+        _fenced_section(mark, "suggestions that were not wanted", _bullet_list(rejected, REJECTED)),
+        _fenced_section(mark, "what the agent asks now", _cut_to_tail(observed.dialog, DIALOG)),
+        _fenced_section(
+            mark, "prompts of before, oldest first", _newest_prompts([each.text for each in past])
+        ),
+        _fenced_section(mark, "state of git", observed.git[:GIT]),
     ]
     text = "".join([*own, *seen])
-    room = LONGEST - len(text) - len(_fenced(mark, _ANSWER, "x")) + 1
-    return text + _fenced(mark, _ANSWER, _tail(observed.said, max(0, room)))
+    room = LONGEST - len(text) - len(_fenced_section(mark, _ANSWER, "x")) + 1
+    return text + _fenced_section(mark, _ANSWER, _cut_to_tail(observed.said, max(0, room)))
 
 
-def git_text(status: Mapping[str, Any]) -> str:
+def format_git_status(status: Mapping[str, Any]) -> str:
     """Return the answer of git status in a few lines."""
-    return "\n".join(_repository(each) for each in status.get("repos") or ())
+    return "\n".join(_format_repository(each) for each in status.get("repos") or ())
 
 
-def dialog_text(item: Mapping[str, Any]) -> str:
+def format_dialog(item: Mapping[str, Any]) -> str:
     """Return an item of the inbox as text."""
     options = [f"{each['n']}. {each['label']}" for each in item.get("options") or ()]
     words = (item.get("message"), item.get("toolSummary"), item.get("context"), *options)
     return "\n".join(word for word in words if word)
 
 
-def _repository(found: Mapping[str, Any]) -> str:
+def _format_repository(found: Mapping[str, Any]) -> str:
     state = found.get("status") or {}
     head = f"{found.get('path')}: branch {state.get('branch')}"
     moved = f", {state.get('ahead') or 0} ahead, {state.get('behind') or 0} behind"
@@ -103,11 +105,11 @@ def _repository(found: Mapping[str, Any]) -> str:
     return "\n".join([head + moved, *rows])
 
 
-def _titled(title: str, text: str) -> str:
+def _titled_section(title: str, text: str) -> str:
     return f"\n{title}:\n{text}\n" if text else ""
 
 
-def _fenced(mark: str, title: str, text: str) -> str:
+def _fenced_section(mark: str, title: str, text: str) -> str:
     if not text:
         return ""
     # The writer of the text cannot know the mark; should the text contain it, it is removed.
@@ -115,11 +117,11 @@ def _fenced(mark: str, title: str, text: str) -> str:
     return f"\n{mark} begin, untrusted: {title}\n{inside}\n{mark} end\n"
 
 
-def _tail(text: str, longest: int) -> str:
+def _cut_to_tail(text: str, longest: int) -> str:
     return text[-longest:] if longest else ""
 
 
-def _newest(texts: Sequence[str]) -> str:
+def _newest_prompts(texts: Sequence[str]) -> str:
     """Return the newest prompts that fit, in their order."""
     kept: list[str] = []
     left = PROMPTS
@@ -132,5 +134,5 @@ def _newest(texts: Sequence[str]) -> str:
     return "\n".join(reversed(kept))
 
 
-def _listed(texts: Iterable[str], longest: int) -> str:
+def _bullet_list(texts: Iterable[str], longest: int) -> str:
     return "\n".join("- " + " ".join(text.split()) for text in texts)[:longest]

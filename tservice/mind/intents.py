@@ -19,8 +19,8 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import AccountExists
 from tservice.core.places.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
-from tservice.mind.interfaces import Prompts
-from tservice.mind.model import Intent, PastPrompt, key_of, with_prompts
+from tservice.mind.interfaces import PromptReader
+from tservice.mind.model import Intent, PastPrompt, add_prompts, intent_key
 from tservice.mind.store import IntentStore
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
@@ -29,7 +29,7 @@ _TURNS = frozenset({EventName.HOOK_STOP, EventName.SESSION_IDLE})
 """Events after which a new prompt may have been submitted."""
 
 
-class Intents:
+class IntentService:
     """Intents of all owners and workspaces."""
 
     _log = Logger()
@@ -44,7 +44,7 @@ class Intents:
         sessions: ISessions,
         threads: IThreads,
         places: LocationRegistry,
-        prompts: Prompts,
+        prompts: PromptReader,
     ) -> None:
         self._clock, self._hub, self._store = clock, hub, store
         self._settings, self._sessions = settings, sessions
@@ -59,9 +59,11 @@ class Intents:
     def start(self) -> None:
         """Begin to collect prompts of the modes that have it enabled."""
         self._since = self._store.collected_modes()
-        self._switch(self._settings.get())
-        self._unobserve = self._settings.add_observer(lambda before, after: self._switch(after))
-        self._unsubscribe = self._hub.subscribe(self._heard)
+        self._apply_settings(self._settings.get())
+        self._unobserve = self._settings.add_observer(
+            lambda before, after: self._apply_settings(after)
+        )
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
 
     def stop(self) -> None:
         """Stop collecting; running reads are cancelled."""
@@ -70,58 +72,60 @@ class Intents:
         for reading in tuple(self._reading.values()):
             reading.cancel()
 
-    def forget(self, known: AccountExists) -> None:
+    def delete_unknown_owners(self, known: AccountExists) -> None:
         """Delete the intents of unknown owners, now and later."""
         self._known = known
-        self._store.forget_strangers(known)
+        self._store.delete_unknown_owners(known)
 
-    async def read(self, session_id: str) -> Intent | None:
+    async def find_intent(self, session_id: str) -> Intent | None:
         """Return the intent of a session's owner in its workspace.
 
         @raise ServiceError: 404; 422: the workspace does not answer.
         """
-        return self._store.load((await self._workspace(session_id))[0])
+        return self._store.find_intent((await self._resolve_workspace(session_id))[0])
 
     async def set_goals(
-        self, session_id: str, goals: str, again: Callable[[], object] = lambda: None
+        self, session_id: str, goals: str, reauthorize: Callable[[], object] = lambda: None
     ) -> Intent:
         """Replace the intent with C{goals} only; collected prompts are deleted.
 
         @param again: authorizes the caller again before it is saved.
-        @raise ServiceError: as L{read}, and 422: it cannot be saved.
+        @raise ServiceError: as L{find_intent}, and 422: it cannot be saved.
         """
-        intent = evolve(await self._fresh(session_id), goals=goals)
-        again()
-        self._store.replace(intent)
+        intent = evolve(await self._make_intent(session_id), goals=goals)
+        reauthorize()
+        self._store.replace_intent(intent)
         return intent
 
-    async def delete(self, session_id: str, again: Callable[[], object] = lambda: None) -> bool:
+    async def delete_intent(
+        self, session_id: str, reauthorize: Callable[[], object] = lambda: None
+    ) -> bool:
         """Delete the intent and return whether there was one.
 
         @param again: as for L{set_goals}.
         @raise ServiceError: as L{set_goals}.
         """
-        key, _ = await self._workspace(session_id)
-        again()
-        return self._store.delete(key, now_ms(self._clock))
+        key, _ = await self._resolve_workspace(session_id)
+        reauthorize()
+        return self._store.delete_intent(key, now_ms(self._clock))
 
     # -- internals
 
-    async def _workspace(self, session_id: str) -> tuple[str, str]:
+    async def _resolve_workspace(self, session_id: str) -> tuple[str, str]:
         """Return the key of an intent, and the real path of its workspace."""
         session = self._sessions.get(session_id)
         await self._places.refresh_location(session.location_id)
         look = partial(os.path.realpath, session.working_dir)
         work = partial(self._places.recall_location(session.location_id).run_file_work, look)
         folder = await self._threads.run(work, at=session.working_dir, owner=session.owner)
-        return key_of(session.owner, folder), folder
+        return intent_key(session.owner, folder), folder
 
-    async def _fresh(self, session_id: str) -> Intent:
+    async def _make_intent(self, session_id: str) -> Intent:
         owner = self._sessions.get(session_id).owner
-        key, folder = await self._workspace(session_id)
+        key, folder = await self._resolve_workspace(session_id)
         return Intent(key=key, owner=owner, working_dir=folder, updated_at=now_ms(self._clock))
 
-    def _switch(self, settings: Settings) -> None:
+    def _apply_settings(self, settings: Settings) -> None:
         """Start and end the collection by mode, so that prompts from before are never collected."""
         wanted = set(settings.read_my_mind_modes) if settings.read_my_mind_enabled else set()
         for mode in wanted - self._since.keys():
@@ -131,7 +135,7 @@ class Intents:
             del self._since[mode]
             self._store.end_mode(mode)
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         session_id = event.session_id
         if event.name in _TURNS and session_id is not None and session_id not in self._reading:
             session = self._sessions.get(session_id)
@@ -139,15 +143,15 @@ class Intents:
                 self._collect_soon(session)
 
     def _collect_soon(self, session: Session) -> None:
-        reading = spawn_logged(self._collect(session), self._log, "collecting prompts")
+        reading = spawn_logged(self._collect_prompts(session), self._log, "collecting prompts")
         if not reading.called:
             self._reading[session.id] = reading
-            reading.addBoth(lambda _: self._collected(session.id))
+            reading.addBoth(lambda _: self._handle_collected(session.id))
 
-    def _collected(self, session_id: str) -> None:
+    def _handle_collected(self, session_id: str) -> None:
         self._reading.pop(session_id, None)
 
-    def _is_kept(self, session: Session, fresh: Intent) -> bool:
+    def _may_save(self, session: Session, fresh: Intent) -> bool:
         """Return whether the session still exists and belongs to the owner whose prompts were
         read.
 
@@ -157,22 +161,22 @@ class Intents:
         there = any(each.id == session.id for each in self._sessions.list())
         return there and (fresh.owner is None or self._known(fresh.owner))
 
-    async def _collect(self, session: Session) -> None:
+    async def _collect_prompts(self, session: Session) -> None:
         try:
             said = await self._prompts(session.id, self._since.get(session.mode, 0))
-            fresh = await self._fresh(session.id)
+            fresh = await self._make_intent(session.id)
         except ServiceError as error:
             self._log.debug("{id}: no prompts: {error}", id=session.id, error=error)
             return
         # The mode may have been disabled and enabled again while the transcript was read.
         begun = self._since.get(session.mode)
-        if begun is None or not self._is_kept(session, fresh):
+        if begun is None or not self._may_save(session, fresh):
             return
         since = max(begun, self._store.replaced_at(fresh.key))
         found = [
             PastPrompt(ts=at, session_id=session.id, text=text) for at, text in said if at >= since
         ]
-        before = self._store.load(fresh.key) or fresh
-        after = with_prompts(before, found)
+        before = self._store.find_intent(fresh.key) or fresh
+        after = add_prompts(before, found)
         if after is not before:
-            self._store.note(evolve(after, updated_at=fresh.updated_at))
+            self._store.save_collected(evolve(after, updated_at=fresh.updated_at))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Protocol
 
 
-class Conversation(Protocol):
+class ConversationReader(Protocol):
     """Reader of a session's conversation."""
 
     def __call__(self, session_id: str) -> Awaitable[Mapping[str, Any]]:
@@ -15,7 +15,7 @@ class Conversation(Protocol):
         """
 
 
-class Prompts(Protocol):
+class PromptReader(Protocol):
     """Reader of the prompts that a session's agent got."""
 
     def __call__(self, session_id: str, since: int) -> Awaitable[Sequence[tuple[int, str]]]:
@@ -25,14 +25,14 @@ class Prompts(Protocol):
         """
 
 
-class GitState(Protocol):
+class GitStateReader(Protocol):
     """Reader of the state of a session's repositories."""
 
     def __call__(self, session_id: str) -> Awaitable[Mapping[str, Any]]:
         """Return the answer of git status (protocol-git-status)."""
 
 
-class Pending(Protocol):
+class PendingItemFinder(Protocol):
     """Finder of the open question of a session's agent."""
 
     def __call__(self, session_id: str) -> Mapping[str, Any] | None:

@@ -79,7 +79,7 @@ class UnusableSuggestions(Exception):
     """Raised if a CLI's output contains no valid suggestions; the text gives a short reason."""
 
 
-def key_of(owner: str | None, folder: str) -> str:
+def intent_key(owner: str | None, folder: str) -> str:
     """Return the key of an owner's intent in a workspace.
 
     @param folder: its real path.
@@ -92,7 +92,7 @@ def is_prompt(text: str) -> bool:
     return bool(text.strip()) and not text.lstrip().startswith(_NOT_PROMPTS)
 
 
-def with_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
+def add_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
     """Return C{intent} with the new prompts, limited to the newest L{PROMPTS}."""
     known = {(each.session_id, each.ts) for each in intent.prompts}
     fresh = [
@@ -106,26 +106,26 @@ def with_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
     return evolve(intent, prompts=tuple(both[-PROMPTS:]))
 
 
-def suggestions_in(printed: str) -> tuple[Suggestion, ...]:
+def parse_suggestions(printed: str) -> tuple[Suggestion, ...]:
     """Return the 1 to L{SUGGESTIONS} suggestions in a CLI's output.
 
     They may be bare, in a code fence, or the text of the CLI's own JSON envelope.
 
     @raise UnusableSuggestions: anything else.
     """
-    found = _object(printed)
+    found = _parse_object(printed)
     for _ in range(2):
-        inner = _text_of_envelope(found)
+        inner = _envelope_text(found)
         if inner is None:
             break
-        found = _object(inner)
+        found = _parse_object(inner)
     listed = found.get("suggestions")
     if not isinstance(listed, list) or not 1 <= len(listed) <= SUGGESTIONS:
         raise UnusableSuggestions(f"it did not make 1 to {SUGGESTIONS} suggestions")
-    return tuple(map(_suggestion, listed))
+    return tuple(map(_parse_suggestion, listed))
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def _parse_object(text: str) -> Mapping[str, Any]:
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         first, _, rest = text.partition("\n")
@@ -139,7 +139,7 @@ def _object(text: str) -> Mapping[str, Any]:
     return found
 
 
-def _text_of_envelope(found: Mapping[str, Any]) -> str | None:
+def _envelope_text(found: Mapping[str, Any]) -> str | None:
     """Return the agent's text in a CLI's JSON envelope; C{None} if it is no envelope."""
     if found.get("is_error") is True:
         raise UnusableSuggestions("the CLI reported an error")
@@ -149,7 +149,7 @@ def _text_of_envelope(found: Mapping[str, Any]) -> str | None:
     return said if isinstance(said, str) else None
 
 
-def _suggestion(found: object) -> Suggestion:
+def _parse_suggestion(found: object) -> Suggestion:
     if not isinstance(found, dict) or found.keys() != {"prompt", "why", "kind"}:
         raise UnusableSuggestions("a suggestion must have exactly prompt, why and kind")
     prompt, why, kind = (found[name] for name in ("prompt", "why", "kind"))
@@ -157,12 +157,12 @@ def _suggestion(found: object) -> Suggestion:
         raise UnusableSuggestions("a suggestion's prompt or why is not a text")
     if kind not in tuple(SuggestionKind):
         raise UnusableSuggestions("a suggestion has an unknown kind")
-    line = _line(prompt, SUGGESTED_TEXT)
+    line = _clean_line(prompt, SUGGESTED_TEXT)
     if not line:
         raise UnusableSuggestions("a suggestion is empty")
-    return Suggestion(prompt=line, why=_line(why, WHY_TEXT), kind=SuggestionKind(kind))
+    return Suggestion(prompt=line, why=_clean_line(why, WHY_TEXT), kind=SuggestionKind(kind))
 
 
-def _line(text: str, longest: int) -> str:
+def _clean_line(text: str, longest: int) -> str:
     """Return the text as one line that can be shown and typed."""
     return replace_harmful_characters(" ".join(text.split()))[:longest].strip()

@@ -17,16 +17,16 @@ from tservice.http.operations import (
     ResponseStyle,
     Scope,
 )
-from tservice.mind.intents import Intents
+from tservice.mind.intents import IntentService
 from tservice.mind.model import GOALS
-from tservice.mind.predict import Mind
-from tservice.mind.shown import (
-    ForgottenAnswer,
-    OneIntentAnswer,
-    SuggestionsAnswer,
-    intent_answer,
-    suggestion_answer,
+from tservice.mind.responses import (
+    IntentDeletedResponse,
+    IntentEnvelope,
+    SuggestionsResponse,
+    make_intent_response,
+    make_suggestion_response,
 )
+from tservice.mind.suggester import Suggester
 
 STEER = 2000
 REJECTED, REJECTED_TEXT = 10, 1000
@@ -48,29 +48,29 @@ class IntentBody(RequestBody):
     goals: Goals
 
 
-class MindRoutes:
-    """Operations of suggestions and intents; the rules are in L{Mind} and L{Intents}."""
+class SuggestionRoutes:
+    """Operations of suggestions and intents; the rules are in L{Suggester} and L{IntentService}."""
 
-    def __init__(self, mind: Mind, intents: Intents) -> None:
+    def __init__(self, mind: Suggester, intents: IntentService) -> None:
         self._mind, self._intents = mind, intents
 
     def operations(self) -> list[Operation]:
         """Return the operations of this class."""
-        return [self._suggests(), *self._of_intents()]
+        return [self._suggest_operation(), *self._intent_operations()]
 
-    def _suggests(self) -> Operation:
+    def _suggest_operation(self) -> Operation:
         return Operation(
             method="POST",
             path="/api/sessions/{id}/readmymind",
             access=AccessRule.OWNER,
             scope=Scope.SESSIONS_INPUT,
             style=ResponseStyle.LONG_POLL,
-            handler=self.suggest,
+            handler=self.make_suggestions,
             summary="Suggest what to say next; nothing is sent to the session",
             tag="Intent",
             body=SuggestBody,
             optional_body=True,
-            response_model=SuggestionsAnswer,
+            response_model=SuggestionsResponse,
             allowed=self._mind.require_enabled,
             errors=(
                 ErrorCode.INVALID_INPUT,
@@ -81,7 +81,7 @@ class MindRoutes:
             ),
         )
 
-    def _of_intents(self) -> list[Operation]:
+    def _intent_operations(self) -> list[Operation]:
         path, unreadable = "/api/sessions/{id}/intent", (ErrorCode.OPERATION_FAILED,)
         return [
             Operation(
@@ -89,10 +89,10 @@ class MindRoutes:
                 path=path,
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
-                handler=self.read,
+                handler=self.get_intent,
                 summary="What the session's owner wants in its workspace",
                 tag="Intent",
-                response_model=OneIntentAnswer,
+                response_model=IntentEnvelope,
                 errors=unreadable,
             ),
             Operation(
@@ -100,11 +100,11 @@ class MindRoutes:
                 path=path,
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
-                handler=self.write,
+                handler=self.replace_intent,
                 summary="Replace the whole intent",
                 tag="Intent",
                 body=IntentBody,
-                response_model=OneIntentAnswer,
+                response_model=IntentEnvelope,
                 errors=unreadable,
             ),
             Operation(
@@ -113,15 +113,15 @@ class MindRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
                 audit=AuditMode.EACH,
-                handler=self.delete,
+                handler=self.delete_intent,
                 summary="Forget the intent",
                 tag="Intent",
-                response_model=ForgottenAnswer,
+                response_model=IntentDeletedResponse,
                 errors=unreadable,
             ),
         ]
 
-    async def suggest(self, call: OperationCall) -> SuggestionsAnswer:
+    async def make_suggestions(self, call: OperationCall) -> SuggestionsResponse:
         """Ask the session's CLI for suggestions."""
         body: SuggestBody = call.body
         found = await self._mind.suggest(
@@ -129,22 +129,24 @@ class MindRoutes:
             granted=call.identity.can_bypass_permissions,
             steer=body.steer or "",
             rejected=body.rejected or (),
-            again=call.reauthorize,
+            reauthorize=call.reauthorize,
         )
-        return SuggestionsAnswer(
-            suggestions=[suggestion_answer(each) for each in found["suggestions"]],
+        return SuggestionsResponse(
+            suggestions=[make_suggestion_response(each) for each in found["suggestions"]],
             duration_ms=found["ended"] - found["began"],
         )
 
-    async def read(self, call: OperationCall) -> OneIntentAnswer:
+    async def get_intent(self, call: OperationCall) -> IntentEnvelope:
         """Return the intent."""
-        return intent_answer(await self._intents.read(call.id))
+        return make_intent_response(await self._intents.find_intent(call.id))
 
-    async def write(self, call: OperationCall) -> OneIntentAnswer:
+    async def replace_intent(self, call: OperationCall) -> IntentEnvelope:
         """Replace the intent."""
         intent = await self._intents.set_goals(call.id, call.body.goals, call.reauthorize)
-        return intent_answer(intent)
+        return make_intent_response(intent)
 
-    async def delete(self, call: OperationCall) -> ForgottenAnswer:
+    async def delete_intent(self, call: OperationCall) -> IntentDeletedResponse:
         """Delete the intent."""
-        return ForgottenAnswer(deleted=await self._intents.delete(call.id, call.reauthorize))
+        return IntentDeletedResponse(
+            deleted=await self._intents.delete_intent(call.id, call.reauthorize)
+        )

@@ -45,28 +45,28 @@ class IntentStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def load(self, key: str) -> Intent | None:
+    def find_intent(self, key: str) -> Intent | None:
         """Return the intent of a key."""
         row = self._database.query_one("SELECT * FROM intents WHERE key = ?", (key,))
-        return None if row is None else _intent(row)
+        return None if row is None else _intent_from_row(row)
 
-    def note(self, intent: Intent) -> None:
+    def save_collected(self, intent: Intent) -> None:
         """Insert or replace an intent with collected prompts; on a full disk the change is
         deferred.
         """
-        self._database.execute_or_defer(("intent", intent.key), _SAVE, _row(intent))
+        self._database.execute_or_defer(("intent", intent.key), _SAVE, _intent_to_row(intent))
 
-    def replace(self, intent: Intent) -> None:
+    def replace_intent(self, intent: Intent) -> None:
         """Save a replaced intent, for which only later prompts are collected.
 
         @raise DiskFull: the disk refuses the write.
         """
         with self._database.transaction():
-            self._database.execute(_SAVE, _row(intent))
+            self._database.execute(_SAVE, _intent_to_row(intent))
             self._database.execute(_TRIM, (KEPT,))
             self._forget_before(intent.key, intent.updated_at)
 
-    def delete(self, key: str, at: int) -> bool:
+    def delete_intent(self, key: str, at: int) -> bool:
         """Delete an intent, and return whether there was one.
 
         @param at: Unix milliseconds; prompts from before are not collected again.
@@ -103,7 +103,7 @@ class IntentStore:
         self._database.execute(_BEGIN, (key, at))
         self._database.execute(_TRIM_SINCE, (KEY_CHARS, KEPT))
 
-    def forget_strangers(self, known: Callable[[str], bool]) -> None:
+    def delete_unknown_owners(self, known: Callable[[str], bool]) -> None:
         """Delete the intents of owners without an account, so that a later account of the same
         name does not get them.
 
@@ -120,13 +120,13 @@ class IntentStore:
                 )
 
 
-def _row(intent: Intent) -> tuple[object, ...]:
+def _intent_to_row(intent: Intent) -> tuple[object, ...]:
     prompts = json.dumps([asdict(each) for each in intent.prompts])
     head = (intent.key, intent.owner, intent.working_dir)
     return (*head, intent.goals, prompts, intent.updated_at)
 
 
-def _intent(row: sqlite3.Row) -> Intent:
+def _intent_from_row(row: sqlite3.Row) -> Intent:
     return Intent(
         key=row["key"],
         owner=row["owner"],

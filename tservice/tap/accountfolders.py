@@ -26,7 +26,7 @@ from tservice.core.files import read_small, rewrite_text, sync_path
 from tservice.core.places.move import FolderMove
 from tservice.core.places.workspace_bounds import ACCOUNTS, account_folder
 from tservice.ground.program import Program
-from tservice.mind.model import key_of
+from tservice.mind.model import intent_key
 from tservice.store.database import Database
 
 COLUMNS = re.compile(r"(.+_)?(path|dir|repository)")
@@ -218,7 +218,7 @@ def _rewrite_database(database: Database, move: FolderMove) -> None:
         folder = move.renamed(row["working_dir"])
         if folder == row["working_dir"]:
             continue
-        key = key_of(row["owner"], folder)
+        key = intent_key(row["owner"], folder)
         database.execute("UPDATE intents SET key = ? WHERE key = ?", (key, row["key"]))
         database.execute(
             "UPDATE collected_since SET subject = ? WHERE subject = ?", (key, row["key"])

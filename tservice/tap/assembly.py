@@ -43,7 +43,7 @@ from tservice.http.site import HttpSite
 from tservice.http.static_files import StaticPages
 from tservice.legacy.build import build_timed_runs
 from tservice.mcp.build import build_mcp
-from tservice.mind.build import build_mind
+from tservice.mind.build import build_suggestions
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
 from tservice.mux.build import build_mux
@@ -133,7 +133,7 @@ class Trunk:
         identity = make_account_finder(ground, accounts)
         git = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
         add(build_case_git(ground, git=git, cases=cases))
-        add(build_mind(
+        add(build_suggestions(
             ground, sessions=sessions, clis=clis, transcripts=self.said, approvals=self.inbox,
             git=git,
         ))  # fmt: skip

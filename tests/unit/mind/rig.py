@@ -14,11 +14,11 @@ from twisted.python.failure import Failure
 
 from tests.unit.sessions.rig import SessionCase, begin
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mind.child import Child
-from tservice.mind.intents import Intents
-from tservice.mind.interfaces import GitState
-from tservice.mind.predict import Mind, Sources
+from tservice.mind.intents import IntentService
+from tservice.mind.interfaces import GitStateReader
+from tservice.mind.oneshot_process import OneShotProcess
 from tservice.mind.store import IntentStore
+from tservice.mind.suggester import Suggester, SuggestionSources
 from tservice.sessions.build import build_session_places
 from tservice.sessions.record.model import Session
 
@@ -32,7 +32,7 @@ class Processes:
     """
 
     def __init__(self) -> None:
-        self.children: list[Child] = []
+        self.children: list[OneShotProcess] = []
         self.argv: list[list[str]] = []
         self.env: list[Mapping[str, str]] = []
         self.killed: list[int] = []
@@ -41,7 +41,13 @@ class Processes:
         self.error: OSError | None = None
 
     def spawnProcess(
-        self, child: Child, program: str, argv: list[str], env: Any, path: str, childFDs: Any
+        self,
+        child: OneShotProcess,
+        program: str,
+        argv: list[str],
+        env: Any,
+        path: str,
+        childFDs: Any,
     ) -> None:
         if self.error is not None:
             raise self.error
@@ -59,7 +65,9 @@ class Processes:
         if child.transport.pid is not None and number == signal.SIGKILL and not self.slow:
             self.ends(child, signal_number=9)
 
-    def ends(self, child: Child, status: int = 0, signal_number: int | None = None) -> None:
+    def ends(
+        self, child: OneShotProcess, status: int = 0, signal_number: int | None = None
+    ) -> None:
         """It is over."""
         transport: Any = child.transport
         transport.pid = None
@@ -118,9 +126,9 @@ class MindCase(SessionCase):
         self.assertFalse(left.parent.parent.exists())
         self.addCleanup(self.mind.stop)
 
-    def make_intents(self) -> Intents:
+    def make_intents(self) -> IntentService:
         machine = self.machine
-        return Intents(
+        return IntentService(
             clock=self.clock,
             hub=machine.hub,
             store=self.store,
@@ -131,9 +139,9 @@ class MindCase(SessionCase):
             prompts=self.prompts_since,
         )
 
-    def make_mind(self, git: GitState | None = None) -> Mind:
+    def make_mind(self, git: GitStateReader | None = None) -> Suggester:
         machine = self.machine
-        return Mind(
+        return Suggester(
             clock=self.clock,
             processes=self.processes,  # type: ignore[arg-type]
             hub=machine.hub,
@@ -143,7 +151,7 @@ class MindCase(SessionCase):
             places=machine.ground().places,
             starting=build_session_places(machine.ground()).locate_start,
             threads=machine.ground().doors.files,
-            sources=Sources(
+            sources=SuggestionSources(
                 intents=self.intents,
                 conversation=self.conversation,
                 git=git or self.git,
@@ -151,7 +159,7 @@ class MindCase(SessionCase):
             ),
             folder=machine.config.data_dir / "mind",
             random=lambda count: b"\x07" * count,
-            make=lambda clock: Child(clock, self.processes.kill_group),
+            make=lambda clock: OneShotProcess(clock, self.processes.kill_group),
         )
 
     async def conversation(self, session_id: str) -> Mapping[str, Any]:

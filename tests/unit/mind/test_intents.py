@@ -31,18 +31,18 @@ class IntentTests(MindCase):
         self.prompted.append((now_ms(self.clock), text))
 
     def prompts(self) -> list[str]:
-        found = self.run_now(self.intents.read(self.session.id))
+        found = self.run_now(self.intents.find_intent(self.session.id))
         return [] if found is None else [each.text for each in found.prompts]
 
     def test_none_set_replaced_and_forgotten(self) -> None:
-        self.assertIsNone(self.run_now(self.intents.read(self.session.id)))
+        self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))
         self.says("write it", "/compact", "!ls", "test it")
         self.assertEqual(["write it", "test it"], self.prompts())
         found = self.run_now(self.intents.set_goals(self.session.id, "Ship it"))
         self.assertEqual(("Ship it", ()), (found.goals, found.prompts))
-        self.assertEqual(found, self.run_now(self.intents.read(self.session.id)))
-        self.assertTrue(self.run_now(self.intents.delete(self.session.id)))
-        self.assertFalse(self.run_now(self.intents.delete(self.session.id)))
+        self.assertEqual(found, self.run_now(self.intents.find_intent(self.session.id)))
+        self.assertTrue(self.run_now(self.intents.delete_intent(self.session.id)))
+        self.assertFalse(self.run_now(self.intents.delete_intent(self.session.id)))
 
     def test_what_was_forgotten_is_not_collected_again(self) -> None:
         """The agent's own record still has it."""
@@ -52,7 +52,7 @@ class IntentTests(MindCase):
         self.says("second")
         self.assertEqual(["second"], self.prompts())
         self.clock.advance(1)
-        self.run_now(self.intents.delete(self.session.id))
+        self.run_now(self.intents.delete_intent(self.session.id))
         self.says("third")
         self.assertEqual(["third"], self.prompts())
 
@@ -60,10 +60,10 @@ class IntentTests(MindCase):
         before = self.run_now(self.intents.set_goals(self.session.id, "Ship it"))
         for change in (
             self.intents.set_goals(self.session.id, "Sink it", denied),
-            self.intents.delete(self.session.id, denied),
+            self.intents.delete_intent(self.session.id, denied),
         ):
             self.failureResultOf(begin(change), ServiceError)
-        self.assertEqual(before, self.run_now(self.intents.read(self.session.id)))
+        self.assertEqual(before, self.run_now(self.intents.find_intent(self.session.id)))
 
     def test_one_for_each_real_workspace(self) -> None:
         """Whatever name leads there."""
@@ -72,10 +72,10 @@ class IntentTests(MindCase):
         other = self.create(mode="primary", working_dir=str(link))
         elsewhere = self.create(mode="primary", working_dir=str(self.machine.home))
         self.run_now(self.intents.set_goals(self.session.id, "here"))
-        found = self.run_now(self.intents.read(other.id))
+        found = self.run_now(self.intents.find_intent(other.id))
         assert found is not None
         self.assertEqual(("here", str(Path(self.work).resolve())), (found.goals, found.working_dir))
-        self.assertIsNone(self.run_now(self.intents.read(elsewhere.id)))
+        self.assertIsNone(self.run_now(self.intents.find_intent(elsewhere.id)))
 
     def test_nothing_is_collected_while_it_is_off(self) -> None:
         self.set(read_my_mind_enabled=False)
@@ -143,7 +143,7 @@ class IntentTests(MindCase):
 
     def test_a_bound_on_what_was_replaced(self) -> None:
         for number in range(KEPT + 1):
-            self.store.delete(f"{number:032}", number)
+            self.store.delete_intent(f"{number:032}", number)
         rows = self.machine.database.query_rows("SELECT subject FROM collected_since ORDER BY at")
         self.assertEqual(KEPT + 1, len(rows))  # and the mode, which began before them
         self.assertEqual(0, self.store.replaced_at(f"{0:032}"))
@@ -151,10 +151,10 @@ class IntentTests(MindCase):
     def test_nothing_is_collected_for_an_account_that_is_gone(self) -> None:
         """Its session may go on, and the next one of its name reads what was collected."""
         self.sessions.update_record(self.session.id, owner="bob")
-        self.intents.forget("ann".__eq__)
+        self.intents.delete_unknown_owners("ann".__eq__)
         self.says("the secret of bob")
         self.assertEqual([], self.prompts())
-        self.intents.forget(lambda owner: True)
+        self.intents.delete_unknown_owners(lambda owner: True)
         self.says("the second")
         self.assertEqual(["the second"], self.prompts()[-1:])
 
@@ -175,11 +175,11 @@ class IntentTests(MindCase):
         self.assertNotEqual([], held)
         for each in held:
             each.callback(None)
-        self.assertIsNone(self.run_now(self.intents.read(other.id)))
+        self.assertIsNone(self.run_now(self.intents.find_intent(other.id)))
 
     def test_what_the_suggestions_are_made_from(self) -> None:
         self.says("write the parser")
-        self.run_now(self.intents.read(self.session.id))
+        self.run_now(self.intents.find_intent(self.session.id))
         self.ask().addErrback(lambda _: None)
         self.assertIn("- write the parser", self.processes.prompt)
 
@@ -188,17 +188,17 @@ class IntentTests(MindCase):
         intent = self.run_now(self.intents.set_goals(self.session.id, "first"))
 
         for number in range(KEPT):
-            store.replace(evolve(intent, key=f"k{number}", updated_at=intent.updated_at + 1))
+            store.replace_intent(evolve(intent, key=f"k{number}", updated_at=intent.updated_at + 1))
         (row,) = self.machine.database.query_rows("SELECT count(*) AS n FROM intents")
         self.assertEqual(KEPT, row["n"])
-        self.assertIsNone(self.run_now(self.intents.read(self.session.id)))
+        self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))
 
     def test_what_belongs_to_nobody_any_more(self) -> None:
         self.sessions.update_record(self.session.id, owner="ann")
         self.run_now(self.intents.set_goals(self.session.id, "hers"))
-        self.store.forget_strangers("ann".__eq__)
-        self.assertIsNotNone(self.run_now(self.intents.read(self.session.id)))
+        self.store.delete_unknown_owners("ann".__eq__)
+        self.assertIsNotNone(self.run_now(self.intents.find_intent(self.session.id)))
         self.sessions.update_record(self.session.id, owner="bob")
         self.run_now(self.intents.set_goals(self.session.id, "his"))
-        self.store.forget_strangers("ann".__eq__)
-        self.assertIsNone(self.run_now(self.intents.read(self.session.id)))
+        self.store.delete_unknown_owners("ann".__eq__)
+        self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))

@@ -13,8 +13,8 @@ from tests.unit.late import denied
 from tests.unit.mind.rig import GOOD, MindCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.users.os_users import OsUserId, run_as_prefix
-from tservice.mind.child import OUTPUT_LIMIT, TIME_LIMIT
-from tservice.mind.predict import AT_ONCE, OF_ONE
+from tservice.mind.oneshot_process import OUTPUT_LIMIT, TIME_LIMIT
+from tservice.mind.suggester import AT_ONCE, OF_ONE
 
 
 class SuggestTests(MindCase):

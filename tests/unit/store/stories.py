@@ -395,14 +395,14 @@ def _intents(world: World) -> Sequence[Step]:
     other = Intent(key="b", owner="bob", working_dir="/b", updated_at=2)
     return [
         Step(name="on", do=lambda: store.begin_mode("primary", 1), owed=True),
-        Step(name="kept", do=lambda: store.replace(own)),
-        Step(name="another", do=lambda: store.replace(other)),
-        Step(name="noted", do=lambda: store.note(evolve(own, goals="ship")), owed=True),
-        Step(name="deleted", do=lambda: store.delete("b", 3), needs="another"),
+        Step(name="kept", do=lambda: store.replace_intent(own)),
+        Step(name="another", do=lambda: store.replace_intent(other)),
+        Step(name="noted", do=lambda: store.save_collected(evolve(own, goals="ship")), owed=True),
+        Step(name="deleted", do=lambda: store.delete_intent("b", 3), needs="another"),
         Step(name="off", do=lambda: store.end_mode("primary"), owed=True),
         Step(
             name="strangers",
-            do=lambda: store.forget_strangers(lambda name: False),
+            do=lambda: store.delete_unknown_owners(lambda name: False),
             owed=True,
             needs="kept",
         ),

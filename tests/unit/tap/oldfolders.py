@@ -19,7 +19,7 @@ from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.move import FolderMove
 from tservice.core.places.workspace_bounds import ACCOUNTS
 from tservice.ground.program import Program
-from tservice.mind.model import key_of
+from tservice.mind.model import intent_key
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
 from tservice.store.schemas import packaged_schemas, read_steps
@@ -114,10 +114,11 @@ class OldService:
             updated_at=1, completed_once=0, covered=0, skipping=0,
         )  # fmt: skip
         self.insert(
-            "intents", key=key_of("bob", str(shop)), owner="bob", working_dir=str(shop), goals="[]",
+            "intents", key=intent_key("bob", str(shop)), owner="bob", working_dir=str(shop),
+            goals="[]",
             prompts="[]", updated_at=1,
         )  # fmt: skip
-        self.insert("collected_since", subject=key_of("bob", str(shop)), at=7)
+        self.insert("collected_since", subject=intent_key("bob", str(shop)), at=7)
         settings = {"defaultWorkingDir": str(shop), "historyLimit": 2000}
         (self.folder / "data" / "settings.json").write_text(json.dumps(settings))
         (self.folder / "data" / "settings.json").chmod(0o600)

@@ -19,7 +19,7 @@ from tests.unit.git.repos import git
 from tests.unit.tap.oldfolders import SESSION, OldService, program_in
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.core.errors import StartError
-from tservice.mind.model import key_of
+from tservice.mind.model import intent_key
 from tservice.store.database import Database
 from tservice.tap.accountfolders import move_account_folders, path_columns
 
@@ -89,7 +89,7 @@ class UpgradeTests(MoveCase):
         (row,) = database.query_rows("SELECT definition FROM cron_jobs")
         self.assertEqual(f"{bob}/shop", json.loads(row["definition"])["working_dir"])
         (row,) = database.query_rows("SELECT key, working_dir FROM intents")
-        key = key_of("bob", f"{bob}/shop")
+        key = intent_key("bob", f"{bob}/shop")
         self.assertEqual((key, f"{bob}/shop"), tuple(row))
         (row,) = database.query_rows("SELECT subject FROM collected_since")
         self.assertEqual(key, row["subject"])

@@ -30,12 +30,17 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.places.location import Location
 from tservice.core.places.location_registry import LocationRegistry
 from tservice.core.process.environment_handover import hide_names, restore_command
-from tservice.mind.child import Asked, Child, ChildEnd
-from tservice.mind.commands import COMMANDS, command
-from tservice.mind.context import Observed, dialog_text, git_text, instructions
-from tservice.mind.intents import Intents
-from tservice.mind.interfaces import Conversation, GitState, Pending
-from tservice.mind.model import Suggestion, UnusableSuggestions, suggestions_in
+from tservice.mind.commands import COMMANDS, build_command
+from tservice.mind.context import (
+    SessionContext,
+    build_instructions,
+    format_dialog,
+    format_git_status,
+)
+from tservice.mind.intents import IntentService
+from tservice.mind.interfaces import ConversationReader, GitStateReader, PendingItemFinder
+from tservice.mind.model import Suggestion, UnusableSuggestions, parse_suggestions
+from tservice.mind.oneshot_process import OneShotCommand, OneShotExit, OneShotProcess
 from tservice.sessions.interfaces import ISessions, Reauthorize, Session, accept_always
 from tservice.settings.interfaces import ISettings
 
@@ -46,16 +51,16 @@ OF_ONE = 2
 
 
 @frozen(kw_only=True)
-class Sources:
+class SuggestionSources:
     """Sources of the text for the CLI."""
 
-    intents: Intents
-    conversation: Conversation
-    git: GitState
-    pending: Pending
+    intents: IntentService
+    conversation: ConversationReader
+    git: GitStateReader
+    pending: PendingItemFinder
 
 
-class Mind:
+class Suggester:
     """Makes suggestions, one run a session at a time; never types anything into the session.
 
     @param folder: private folder of the prompt files; created when it is needed.
@@ -78,10 +83,10 @@ class Mind:
         places: LocationRegistry,
         starting: Callable[[Session], Location],
         threads: IThreads,
-        sources: Sources,
+        sources: SuggestionSources,
         folder: Path,
         random: Callable[[int], bytes],
-        make: Callable[[IReactorTime], Child] = Child,
+        make: Callable[[IReactorTime], OneShotProcess] = OneShotProcess,
     ) -> None:
         self._clock, self._processes, self._hub = clock, processes, hub
         self._settings, self._sessions, self._clis = settings, sessions, clis
@@ -89,21 +94,21 @@ class Mind:
         self._sources, self._folder, self._random = sources, folder, random
         self._make = make
         self._asking: dict[str, str | None] = {}
-        self._children: dict[Child, str] = {}
+        self._children: dict[OneShotProcess, str] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Subscribe to session events; remove files that a killed service left."""
         shutil.rmtree(self._folder, ignore_errors=True)
-        self._unsubscribe = self._hub.subscribe(self._heard)
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
 
-    def stop(self) -> Deferred[list[ChildEnd]]:
+    def stop(self) -> Deferred[list[OneShotExit]]:
         """End every running CLI; fires once they are gone."""
         self._unsubscribe()
         children = tuple(self._children)
-        ends = [_end_of(child) for child in children]
+        ends = [_wait_for_exit(child) for child in children]
         for child in children:
-            child.end("the service stops")
+            child.kill_process("the service stops")
         return gatherResults(ends)
 
     def require_enabled(self) -> None:
@@ -121,7 +126,7 @@ class Mind:
         granted: bool,
         steer: str = "",
         rejected: Sequence[str] = (),
-        again: Reauthorize = accept_always,
+        reauthorize: Reauthorize = accept_always,
     ) -> dict[str, Any]:
         """Return suggestions for the next prompt.
 
@@ -136,24 +141,24 @@ class Mind:
             location now, or the output was unusable; 429: too many runs.
         """
         session = self._sessions.get(session_id)
-        self._check(session)
+        self._check_request(session)
         began = now_ms(self._clock)
         self._asking[session_id] = session.owner
         try:
-            text = await self._text(session, steer, rejected)
-            place = await self._place(session)
+            text = await self._build_text(session, steer, rejected)
+            place = await self._find_location(session)
             look = partial(
                 self._clis.find_program, session.mode, session.env_overrides, place, granted=granted
             )
             program = await self._threads.run(look, at=str(place.home), owner=session.owner)
-            found = await self._ask(session, place, program, text, again)
+            found = await self._ask_cli(session, place, program, text, reauthorize)
         finally:
             del self._asking[session_id]
         return {"suggestions": found, "began": began, "ended": now_ms(self._clock)}
 
     # -- internals
 
-    def _check(self, session: Session) -> None:
+    def _check_request(self, session: Session) -> None:
         if session.mode not in self._settings.get().read_my_mind_modes:
             raise invalid_field("id", f"no suggestions for sessions of mode {session.mode}")
         if session.mode not in COMMANDS:
@@ -171,19 +176,19 @@ class Mind:
                 f"{OF_ONE} suggestion requests of this account are running already",
             )
 
-    async def _text(self, session: Session, steer: str, rejected: Sequence[str]) -> str:
+    async def _build_text(self, session: Session, steer: str, rejected: Sequence[str]) -> str:
         sources = self._sources
         item = sources.pending(session.id)
-        observed = Observed(
-            dialog="" if item is None else dialog_text(item),
-            said=await self._said(session.id),
-            git=git_text(await sources.git(session.id)),
+        observed = SessionContext(
+            dialog="" if item is None else format_dialog(item),
+            said=await self._read_last_answer(session.id),
+            git=format_git_status(await sources.git(session.id)),
         )
-        intent = await sources.intents.read(session.id)
+        intent = await sources.intents.find_intent(session.id)
         mark = f"=== observed {self._random(12).hex()}"
-        return instructions(intent, observed, mark=mark, steer=steer, rejected=rejected)
+        return build_instructions(intent, observed, mark=mark, steer=steer, rejected=rejected)
 
-    async def _said(self, session_id: str) -> str:
+    async def _read_last_answer(self, session_id: str) -> str:
         try:
             return str((await self._sources.conversation(session_id))["text"])
         except ServiceError as error:
@@ -192,24 +197,24 @@ class Mind:
             self._log.debug("{id}: nothing said: {error}", id=session_id, error=error)
             return ""
 
-    async def _place(self, session: Session) -> Location:
+    async def _find_location(self, session: Session) -> Location:
         """Return the location where its CLI may be started now."""
         await self._places.refresh_location(session.location_id)
         if not self._places.recall_location(session.location_id).has_local_files:
             raise operation_failed("suggestions are for sessions that run on this machine itself")
         return self._starting(session)
 
-    async def _ask(
+    async def _ask_cli(
         self,
         session: Session,
         place: Location,
         program: InstalledCli,
         text: str,
-        again: Reauthorize,
+        reauthorize: Reauthorize,
     ) -> tuple[Suggestion, ...]:
-        argv = command(program.path, session.mode, self._settings.get().read_my_mind_model)
+        argv = build_command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
-        asked = await self._stand(session, place, Asked(argv=argv, env=env))
+        asked = await self._prepare_user_run(session, place, OneShotCommand(argv=argv, env=env))
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with tempfile.TemporaryDirectory(dir=self._folder, prefix="ask-") as folder:
@@ -217,15 +222,17 @@ class Mind:
                 prompt.touch(mode=0o600)
                 prompt.write_text(text, "utf-8", errors="replace")
                 self.require_enabled()
-                again()
-                ending = await self._run(session.id, asked, prompt)
+                reauthorize()
+                ending = await self._run_process(session.id, asked, prompt)
         finally:
-            if asked.stands is not None:
-                work = partial(shutil.rmtree, asked.stands, ignore_errors=True)
-                await self._act(place, work, session.owner)
-        return self._read(session.id, ending)
+            if asked.own_group_folder is not None:
+                work = partial(shutil.rmtree, asked.own_group_folder, ignore_errors=True)
+                await self._run_at_location(place, work, session.owner)
+        return self._parse_output(session.id, ending)
 
-    async def _stand(self, session: Session, place: Location, asked: Asked) -> Asked:
+    async def _prepare_user_run(
+        self, session: Session, place: Location, asked: OneShotCommand
+    ) -> OneShotCommand:
         """Prepare the run as another OS user: in a folder of that user, with a hidden
         environment.
 
@@ -236,36 +243,40 @@ class Mind:
         try:
             argv = tuple(place.build_command(restore_command(asked.env, asked.argv)))
             work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
-            stands = await self._act(place, work, session.owner)
+            stands = await self._run_at_location(place, work, session.owner)
         except OSError as error:
             raise operation_failed(f"the CLI could not be started: {error.strerror}") from error
-        return Asked(argv=argv, env=hide_names(asked.env), stands=Path(stands))
+        return OneShotCommand(argv=argv, env=hide_names(asked.env), own_group_folder=Path(stands))
 
-    def _act(self, place: Location, work: Callable[[], Any], owner: str | None) -> Deferred[Any]:
+    def _run_at_location(
+        self, place: Location, work: Callable[[], Any], owner: str | None
+    ) -> Deferred[Any]:
         return self._threads.run(
             partial(place.run_file_work, work), at=str(place.home), owner=owner
         )
 
-    async def _run(self, session_id: str, asked: Asked, prompt: Path) -> ChildEnd:
+    async def _run_process(
+        self, session_id: str, asked: OneShotCommand, prompt: Path
+    ) -> OneShotExit:
         child = self._make(self._clock)
         try:
-            child.start(self._processes, asked, prompt)
+            child.start_process(self._processes, asked, prompt)
         except OSError as error:
             raise operation_failed(f"the CLI could not be started: {error.strerror}") from error
         self._children[child] = session_id
-        child.ended.addBoth(self._forget, child)
-        ended = _end_of(child)
+        child.ended.addBoth(self._remove_child, child)
+        ended = _wait_for_exit(child)
         try:
             return await ended
         except CancelledError:
-            child.end("the request was cancelled")
+            child.kill_process("the request was cancelled")
             raise
 
-    def _forget(self, ending: ChildEnd, child: Child) -> ChildEnd:
+    def _remove_child(self, ending: OneShotExit, child: OneShotProcess) -> OneShotExit:
         del self._children[child]
         return ending
 
-    def _read(self, session_id: str, ending: ChildEnd) -> tuple[Suggestion, ...]:
+    def _parse_output(self, session_id: str, ending: OneShotExit) -> tuple[Suggestion, ...]:
         # If the session was deleted in the meantime, this raises the matching 404.
         self._sessions.get(session_id)
         if ending.reason:
@@ -277,27 +288,27 @@ class Mind:
             how = "a signal" if ending.status is None else f"status {ending.status}"
             raise operation_failed(f"no suggestions: the CLI ended with {how}")
         try:
-            return suggestions_in(ending.printed.decode("utf-8", "replace"))
+            return parse_suggestions(ending.printed.decode("utf-8", "replace"))
         except UnusableSuggestions as error:
             raise operation_failed(f"no suggestions: {error}") from None
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.name is EventName.SESSION_DELETED:
             for child, session_id in tuple(self._children.items()):
                 if session_id == event.session_id:
-                    child.end("the session was deleted")
+                    child.kill_process("the session was deleted")
 
 
-def _end_of(child: Child) -> Deferred[ChildEnd]:
+def _wait_for_exit(child: OneShotProcess) -> Deferred[OneShotExit]:
     """Return a Deferred that fires with the child's exit; cancelling it does not affect the
     child.
     """
-    waiter: Deferred[ChildEnd] = Deferred()
+    waiter: Deferred[OneShotExit] = Deferred()
 
-    def tell(ending: ChildEnd) -> ChildEnd:
+    def fire_waiter(ending: OneShotExit) -> OneShotExit:
         if not waiter.called:
             waiter.callback(ending)
         return ending
 
-    child.ended.addCallback(tell)
+    child.ended.addCallback(fire_waiter)
     return waiter

@@ -8,7 +8,7 @@ from tservice.core.payload import Payload
 from tservice.mind.model import Intent, Suggestion, SuggestionKind
 
 
-class SuggestionAnswer(Payload):
+class SuggestionResponse(Payload):
     """Something to say next, and why."""
 
     prompt: str
@@ -16,14 +16,14 @@ class SuggestionAnswer(Payload):
     kind: SuggestionKind
 
 
-class SuggestionsAnswer(Payload):
+class SuggestionsResponse(Payload):
     """1 to 3 suggestions, the likeliest first."""
 
-    suggestions: list[SuggestionAnswer]
+    suggestions: list[SuggestionResponse]
     duration_ms: int
 
 
-class PastPromptAnswer(Payload):
+class PastPromptResponse(Payload):
     """Something that was said to an agent; C{ts} in Unix milliseconds."""
 
     ts: int
@@ -31,45 +31,45 @@ class PastPromptAnswer(Payload):
     text: str
 
 
-class IntentAnswer(Payload):
+class IntentResponse(Payload):
     """What the owner of a session wants in its workspace."""
 
     key: str
     working_dir: str
     updated_at: int
     goals: str
-    recent_prompts: list[PastPromptAnswer] = Field(description="Oldest first")
+    recent_prompts: list[PastPromptResponse] = Field(description="Oldest first")
 
 
-class OneIntentAnswer(Payload):
+class IntentEnvelope(Payload):
     """Null without one."""
 
-    intent: IntentAnswer | None
+    intent: IntentResponse | None
 
 
-class ForgottenAnswer(Payload):
+class IntentDeletedResponse(Payload):
     """Whether there was one."""
 
     deleted: bool
 
 
-def suggestion_answer(one: Suggestion) -> SuggestionAnswer:
+def make_suggestion_response(one: Suggestion) -> SuggestionResponse:
     """Return the response for a suggestion."""
-    return SuggestionAnswer.model_validate(one, from_attributes=True)
+    return SuggestionResponse.model_validate(one, from_attributes=True)
 
 
-def intent_answer(found: Intent | None) -> OneIntentAnswer:
+def make_intent_response(found: Intent | None) -> IntentEnvelope:
     """Return the response for an intent."""
     if found is None:
-        return OneIntentAnswer(intent=None)
+        return IntentEnvelope(intent=None)
     prompts = [
-        PastPromptAnswer.model_validate(each, from_attributes=True) for each in found.prompts
+        PastPromptResponse.model_validate(each, from_attributes=True) for each in found.prompts
     ]
-    intent = IntentAnswer(
+    intent = IntentResponse(
         key=found.key,
         working_dir=found.working_dir,
         updated_at=found.updated_at,
         goals=found.goals,
         recent_prompts=prompts,
     )
-    return OneIntentAnswer(intent=intent)
+    return IntentEnvelope(intent=intent)

@@ -40,7 +40,7 @@ KillGroup = Callable[[int, int], None]
 
 
 @frozen(kw_only=True)
-class ChildEnd:
+class OneShotExit:
     """Exit of a run.
 
     @ivar status: C{None} after a signal.
@@ -54,7 +54,7 @@ class ChildEnd:
 
 
 @frozen(kw_only=True)
-class Asked:
+class OneShotCommand:
     """Command line of a run.
 
     @ivar argv: the first word is an absolute path.
@@ -64,10 +64,10 @@ class Asked:
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(repr=False)
-    stands: Path | None = None
+    own_group_folder: Path | None = None
 
 
-class Child(ProcessProtocol):
+class OneShotProcess(ProcessProtocol):
     """Process of one run. It has no data to lose, so it is ended by SIGKILL.
 
     @ivar ended: fires once the process is gone and its pipes are closed.
@@ -83,14 +83,16 @@ class Child(ProcessProtocol):
         self._reason = ""
         self._status: int | None = None
         self._timers = NamedTimers(clock)
-        self.ended: Deferred[ChildEnd] = Deferred()
+        self.ended: Deferred[OneShotExit] = Deferred()
 
-    def start(self, processes: IReactorProcess, asked: Asked, prompt: Path) -> None:
+    def start_process(
+        self, processes: IReactorProcess, asked: OneShotCommand, prompt: Path
+    ) -> None:
         """Start it with the file C{prompt} as read-only standard input.
 
         @raise OSError: the file cannot be opened, or no process could be started.
         """
-        command = new_group_command(asked.argv) if asked.stands is None else [*asked.argv]
+        command = new_group_command(asked.argv) if asked.own_group_folder is None else [*asked.argv]
         given = os.open(prompt, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             processes.spawnProcess(
@@ -98,26 +100,26 @@ class Child(ProcessProtocol):
                 command[0],
                 command,
                 env=dict(asked.env),
-                path=str(asked.stands or prompt.parent),
+                path=str(asked.own_group_folder or prompt.parent),
                 childFDs={0: given, 1: "r", 2: "r"},
             )
         finally:
             os.close(given)
 
-    def end(self, reason: str) -> None:
+    def kill_process(self, reason: str) -> None:
         """Kill the process and its whole group; do nothing after its exit."""
         self._reason = self._reason or reason
-        self._kill()
+        self._kill_process_group()
 
     def connectionMade(self) -> None:
         self._group = self.transport.pid
         self._timers.schedule_call(
-            _LIMIT, TIME_LIMIT, self.end, f"it took longer than {TIME_LIMIT:g} s"
+            _LIMIT, TIME_LIMIT, self.kill_process, f"it took longer than {TIME_LIMIT:g} s"
         )
 
     def outReceived(self, data: bytes) -> None:
         if len(self._printed) + len(data) > OUTPUT_LIMIT:
-            self.end("it printed too much")
+            self.kill_process("it printed too much")
         elif not self._reason:
             self._printed += data
 
@@ -128,12 +130,12 @@ class Child(ProcessProtocol):
         value = reason.value
         self._status = value.exitCode if isinstance(value, ProcessTerminated) else 0
         # Its children must not outlive it.
-        self._kill()
+        self._kill_process_group()
         self._timers.schedule_call(_PIPES, PIPES, self.transport.loseConnection)
 
     def processEnded(self, reason: Failure) -> None:
         self._timers.cancel_all()
-        ending = ChildEnd(
+        ending = OneShotExit(
             status=self._status,
             reason=self._reason,
             printed=bytes(self._printed),
@@ -141,7 +143,7 @@ class Child(ProcessProtocol):
         )
         self.ended.callback(ending)
 
-    def _kill(self) -> None:
+    def _kill_process_group(self) -> None:
         if self._group is None:
             return
         try:
