@@ -13,9 +13,9 @@ from tservice.core.process.clock_alarm import make_alarm
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import MetricSource
-from tservice.legacy.driver import Driver
+from tservice.legacy.driver import TimedRunDriver
 from tservice.legacy.routes import TimedRunRoutes
-from tservice.legacy.service import TimedParts, TimedRuns
+from tservice.legacy.service import TimedRunDependencies, TimedRunService
 from tservice.legacy.store import TimedRunStore
 from tservice.sessions.interfaces import ISessions
 
@@ -28,19 +28,19 @@ def build_timed_runs(
     clis: ICliRegistry,
     accounts: IAccounts | None,
     identity: Callable[[str | None], Identity | None],
-) -> Feature[TimedRuns]:
+) -> Feature[TimedRunService]:
     """Build the timed runs, which continue when the feature starts.
 
     @param accounts: the accounts that own runs; C{None}: a single user owns them all.
     @param identity: returns the current account of an owner; C{None} if it is gone or disabled.
     """
-    runs = TimedRuns(
-        TimedParts(
+    runs = TimedRunService(
+        TimedRunDependencies(
             clock=ground.reactor,
             hub=ground.hub,
             store=TimedRunStore(ground.database),
             sessions=sessions,
-            driver=Driver(ground.reactor, sessions, agents, identity),
+            driver=TimedRunDriver(ground.reactor, sessions, agents, identity),
             make_alarm=partial(make_alarm, ground.reactor),
             new_id=lambda: ground.random(8).hex(),
             known=lambda owner: accounts is not None and accounts.account_exists(owner),
@@ -52,7 +52,9 @@ def build_timed_runs(
         name="timed runs",
         service=runs,
         operations=TimedRunRoutes(runs).operations(),
-        measures=[MetricSource("timed_runs", "Stored timed runs.", runs.counts, ("status",))],
+        measures=[
+            MetricSource("timed_runs", "Stored timed runs.", runs.count_by_status, ("status",))
+        ],
         start=runs.start,
         close=runs.stop,
     )

@@ -40,13 +40,13 @@ _OVER = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT)
 """Errors of a session that is deleted or has no process; the run then fails."""
 
 
-class Change(Protocol):
+class SaveTimedRun(Protocol):
     """Callback that saves a changed run; C{text} is one line for its log."""
 
     def __call__(self, run: TimedRun, text: str | None = None) -> TimedRun: ...
 
 
-class Driver:
+class TimedRunDriver:
     """Decides which line is typed next, and when.
 
     @ivar under_way: number of lines that are being typed.
@@ -73,47 +73,47 @@ class Driver:
         # Runs whose next line could not be typed when it was due.
         self._overdue: set[str] = set()
 
-    def serve(
+    def set_callbacks(
         self,
         find: Callable[[str], TimedRun | None],
-        change: Change,
+        change: SaveTimedRun,
         fail: Callable[[TimedRun, str], None],
     ) -> None:
         """Set the callbacks that find, change and fail a run."""
         self._find, self._change, self._fail = find, change, fail
 
-    def soon(self, run: TimedRun) -> None:
+    def schedule_line(self, run: TimedRun) -> None:
         """Type the run's next line as soon as its agent is ready."""
-        self._timers.schedule_call(run.id, 0.0, self._next, run.id)
+        self._timers.schedule_call(run.id, 0.0, self._start_typing, run.id)
 
-    def take_up(self, run: TimedRun) -> None:
+    def adopt_run(self, run: TimedRun) -> None:
         """Continue a run of an earlier run of the service. Its turn may have ended."""
         self._taken_up.add(run.id)
         if run.lines > run.turns:
-            self._await_end(run.id)
+            self._wait_for_turn_end(run.id)
         else:
-            self.soon(run)
+            self.schedule_line(run)
 
-    def works(self, run: TimedRun) -> None:
+    def note_working(self, run: TimedRun) -> None:
         """Record that the run's agent is working."""
         if run.id in self._at_work:
             self._at_work[run.id] = True
 
-    def rests(self, run: TimedRun) -> None:
+    def note_idle(self, run: TimedRun) -> None:
         """Handle an idle agent. An agent that was not seen working may have just started."""
         if self._at_work.get(run.id):
-            self.turn_ended(run)
+            self.handle_turn_end(run)
         elif run.id in self._overdue:
-            self._after_turn(run.id)
+            self._schedule_after_turn(run.id)
 
-    def turn_ended(self, run: TimedRun) -> None:
+    def handle_turn_end(self, run: TimedRun) -> None:
         """Handle the end of a turn. May be called more than once for one turn."""
         if self._at_work.pop(run.id, None) is None:
             return
         run = self._change(evolve(run, turns=run.turns + 1), f"turn {run.turns + 1} ended")
-        self._after_turn(run.id)
+        self._schedule_after_turn(run.id)
 
-    def drop(self, run_id: str) -> None:
+    def drop_run(self, run_id: str) -> None:
         """Type no more lines of the run."""
         self._timers.cancel_timer(run_id)
         self._at_work.pop(run_id, None)
@@ -133,32 +133,32 @@ class Driver:
 
     # -- internals
 
-    def _after_turn(self, run_id: str) -> None:
+    def _schedule_after_turn(self, run_id: str) -> None:
         """Schedule the next line after a pause, or immediately for a turn that ended before the
         service began.
         """
         pause = 0.0 if run_id in self._taken_up else BREATH
-        self._timers.schedule_call(run_id, pause, self._next, run_id)
+        self._timers.schedule_call(run_id, pause, self._start_typing, run_id)
 
-    def _next(self, run_id: str) -> None:
+    def _start_typing(self, run_id: str) -> None:
         self._overdue.discard(run_id)
         run = self._find(run_id)
-        if run is None or not run.running:
+        if run is None or not run.is_running:
             return
         if run_id in self._typing:
-            self._timers.schedule_call(run_id, AGAIN, self._next, run_id)
+            self._timers.schedule_call(run_id, AGAIN, self._start_typing, run_id)
             return
-        task = spawn_logged(self._try(run), self._log, f"a line of timed run {run_id}")
+        task = spawn_logged(self._try_line(run), self._log, f"a line of timed run {run_id}")
         if not task.called:
             self._typing[run_id] = task
-            task.addBoth(lambda _: self._typed(run_id))
+            task.addBoth(lambda _: self._handle_typed(run_id))
 
-    def _typed(self, run_id: str) -> None:
+    def _handle_typed(self, run_id: str) -> None:
         del self._typing[run_id]
 
-    async def _try(self, run: TimedRun) -> None:
+    async def _try_line(self, run: TimedRun) -> None:
         try:
-            typed = await self._type(run)
+            typed = await self._type_line(run)
         except CancelledError:
             self._at_work.pop(run.id, None)
             raise
@@ -176,19 +176,19 @@ class Driver:
             return
         if not typed:
             self._overdue.add(run.id)
-            self._timers.schedule_call(run.id, AGAIN, self._next, run.id)
+            self._timers.schedule_call(run.id, AGAIN, self._start_typing, run.id)
 
-    def _submitted(self, run_id: str) -> None:
+    def _handle_submitted(self, run_id: str) -> None:
         self._at_work[run_id] = False
         self._taken_up.discard(run_id)
-        self._timers.schedule_call(run_id, UNSEEN, self._look, run_id)
+        self._timers.schedule_call(run_id, UNSEEN, self._check_turn, run_id)
 
-    def _await_end(self, run_id: str) -> None:
+    def _wait_for_turn_end(self, run_id: str) -> None:
         """Wait for the end of a turn, which may have come before this service began."""
         self._at_work[run_id] = True
-        self._timers.schedule_call(run_id, RESTED, self._look, run_id)
+        self._timers.schedule_call(run_id, RESTED, self._check_turn, run_id)
 
-    def _look(self, run_id: str) -> None:
+    def _check_turn(self, run_id: str) -> None:
         """Check for the end of a turn that was too short to be noticed, or ended while the
         service was down.
         """
@@ -202,11 +202,11 @@ class Driver:
             return
         rests = session.status is SessionStatus.IDLE and not session.turn_open
         if rests and not session.limit_paused:
-            self.turn_ended(run)
+            self.handle_turn_end(run)
         else:
-            self._timers.schedule_call(run_id, UNSEEN, self._look, run_id)
+            self._timers.schedule_call(run_id, UNSEEN, self._check_turn, run_id)
 
-    async def _type(self, run: TimedRun) -> bool:
+    async def _type_line(self, run: TimedRun) -> bool:
         """Type the run's next line and return true; return false if it is not possible now."""
         self._check_owner(run)
         session = self._sessions.get(run.session_id or "")
@@ -222,7 +222,7 @@ class Driver:
             client_id=f"timed-{run.id}",
             seq=run.lines + 1,
             longest=PROMPT_LENGTH,
-            submitting=lambda: self._submitted(run.id),
+            submitting=lambda: self._handle_submitted(run.id),
         )
         found = await self._sessions.send_input(session.id, request)
         now = self._find(run.id) or run
@@ -230,7 +230,7 @@ class Driver:
         now = self._change(evolve(now, lines=run.lines + 1), said)
         if found.duplicate:
             # An earlier run of the service typed it.
-            self.take_up(now)
+            self.adopt_run(now)
         return True
 
     def _check_owner(self, run: TimedRun) -> None:

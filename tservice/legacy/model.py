@@ -20,7 +20,7 @@ LOGGED = 200
 """Maximum lines of a run's log; the oldest are dropped first."""
 
 
-class RunState(StrEnum):
+class TimedRunState(StrEnum):
     """How a run stands."""
 
     RUNNING = "running"
@@ -48,19 +48,19 @@ class TimedRun:
     duration_minutes: int
     started_at: int
     end_at: int
-    status: RunState = RunState.RUNNING
+    status: TimedRunState = TimedRunState.RUNNING
     session_id: str | None = None
     turns: int = 0
     lines: int = 0
     logs: tuple[str, ...] = ()
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """True while the run is in progress."""
-        return self.status is RunState.RUNNING
+        return self.status is TimedRunState.RUNNING
 
 
-def logged(run: TimedRun, at: int, text: str) -> TimedRun:
+def add_log_line(run: TimedRun, at: int, text: str) -> TimedRun:
     """Return the run with one more log line, unless it repeats the last line."""
     if run.logs and run.logs[-1].partition(" ")[2] == text:
         return run
@@ -72,10 +72,10 @@ def next_line(run: TimedRun, now: int) -> str:
     """Return the next line: the prompt, later the time left and a request to continue."""
     if run.lines == 0:
         return run.prompt
-    return f"Time left: {span(run.end_at - now)}. Go on with the task."
+    return f"Time left: {format_duration(run.end_at - now)}. Go on with the task."
 
 
-def span(ms: int) -> str:
+def format_duration(ms: int) -> str:
     """Return a duration in words, in whole minutes."""
     minutes = ms // 60_000
     if minutes < 1:
@@ -85,7 +85,7 @@ def span(ms: int) -> str:
     return " ".join(word for word in words if word)
 
 
-def too_many(runs: list[TimedRun]) -> list[TimedRun]:
+def find_excess_runs(runs: list[TimedRun]) -> list[TimedRun]:
     """Return the finished runs beyond the limit, oldest first."""
-    over = [run for run in runs if not run.running]
+    over = [run for run in runs if not run.is_running]
     return over[: max(0, len(runs) - KEPT)]

@@ -12,11 +12,16 @@ from tservice.core.text import replace_harmful_characters
 from tservice.http.models import RequestBody
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, Scope
 from tservice.legacy.model import MAX_MINUTES, PROMPT_LENGTH
-from tservice.legacy.service import TimedRuns
-from tservice.legacy.shown import OneTimedRun, TimedRunAnswer, TimedRunsAnswer, timed_run_answer
+from tservice.legacy.responses import (
+    TimedRunEnvelope,
+    TimedRunResponse,
+    TimedRunsResponse,
+    make_timed_run_response,
+)
+from tservice.legacy.service import TimedRunService
 
 
-def _said(text: str) -> str:
+def _check_prompt(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
     if replace_harmful_characters(text) != text:
@@ -25,7 +30,7 @@ def _said(text: str) -> str:
 
 
 Prompt = Annotated[
-    str, StringConstraints(min_length=1, max_length=PROMPT_LENGTH), AfterValidator(_said)
+    str, StringConstraints(min_length=1, max_length=PROMPT_LENGTH), AfterValidator(_check_prompt)
 ]
 Folder = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES)]
@@ -40,9 +45,9 @@ class TimedRunBody(RequestBody):
 
 
 class TimedRunRoutes:
-    """Operations of timed runs; the rules are in L{TimedRuns}."""
+    """Operations of timed runs; the rules are in L{TimedRunService}."""
 
-    def __init__(self, runs: TimedRuns) -> None:
+    def __init__(self, runs: TimedRunService) -> None:
         self._runs = runs
 
     def operations(self) -> list[Operation]:
@@ -54,21 +59,21 @@ class TimedRunRoutes:
                 path="/api/scheduled",
                 access=AccessRule.USER,
                 scope=Scope.CRON,
-                handler=self.read_all,
+                handler=self.list_runs,
                 summary="The timed runs, newest first",
                 tag="Timed runs",
-                response_model=TimedRunsAnswer,
+                response_model=TimedRunsResponse,
             ),
             Operation(
                 method="POST",
                 path="/api/scheduled",
                 access=AccessRule.USER,
                 scope=Scope.CRON,
-                handler=self.begin,
+                handler=self.start_run,
                 summary="Start an agent and keep it going for a while",
                 tag="Timed runs",
                 body=TimedRunBody,
-                response_model=OneTimedRun,
+                response_model=TimedRunEnvelope,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
@@ -76,10 +81,10 @@ class TimedRunRoutes:
                 path=one,
                 access=AccessRule.USER,
                 scope=Scope.CRON,
-                handler=self.read,
+                handler=self.get_run,
                 summary="One timed run",
                 tag="Timed runs",
-                response_model=TimedRunAnswer,
+                response_model=TimedRunResponse,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
             Operation(
@@ -88,7 +93,7 @@ class TimedRunRoutes:
                 access=AccessRule.USER,
                 scope=Scope.CRON,
                 audit=AuditMode.EACH,
-                handler=self.end,
+                handler=self.end_run,
                 summary="End a timed run; its session and its record stay",
                 tag="Timed runs",
                 response_model=EmptyPayload,
@@ -96,25 +101,25 @@ class TimedRunRoutes:
             ),
         ]
 
-    async def read_all(self, call: OperationCall) -> TimedRunsAnswer:
+    async def list_runs(self, call: OperationCall) -> TimedRunsResponse:
         """Return the runs that the caller may see."""
-        return TimedRunsAnswer(
-            runs=[timed_run_answer(run) for run in self._runs.runs(call.identity)]
+        return TimedRunsResponse(
+            runs=[make_timed_run_response(run) for run in self._runs.list_runs(call.identity)]
         )
 
-    async def begin(self, call: OperationCall) -> OneTimedRun:
+    async def start_run(self, call: OperationCall) -> TimedRunEnvelope:
         """Start a timed run."""
         body: TimedRunBody = call.body
-        run = await self._runs.begin(
+        run = await self._runs.start_run(
             body.prompt, body.working_dir, body.duration_minutes, call.identity, call.reauthorize
         )
-        return OneTimedRun(run=timed_run_answer(run))
+        return TimedRunEnvelope(run=make_timed_run_response(run))
 
-    async def read(self, call: OperationCall) -> TimedRunAnswer:
+    async def get_run(self, call: OperationCall) -> TimedRunResponse:
         """Return one run."""
-        return timed_run_answer(self._runs.run(call.id, call.identity))
+        return make_timed_run_response(self._runs.get_run(call.id, call.identity))
 
-    async def end(self, call: OperationCall) -> EmptyPayload:
+    async def end_run(self, call: OperationCall) -> EmptyPayload:
         """End a run."""
-        self._runs.end(call.id, call.identity)
+        self._runs.end_run(call.id, call.identity)
         return EmptyPayload()

@@ -15,8 +15,15 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.process.clock_alarm import ClockAlarm
 from tservice.core.shared_work import SharedWork
-from tservice.legacy.driver import Driver
-from tservice.legacy.model import AT_A_TIME, OF_ONE, RunState, TimedRun, logged, too_many
+from tservice.legacy.driver import TimedRunDriver
+from tservice.legacy.model import (
+    AT_A_TIME,
+    OF_ONE,
+    TimedRun,
+    TimedRunState,
+    add_log_line,
+    find_excess_runs,
+)
 from tservice.legacy.store import TimedRunStore
 from tservice.sessions.interfaces import (
     CreateRequest,
@@ -31,7 +38,7 @@ PRIMARY = "primary"
 
 
 @frozen(kw_only=True)
-class TimedParts:
+class TimedRunDependencies:
     """Collaborators of the service.
 
     @ivar make_alarm: returns an alarm that calls its argument.
@@ -44,7 +51,7 @@ class TimedParts:
     hub: EventHub
     store: TimedRunStore
     sessions: ISessions
-    driver: Driver
+    driver: TimedRunDriver
     make_alarm: Callable[[Callable[[], None]], ClockAlarm]
     new_id: Callable[[], str]
     known: Callable[[str], bool]
@@ -52,14 +59,14 @@ class TimedParts:
     check_prompt: Callable[..., None]
 
 
-class TimedRuns:
+class TimedRunService:
     """Timed runs.  Every error is a L{ServiceError}; an unknown run, or one of another user, is
     a 404.
     """
 
     _log = Logger()
 
-    def __init__(self, parts: TimedParts) -> None:
+    def __init__(self, parts: TimedRunDependencies) -> None:
         self._parts = parts
         self._runs: dict[str, TimedRun] = {}
         self._alarm: ClockAlarm | None = None
@@ -69,14 +76,14 @@ class TimedRuns:
 
     def start(self) -> None:
         """Load the runs and continue those in progress."""
-        self._runs = {run.id: run for run in self._parts.store.load()}
-        self._alarm = self._parts.make_alarm(self._due)
-        self._parts.driver.serve(self.find, self._change, self._fail)
-        self._forget_strangers()
-        self._unsubscribe = self._parts.hub.subscribe(self._heard)
-        for run in self._under_way():
-            self._take_up(run)
-        self._due()
+        self._runs = {run.id: run for run in self._parts.store.load_runs()}
+        self._alarm = self._parts.make_alarm(self._handle_alarm)
+        self._parts.driver.set_callbacks(self.find_run, self._save_change, self._fail_run)
+        self._remove_unknown_owners()
+        self._unsubscribe = self._parts.hub.subscribe(self._handle_event)
+        for run in self._list_running():
+            self._adopt_run(run)
+        self._handle_alarm()
 
     async def stop(self) -> None:
         """Stop typing; the next start of the service continues."""
@@ -88,37 +95,37 @@ class TimedRuns:
 
     # -- reading
 
-    def runs(self, caller: Identity) -> list[TimedRun]:
+    def list_runs(self, caller: Identity) -> list[TimedRun]:
         """Return the runs that the caller may see, newest first."""
         return [run for run in reversed(self._runs.values()) if caller.can_access(run.owner)]
 
-    def run(self, run_id: str, caller: Identity) -> TimedRun:
+    def get_run(self, run_id: str, caller: Identity) -> TimedRun:
         """Return one run."""
         run = self._runs.get(run_id)
         if run is None or not caller.can_access(run.owner):
             raise not_found(f"Run {run_id}")
         return run
 
-    def find(self, run_id: str) -> TimedRun | None:
+    def find_run(self, run_id: str) -> TimedRun | None:
         """Return the run, if it exists."""
         return self._runs.get(run_id)
 
-    def counts(self) -> dict[tuple[str, ...], float]:
+    def count_by_status(self) -> dict[tuple[str, ...], float]:
         """Return the number of stored runs by status."""
-        counts = dict.fromkeys(RunState, 0)
+        counts = dict.fromkeys(TimedRunState, 0)
         for run in self._runs.values():
             counts[run.status] += 1
         return {(status.value,): count for status, count in counts.items()}
 
     # -- changing
 
-    async def begin(
+    async def start_run(
         self,
         prompt: str,
         working_dir: str | None,
         minutes: int,
         caller: Identity,
-        again: Reauthorize = accept_always,
+        reauthorize: Reauthorize = accept_always,
     ) -> TimedRun:
         """Start a session and keep its agent working for C{minutes}.
 
@@ -129,10 +136,10 @@ class TimedRuns:
         """
         granted = caller.can_bypass_permissions
         self._parts.check_prompt(PRIMARY, prompt, "prompt", granted=granted)
-        if len(self._under_way()) >= AT_A_TIME:
+        if len(self._list_running()) >= AT_A_TIME:
             raise operation_failed(f"{AT_A_TIME} timed runs are already in progress")
         owner = caller.username if self._parts.multiuser else None
-        if owner is not None and sum(run.owner == owner for run in self._under_way()) >= OF_ONE:
+        if owner is not None and sum(run.owner == owner for run in self._list_running()) >= OF_ONE:
             raise operation_failed(f"{OF_ONE} timed runs of this account are already in progress")
         now = now_ms(self._parts.clock)
         run = TimedRun(
@@ -144,129 +151,133 @@ class TimedRuns:
             started_at=now,
             end_at=now + minutes * 60_000,
         )
-        self._parts.store.save(run)
+        self._parts.store.save_run(run)
         self._runs[run.id] = run
-        self._trim()
-        self._arm()
+        self._remove_excess()
+        self._set_alarm()
         # The start continues even if the caller disconnects.
-        return await SharedWork(self._launch(run, caller, again)).wait_for_result()
+        return await SharedWork(self._launch_session(run, caller, reauthorize)).wait_for_result()
 
-    def end(self, run_id: str, caller: Identity) -> None:
+    def end_run(self, run_id: str, caller: Identity) -> None:
         """End a run; the session stays.  A finished run is not changed.
 
         @raise ServiceError: 404; 422: the run ended, but the disk is full.
         """
-        run = self.run(run_id, caller)
-        if run.running:
-            self._finish(run, RunState.STOPPED, f"stopped by {caller.username or 'the user'}")
+        run = self.get_run(run_id, caller)
+        if run.is_running:
+            self._finish_run(
+                run, TimedRunState.STOPPED, f"stopped by {caller.username or 'the user'}"
+            )
         with report_unsaved_change("stopped", "go on with it"):
-            self._parts.store.check_kept(run.id)
+            self._parts.store.check_saved(run.id)
 
     # -- internals
 
-    async def _launch(self, run: TimedRun, caller: Identity, again: Reauthorize) -> TimedRun:
+    async def _launch_session(
+        self, run: TimedRun, caller: Identity, reauthorize: Reauthorize
+    ) -> TimedRun:
         request = CreateRequest(
             mode=PRIMARY,
             working_dir=run.working_dir or None,
-            agent_origin=_origin(run),
+            agent_origin=_agent_origin(run),
             start=True,
         )
         try:
-            session = await self._parts.sessions.create(request, caller, again)
+            session = await self._parts.sessions.create(request, caller, reauthorize)
             check_started(session)
         except Exception:
             # The start failed, and the caller gets the error.
             self._runs.pop(run.id, None)
-            self._parts.store.drop(run.id)
+            self._parts.store.delete_run(run.id)
             raise
-        return self._has(run, session)
+        return self._assign_session(run, session)
 
-    def _has(self, run: TimedRun, session: Session) -> TimedRun:
+    def _assign_session(self, run: TimedRun, session: Session) -> TimedRun:
         now = self._runs.get(run.id, run)
-        now = self._change(
+        now = self._save_change(
             evolve(now, session_id=session.id, working_dir=session.working_dir), "session started"
         )
-        if now.running:
-            self._parts.driver.soon(now)
+        if now.is_running:
+            self._parts.driver.schedule_line(now)
         return now
 
-    def _take_up(self, run: TimedRun) -> None:
+    def _adopt_run(self, run: TimedRun) -> None:
         """Continue a run that an earlier run of the service left."""
         if run.session_id is not None:
-            self._parts.driver.take_up(run)
+            self._parts.driver.adopt_run(run)
             return
         for session in self._parts.sessions.list():
-            if session.agent_origin == _origin(run) and session.owner == run.owner:
-                self._has(run, session)
+            if session.agent_origin == _agent_origin(run) and session.owner == run.owner:
+                self._assign_session(run, session)
                 return
-        self._fail(run, "the service ended before the session was started")
+        self._fail_run(run, "the service ended before the session was started")
 
-    def _under_way(self) -> list[TimedRun]:
-        return [run for run in self._runs.values() if run.running]
+    def _list_running(self) -> list[TimedRun]:
+        return [run for run in self._runs.values() if run.is_running]
 
-    def _due(self) -> None:
+    def _handle_alarm(self) -> None:
         now = now_ms(self._parts.clock)
-        for run in self._under_way():
+        for run in self._list_running():
             longest = now + run.duration_minutes * 60_000
             if run.end_at <= now:
-                self._finish(run, RunState.COMPLETED, "the time is over")
+                self._finish_run(run, TimedRunState.COMPLETED, "the time is over")
             elif run.end_at > longest:
-                self._change(evolve(run, end_at=longest), "the clock was set back")
-        self._arm()
+                self._save_change(evolve(run, end_at=longest), "the clock was set back")
+        self._set_alarm()
 
-    def _arm(self) -> None:
+    def _set_alarm(self) -> None:
         if self._alarm is not None:
-            self._alarm.set_time(min((run.end_at for run in self._under_way()), default=None))
+            self._alarm.set_time(min((run.end_at for run in self._list_running()), default=None))
 
-    def _fail(self, run: TimedRun, reason: str) -> None:
-        self._finish(run, RunState.FAILED, reason)
+    def _fail_run(self, run: TimedRun, reason: str) -> None:
+        self._finish_run(run, TimedRunState.FAILED, reason)
 
-    def _finish(self, run: TimedRun, status: RunState, reason: str) -> None:
-        self._change(evolve(run, status=status), reason)
-        self._parts.driver.drop(run.id)
-        self._arm()
+    def _finish_run(self, run: TimedRun, status: TimedRunState, reason: str) -> None:
+        self._save_change(evolve(run, status=status), reason)
+        self._parts.driver.drop_run(run.id)
+        self._set_alarm()
 
-    def _change(self, run: TimedRun, text: str | None = None) -> TimedRun:
+    def _save_change(self, run: TimedRun, text: str | None = None) -> TimedRun:
         """Save a changed run, with one more line of its log."""
         if run.id not in self._runs:
             return run
         if text is not None:
-            run = logged(run, now_ms(self._parts.clock), text)
+            run = add_log_line(run, now_ms(self._parts.clock), text)
         self._runs[run.id] = run
-        self._parts.store.note(run)
+        self._parts.store.save_observation(run)
         return run
 
-    def _trim(self) -> None:
-        for run in too_many(list(self._runs.values())):
-            self._forget(run)
+    def _remove_excess(self) -> None:
+        for run in find_excess_runs(list(self._runs.values())):
+            self._remove_run(run)
 
-    def _forget(self, run: TimedRun) -> None:
-        self._parts.store.drop(run.id)
+    def _remove_run(self, run: TimedRun) -> None:
+        self._parts.store.delete_run(run.id)
         self._runs.pop(run.id, None)
-        self._parts.driver.drop(run.id)
+        self._parts.driver.drop_run(run.id)
 
-    def _heard(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
-            self._forget_strangers()
+            self._remove_unknown_owners()
             return
-        run = self._of_session(event.session_id)
+        run = self._find_by_session(event.session_id)
         if run is None:
             return
         if event.name is EventName.SESSION_WORKING:
-            self._parts.driver.works(run)
+            self._parts.driver.note_working(run)
         elif event.name is EventName.SESSION_IDLE:
-            self._parts.driver.rests(run)
+            self._parts.driver.note_idle(run)
         elif event.name is EventName.SESSION_STOP:
-            self._parts.driver.turn_ended(run)
+            self._parts.driver.handle_turn_end(run)
         elif event.name in (EventName.SESSION_EXIT, EventName.SESSION_DELETED):
-            self._fail(run, "the session ended")
+            self._fail_run(run, "the session ended")
 
-    def _of_session(self, session_id: str | None) -> TimedRun | None:
+    def _find_by_session(self, session_id: str | None) -> TimedRun | None:
         if session_id is None:
             return None
-        return next((run for run in self._under_way() if run.session_id == session_id), None)
+        return next((run for run in self._list_running() if run.session_id == session_id), None)
 
-    def _forget_strangers(self) -> None:
+    def _remove_unknown_owners(self) -> None:
         """Delete the runs of deleted users, so that a later user of the same name does not get
         them.
         """
@@ -277,9 +288,9 @@ class TimedRuns:
                 self._log.info(
                     "timed run {id} of deleted user {owner} was removed", id=run.id, owner=run.owner
                 )
-                self._forget(run)
+                self._remove_run(run)
 
 
-def _origin(run: TimedRun) -> str:
+def _agent_origin(run: TimedRun) -> str:
     """Return the agent origin of a run's session."""
     return f"timed:{run.id}"

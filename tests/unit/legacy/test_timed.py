@@ -20,12 +20,12 @@ from tservice.legacy.model import (
     KEPT,
     LOGGED,
     OF_ONE,
-    RunState,
     TimedRun,
-    logged,
+    TimedRunState,
+    add_log_line,
+    find_excess_runs,
+    format_duration,
     next_line,
-    span,
-    too_many,
 )
 from tservice.legacy.store import TimedRunStore
 from tservice.sessions.interfaces import Session
@@ -51,20 +51,20 @@ class RuleTests(SynchronousTestCase):
         self.assertEqual("Time left: 1 h 20 min. Go on with the task.", said)
 
     def test_spans(self) -> None:
-        found = [span(ms) for ms in (59_999, 60_000, 3_600_000, 36_061_000)]
+        found = [format_duration(ms) for ms in (59_999, 60_000, 3_600_000, 36_061_000)]
         self.assertEqual(["less than a minute", "1 min", "1 h", "10 h 1 min"], found)
 
     def test_the_log_is_bounded_and_says_nothing_twice(self) -> None:
         found = run()
         for number in range(LOGGED + 5):
-            found = logged(logged(found, number * 1000, f"{number}"), 9, f"{number}")
+            found = add_log_line(add_log_line(found, number * 1000, f"{number}"), 9, f"{number}")
         self.assertEqual(LOGGED, len(found.logs))
         self.assertEqual("1970-01-01T00:03:24Z 204", found.logs[-1])
 
     def test_those_that_are_over_go_first(self) -> None:
-        over = [run(id=str(n), status=RunState.COMPLETED) for n in range(KEPT)]
-        self.assertEqual([], too_many([run(id="a"), *over[1:]]))
-        self.assertEqual(over[:1], too_many([run(id="a"), *over]))
+        over = [run(id=str(n), status=TimedRunState.COMPLETED) for n in range(KEPT)]
+        self.assertEqual([], find_excess_runs([run(id="a"), *over[1:]]))
+        self.assertEqual(over[:1], find_excess_runs([run(id="a"), *over]))
 
 
 class TimedRunTests(AgentCase):
@@ -99,11 +99,11 @@ class TimedRunTests(AgentCase):
         self.boot()
 
     def make(self, minutes: int = 10) -> TimedRun:
-        made = self.runs.begin("tidy up", str(self.work), minutes, ADMIN)
+        made = self.runs.start_run("tidy up", str(self.work), minutes, ADMIN)
         return self.successResultOf(begin(made))
 
     def as_now(self, made: TimedRun) -> TimedRun:
-        return self.runs.run(made.id, ADMIN)
+        return self.runs.get_run(made.id, ADMIN)
 
     def session(self, made: TimedRun) -> Session:
         return self.sessions.get(made.session_id or "")
@@ -127,14 +127,14 @@ class TimedRunTests(AgentCase):
         self.spend(3)
         self.gone = True
         self.works(made)
-        self.assertEqual(("", RunState.FAILED), (self.typed(made), self.as_now(made).status))
+        self.assertEqual(("", TimedRunState.FAILED), (self.typed(made), self.as_now(made).status))
 
     def said(self, made: TimedRun) -> str:
         return "\n".join(self.as_now(made).logs)
 
     def test_a_run_s_life(self) -> None:
         made = self.make()
-        self.assertEqual((RunState.RUNNING, str(self.work)), (made.status, made.working_dir))
+        self.assertEqual((TimedRunState.RUNNING, str(self.work)), (made.status, made.working_dir))
         self.assertEqual(made.started_at + 600_000, made.end_at)
         self.spend(3)
         self.assertEqual("", self.typed(made), "nothing is typed blindly")
@@ -146,9 +146,9 @@ class TimedRunTests(AgentCase):
         self.assertEqual(2, self.typed(made).count("min. Go on with the task.\r"))
         left = (made.end_at / 1000) - self.clock.seconds()
         self.spend(left - 0.2)
-        self.assertEqual(RunState.RUNNING, self.as_now(made).status)
+        self.assertEqual(TimedRunState.RUNNING, self.as_now(made).status)
         self.spend(0.4)
-        self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
+        self.assertEqual(TimedRunState.COMPLETED, self.as_now(made).status)
         before = self.typed(made)
         self.turn_ends(made)
         self.spend(AGAIN * 2)
@@ -166,9 +166,9 @@ class TimedRunTests(AgentCase):
         self.spend(AGAIN * 2)
         self.assertGreaterEqual(self.as_now(made).lines, lines)
         self.assertEqual(1, self.typed(made).count("tidy up\r"))
-        self.assertEqual(RunState.RUNNING, self.as_now(made).status)
+        self.assertEqual(TimedRunState.RUNNING, self.as_now(made).status)
         self.spend(600)
-        self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
+        self.assertEqual(TimedRunState.COMPLETED, self.as_now(made).status)
 
     def away(self, made: TimedRun, screen: str, seconds: float = 120.0) -> None:
         """The service is killed; its agent goes on, and the next service finds C{screen}."""
@@ -259,7 +259,7 @@ class TimedRunTests(AgentCase):
         self.assertEqual(made.end_at - 400 * 86400_000, found.end_at)
         self.assertIn("the clock was set back", self.said(made))
         self.spend(601)
-        self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
+        self.assertEqual(TimedRunState.COMPLETED, self.as_now(made).status)
 
     def test_its_end_comes_while_the_service_is_away(self) -> None:
         made = self.make(1)
@@ -268,14 +268,14 @@ class TimedRunTests(AgentCase):
         self.machine.restart()
         self.successResultOf(self.machine.opening)
         self.boot()
-        self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
+        self.assertEqual(TimedRunState.COMPLETED, self.as_now(made).status)
 
     def test_a_dialog_is_left_to_people(self) -> None:
         made = self.make()
         self.show(self.session(made), PERMISSION)
         self.spend(90)
         self.assertEqual("", self.typed(made))
-        self.assertEqual(RunState.RUNNING, self.as_now(made).status)
+        self.assertEqual(TimedRunState.RUNNING, self.as_now(made).status)
         self.assertIn("dialog", self.said(made))
         self.works(made)
         self.spend(AGAIN)
@@ -284,11 +284,11 @@ class TimedRunTests(AgentCase):
     def test_somebody_stops_it(self) -> None:
         made = self.make()
         self.works(made)
-        self.runs.end(made.id, ADMIN)
+        self.runs.end_run(made.id, ADMIN)
         self.turn_ends(made)
         found = self.as_now(made)
-        self.assertEqual((RunState.STOPPED, "tidy up\r"), (found.status, self.typed(made)))
-        self.runs.end(made.id, ADMIN)
+        self.assertEqual((TimedRunState.STOPPED, "tidy up\r"), (found.status, self.typed(made)))
+        self.runs.end_run(made.id, ADMIN)
         self.assertEqual(found, self.as_now(made), "a second time changes nothing")
 
     def test_a_turn_that_nobody_saw(self) -> None:
@@ -303,31 +303,31 @@ class TimedRunTests(AgentCase):
         self.pane(self.session(ended)).exit_program(1)
         self.spend(5)
         for made in (deleted, ended):
-            self.assertEqual(RunState.FAILED, self.as_now(made).status)
+            self.assertEqual(TimedRunState.FAILED, self.as_now(made).status)
 
     def test_its_owner_goes(self) -> None:
         made = self.make()
         self.gone = True
         self.works(made)
-        self.assertEqual((RunState.FAILED, ""), (self.as_now(made).status, self.typed(made)))
+        self.assertEqual((TimedRunState.FAILED, ""), (self.as_now(made).status, self.typed(made)))
 
     def test_what_cannot_be_begun_leaves_nothing(self) -> None:
-        began = begin(self.runs.begin("x", "/nowhere/at/all", 5, ADMIN))
+        began = begin(self.runs.start_run("x", "/nowhere/at/all", 5, ADMIN))
         self.assertEqual(ErrorCode.INVALID_INPUT, self.failureResultOf(began).value.code)
-        self.assertEqual([], self.runs.runs(ADMIN))
+        self.assertEqual([], self.runs.list_runs(ADMIN))
 
     def test_a_folder_that_is_asked_about(self) -> None:
         (self.work / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "x"}}}')
-        began = begin(self.runs.begin("tidy up", str(self.work), 5, ADMIN))
+        began = begin(self.runs.start_run("tidy up", str(self.work), 5, ADMIN))
         self.assertIn("inbox", self.failureResultOf(began).value.message)
-        self.assertEqual([], self.runs.runs(ADMIN))
+        self.assertEqual([], self.runs.list_runs(ADMIN))
 
     def test_so_many_at_a_time(self) -> None:
         for _ in range(AT_A_TIME):
             made = self.make()
-        began = begin(self.runs.begin("x", str(self.work), 5, ADMIN))
+        began = begin(self.runs.start_run("x", str(self.work), 5, ADMIN))
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.failureResultOf(began).value.code)
-        self.runs.end(made.id, ADMIN)
+        self.runs.end_run(made.id, ADMIN)
         self.make()
 
     def test_one_that_is_nobody_s_any_more_needs_no_room_to_go(self) -> None:
@@ -338,35 +338,35 @@ class TimedRunTests(AgentCase):
         self.successResultOf(begin(self.runs.stop()))
         with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             self.boot(multiuser=True)
-        self.assertEqual([], self.runs.runs(ADMIN))
-        self.assertEqual(1, len(TimedRunStore(database).load()))
+        self.assertEqual([], self.runs.list_runs(ADMIN))
+        self.assertEqual(1, len(TimedRunStore(database).load_runs()))
         database.deferred_writes.write_deferred()
-        self.assertEqual([], TimedRunStore(database).load())
+        self.assertEqual([], TimedRunStore(database).load_runs())
 
     def test_a_stop_on_a_full_disk_says_what_a_restart_undoes(self) -> None:
         run = self.make()
         database = self.machine.database
         with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             for _ in range(2):
-                told = self.assertRaises(ServiceError, self.runs.end, run.id, ADMIN)
+                told = self.assertRaises(ServiceError, self.runs.end_run, run.id, ADMIN)
                 self.assertEqual(ErrorCode.OPERATION_FAILED, told.code)
                 self.assertIn("stopped, but a restart now would go on with it", told.message)
-        self.assertFalse(self.runs.run(run.id, ADMIN).running)
+        self.assertFalse(self.runs.get_run(run.id, ADMIN).is_running)
         database.deferred_writes.write_deferred()
-        self.runs.end(run.id, ADMIN)
-        (kept,) = TimedRunStore(database).load()
-        self.assertFalse(kept.running)
+        self.runs.end_run(run.id, ADMIN)
+        (kept,) = TimedRunStore(database).load_runs()
+        self.assertFalse(kept.is_running)
 
     def test_one_account_leaves_room_for_others(self) -> None:
         self.successResultOf(begin(self.runs.stop()))
         self.boot(multiuser=True)
         for _ in range(OF_ONE):
             self.make()
-        began = begin(self.runs.begin("x", str(self.work), 5, ADMIN))
+        began = begin(self.runs.start_run("x", str(self.work), 5, ADMIN))
         self.assertIn("of this account", self.failureResultOf(began, ServiceError).value.message)
         other = evolve(ADMIN, username="other")
-        self.successResultOf(begin(self.runs.begin("x", str(self.work), 5, other)))
+        self.successResultOf(begin(self.runs.start_run("x", str(self.work), 5, other)))
 
     def test_unknown_ones(self) -> None:
-        for call in (self.runs.run, self.runs.end):
+        for call in (self.runs.get_run, self.runs.end_run):
             self.assertRaises(ServiceError, call, "x", ADMIN)

@@ -421,10 +421,14 @@ def _timed_runs(world: World) -> Sequence[Step]:
         end_at=60_001,
     )
     return [
-        Step(name="begun", do=lambda: store.save(one)),
-        Step(name="another", do=lambda: store.save(evolve(one, id="2"))),
-        Step(name="noted", do=lambda: store.note(evolve(one, turns=1, logs=("a",))), owed=True),
-        Step(name="gone", do=lambda: store.drop("2"), owed=True, needs="another"),
+        Step(name="begun", do=lambda: store.save_run(one)),
+        Step(name="another", do=lambda: store.save_run(evolve(one, id="2"))),
+        Step(
+            name="noted",
+            do=lambda: store.save_observation(evolve(one, turns=1, logs=("a",))),
+            owed=True,
+        ),
+        Step(name="gone", do=lambda: store.delete_run("2"), owed=True, needs="another"),
     ]
 
 

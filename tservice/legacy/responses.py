@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tservice.core.payload import Payload, omit_if_none
-from tservice.legacy.model import RunState, TimedRun
+from tservice.legacy.model import TimedRun, TimedRunState
 
 
-class TimedRunAnswer(Payload):
+class TimedRunResponse(Payload):
     """A timed run; times in Unix milliseconds."""
 
     id: str
@@ -15,28 +15,28 @@ class TimedRunAnswer(Payload):
     duration_minutes: int
     started_at: int
     end_at: int
-    status: RunState
+    status: TimedRunState
     session_id: str | None
     turns: int
     logs: list[str]
     owner: str | None = omit_if_none()
 
 
-class OneTimedRun(Payload):
+class TimedRunEnvelope(Payload):
     """A run that was begun."""
 
-    run: TimedRunAnswer
+    run: TimedRunResponse
 
 
-class TimedRunsAnswer(Payload):
+class TimedRunsResponse(Payload):
     """The runs, the newest first."""
 
-    runs: list[TimedRunAnswer]
+    runs: list[TimedRunResponse]
 
 
-def timed_run_answer(run: TimedRun) -> TimedRunAnswer:
+def make_timed_run_response(run: TimedRun) -> TimedRunResponse:
     """Return the response for a run."""
-    return TimedRunAnswer(
+    return TimedRunResponse(
         id=run.id,
         prompt=run.prompt,
         working_dir=run.working_dir,
