@@ -24,9 +24,9 @@ from tests.security.world import World
 from tests.unit.http.driver import turn
 from tservice.client.errors import ApiError
 from tservice.client.mcp.http_routes import read_message
-from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.protocol import RpcFault, RpcServer, judge
-from tservice.client.mcp.tools import offered
+from tservice.client.mcp.plan import PlannedRequest
+from tservice.client.mcp.protocol import RpcError, RpcServer, validate_message
+from tservice.client.mcp.tools import offered_tools
 from tservice.core.errors import ServiceError
 from tservice.http.body import MAX_DIGITS, read_body_yielding
 from tservice.http.operations import Operation
@@ -182,7 +182,7 @@ def _tool(name: str, argument: str) -> bytes:
     )
 
 
-async def _nowhere(ask: Ask) -> Any:
+async def _nowhere(ask: PlannedRequest) -> Any:
     raise ApiError(404, "NOT_FOUND", ask.path)
 
 
@@ -192,15 +192,15 @@ def message_cost(server: RpcServer, raw: bytes) -> float:
 
 
 async def _answer(server: RpcServer, raw: bytes, clock: Clock) -> None:
-    with suppress(RpcFault):
-        asked = judge(await read_message(raw, clock))
+    with suppress(RpcError):
+        asked = validate_message(await read_message(raw, clock))
         if asked is not None:
-            await server.answer(asked)
+            await server.answer_request(asked)
 
 
 def message_row() -> Row:
     """The worst message to C{/mcp}."""
-    server = RpcServer(offered(None), _nowhere)
+    server = RpcServer(offered_tools(None), _nowhere)
     costs = settled(dict(messages()), lambda raw: message_cost(server, raw))
     worst = max(costs, key=lambda name: costs[name])
     return Row(

@@ -19,7 +19,7 @@ from docs import pyclient
 from docs.typescript import web_types
 from tests.security.world import World
 from tservice import __version__
-from tservice.client.commands.record import Command, Option
+from tservice.client.commands.record import CommandOption, CommandSpec
 from tservice.client.commands.table import COMMANDS, GLOBAL
 from tservice.core import event_payloads as told
 from tservice.core.config.model import SettingEntry, list_settings
@@ -148,10 +148,10 @@ def commands_list() -> str:
     )
 
 
-def synopsis(command: Command) -> str:
+def synopsis(command: CommandSpec) -> str:
     """Return the synopsis of a command: arguments first, optional parts in brackets."""
     names = "|".join((command.name, *command.aliases))
-    parts = sorted(command.options, key=lambda option: not option.positional)
+    parts = sorted(command.options, key=lambda option: not option.is_positional)
     return " ".join((names, *map(_usage, parts)))
 
 
@@ -273,14 +273,14 @@ def _man_entry(entry: SettingEntry) -> str:
     return f".TP\n.B {shown}\n{text.replace('-', chr(92) + '-')}\n"
 
 
-def _man_command(command: Command) -> str:
+def _man_command(command: CommandSpec) -> str:
     text = f"{_sentence(command.help)}  {command.about}".rstrip()
     lines = [".TP", f".B {_roff(synopsis(command))}", _roff(text)]
     options = "".join(_man_option(option) for option in command.options)
     return "\n".join(lines) + (f"\n.RS\n{options}.RE\n" if options else "\n")
 
 
-def _man_option(option: Option) -> str:
+def _man_option(option: CommandOption) -> str:
     names = ", ".join(option.names) + _value(option)
     text = _sentence(option.help)
     if option.choices:
@@ -290,14 +290,14 @@ def _man_option(option: Option) -> str:
     return f".TP\n.B {_roff(names)}\n{_roff(text)}\n"
 
 
-def _usage(option: Option) -> str:
+def _usage(option: CommandOption) -> str:
     word = option.names[0] + _value(option)
-    if option.positional:
+    if option.is_positional:
         return {"": word, "?": f"[{word}]", "+": f"{word}..."}[option.repeat]
     return f"[{word}]"
 
 
-def _value(option: Option) -> str:
+def _value(option: CommandOption) -> str:
     if option.bare:
         return f"[={option.value}]"
     return f" {option.value}" if option.value else ""

@@ -22,10 +22,10 @@ from tests.nonempty import some
 from tests.security.rows import ROWS
 from tests.security.world import World
 from tservice.client.commands import completing
-from tservice.client.commands.record import Option
+from tservice.client.commands.record import CommandOption
 from tservice.client.commands.table import COMMANDS
-from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.tools import TOOLS, Tool
+from tservice.client.mcp.plan import PlannedRequest
+from tservice.client.mcp.tools import TOOLS, McpTool
 from tservice.core.errors import ServiceError
 from tservice.core.scopes import Scope
 from tservice.http.body import read_query
@@ -69,7 +69,7 @@ FULL: Mapping[str, Mapping[str, Any]] = {
 """Every argument of the tools that take more than a session, as long as it may be."""
 
 
-def asked(tool: Tool) -> Iterator[Ask]:
+def asked(tool: McpTool) -> Iterator[PlannedRequest]:
     """What a tool asks when it is given everything."""
     names = {field.alias or name for name, field in tool.takes.model_fields.items()}
     given = FULL.get(tool.name, {"sessionId": "s"} if "sessionId" in names else {})
@@ -117,7 +117,7 @@ def unasked(query: Mapping[str, Any] | None, model: type[BaseModel] | None) -> s
     return unknown
 
 
-def fits(operation: Operation, ask: Ask) -> bool:
+def fits(operation: Operation, ask: PlannedRequest) -> bool:
     """Whether that is the operation that a tool asks."""
     steps, wanted = operation.path.split("/"), f"/api{ask.path}".split("/")
     alike = all(step == word or step[:1] == "{" for step, word in zip(steps, wanted, strict=False))
@@ -180,7 +180,7 @@ class OneTableTests(SynchronousTestCase):
         }
 
     def test_an_option_of_a_command(self) -> None:
-        option = Option(("--renamed",), "A word that nobody has used", value="WORD")
+        option = CommandOption(("--renamed",), "A word that nobody has used", value="WORD")
         changed = tuple(
             command._replace(options=(*command.options, option))
             if command.name == "ls"
@@ -191,6 +191,6 @@ class OneTableTests(SynchronousTestCase):
             self.assertNotIn("renamed", make())
             with patch.object(generate, "COMMANDS", changed):
                 self.assertIn("renamed", make())
-        self.assertNotIn("renamed", completing.script("bash"))
+        self.assertNotIn("renamed", completing.build_completion_script("bash"))
         with patch.object(completing, "COMMANDS", changed):
-            self.assertIn("renamed", completing.script("bash"))
+            self.assertIn("renamed", completing.build_completion_script("bash"))

@@ -13,12 +13,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Unpack, cast
 
-from tservice.client.again import again
 from tservice.client.errors import ApiError, Unusable
-from tservice.client.link.address import Address, address_at, address_of
+from tservice.client.link.address import (
+    ServiceAddress,
+    address_from_environment,
+    address_from_mapping,
+)
 from tservice.client.link.caller import Lost
-from tservice.client.link.naming import pick
-from tservice.client.requests import Requests
+from tservice.client.link.naming import pick_record
+from tservice.client.requests import ApiRequests
+from tservice.client.retrying import retry_lost
 from tservice.client.session import OutputPosition, Sent, Session, Signal, Until
 from tservice.client.typed.sessions import CreateBody
 
@@ -36,7 +40,7 @@ __all__ = [
 ]
 
 
-class Client(Requests):
+class Client(ApiRequests):
     """Client of one service with the credentials of one caller.
 
     Each operation of the API also has a method here, such as C{get_cron_jobs}.
@@ -57,7 +61,7 @@ class Client(Requests):
 
     async def sessions(self) -> list[Session]:
         """Return every session that the caller may see."""
-        found = await again(self.get_sessions, self.wire.sleep)
+        found = await retry_lost(self.get_sessions, self.wire.sleep)
         return [Session(self, record) for record in found]
 
     async def session(self, word: str) -> Session:
@@ -66,25 +70,25 @@ class Client(Requests):
         @raise Unusable: no session matches, or several do.
         """
         sessions = await self.sessions()
-        found = pick([session.record for session in sessions], word, "session")
+        found = pick_record([session.record for session in sessions], word, "session")
         return next(session for session in sessions if session.id == found["id"])
 
     async def wait_any(
         self, sessions: Iterable[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Signal]:
         """Wait until one of the sessions gives a signal, and return the signals so far by id."""
-        return await self._waits(sessions, "any", until, timeout)
+        return await self._wait_for_signals(sessions, "any", until, timeout)
 
     async def wait_all(
         self, sessions: Iterable[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Signal]:
         """Wait until every session has given a signal, and return those that came in time by id."""
-        return await self._waits(sessions, "all", until, timeout)
+        return await self._wait_for_signals(sessions, "all", until, timeout)
 
-    async def _waits(
+    async def _wait_for_signals(
         self, sessions: Iterable[Session], mode: Any, until: Until, timeout: float
     ) -> dict[str, Signal]:
-        found = await again(
+        found = await retry_lost(
             lambda: self.get_waits(
                 sessions=[session.id for session in sessions],
                 mode=mode,
@@ -103,7 +107,7 @@ def connect(reactor: Any, url: str | None = None, **given: str) -> Client:
     @param given: see L{where}.
     @raise Unusable: a value is invalid.
     """
-    from tservice.client.wires.onreactor import ReactorWire
+    from tservice.client.wires.reactor_wire import ReactorWire
 
     return Client(ReactorWire(reactor, where(url, **given)))
 
@@ -115,13 +119,13 @@ def from_asyncio(reactor: Any, url: str | None = None, **given: str) -> Client:
     @param given: see L{where}.
     @raise Unusable: a value is invalid.
     """
-    from tservice.client.wires.onasyncio import AsyncioWire
-    from tservice.client.wires.onreactor import ReactorWire
+    from tservice.client.wires.asyncio_wire import AsyncioWire
+    from tservice.client.wires.reactor_wire import ReactorWire
 
     return Client(AsyncioWire(ReactorWire(reactor, where(url, **given))))
 
 
-def where(url: str | None = None, *, at: str | None = None, **given: str) -> Address:
+def where(url: str | None = None, *, at: str | None = None, **given: str) -> ServiceAddress:
     """Return the address and credentials of the service.
 
     @param url: C{None}: taken from the environment, as by C{tsctl}.
@@ -130,5 +134,5 @@ def where(url: str | None = None, *, at: str | None = None, **given: str) -> Add
     @raise Unusable: a value is invalid.
     """
     if url is None or at is not None:
-        return address_of(os.environ, Path.home(), at)
-    return address_at({"url": url, **given}, Path.home())
+        return address_from_environment(os.environ, Path.home(), at)
+    return address_from_mapping({"url": url, **given}, Path.home())

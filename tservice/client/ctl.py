@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from tservice.client.commands.parsing import parse
-from tservice.client.commands.record import Command
+from tservice.client.commands.parsing import parse_command_line
+from tservice.client.commands.record import CommandSpec
 from tservice.client.errors import ApiError, Unusable
-from tservice.client.shell import FAILED, Shell
+from tservice.client.shell import FAILED, ShellContext
 from tservice.client.terminal.safe import safe_line
 from tservice.core.clock import system_seconds
 
@@ -29,17 +29,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         # Replace letters that the locale lacks instead of failing.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    raise SystemExit(run(sys.argv[1:] if argv is None else argv, this_shell()))
+    raise SystemExit(run_command_line(sys.argv[1:] if argv is None else argv, current_shell()))
 
 
-def run(argv: Sequence[str], shell: Shell) -> int:
+def run_command_line(argv: Sequence[str], shell: ShellContext) -> int:
     """Run one command and return its exit status.
 
     @raise SystemExit: the command line is invalid, or only asks for help.
     """
-    command, words = parse(argv)
+    command, words = parse_command_line(argv)
     try:
-        return perform(command, words, shell)
+        return run_command(command, words, shell)
     except FAULTS as error:
         print(f"tsctl: {safe_line(str(error))}", file=shell.error)
         return FAILED
@@ -56,7 +56,7 @@ def run(argv: Sequence[str], shell: Shell) -> int:
         return 128 + signal.SIGINT
 
 
-def perform(command: Command, words: Namespace, shell: Shell) -> int:
+def run_command(command: CommandSpec, words: Namespace, shell: ShellContext) -> int:
     """Import the function of C{command} and run it."""
     file, _, function = command.does.partition(":")
     does = getattr(import_module(f"tservice.client.commands.{file}"), function)
@@ -64,17 +64,21 @@ def perform(command: Command, words: Namespace, shell: Shell) -> int:
     if command.local:
         status = does(words, shell)
         return status
-    from tservice.client.commands.context import Context
-    from tservice.client.link.address import address_of
-    from tservice.client.link.caller import Caller
+    from tservice.client.commands.context import CommandContext
+    from tservice.client.link.address import address_from_environment
+    from tservice.client.link.caller import ApiCaller
 
-    status = does(Context(words, shell, Caller(address_of(shell.environ, shell.home, words.at))))
+    status = does(
+        CommandContext(
+            words, shell, ApiCaller(address_from_environment(shell.environ, shell.home, words.at))
+        )
+    )
     return status
 
 
-def this_shell() -> Shell:
+def current_shell() -> ShellContext:
     """Return the environment and streams of this process."""
-    return Shell(
+    return ShellContext(
         environ=os.environ,
         home=Path.home(),
         now=system_seconds,

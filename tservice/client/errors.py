@@ -25,7 +25,7 @@ class ApiError(Exception):
         self.status, self.code, self.message = status, code, message
 
 
-def unwrap(status: int, content: bytes) -> Any:
+def unwrap_envelope(status: int, content: bytes) -> Any:
     """Return the payload of an answer.
 
     @raise ApiError: the answer is no success.

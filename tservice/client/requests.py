@@ -9,7 +9,7 @@ from tservice.client.typed.operations import Operations
 from tservice.client.wires.interface import Wire
 
 
-class Requests(Operations):
+class ApiRequests(Operations):
     """API of one service, with the credentials of one caller.
 
     @ivar wire: transport of the requests.
@@ -27,11 +27,11 @@ class Requests(Operations):
         wait_ms: int = 0,
     ) -> Any:
         """Send one request and return its payload; each operation also has a method."""
-        words = {name: _word(value) for name, value in (query or {}).items()}
-        return await self.wire.call(method, path, body, words, wait_ms)
+        words = {name: _query_value(value) for name, value in (query or {}).items()}
+        return await self.wire.send_request(method, path, body, words, wait_ms)
 
 
-def _word(value: object) -> object:
+def _query_value(value: object) -> object:
     """Return a value as a query spells it."""
     if isinstance(value, bool):
         return int(value)

@@ -6,11 +6,11 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Literal, NamedTuple, TypeVar, cast
 
-from tservice.client.again import PAUSES, again
 from tservice.client.errors import ApiError
 from tservice.client.link.caller import Lost
-from tservice.client.link.stream import Ended, Event, Redraw
-from tservice.client.requests import Requests
+from tservice.client.link.stream import Event, ProcessEnded, RedrawReceived
+from tservice.client.requests import ApiRequests
+from tservice.client.retrying import PAUSES, retry_lost
 from tservice.client.terminal.safe import safe_text
 from tservice.client.typed.approvals import AnswerBody, AnsweredAnswer, ItemAnswer
 from tservice.client.typed.events import SessionAnswer
@@ -57,7 +57,7 @@ class OutputPosition(NamedTuple):
     offset: int
 
 
-class _Lane:
+class _InputLane:
     """Client id with its sequence numbers; a lane has at most one send under way."""
 
     def __init__(self) -> None:
@@ -74,14 +74,14 @@ class Session:
     @ivar record: record as last received; L{refresh} fetches it again.
     """
 
-    def __init__(self, api: Requests, record: SessionAnswer, *, ours: bool = False) -> None:
+    def __init__(self, api: ApiRequests, record: SessionAnswer, *, ours: bool = False) -> None:
         """Create a handle.
 
         @param ours: this program has created the session.
         """
         self.id, self.record = record["id"], record
         self._api, self._ours = api, ours
-        self._lanes: list[_Lane] = []
+        self._lanes: list[_InputLane] = []
 
     async def __aenter__(self) -> Session:
         return self
@@ -92,7 +92,7 @@ class Session:
 
     async def refresh(self) -> SessionAnswer:
         """Fetch and return the current record."""
-        self.record = await self._again(lambda: self._api.get_sessions_id(self.id))
+        self.record = await self._retry_lost(lambda: self._api.get_sessions_id(self.id))
         return self.record
 
     async def send(
@@ -111,19 +111,19 @@ class Session:
         @raise ApiError: the input was refused, and not typed unless the error says so.
         @raise Lost: no answer arrived after many tries; the input may have been typed.
         """
-        budget = _milliseconds(timeout)
-        lane = self._lanes.pop() if self._lanes else _Lane()
+        budget = _to_milliseconds(timeout)
+        lane = self._lanes.pop() if self._lanes else _InputLane()
         lane.seq += 1
         body: InputBody = {"input": text, "useMux": not raw}
         body["clientId"], body["seq"] = lane.client_id, lane.seq
         if wait:
-            body["wait"] = True if wait is True else _signals(wait)
+            body["wait"] = True if wait is True else _list_signals(wait)
             body["waitTimeout"] = min(budget, LONGEST_MS)
         try:
-            found = await self._again(lambda: self._api.post_sessions_id_input(self.id, body))
+            found = await self._retry_lost(lambda: self._api.post_sessions_id_input(self.id, body))
         finally:
             self._lanes.append(lane)
-        return await self._settled(found, wait, budget)
+        return await self._build_result(found, wait, budget)
 
     async def press(self, key: str) -> None:
         """Press a key (protocol-keys): C{Enter}, C{Escape}, C{C-c}...; not repeated if the answer
@@ -139,15 +139,15 @@ class Session:
         @param until: signals that count; empty: the end of a turn, by the service's default.
         @param fresh: signals that already hold do not count.
         """
-        budget, signals = _milliseconds(timeout), _signals(until)
+        budget, signals = _to_milliseconds(timeout), _list_signals(until)
         while budget > 0:
             part = min(budget, LONGEST_MS)
-            found = await self._again(
+            found = await self._retry_lost(
                 lambda part=part: self._api.get_sessions_id_wait(  # type: ignore[misc]
                     self.id, until=signals or None, timeout=part, fresh=fresh
                 )
             )
-            signal = _signal(found["wait"])
+            signal = _get_signal(found["wait"])
             if signal is not None:
                 return signal
             budget -= part
@@ -161,10 +161,10 @@ class Session:
         @param match: literal text.
         @param earlier: text that is already on the screen counts.
         """
-        budget = _milliseconds(timeout)
+        budget = _to_milliseconds(timeout)
         while budget > 0:
             part = min(budget, LONGEST_MS)
-            found = await self._again(
+            found = await self._retry_lost(
                 lambda part=part: self._api.get_sessions_id_wait_output(  # type: ignore[misc]
                     self.id, match=match, from_="buffer" if earlier else "now", timeout=part
                 )
@@ -182,7 +182,7 @@ class Session:
 
         @param lines: return this many last lines of the history instead of the screen.
         """
-        found = await self._again(
+        found = await self._retry_lost(
             lambda: self._api.get_sessions_id_terminal(
                 self.id, full=True if lines else None, lines=str(lines) if lines else None
             )
@@ -193,12 +193,12 @@ class Session:
 
     async def last(self) -> str:
         """Return the agent's last answer, from its transcript."""
-        found = await self._again(lambda: self._api.get_sessions_id_last_response(self.id))
+        found = await self._retry_lost(lambda: self._api.get_sessions_id_last_response(self.id))
         return found["text"]
 
     async def approvals(self) -> list[ItemAnswer]:
         """Return the dialogs of this session that wait for an answer."""
-        found = await self._again(self._api.get_approvals)
+        found = await self._retry_lost(self._api.get_approvals)
         return [item for item in found["approvals"] if item["sessionId"] == self.id]
 
     async def answer(
@@ -214,7 +214,7 @@ class Session:
 
     async def place(self) -> OutputPosition:
         """Return the current output position, for L{stream} to begin at."""
-        found = await self._again(lambda: self._api.get_sessions_id_terminal(self.id))
+        found = await self._retry_lost(lambda: self._api.get_sessions_id_terminal(self.id))
         return OutputPosition(found["epoch"], found["offset"])
 
     async def stream(self, since: OutputPosition | None = None) -> AsyncIterator[bytes]:
@@ -226,9 +226,9 @@ class Session:
         @param since: position to begin at; C{None}: begin with the screen.
         """
         async for event in self.events(since):
-            if isinstance(event, Ended):
+            if isinstance(event, ProcessEnded):
                 return
-            yield CLEAR + event.data if isinstance(event, Redraw) else event.data
+            yield CLEAR + event.data if isinstance(event, RedrawReceived) else event.data
 
     async def events(self, since: OutputPosition | None = None) -> AsyncIterator[Event]:
         """Yield the output as in L{stream}, with redraws and the end as separate events.
@@ -238,18 +238,18 @@ class Session:
         """
         wire = self._api.wire
         epoch, offset = since or (None, None)
-        stream = wire.stream(self.id, epoch, None if epoch is None else offset)
+        stream = wire.open_stream(self.id, epoch, None if epoch is None else offset)
         try:
             while True:
                 if stream.socket is None:
-                    await again(lambda: wire.connect(stream), wire.sleep)
+                    await retry_lost(lambda: wire.connect_stream(stream), wire.sleep)
                 try:
-                    await wire.ready(stream)
+                    await wire.wait_ready(stream)
                     if stream.socket is not None:
                         stream.socket.flush()
-                    for event in stream.receive():
+                    for event in stream.receive_events():
                         yield event
-                        if isinstance(event, Ended):
+                        if isinstance(event, ProcessEnded):
                             return
                 except Lost:
                     stream.close()
@@ -260,12 +260,12 @@ class Session:
     async def end(self) -> None:
         """End the program and remove the session, if it still exists."""
         try:
-            await self._again(lambda: self._api.delete_sessions_id(self.id))
+            await self._retry_lost(lambda: self._api.delete_sessions_id(self.id))
         except ApiError as error:
             if error.status != 404:
                 raise
 
-    async def _settled(
+    async def _build_result(
         self,
         found: DeliveryAnswer | BufferedAnswer | InputWaitAnswer,
         wait: Until | bool,
@@ -277,29 +277,29 @@ class Session:
         repeated, opened = bool(typed.get("duplicate")), typed.get("opened")
         if "wait" not in found:
             return Sent(repeated, None, opened)
-        signal = _signal(cast(InputWaitAnswer, found)["wait"])
+        signal = _get_signal(cast(InputWaitAnswer, found)["wait"])
         # A repeated input was answered from the state at that time, without a wait.
         rest = budget if repeated else budget - min(budget, LONGEST_MS)
         if signal is None and rest > 0:
             signal = await self.wait(() if isinstance(wait, bool) else wait, timeout=rest / 1000)
         return Sent(repeated, signal, opened)
 
-    async def _again(self, work: Callable[[], Awaitable[T]]) -> T:
-        return await again(work, self._api.wire.sleep)
+    async def _retry_lost(self, work: Callable[[], Awaitable[T]]) -> T:
+        return await retry_lost(work, self._api.wire.sleep)
 
 
-def _signal(state: SignalState) -> str | None:
+def _get_signal(state: SignalState) -> str | None:
     """Return the signal of a wait; a session that was removed during the wait has exited."""
     found = state["signal"]
     return "exit" if found is None and state["ended"] else found
 
 
-def _signals(until: Until | bool) -> list[str]:
+def _list_signals(until: Until | bool) -> list[str]:
     if isinstance(until, bool):
         return []
     return [until] if isinstance(until, str) else list(until)
 
 
-def _milliseconds(seconds: float) -> int:
+def _to_milliseconds(seconds: float) -> int:
     """Return milliseconds, at least the service's minimum of a second (protocol-waits)."""
     return max(1000, round(seconds * 1000))

@@ -40,7 +40,7 @@ def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) 
     if not names:
         raise ValueError("at least one name is needed")
     key = ec.generate_private_key(ec.SECP256R1())
-    certificate = _sign(key, names, days, datetime.fromtimestamp(now, UTC))
+    certificate = _sign_certificate(key, names, days, datetime.fromtimestamp(now, UTC))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     private = key.private_bytes(
         serialization.Encoding.PEM,
@@ -57,11 +57,11 @@ def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) 
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
 
 
-def _sign(
+def _sign_certificate(
     key: ec.EllipticCurvePrivateKey, names: Sequence[str], days: int, now: datetime
 ) -> x509.Certificate:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0][:64])])
-    alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
+    alternatives = x509.SubjectAlternativeName([_alternative_name(name) for name in names])
     usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
     return (
         x509.CertificateBuilder()
@@ -78,7 +78,7 @@ def _sign(
     )
 
 
-def _alternative(name: str) -> x509.GeneralName:
+def _alternative_name(name: str) -> x509.GeneralName:
     """Return the subject alternative name; a DNS name may begin with C{*.}."""
     try:
         return x509.IPAddress(ipaddress.ip_address(name))

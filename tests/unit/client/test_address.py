@@ -8,8 +8,8 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.client.errors import Unusable
-from tservice.client.link.address import CONFIG, Address, address_of
-from tservice.client.link.connection import shown
+from tservice.client.link.address import CONFIG, ServiceAddress, address_from_environment
+from tservice.client.link.connection import format_address
 
 PIN = ":".join(["AB"] * 32)
 
@@ -19,11 +19,11 @@ class EnvironmentTests(SynchronousTestCase):
         self.home = Path(self.mktemp())
         self.home.mkdir()
 
-    def address(self, **environ: str) -> Address:
-        return address_of(environ, self.home)
+    def address(self, **environ: str) -> ServiceAddress:
+        return address_from_environment(environ, self.home)
 
     def refused(self, **environ: str) -> str:
-        return str(self.assertRaises(Unusable, address_of, environ, self.home))
+        return str(self.assertRaises(Unusable, address_from_environment, environ, self.home))
 
     def test_urls(self) -> None:
         for url, want in (
@@ -33,9 +33,9 @@ class EnvironmentTests(SynchronousTestCase):
             ("http://[::1]:1", "http://[::1]:1"),
             ("unix:/run/t.sock", "unix:/run/t.sock"),
         ):
-            self.assertEqual(want, shown(self.address(TSCTL_URL=url)))
-        self.assertEqual("http://127.0.0.1:8770", shown(self.address()))
-        self.assertEqual("http://a:1", shown(self.address(SERVICE_API_URL="http://a:1")))
+            self.assertEqual(want, format_address(self.address(TSCTL_URL=url)))
+        self.assertEqual("http://127.0.0.1:8770", format_address(self.address()))
+        self.assertEqual("http://a:1", format_address(self.address(SERVICE_API_URL="http://a:1")))
 
     def test_urls_that_are_none(self) -> None:
         for url in ("box:1", "ftp://box", "http://", "http://a:b", "http://a?q", "unix:t.sock"):
@@ -82,7 +82,7 @@ class FileTests(SynchronousTestCase):
         self.path.chmod(mode)
 
     def refused(self, name: str = "home") -> str:
-        return str(self.assertRaises(Unusable, address_of, {}, self.home, name))
+        return str(self.assertRaises(Unusable, address_from_environment, {}, self.home, name))
 
     def test_several_services(self) -> None:
         self.write(
@@ -91,17 +91,21 @@ class FileTests(SynchronousTestCase):
         )
         # What the environment holds is for another service.
         environ = {"TSCTL_TOKEN": "tsk_other", "TSCTL_URL": "http://other"}
-        home = address_of(environ, self.home, "home")
-        self.assertEqual(("https://box:8443", "Bearer tsk_a"), (shown(home), home.authorization))
+        home = address_from_environment(environ, self.home, "home")
+        self.assertEqual(
+            ("https://box:8443", "Bearer tsk_a"), (format_address(home), home.authorization)
+        )
         self.assertEqual(b"\xab" * 32, home.fingerprint)
-        self.assertEqual("/run/t.sock", address_of({}, self.home, "work").unix)
+        self.assertEqual("/run/t.sock", address_from_environment({}, self.home, "work").unix)
         self.assertIn("known are: home, work", self.refused("play"))
 
     def test_a_token_file_of_the_home_folder(self) -> None:
         self.write("home: {url: 'http://a', tokenFile: ~/token}")
         (self.home / "token").write_text("tsk_b")
         (self.home / "token").chmod(0o600)
-        self.assertEqual("Bearer tsk_b", address_of({}, self.home, "home").authorization)
+        self.assertEqual(
+            "Bearer tsk_b", address_from_environment({}, self.home, "home").authorization
+        )
 
     def test_refused(self) -> None:
         for text, want in (

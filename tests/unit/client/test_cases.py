@@ -11,12 +11,12 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.client.commands import cases
-from tservice.client.commands.context import Context
-from tservice.client.commands.parsing import parse
+from tservice.client.commands.context import CommandContext
+from tservice.client.commands.parsing import parse_command_line
 from tservice.client.commands.sessions import new
-from tservice.client.link.address import Address
-from tservice.client.link.caller import Caller
-from tservice.client.shell import Shell
+from tservice.client.link.address import ServiceAddress
+from tservice.client.link.caller import ApiCaller
+from tservice.client.shell import ShellContext
 
 CASE = {
     "name": "one",
@@ -29,15 +29,15 @@ CASE = {
 }
 
 
-class Played(Caller):
+class Played(ApiCaller):
     """A service with some cases."""
 
     def __init__(self) -> None:
-        super().__init__(Address(host="localhost", port=1))
+        super().__init__(ServiceAddress(host="localhost", port=1))
         self.sent: list[tuple[str, str, object, object]] = []
         self.more: dict[str, object] = {"warnings": ["no submodules"]}
 
-    def call(
+    def send_request(
         self, method: str, path: str, body: object = None, query: Any = None, wait_ms: int = 0
     ) -> Any:
         self.sent.append((method, path, body, query))
@@ -58,7 +58,7 @@ class Played(Caller):
 class CasesTests(SynchronousTestCase):
     def run_command(self, does: Any, *argv: str) -> str:
         self.caller, self.out, self.error = Played(), StringIO(), StringIO()
-        shell = Shell(
+        shell = ShellContext(
             environ={},
             home=Path(),
             now=lambda: 1_060.0,
@@ -66,7 +66,7 @@ class CasesTests(SynchronousTestCase):
             out=self.out,
             error=self.error,
         )
-        self.assertEqual(0, does(Context(parse(argv)[1], shell, self.caller)))
+        self.assertEqual(0, does(CommandContext(parse_command_line(argv)[1], shell, self.caller)))
         return self.out.getvalue()
 
     def test_ls(self) -> None:

@@ -12,13 +12,19 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.client import api, blocking
-from tservice.client.again import PAUSES
 from tservice.client.errors import ApiError, Unusable
-from tservice.client.finished import finished
-from tservice.client.link.address import Address
-from tservice.client.link.caller import Lost, check_whole
-from tservice.client.link.stream import Ended, Event, Output, Redraw, Stream
+from tservice.client.link.address import ServiceAddress
+from tservice.client.link.caller import Lost, check_complete
+from tservice.client.link.stream import (
+    Event,
+    OutputReceived,
+    ProcessEnded,
+    RedrawReceived,
+    TerminalConnection,
+)
+from tservice.client.retrying import PAUSES
 from tservice.client.session import CLEAR, OutputPosition, Session
+from tservice.client.synchronous import run_synchronously
 
 RECORD: Any = {"id": "abcd", "name": "one"}
 OTHER: Any = {**RECORD, "id": "ef"}
@@ -34,18 +40,18 @@ class FakeSocket:
         pass
 
 
-class FakeStream(Stream):
+class FakeStream(TerminalConnection):
     """A stream that receives what it is given: events, or faults."""
 
     def __init__(self, script: list[Event | Exception]) -> None:
-        super().__init__(Address("h", 1), "abcd")
+        super().__init__(ServiceAddress("h", 1), "abcd")
         self.script, self.connected = script, 0
 
     def connect(self, patience: float = 0) -> None:
         self.connected += 1
         self.socket = FakeSocket()  # type: ignore[assignment]
 
-    def receive(self) -> Any:
+    def receive_events(self) -> Any:
         entry = self.script.pop(0)
         if isinstance(entry, Exception):
             raise entry
@@ -61,7 +67,7 @@ class FakeWire:
         self.slept: list[float] = []
         self.fake_stream = FakeStream([])
 
-    async def call(
+    async def send_request(
         self,
         method: str,
         path: str,
@@ -80,14 +86,16 @@ class FakeWire:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
 
-    def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
+    def open_stream(
+        self, session_id: str, epoch: str | None, offset: int | None
+    ) -> TerminalConnection:
         self.asked.append(("STREAM", session_id, epoch, {}, offset or 0))
         return self.fake_stream
 
-    async def connect(self, stream: Stream) -> None:
+    async def connect_stream(self, stream: TerminalConnection) -> None:
         stream.connect()
 
-    async def ready(self, stream: Stream) -> None:
+    async def wait_ready(self, stream: TerminalConnection) -> None:
         pass
 
 
@@ -104,7 +112,7 @@ class ClientCase(SynchronousTestCase):
 
     def now(self, work: Coroutine[Any, Any, Any], *answers: Any) -> Any:
         self.wire.answers = list(answers)
-        return finished(work)
+        return run_synchronously(work)
 
     def fails(self, kind: type[Exception], work: Coroutine[Any, Any, Any], *answers: Any) -> Any:
         return self.assertRaises(kind, self.now, work, *answers)
@@ -150,14 +158,14 @@ class SendTests(ClientCase):
 
         async def overlap() -> None:
             inner = self.session.send("inner")
-            original = self.wire.call
+            original = self.wire.send_request
 
             async def call(*given: Any, **named: Any) -> Any:
-                self.wire.call = original  # type: ignore[method-assign]
+                self.wire.send_request = original  # type: ignore[method-assign]
                 await inner
                 return await original(*given, **named)
 
-            self.wire.call = call  # type: ignore[method-assign]
+            self.wire.send_request = call  # type: ignore[method-assign]
             await self.session.send("outer")
             await self.session.send("after")
 
@@ -244,11 +252,11 @@ class StreamTests(ClientCase):
 
     def test_it_goes_on_over_cuts(self) -> None:
         found = self.streamed(
-            Output(b"a"),
+            OutputReceived(b"a"),
             Lost("cut"),
-            Output(b"b"),
-            Redraw(b"c"),
-            Ended(0),
+            OutputReceived(b"b"),
+            RedrawReceived(b"c"),
+            ProcessEnded(0),
             since=OutputPosition("e", 7),
         )
         self.assertEqual([b"a", b"b", CLEAR + b"c"], found)
@@ -261,7 +269,7 @@ class StreamTests(ClientCase):
         self.assertIsNone(self.wire.fake_stream.socket)
 
     def test_whoever_leaves_hangs_up(self) -> None:
-        self.wire.fake_stream = FakeStream([Output(b"a"), Output(b"b")])
+        self.wire.fake_stream = FakeStream([OutputReceived(b"a"), OutputReceived(b"b")])
         stream = blocking.Session(self.session).stream()
         self.assertEqual(b"a", next(stream))
         stream.close()  # type: ignore[attr-defined]
@@ -307,7 +315,7 @@ class FacadeTests(SynchronousTestCase):
         async def waits() -> None:
             await Never()
 
-        self.assertRaises(RuntimeError, finished, waits())
+        self.assertRaises(RuntimeError, run_synchronously, waits())
 
 
 class WhereTests(SynchronousTestCase):
@@ -330,11 +338,11 @@ class WhereTests(SynchronousTestCase):
 
 class WholeTests(SynchronousTestCase):
     def test_an_answer_without_its_end(self) -> None:
-        check_whole(200, b'{"a": 1}', marked=False)
-        check_whole(200, b"", marked=True)
-        check_whole(401, b"", marked=False)
+        check_complete(200, b'{"a": 1}', marked=False)
+        check_complete(200, b"", marked=True)
+        check_complete(401, b"", marked=False)
         for cut in (b"", b'{"a"', b"\xff"):
-            self.assertRaises(Lost, check_whole, 200, cut, marked=False)
+            self.assertRaises(Lost, check_complete, 200, cut, marked=False)
 
 
 def names(function: Callable[..., Any]) -> list[str]:

@@ -13,17 +13,17 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from docs.generate import synopsis
 from tservice.client import ctl
-from tservice.client.commands.completing import script
-from tservice.client.commands.context import Context
-from tservice.client.commands.parsing import parse
-from tservice.client.commands.sessions import new, tree
+from tservice.client.commands.completing import build_completion_script
+from tservice.client.commands.context import CommandContext
+from tservice.client.commands.parsing import parse_command_line
+from tservice.client.commands.sessions import build_tree, new
 from tservice.client.commands.table import COMMANDS, SHELLS
 from tservice.client.commands.turns import send, wait
 from tservice.client.errors import ApiError, Unusable
-from tservice.client.link.address import Address
-from tservice.client.link.caller import Caller
-from tservice.client.link.naming import pick
-from tservice.client.shell import Shell
+from tservice.client.link.address import ServiceAddress
+from tservice.client.link.caller import ApiCaller
+from tservice.client.link.naming import pick_record
+from tservice.client.shell import ShellContext
 from tservice.doctor.interfaces import CATEGORIES
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,10 +43,10 @@ class RecordTests(SynchronousTestCase):
 
     def test_completion_offers_every_option(self) -> None:
         for shell in SHELLS:
-            text = script(shell)
+            text = build_completion_script(shell)
             for command in COMMANDS:
                 for option in command.options:
-                    for name in option.names if not option.positional else ():
+                    for name in option.names if not option.is_positional else ():
                         shown = f"-l {name[2:]}" if shell == "fish" and name[:2] == "--" else name
                         shown = f"-s {name[1:]}" if shell == "fish" and name[:2] != "--" else shown
                         self.assertIn(shown, text, (shell, command.name))
@@ -77,7 +77,7 @@ class ParserTests(SynchronousTestCase):
     def refused(self, *argv: str) -> str:
         said = StringIO()
         self.patch(sys, "stderr", said)
-        ended = self.assertRaises(SystemExit, parse, argv)
+        ended = self.assertRaises(SystemExit, parse_command_line, argv)
         self.assertEqual(2, ended.code)
         text = said.getvalue()
         self.assertEqual(1, text.count("\n"), text)
@@ -90,12 +90,12 @@ class ParserTests(SynchronousTestCase):
             ("send", "one", "text", "--raw"),
             ("--at", "home", "send", "one", "--raw", "--", "text"),
         ):
-            _, words = parse(argv)
+            _, words = parse_command_line(argv)
             found = (words.session, words.text, words.raw)
             self.assertEqual(("one", "text", True), found, argv)
-        self.assertEqual("home", parse(("--at", "home", "ls"))[1].at)
-        self.assertEqual("-x", parse(("send", "one", "--", "-x"))[1].text)
-        self.assertEqual("-", parse(("send", "one", "-"))[1].text)
+        self.assertEqual("home", parse_command_line(("--at", "home", "ls"))[1].at)
+        self.assertEqual("-x", parse_command_line(("send", "one", "--", "-x"))[1].text)
+        self.assertEqual("-", parse_command_line(("send", "one", "-"))[1].text)
 
     def test_an_option_with_and_without_its_value(self) -> None:
         for argv, want in (
@@ -104,14 +104,16 @@ class ParserTests(SynchronousTestCase):
             (("new", "shell", "--wait"), ("", "shell")),
             (("new", "shell"), (None, "shell")),
         ):
-            _, words = parse(argv)
+            _, words = parse_command_line(argv)
             self.assertEqual(want, (words.wait, words.mode_argument), argv)
 
     def test_defaults(self) -> None:
-        self.assertEqual(60, parse(("wait", "one"))[1].timeout)
-        self.assertEqual(10, parse(("tail", "one"))[1].lines)
+        self.assertEqual(60, parse_command_line(("wait", "one"))[1].timeout)
+        self.assertEqual(10, parse_command_line(("tail", "one"))[1].lines)
         self.assertEqual(
-            ["a", "b"], parse(("list",))[1].json or parse(("kill", "a", "b"))[1].session
+            ["a", "b"],
+            parse_command_line(("list",))[1].json
+            or parse_command_line(("kill", "a", "b"))[1].session,
         )
 
     def test_refused(self) -> None:
@@ -135,7 +137,7 @@ class PickTests(SynchronousTestCase):
 
     def test_found(self) -> None:
         for word, want in (("abcd1", "abcd1"), ("abce", "abce2"), ("one", "abcd1"), ("two", "two")):
-            self.assertEqual(want, pick(self.RECORDS, word, "session")["id"])
+            self.assertEqual(want, pick_record(self.RECORDS, word, "session")["id"])
 
     def test_not_found(self) -> None:
         for word, want in (
@@ -144,12 +146,12 @@ class PickTests(SynchronousTestCase):
             ("same", "'same' is ambiguous: ffff (same), fffe (same)"),
             ("abcd", "'abcd' is ambiguous: abcd1 (one), eeee (abcd)"),
         ):
-            error = self.assertRaises(Unusable, pick, self.RECORDS, word, "session")
+            error = self.assertRaises(Unusable, pick_record, self.RECORDS, word, "session")
             self.assertEqual(want, str(error))
 
     def test_the_list_is_bounded(self) -> None:
         many = [{"id": str(number), "name": "same"} for number in range(1000)]
-        error = self.assertRaises(Unusable, pick, many, "same", "session")
+        error = self.assertRaises(Unusable, pick_record, many, "same", "session")
         self.assertTrue(str(error).endswith("7 (same) and 992 more"), str(error))
 
 
@@ -163,13 +165,13 @@ class FaultTests(SynchronousTestCase):
             (KeyError("id\n"), "tsctl: ls failed: KeyError: 'id\\n'\n"),
         ):
             said = StringIO()
-            shell = Shell({}, Path(), lambda: 0.0, StringIO(), StringIO(), said)
+            shell = ShellContext({}, Path(), lambda: 0.0, StringIO(), StringIO(), said)
 
             def fail(*_: object, error: Exception = raised) -> int:
                 raise error
 
-            self.patch(ctl, "perform", fail)
-            self.assertEqual(2, ctl.run(["ls"], shell))
+            self.patch(ctl, "run_command", fail)
+            self.assertEqual(2, ctl.run_command_line(["ls"], shell))
             self.assertEqual(want, said.getvalue())
 
 
@@ -177,8 +179,8 @@ class LyingTests(SynchronousTestCase):
     """Ids and signals are words of whatever answers."""
 
     def test_no_escape_of_an_answer_is_printed(self) -> None:
-        class Liar(Caller):
-            def call(self, method: str, path: str, *more: object, **most: object) -> Any:
+        class Liar(ApiCaller):
+            def send_request(self, method: str, path: str, *more: object, **most: object) -> Any:
                 if path == "/sessions" and method == "GET":
                     return [{"id": "abcd\x1b[6n", "name": "abcd"}]
                 evil = "x\x1b]52;c;eA==\x07"
@@ -189,9 +191,9 @@ class LyingTests(SynchronousTestCase):
             (send, "send", "abcd", "text", "--wait", "stop"),
         ):  # fmt: skip
             out, said = StringIO(), StringIO()
-            shell = Shell({}, Path(), lambda: 0.0, StringIO(), out, said)
-            caller = Liar(Address(host="localhost", port=1))
-            does(Context(parse(argv)[1], shell, caller))
+            shell = ShellContext({}, Path(), lambda: 0.0, StringIO(), out, said)
+            caller = Liar(ServiceAddress(host="localhost", port=1))
+            does(CommandContext(parse_command_line(argv)[1], shell, caller))
             self.assertNotIn("\x1b", out.getvalue() + said.getvalue())
             self.assertTrue(out.getvalue())
 
@@ -202,6 +204,6 @@ class TreeTests(SynchronousTestCase):
     def test_children_follow_their_parents(self) -> None:
         family = {"a": None, "b": "gone", "c": "a", "d": "c", "e": "a", "f": "b"}
         sessions = [{"id": name, "parentSessionId": parent} for name, parent in family.items()]
-        found = [(depth, session["id"]) for depth, session in tree(sessions)]
+        found = [(depth, session["id"]) for depth, session in build_tree(sessions)]
         want = [(0, "a"), (1, "c"), (2, "d"), (1, "e"), (0, "b"), (1, "f")]
         self.assertEqual(want, found)

@@ -14,10 +14,10 @@ from tservice.client.link.frames import (
     BINARY,
     PING,
     TEXT,
-    BadFrame,
-    Decoder,
+    FrameDecoder,
+    FrameError,
     ReceivedMessage,
-    encoded,
+    encode_frame,
 )
 from tservice.http.websockets.frames import encode_server_frame
 
@@ -26,7 +26,7 @@ FIN = 0x80
 
 class DecoderTests(SynchronousTestCase):
     def decode(self, *pieces: bytes) -> list[ReceivedMessage]:
-        decoder = Decoder()
+        decoder = FrameDecoder()
         return [message for piece in pieces for message in decoder.feed(piece)]
 
     @settings(max_examples=examples(300), deadline=None)
@@ -60,18 +60,18 @@ class DecoderTests(SynchronousTestCase):
     def test_against_the_protocol(self) -> None:
         for data in (
             encode_server_frame(FIN | 0x40 | TEXT, b"compressed"),
-            encoded(TEXT, b"masked", b"keyk"),
+            encode_frame(TEXT, b"masked", b"keyk"),
             encode_server_frame(FIN, b"no beginning"),
             encode_server_frame(TEXT, b"a") + encode_server_frame(FIN | TEXT, b"b"),
             encode_server_frame(PING, b"in pieces"),
             struct.pack("!BBQ", FIN | BINARY, 127, frames.BOUND + 1),
         ):
-            self.assertRaises(BadFrame, self.decode, data)
+            self.assertRaises(FrameError, self.decode, data)
 
     def test_pieces_are_bounded_together(self) -> None:
         self.patch(frames, "BOUND", 10)
         self.assertRaises(
-            BadFrame,
+            FrameError,
             self.decode,
             encode_server_frame(BINARY, b"123456"),
             encode_server_frame(0, b"123456"),
@@ -82,7 +82,7 @@ class EncodedTests(SynchronousTestCase):
     @settings(max_examples=examples(300), deadline=None)
     @given(st.binary(max_size=300), st.binary(min_size=4, max_size=4))
     def test_the_mask(self, payload: bytes, key: bytes) -> None:
-        frame = encoded(TEXT, payload, key)
+        frame = encode_frame(TEXT, payload, key)
         self.assertTrue(frame[1] & 0x80)
         mixed = frame[len(frame) - len(payload) :]
         plain = bytes(byte ^ key[at % 4] for at, byte in enumerate(mixed))
@@ -90,4 +90,4 @@ class EncodedTests(SynchronousTestCase):
 
     def test_lengths(self) -> None:
         for size, head in ((125, 2), (126, 4), (65535, 4), (65536, 10)):
-            self.assertEqual(head + 4 + size, len(encoded(BINARY, b"x" * size, b"keyk")))
+            self.assertEqual(head + 4 + size, len(encode_frame(BINARY, b"x" * size, b"keyk")))

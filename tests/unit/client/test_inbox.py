@@ -9,13 +9,13 @@ from unittest import mock
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.client.commands.context import Context
+from tservice.client.commands.context import CommandContext
 from tservice.client.commands.inbox import approvals, approve, deny
-from tservice.client.commands.parsing import parse
+from tservice.client.commands.parsing import parse_command_line
 from tservice.client.errors import Unusable
-from tservice.client.link.address import Address
-from tservice.client.link.caller import Caller
-from tservice.client.shell import Shell
+from tservice.client.link.address import ServiceAddress
+from tservice.client.link.caller import ApiCaller
+from tservice.client.shell import ShellContext
 
 ITEM = {
     "id": "s1:4",
@@ -35,18 +35,18 @@ SESSIONS = [
 ]
 
 
-class Played(Caller):
+class Played(ApiCaller):
     """A service with one thing in its inbox.
 
     @ivar empty: how often it has nothing there yet.
     """
 
     def __init__(self) -> None:
-        super().__init__(Address(host="localhost", port=1))
+        super().__init__(ServiceAddress(host="localhost", port=1))
         self.sent: list[tuple[str, object]] = []
         self.empty = 0
 
-    def call(self, method: str, path: str, body: object = None, *_: Any, **__: Any) -> Any:
+    def send_request(self, method: str, path: str, body: object = None, *_: Any, **__: Any) -> Any:
         if method == "POST":
             self.sent.append((path, body))
             return {"id": "s1:4", "sessionId": "s1", "action": "approve"}
@@ -57,10 +57,10 @@ class Played(Caller):
 
 
 class InboxTests(SynchronousTestCase):
-    def context(self, *argv: str) -> Context:
+    def context(self, *argv: str) -> CommandContext:
         self.caller, self.out = Played(), StringIO()
         self.slept: list[float] = []
-        shell = Shell(
+        shell = ShellContext(
             environ={},
             home=Path(),
             now=lambda: 1_060.0,
@@ -69,7 +69,7 @@ class InboxTests(SynchronousTestCase):
             error=StringIO(),
             sleep=self.slept.append,
         )
-        return Context(parse(argv)[1], shell, self.caller)
+        return CommandContext(parse_command_line(argv)[1], shell, self.caller)
 
     def test_what_is_sent(self) -> None:
         for does, argv, want in (

@@ -13,9 +13,9 @@ import yaml
 from cryptography import x509
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.client.commands.parsing import parse
-from tservice.client.ctl import run
-from tservice.client.shell import FAILED, Shell
+from tservice.client.commands.parsing import parse_command_line
+from tservice.client.ctl import run_command_line
+from tservice.client.shell import FAILED, ShellContext
 
 NOW = 1_800_000_000.0
 
@@ -24,7 +24,7 @@ class CommandCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp())
         self.folder.mkdir()
-        self.shell = Shell(
+        self.shell = ShellContext(
             environ={},
             home=self.folder,
             now=lambda: NOW,
@@ -44,7 +44,7 @@ class TlsTests(CommandCase):
 
     def make(self, *words: str) -> int:
         out = str(self.folder / "tls")
-        return run(["tls", "--out", out, *words], self.shell)
+        return run_command_line(["tls", "--out", out, *words], self.shell)
 
     def test_made(self) -> None:
         self.assertEqual(0, self.make("box.example", "192.0.2.7", "::1"))
@@ -86,7 +86,7 @@ class SkillTests(CommandCase):
     """C{tsctl skill} (protocol-skill)."""
 
     def test_it_is_a_skill_file(self) -> None:
-        self.assertEqual(0, run(["skill"], self.shell))
+        self.assertEqual(0, run_command_line(["skill"], self.shell))
         _, head, body = self.said.split("---\n", 2)
         found = yaml.safe_load(head)
         self.assertEqual({"name", "description"}, set(found))
@@ -95,14 +95,14 @@ class SkillTests(CommandCase):
         self.assertEqual([], list(self.folder.iterdir()), "nothing is written")
 
     def test_or_a_section(self) -> None:
-        self.assertEqual(0, run(["skill", "--agents"], self.shell))
+        self.assertEqual(0, run_command_line(["skill", "--agents"], self.shell))
         self.assertTrue(self.said.startswith("## "))
         self.assertNotIn("---", self.said)
 
     def test_what_it_teaches_can_be_said(self) -> None:
-        run(["skill"], self.shell)
+        run_command_line(["skill"], self.shell)
         lines = re.findall(r"^    (?:\w+=\$\()?(tsctl [^#\n]*)", self.said, re.MULTILINE)
         self.assertGreater(len(lines), 6)
         for line in lines:
             words = shlex.split(line.strip().removesuffix(")"), comments=True)
-            parse(words[1:])
+            parse_command_line(words[1:])

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.client.wires.onreactor}: faults, time and cancelling, on a clock."""
+"""Tests for L{tservice.client.wires.reactor_wire}: faults, time and cancelling, on a clock."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from twisted.web.http import PotentialDataLoss
 from twisted.web.http_headers import Headers
 
 from tservice.client.errors import ApiError, Unusable
-from tservice.client.link.address import Address
+from tservice.client.link.address import ServiceAddress
 from tservice.client.link.caller import TIMEOUT, Lost
-from tservice.client.wires import onreactor
-from tservice.client.wires.onreactor import ReactorWire, _Readiness
+from tservice.client.wires import reactor_wire
+from tservice.client.wires.reactor_wire import ReactorWire, _ReadinessWaiter
 
 WHOLE = b'{"success":true,"data":{"a":1}}'
 
@@ -84,11 +84,11 @@ class CallTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.reactor, self.agent = FakeReactor(), FakeAgent()
         self.wire = ReactorWire(
-            self.reactor, Address("h", 1, base="/b", authorization="Bearer x"), self.agent
+            self.reactor, ServiceAddress("h", 1, base="/b", authorization="Bearer x"), self.agent
         )
 
     def call_operation(self, *given: Any, **named: Any) -> Deferred[Any]:
-        return Deferred.fromCoroutine(self.wire.call(*given, **named))
+        return Deferred.fromCoroutine(self.wire.send_request(*given, **named))
 
     def answered(self, content: bytes, end: Exception, code: int = 200) -> Deferred[Any]:
         """A call whose answer came so far."""
@@ -160,7 +160,7 @@ class CallTests(SynchronousTestCase):
         self.assertEqual([], self.reactor.getDelayedCalls())
 
     def test_an_answer_that_is_too_long(self) -> None:
-        self.patch(onreactor, "BOUND", 4)
+        self.patch(reactor_wire, "BOUND", 4)
         work = self.call_operation("GET", "/s")
         response = FakeResponse()
         self.agent.answers[-1].callback(response)
@@ -171,7 +171,7 @@ class CallTests(SynchronousTestCase):
         self.assertEqual(1, response.hung_up)
 
     def test_a_pin_is_refused_rather_than_left_out(self) -> None:
-        address = Address("h", 1, tls=True, fingerprint=b"x" * 32)
+        address = ServiceAddress("h", 1, tls=True, fingerprint=b"x" * 32)
         self.assertRaises(Unusable, ReactorWire, self.reactor, address)
 
 
@@ -179,9 +179,9 @@ class ReadinessTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.reactor = FakeReactor()
 
-    def watch(self, unsent: bytes = b"") -> _Readiness:
+    def watch(self, unsent: bytes = b"") -> _ReadinessWaiter:
         socket: Any = SimpleNamespace(fileno=lambda: 7, unsent=unsent, ready=False)
-        return _Readiness(self.reactor, socket)
+        return _ReadinessWaiter(self.reactor, socket)
 
     def watched(self) -> tuple[int, int]:
         return len(self.reactor.readers), len(self.reactor.writers)
@@ -220,9 +220,9 @@ class ThreadTests(SynchronousTestCase):
         self.reactor = FakeReactor()
         self.work: list[Any] = []
         self.result: Deferred[None] = Deferred()
-        self.patch(onreactor, "deferToThreadPool", self.start)
+        self.patch(reactor_wire, "deferToThreadPool", self.start)
         self.closed = 0
-        self.wire = ReactorWire(self.reactor, Address("h", 1), FakeAgent())
+        self.wire = ReactorWire(self.reactor, ServiceAddress("h", 1), FakeAgent())
 
     def start(self, reactor: Any, pool: Any, work: Any) -> Deferred[None]:
         self.work.append(work)
@@ -233,7 +233,7 @@ class ThreadTests(SynchronousTestCase):
 
     def test_whoever_leaves_meanwhile_leaves_no_socket(self) -> None:
         stream: Any = SimpleNamespace(connect=lambda: None, close=self.close)
-        work = Deferred.fromCoroutine(self.wire.connect(stream))
+        work = Deferred.fromCoroutine(self.wire.connect_stream(stream))
         work.cancel()
         self.failureResultOf(work, CancelledError)
         self.closed = 0
@@ -242,7 +242,7 @@ class ThreadTests(SynchronousTestCase):
 
     def test_connected(self) -> None:
         stream: Any = SimpleNamespace(connect=lambda: None, close=self.close)
-        work = Deferred.fromCoroutine(self.wire.connect(stream))
+        work = Deferred.fromCoroutine(self.wire.connect_stream(stream))
         self.work[0]()
         succeed(None).chainDeferred(self.result)
         self.successResultOf(work)

@@ -21,13 +21,13 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.waiting import PATIENCE
 from tservice.client.errors import Unusable
-from tservice.client.link.stream import Ended, Output, Stream
-from tservice.client.terminal.filter import RESTORE, Filter
-from tservice.client.terminal.follow import follow
-from tservice.client.terminal.keys import DETACH, Detacher, parse_keys
-from tservice.client.terminal.raw import give_back
+from tservice.client.link.stream import OutputReceived, ProcessEnded, TerminalConnection
+from tservice.client.terminal.filter import RESTORE, OutputFilter
+from tservice.client.terminal.follow import follow_stream
+from tservice.client.terminal.keys import DETACH, DetachKeyFinder, parse_keys
+from tservice.client.terminal.raw import restore_terminal
 from tservice.client.terminal.safe import safe_json, safe_line, safe_text
-from tservice.client.terminal.tables import columns, table
+from tservice.client.terminal.tables import count_columns, format_table
 
 ROOT = Path(__file__).resolve().parents[3]
 QUESTIONS = (
@@ -64,7 +64,7 @@ DRAWING = (
 class FilterTests(SynchronousTestCase):
     def feed(self, data: bytes, size: int) -> bytes:
         """Also behind it nothing is held back for good."""
-        whole = Filter()
+        whole = OutputFilter()
         pieces = (data[at : at + size] for at in range(0, len(data), size))
         return b"".join(map(whole.feed, pieces))
 
@@ -141,31 +141,31 @@ class TableTests(SynchronousTestCase):
 
     def test_it_fits(self) -> None:
         for width in (20, 30, 60, 200):
-            lines = table(self.ROWS, width, colour=False)
-            self.assertLessEqual(max(map(columns, lines)), width)
+            lines = format_table(self.ROWS, width, colour=False)
+            self.assertLessEqual(max(map(count_columns, lines)), width)
             self.assertEqual(width < 95, "…" in lines[1])
-        self.assertNotIn("…", "".join(table(self.ROWS, None, colour=False)))
+        self.assertNotIn("…", "".join(format_table(self.ROWS, None, colour=False)))
 
     def test_columns_stand_below_each_other(self) -> None:
-        head, *rows = table(self.ROWS, 40, colour=False)
-        self.assertEqual({columns(head[: head.index("STATUS")])},
-                         {columns(row[: row.index(word)])
+        head, *rows = format_table(self.ROWS, 40, colour=False)
+        self.assertEqual({count_columns(head[: head.index("STATUS")])},
+                         {count_columns(row[: row.index(word)])
                           for row, word in zip(rows, ("idle", "busy"), strict=True)})  # fmt: skip
 
     def test_colour(self) -> None:
-        self.assertIn("\x1b[32midle\x1b[0m", table(self.ROWS, 80, colour=True)[1])
-        self.assertNotIn("\x1b", "".join(table(self.ROWS, 80, colour=False)))
+        self.assertIn("\x1b[32midle\x1b[0m", format_table(self.ROWS, 80, colour=True)[1])
+        self.assertNotIn("\x1b", "".join(format_table(self.ROWS, 80, colour=False)))
 
 
 class FollowTests(SynchronousTestCase):
     def follow(self, *pieces: bytes, ansi: bool = False) -> str:
         """What is printed of a session's output."""
-        events = [*map(Output, pieces), Ended(0)]
+        events = [*map(OutputReceived, pieces), ProcessEnded(0)]
         stream = SimpleNamespace(
             connect=lambda: None, close=lambda: None, receive=lambda: iter(events)
         )
         out = StringIO()
-        follow(cast(Stream, stream), out, self.fail, self.fail, ansi=ansi)
+        follow_stream(cast(TerminalConnection, stream), out, self.fail, self.fail, ansi=ansi)
         return out.getvalue()
 
     def test_lines_that_are_drawn_anew(self) -> None:
@@ -221,10 +221,10 @@ class RawTests(SynchronousTestCase):
         ours = termios.tcgetattr(slave)
         shells = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
         termios.tcsetattr(slave, termios.TCSANOW, shells)
-        give_back(slave, slave, before, only=ours)
+        restore_terminal(slave, slave, before, only=ours)
         self.assertEqual(shells, termios.tcgetattr(slave))
         termios.tcsetattr(slave, termios.TCSANOW, ours)
-        give_back(slave, slave, before, only=ours)
+        restore_terminal(slave, slave, before, only=ours)
         self.assertEqual(before, termios.tcgetattr(slave))
 
 
@@ -246,9 +246,9 @@ class KeyTests(SynchronousTestCase):
             ((b"\x1cx",), (b"\x1cx", False)),
             ((b"dd",), (b"dd", False)),
         ):
-            detacher = Detacher(parse_keys(DETACH))
+            detacher = DetachKeyFinder(parse_keys(DETACH))
             found = [detacher.feed(piece) for piece in pieces]
             self.assertEqual(want, (b"".join(text for text, _ in found), found[-1][1]), pieces)
 
     def test_one_key(self) -> None:
-        self.assertEqual((b"a", True), Detacher(parse_keys("Ctrl-]")).feed(b"a\x1db"))
+        self.assertEqual((b"a", True), DetachKeyFinder(parse_keys("Ctrl-]")).feed(b"a\x1db"))

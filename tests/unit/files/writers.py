@@ -15,7 +15,7 @@ from twisted.internet.task import Clock
 
 from tests.ground import bounds_of, here, places_of
 from tests.unit.files.workspacecase import AtOnce
-from tservice.client.commands.files import keep_whole
+from tservice.client.commands.files import write_atomically
 from tservice.files import writing
 from tservice.files.confined_path import AccessRules
 from tservice.files.model import Workspace
@@ -59,6 +59,6 @@ def fetched(content: bytes) -> Callable[[Path], object]:
 
     def write(folder: Path) -> None:
         found = SimpleNamespace(into=lambda file: file.write(content))
-        keep_whole(cast(Any, found), folder / "a")
+        write_atomically(cast(Any, found), folder / "a")
 
     return write

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from tservice.client.commands.context import Context
+from tservice.client.commands.context import CommandContext
 from tservice.client.errors import Unusable
 
 
-def call(context: Context) -> int:
+def call(context: CommandContext) -> int:
     """Send one API request and print the payload."""
     words = context.words
     text = context.shell.input.read() if words.body == "-" else words.body
@@ -16,5 +16,5 @@ def call(context: Context) -> int:
         body = None if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Unusable(f"the body is not valid JSON: {error}") from None
-    context.shell.say_json(context.caller.call(words.method.upper(), words.path, body))
+    context.shell.print_json(context.caller.send_request(words.method.upper(), words.path, body))
     return 0

@@ -6,8 +6,8 @@ import os
 from typing import Any
 from urllib.parse import quote
 
-from tservice.client.commands.context import Context
-from tservice.client.shell import ago, cell
+from tservice.client.commands.context import CommandContext
+from tservice.client.shell import format_ago, format_cell
 from tservice.client.terminal.safe import safe_line
 
 HEAD = ("NAME", "KIND", "SESSIONS", "MADE", "FOLDER")
@@ -15,36 +15,42 @@ CLONE_MS = 600_000
 """Milliseconds that a clone may take (protocol-clone)."""
 
 
-def ls(context: Context) -> int:
+def ls(context: CommandContext) -> int:
     """List the cases."""
-    found: list[dict[str, Any]] = context.caller.call("GET", "/cases")
+    found: list[dict[str, Any]] = context.caller.send_request("GET", "/cases")
     if context.words.json:
-        context.shell.say_json(found)
+        context.shell.print_json(found)
         return 0
     now = context.shell.now()
     rows = [
-        (cell(case, "name"), _kind(case), str(case["liveSessions"]),
-         ago(now, case.get("createdAt")), cell(case, "path"))
+        (format_cell(case, "name"), _format_kind(case), str(case["liveSessions"]),
+         format_ago(now, case.get("createdAt")), format_cell(case, "path"))
         for case in found
     ]  # fmt: skip
-    context.shell.say_table([HEAD, *rows])
+    context.shell.print_table([HEAD, *rows])
     return 0
 
 
-def new(context: Context) -> int:
+def new(context: CommandContext) -> int:
     """Create a case and print its folder."""
     words = context.words
-    body = {"name": words.name, "description": words.description, "path": _folder(words.path)}
-    return _made(context, "/cases", body)
+    body = {
+        "name": words.name,
+        "description": words.description,
+        "path": _absolute_folder(words.path),
+    }
+    return _create_case(context, "/cases", body)
 
 
-def link(context: Context) -> int:
+def link(context: CommandContext) -> int:
     """Create a case from an existing folder."""
     words = context.words
-    return _made(context, "/cases/link", {"name": words.name, "path": _folder(words.folder)})
+    return _create_case(
+        context, "/cases/link", {"name": words.name, "path": _absolute_folder(words.folder)}
+    )
 
 
-def clone(context: Context) -> int:
+def clone(context: CommandContext) -> int:
     """Clone a repository into a new case, and print its folder."""
     words, shell = context.words, context.shell
     where = words.repository
@@ -54,52 +60,52 @@ def clone(context: Context) -> int:
         "ref": words.ref,
         "shallow": words.shallow or None,
     }
-    shell.tell(f"cloning {words.name}")
-    found = context.caller.call("POST", "/cases/clone", _given(body), wait_ms=CLONE_MS)
+    shell.print_progress(f"cloning {words.name}")
+    found = context.caller.send_request("POST", "/cases/clone", _drop_unset(body), wait_ms=CLONE_MS)
     for warning in found["warnings"]:
-        shell.warn(warning)
-    context.show(found, safe_line(found["case"]["path"]))
+        shell.print_warning(warning)
+    context.print_result(found, safe_line(found["case"]["path"]))
     return 0
 
 
-def prepare(context: Context) -> int:
+def prepare(context: CommandContext) -> int:
     """Fetch missing submodules and LFS files of a case in a shell, and print the shell's id."""
     path = f"/cases/{quote(context.words.name, safe='')}/prepare"
-    found = context.caller.call("POST", path)
+    found = context.caller.send_request("POST", path)
     for command in found["commands"]:
-        context.shell.tell(command)
+        context.shell.print_progress(command)
     if "sessionId" not in found:
-        context.shell.tell("nothing is missing")
-    context.show(found, found.get("sessionId", ""))
+        context.shell.print_progress("nothing is missing")
+    context.print_result(found, found.get("sessionId", ""))
     return 0
 
 
-def rm(context: Context) -> int:
+def rm(context: CommandContext) -> int:
     """Remove cases."""
     query = {"force": 1} if context.words.force else None
     for name in dict.fromkeys(context.words.name):
-        context.caller.call("DELETE", f"/cases/{quote(name, safe='')}", query=query)
-        context.shell.tell(f"removed {name}")
+        context.caller.send_request("DELETE", f"/cases/{quote(name, safe='')}", query=query)
+        context.shell.print_progress(f"removed {name}")
     return 0
 
 
-def _made(context: Context, path: str, body: dict[str, Any]) -> int:
-    case = context.caller.call("POST", path, _given(body))["case"]
-    context.show(case, safe_line(case["path"]))
+def _create_case(context: CommandContext, path: str, body: dict[str, Any]) -> int:
+    case = context.caller.send_request("POST", path, _drop_unset(body))["case"]
+    context.print_result(case, safe_line(case["path"]))
     return 0
 
 
-def _given(body: dict[str, Any]) -> dict[str, Any]:
+def _drop_unset(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if value is not None}
 
 
-def _folder(path: str | None) -> str | None:
+def _absolute_folder(path: str | None) -> str | None:
     return None if path is None else os.path.abspath(path)
 
 
-def _kind(case: dict[str, Any]) -> str:
+def _format_kind(case: dict[str, Any]) -> str:
     if "cloning" in case:
         return "cloning"
     if case.get("unreachable"):
         return "unreachable"
-    return "worktree" if "worktree" in case else cell(case, "location")
+    return "worktree" if "worktree" in case else format_cell(case, "location")

@@ -7,26 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tservice.client.commands.record import Command, Option
+from tservice.client.commands.record import CommandOption, CommandSpec
 from tservice.client.commands.table import COMMANDS, GLOBAL, SIGNALS
 
-IDS = 'tsctl ls --json 2>/dev/null | sed -n \'s/^    "id": "\\([0-9a-f-]*\\)",*$/\\1/p\''
+LIST_IDS_COMMAND = (
+    'tsctl ls --json 2>/dev/null | sed -n \'s/^    "id": "\\([0-9a-f-]*\\)",*$/\\1/p\''
+)
 """Shell command that prints one id a line; fields of a record are indented by four columns."""
 
 
-def script(shell: str) -> str:
+def build_completion_script(shell: str) -> str:
     """Return the completion script for a shell of C{table.SHELLS}."""
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
+    return {"bash": _bash_script, "zsh": _zsh_script, "fish": _fish_script}[shell]()
 
 
-def _bash() -> str:
+def _bash_script() -> str:
     cases = "\n".join(
-        f"        {_pattern(command)}) words={_quoted(_offers(command))};"
-        f" takes=({' '.join(_takes(command))}) ;;"
+        f"        {_case_pattern(command)}) words={_quote_word(_candidate_words(command))};"
+        f" takes=({' '.join(_argument_completions(command))}) ;;"
         for command in COMMANDS
     )
     groups = "\n".join(
-        f"        {name}) words={_quoted(' '.join(inner))} ;;" for name, inner in _groups().items()
+        f"        {name}) words={_quote_word(' '.join(inner))} ;;"
+        for name, inner in _commands_by_group().items()
     )
     return f"""\
 # Completion of tsctl for bash: source <(tsctl completion bash)
@@ -37,17 +40,17 @@ _tsctl() {{
     elif [[ $before == "=" ]]; then before="${{COMP_WORDS[COMP_CWORD - 2]}}"; fi
     for ((at = 1; at < COMP_CWORD; at++)); do
         case "${{COMP_WORDS[at]}}" in
-        {"|".join(_names(lambda option: bool(option.value)))}) ((at++)) ;;
+        {"|".join(_option_names(lambda option: bool(option.value)))}) ((at++)) ;;
         -*|=) ;;
         *)
             if [[ -z $command ]]; then command="${{COMP_WORDS[at]}}"
-            elif [[ {" || ".join(f"$command == {name}" for name in _groups())} ]]; then
+            elif [[ {" || ".join(f"$command == {name}" for name in _commands_by_group())} ]]; then
                 command="$command ${{COMP_WORDS[at]}}"
             else ((place++)); fi ;;
         esac
     done
     case "$command" in
-        "") words={_quoted(" ".join(_first_words()))} ;;
+        "") words={_quote_word(" ".join(_first_words()))} ;;
 {cases}
 {groups}
     esac
@@ -55,14 +58,14 @@ _tsctl() {{
     for offers in "${{takes[@]}}"; do ((place-- > 0)) || break; done
     [[ $current == -* ]] && offers=words
     case "$before" in
-        {"|".join(_names(lambda option: option.completes == "folder"))}) offers=folder ;;
-        {"|".join(_names(lambda option: option.completes == "file"))}) offers=file ;;
-        {"|".join(_names(lambda option: option.completes == "signals"))}) offers=signals ;;
+        {"|".join(_option_names(lambda option: option.completes == "folder"))}) offers=folder ;;
+        {"|".join(_option_names(lambda option: option.completes == "file"))}) offers=file ;;
+        {"|".join(_option_names(lambda option: option.completes == "signals"))}) offers=signals ;;
     esac
     local IFS=$'\\n '
     case "$offers" in
-        session) words="$({IDS})" ;;
-        signals) words={_quoted(SIGNALS.replace(",", " "))} ;;
+        session) words="$({LIST_IDS_COMMAND})" ;;
+        signals) words={_quote_word(SIGNALS.replace(",", " "))} ;;
         folder|file)
             IFS=$'\\n'
             compopt -o filenames 2>/dev/null
@@ -76,15 +79,15 @@ complete -F _tsctl tsctl
 """
 
 
-def _zsh() -> str:
+def _zsh_script() -> str:
     return f"""\
 #compdef tsctl
 # Completion of tsctl for zsh: source <(tsctl completion zsh)
 autoload -U +X bashcompinit && bashcompinit
-{_bash()}"""
+{_bash_script()}"""
 
 
-def _fish() -> str:
+def _fish_script() -> str:
     lines = [
         "# Completion of tsctl for fish: tsctl completion fish | source",
         "complete -c tsctl -f",
@@ -96,64 +99,64 @@ def _fish() -> str:
         where = f"__fish_seen_subcommand_from {group[0]}" if group else first
         for word in (name, *command.aliases):
             lines.append(
-                f"complete -c tsctl -n {_quoted(where)} -a {word} -d {_quoted(command.help)}"
+                f"complete -c tsctl -n {_quote_word(where)} -a {word} -d {_quote_word(command.help)}"
             )
         inside = f"__fish_seen_subcommand_from {' '.join((name, *command.aliases))}"
         if group:
             inside = f"__fish_seen_subcommand_from {group[0]}; and {inside}"
         lines += [_fish_option(option, inside) for option in command.options]
-    for name in _groups():
-        lines.append(f"complete -c tsctl -n {_quoted(first)} -a {name}")
+    for name in _commands_by_group():
+        lines.append(f"complete -c tsctl -n {_quote_word(first)} -a {name}")
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def _fish_option(option: Option, where: str) -> str:
+def _fish_option(option: CommandOption, where: str) -> str:
     offers = _fish_offers(option)
-    line = f"complete -c tsctl -n {_quoted(where)}"
-    if option.positional:
+    line = f"complete -c tsctl -n {_quote_word(where)}"
+    if option.is_positional:
         return f"{line} {offers}" if offers else ""
     for name in option.names:
         line += f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}"
     if option.value:
         line += " -r" if option.completes == "file" else " -x"
-    return f"{line} {offers} -d {_quoted(option.help)}"
+    return f"{line} {offers} -d {_quote_word(option.help)}"
 
 
-def _fish_offers(option: Option) -> str:
+def _fish_offers(option: CommandOption) -> str:
     words = {
-        "session": f"({IDS})",
+        "session": f"({LIST_IDS_COMMAND})",
         "folder": "(__fish_complete_directories)",
         "signals": SIGNALS.replace(",", " "),
     }.get(option.completes, " ".join(option.choices))
     if option.completes == "file":
         return "-F"
-    return f"-a {_quoted(words)}" if words else ""
+    return f"-a {_quote_word(words)}" if words else ""
 
 
-def _offers(command: Command) -> str:
+def _candidate_words(command: CommandSpec) -> str:
     words: list[str] = []
     for option in command.options:
-        words += option.choices if option.positional else option.names
+        words += option.choices if option.is_positional else option.names
     return " ".join(words)
 
 
-def _takes(command: Command) -> list[str]:
+def _argument_completions(command: CommandSpec) -> list[str]:
     """Return the kind of completion for each argument, in order."""
-    return [option.completes or "words" for option in command.options if option.positional]
+    return [option.completes or "words" for option in command.options if option.is_positional]
 
 
-def _names(wanted: Callable[[Option], bool]) -> list[str]:
+def _option_names(wanted: Callable[[CommandOption], bool]) -> list[str]:
     """Return the names of the options of all commands that match a condition."""
     options = [*GLOBAL, *(option for command in COMMANDS for option in command.options)]
-    found = (option for option in options if not option.positional and wanted(option))
+    found = (option for option in options if not option.is_positional and wanted(option))
     return list(dict.fromkeys(name for option in found for name in option.names))
 
 
-def _pattern(command: Command) -> str:
-    return "|".join(_quoted(word) for word in (command.name, *command.aliases))
+def _case_pattern(command: CommandSpec) -> str:
+    return "|".join(_quote_word(word) for word in (command.name, *command.aliases))
 
 
-def _groups() -> dict[str, list[str]]:
+def _commands_by_group() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for command in COMMANDS:
         if len(command.words) == 2:
@@ -169,6 +172,6 @@ def _first_words(*, options: bool = True) -> list[str]:
     return [*found, *(name for option in GLOBAL for name in option.names)] if options else found
 
 
-def _quoted(text: str) -> str:
+def _quote_word(text: str) -> str:
     """Return the text quoted as one shell word."""
     return "'" + text.replace("'", "'\\''") + "'"

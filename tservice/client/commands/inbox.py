@@ -7,9 +7,9 @@ from textwrap import indent
 from typing import Any
 from urllib.parse import quote
 
-from tservice.client.commands.context import Context
+from tservice.client.commands.context import CommandContext
 from tservice.client.errors import Unusable
-from tservice.client.shell import ago, cell
+from tservice.client.shell import format_ago, format_cell
 from tservice.client.terminal.safe import safe_line, safe_text
 
 PAUSES = (0.2, 0.5, 1.5)
@@ -17,42 +17,42 @@ PAUSES = (0.2, 0.5, 1.5)
 """
 
 
-def approvals(context: Context) -> int:
+def approvals(context: CommandContext) -> int:
     """List the approval inbox."""
-    found = context.caller.call("GET", "/approvals")["approvals"]
+    found = context.caller.send_request("GET", "/approvals")["approvals"]
     if context.words.json:
-        context.shell.say_json(found)
+        context.shell.print_json(found)
         return 0
     if not found:
-        context.shell.say("Nothing waits for a person.")
+        context.shell.print_line("Nothing waits for a person.")
     now = context.shell.now()
     for item in found:
-        head = (cell(item, "sessionName"), item["kind"], ago(now, item["createdAt"]))
-        context.shell.say("  ".join(map(safe_line, head)))
+        head = (format_cell(item, "sessionName"), item["kind"], format_ago(now, item["createdAt"]))
+        context.shell.print_line("  ".join(map(safe_line, head)))
         # Never cut and not in a table: people decide by it.
-        for line in filter(None, (*_what(item), _options(item))):
-            context.shell.say(indent(safe_text(line), "    "))
+        for line in filter(None, (*_describe_item(item), _format_options(item))):
+            context.shell.print_line(indent(safe_text(line), "    "))
     return 0
 
 
-def approve(context: Context) -> int:
+def approve(context: CommandContext) -> int:
     """Approve a dialog, or choose the given option."""
-    return _answer(context, "approve")
+    return _answer_dialog(context, "approve")
 
 
-def deny(context: Context) -> int:
+def deny(context: CommandContext) -> int:
     """Deny a dialog, or choose the given option."""
-    return _answer(context, "deny")
+    return _answer_dialog(context, "deny")
 
 
-def _answer(context: Context, action: str) -> int:
+def _answer_dialog(context: CommandContext, action: str) -> int:
     words = context.words
-    session = context.session()
-    item = _pending(context, session["id"])
+    session = context.find_session()
+    item = _find_pending(context, session["id"])
     for pause in PAUSES if session.get("status") == "busy" else ():
         if item is None:
             context.shell.sleep(pause)
-            item = _pending(context, session["id"])
+            item = _find_pending(context, session["id"])
     if item is None:
         raise Unusable(f"nothing waits for a person in {session['id']} ({session['name']})")
     body: dict[str, Any] = {"action": action, "expectFrame": item["frame"]}
@@ -61,16 +61,16 @@ def _answer(context: Context, action: str) -> int:
     elif words.text is not None:
         body |= {"action": "text", "text": words.text}
     path = f"/approvals/{quote(item['id'], safe='')}/answer"
-    context.show(context.caller.call("POST", path, body), "")
+    context.print_result(context.caller.send_request("POST", path, body), "")
     return 0
 
 
-def _pending(context: Context, session_id: str) -> dict[str, Any] | None:
-    pending = context.caller.call("GET", "/approvals")["approvals"]
+def _find_pending(context: CommandContext, session_id: str) -> dict[str, Any] | None:
+    pending = context.caller.send_request("GET", "/approvals")["approvals"]
     return next((item for item in pending if item["sessionId"] == session_id), None)
 
 
-def _what(item: Mapping[str, Any]) -> Iterator[str]:
+def _describe_item(item: Mapping[str, Any]) -> Iterator[str]:
     said = [str(item[name]) for name in ("toolName", "toolSummary", "message") if item.get(name)]
     yield ": ".join(said)
     if item.get("toolOther"):
@@ -83,5 +83,5 @@ def _what(item: Mapping[str, Any]) -> Iterator[str]:
         yield f"Hint: {item['riskHint']}"
 
 
-def _options(item: Mapping[str, Any]) -> str:
+def _format_options(item: Mapping[str, Any]) -> str:
     return ", ".join(f"{option['n']} {option['label']}" for option in item.get("options") or ())

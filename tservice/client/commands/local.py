@@ -6,10 +6,10 @@ from argparse import Namespace
 from pathlib import Path
 
 from tservice.client.errors import Unusable
-from tservice.client.shell import Shell
+from tservice.client.shell import ShellContext
 
 
-def data_folder(words: Namespace, shell: Shell) -> Path:
+def find_data_folder(words: Namespace, shell: ShellContext) -> Path:
     """Return the service's data folder: the option, else the environment variable, else the
     default.
     """
@@ -17,16 +17,16 @@ def data_folder(words: Namespace, shell: Shell) -> Path:
     return Path(given).expanduser() if given else shell.home / ".tservice"
 
 
-def doctor(words: Namespace, shell: Shell) -> int:
+def doctor(words: Namespace, shell: ShellContext) -> int:
     """Check the programs of this host."""
     from tservice.doctor.interfaces import report_host
 
-    folder = data_folder(words, shell)
+    folder = find_data_folder(words, shell)
     aside = shell.error if words.json else None
     return report_host(words.category, folder, shell.environ, shell.home, shell.out, aside)
 
 
-def tls(words: Namespace, shell: Shell) -> int:
+def tls(words: Namespace, shell: ShellContext) -> int:
     """Create a key and a certificate."""
     from tservice.client.tls import CERTIFICATE, KEY, LONGEST_DAYS, make_certificate
     from tservice.core.files import FileError
@@ -40,14 +40,14 @@ def tls(words: Namespace, shell: Shell) -> int:
         raise Unusable(str(error)) from None
     folder = out.absolute()
     key, certificate = folder / KEY, folder / CERTIFICATE
-    shell.say(f"--listen=ssl:8443:privateKey={key}:certKey={certificate}")
-    shell.say(f"SHA-256 {shown}")
+    shell.print_line(f"--listen=ssl:8443:privateKey={key}:certKey={certificate}")
+    shell.print_line(f"SHA-256 {shown}")
     return 0
 
 
-def completion(words: Namespace, shell: Shell) -> int:
+def completion(words: Namespace, shell: ShellContext) -> int:
     """Print a completion script."""
-    from tservice.client.commands.completing import script
+    from tservice.client.commands.completing import build_completion_script
 
-    shell.say(script(words.shell).rstrip("\n"))
+    shell.print_line(build_completion_script(words.shell).rstrip("\n"))
     return 0

@@ -5,34 +5,34 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tservice.client.commands.context import Context
+from tservice.client.commands.context import CommandContext
 from tservice.client.errors import Unusable
 
 if TYPE_CHECKING:
-    from tservice.client.mcp.plan import Ask
+    from tservice.client.mcp.plan import PlannedRequest
 
 
-def mcp(context: Context) -> int:
+def mcp(context: CommandContext) -> int:
     """Serve MCP until the input ends."""
     from tservice.client.mcp.protocol import RpcServer
-    from tservice.client.mcp.stdio import Stdio
-    from tservice.client.mcp.tools import offered
+    from tservice.client.mcp.stdio import StdioServer
+    from tservice.client.mcp.tools import offered_tools
 
     caller = context.caller
-    scopes = _scopes(context.words.scopes)
+    scopes = _parse_scopes(context.words.scopes)
     # A token without this scope gets no notices of approvals.
     told = scopes is None or "approvals" in scopes
 
-    async def send(ask: Ask) -> Any:
-        return caller.call(ask.method, ask.path, ask.body, ask.query, ask.wait_ms)
+    async def send(ask: PlannedRequest) -> Any:
+        return caller.send_request(ask.method, ask.path, ask.body, ask.query, ask.wait_ms)
 
-    server = RpcServer(offered(scopes), send, notices=told)
-    events = caller.events if told else None
-    Stdio(server, sys.stdin.buffer, sys.stdout.buffer, events).serve()
+    server = RpcServer(offered_tools(scopes), send, notices=told)
+    events = caller.iterate_events if told else None
+    StdioServer(server, sys.stdin.buffer, sys.stdout.buffer, events).serve()
     return 0
 
 
-def _scopes(text: str | None) -> frozenset[str] | None:
+def _parse_scopes(text: str | None) -> frozenset[str] | None:
     """Return the scopes of a comma-separated list.
 
     @raise Unusable: a scope is unknown.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from tservice import __version__
-from tservice.client.commands.record import Command, Option
+from tservice.client.commands.record import CommandOption, CommandSpec
 from tservice.client.commands.table import COMMANDS, GLOBAL
 from tservice.client.terminal.safe import safe_line
 
@@ -29,7 +29,7 @@ GROUPS = {
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
-class _Parser(argparse.ArgumentParser):
+class _OneLineErrorParser(argparse.ArgumentParser):
     """Argument parser that reports an error in one line, like every other error of C{tsctl}."""
 
     def error(self, message: str) -> NoReturn:
@@ -37,18 +37,20 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(USAGE)
 
 
-def parse(argv: Sequence[str]) -> tuple[Command, argparse.Namespace]:
+def parse_command_line(argv: Sequence[str]) -> tuple[CommandSpec, argparse.Namespace]:
     """Return the command and its parsed arguments.
 
     @raise SystemExit: 0 after help or the version, L{USAGE} after an error.
     """
-    words = parser().parse_args(_spelled(argv))
+    words = build_parser().parse_args(_normalize_arguments(argv))
     return words.record, words
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = _Parser(prog="tsctl", description="Control tservice from a shell.", allow_abbrev=False)
+    top = _OneLineErrorParser(
+        prog="tsctl", description="Control tservice from a shell.", allow_abbrev=False
+    )
     top.add_argument("--version", action="version", version=f"tsctl {__version__}")
     top.add_argument("--at", metavar="NAME", help="a service of ~/.config/tservice/tsctl.yaml")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
@@ -61,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         *group, name = command.words
         parent = groups[group[0]] if group else commands
-        _fill(
+        _add_options(
             parent.add_parser(
                 name, help=command.help, description=f"{command.help}. {command.about}",
                 aliases=command.aliases, allow_abbrev=False,
@@ -71,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
+def _add_options(parser: argparse.ArgumentParser, command: CommandSpec) -> None:
     parser.set_defaults(record=command)
     groups: dict[str, Any] = {}
     for option in command.options:
@@ -80,17 +82,17 @@ def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
             if option.apart not in groups:
                 groups[option.apart] = parser.add_mutually_exclusive_group()
             target = groups[option.apart]
-        _add(target, option)
+        _add_option(target, option)
 
 
-def _add(target: Any, option: Option) -> None:
+def _add_option(target: Any, option: CommandOption) -> None:
     words: dict[str, Any] = {"help": option.help.replace("%", "%%")}
-    if option.positional:
+    if option.is_positional:
         names = [option.key]
         words["metavar"] = option.names[0]
     else:
         names, words["dest"] = list(option.names), option.key
-    if not option.positional and not option.value:
+    if not option.is_positional and not option.value:
         target.add_argument(*names, action="store_true", **words)
         return
     if option.value:
@@ -102,19 +104,19 @@ def _add(target: Any, option: Option) -> None:
     if option.choices:
         words["choices"] = option.choices
     if option.number:
-        words["type"] = _number
+        words["type"] = _parse_number
     if option.default:
         words["default"] = option.default
     target.add_argument(*names, **words)
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
-def _spelled(argv: Sequence[str]) -> list[str]:
+def _normalize_arguments(argv: Sequence[str]) -> list[str]:
     """Return the command line in an order that argparse accepts.
 
     Options move before arguments: argparse would treat a missing optional argument as absent at the
@@ -123,17 +125,17 @@ def _spelled(argv: Sequence[str]) -> list[str]:
     """
     start = 0
     while start < len(argv) and argv[start].startswith("-"):
-        start += 2 if argv[start] in _taking(GLOBAL) else 1
+        start += 2 if argv[start] in _options_with_values(GLOBAL) else 1
     for command in COMMANDS:
         for words in (command.words, *((alias,) for alias in command.aliases)):
             end = start + len(words)
             if tuple(argv[start:end]) == words:
-                return [*argv[:end], *_ordered(command, argv[end:])]
+                return [*argv[:end], *_move_options_first(command, argv[end:])]
     return list(argv)
 
 
-def _ordered(command: Command, argv: Sequence[str]) -> list[str]:
-    taking = _taking(command.options)
+def _move_options_first(command: CommandSpec, argv: Sequence[str]) -> list[str]:
+    taking = _options_with_values(command.options)
     bare = {name for option in command.options if option.bare for name in option.names}
     options: list[str] = []
     arguments: list[str] = []
@@ -151,6 +153,6 @@ def _ordered(command: Command, argv: Sequence[str]) -> list[str]:
     return [*options, *arguments]
 
 
-def _taking(options: Sequence[Option]) -> set[str]:
+def _options_with_values(options: Sequence[CommandOption]) -> set[str]:
     """Return the names of options whose value is the next word."""
     return {name for option in options if option.value and not option.bare for name in option.names}

@@ -6,75 +6,79 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from tservice.client.commands.context import Context
+from tservice.client.commands.context import CommandContext
 from tservice.client.link.caller import session_path
 from tservice.client.terminal.safe import safe_text
 
 
-def read(context: Context) -> int:
+def read(context: CommandContext) -> int:
     """Print the screen, and the history if requested."""
     words = context.words
-    found = _terminal(context, context.session()["id"], words.full, words.lines)
+    found = _fetch_terminal(context, context.find_session()["id"], words.full, words.lines)
     if words.json:
-        context.shell.say_json(found)
+        context.shell.print_json(found)
         return 0
-    lines = _lines(found["terminalBuffer"], words.ansi)
-    _print(context, lines[-words.lines :] if words.lines else lines)
+    lines = _split_lines(found["terminalBuffer"], words.ansi)
+    _print_lines(context, lines[-words.lines :] if words.lines else lines)
     return 0
 
 
-def last(context: Context) -> int:
+def last(context: CommandContext) -> int:
     """Print the agent's last answer."""
-    path = session_path(context.session()["id"], "/last-response")
-    found = context.caller.call("GET", path)
-    context.show(found, safe_text(found["text"]))
+    path = session_path(context.find_session()["id"], "/last-response")
+    found = context.caller.send_request("GET", path)
+    context.print_result(found, safe_text(found["text"]))
     return 0
 
 
-def tail(context: Context) -> int:
+def tail(context: CommandContext) -> int:
     """Print the last lines, and follow the stream if requested."""
     words = context.words
-    session = context.session()
-    found = _terminal(context, session["id"], False, words.lines)
-    lines = _lines(found["terminalBuffer"], words.ansi)[-words.lines :]
-    _print(context, lines)
+    session = context.find_session()
+    found = _fetch_terminal(context, session["id"], False, words.lines)
+    lines = _split_lines(found["terminalBuffer"], words.ansi)[-words.lines :]
+    _print_lines(context, lines)
     if words.follow and found["epoch"] is not None:
-        _follow(context, session["id"], found)
+        _follow_output(context, session["id"], found)
     return 0
 
 
-def _follow(context: Context, session_id: str, read: Mapping[str, Any]) -> None:
-    from tservice.client.link.stream import Stream
-    from tservice.client.terminal.follow import follow
+def _follow_output(context: CommandContext, session_id: str, read: Mapping[str, Any]) -> None:
+    from tservice.client.link.stream import TerminalConnection
+    from tservice.client.terminal.follow import follow_stream
 
     shell = context.shell
-    stream = Stream(context.caller.address, session_id, read["epoch"], read["offset"])
-    follow(stream, shell.out, shell.tell, shell.warn, ansi=context.words.ansi)
+    stream = TerminalConnection(context.caller.address, session_id, read["epoch"], read["offset"])
+    follow_stream(
+        stream, shell.out, shell.print_progress, shell.print_warning, ansi=context.words.ansi
+    )
 
 
-def _terminal(context: Context, session_id: str, full: bool, lines: int | None) -> dict[str, Any]:
+def _fetch_terminal(
+    context: CommandContext, session_id: str, full: bool, lines: int | None
+) -> dict[str, Any]:
     query = {"full": 1 if full or lines else None, "lines": lines}
-    found: dict[str, Any] = context.caller.call(
+    found: dict[str, Any] = context.caller.send_request(
         "GET", session_path(session_id, "/terminal"), query=query
     )
     if found.get("stale"):
-        context.shell.warn(_stale(found.get("staleAt")))
+        context.shell.print_warning(_describe_staleness(found.get("staleAt")))
     return found
 
 
-def _stale(at: int | None) -> str:
+def _describe_staleness(at: int | None) -> str:
     if at is None:
         return "the session's host is unreachable, and its screen is unknown"
     when = datetime.fromtimestamp(at / 1000, UTC).astimezone()
     return f"the session's host is unreachable: this is its screen of {when:%Y-%m-%d %H:%M:%S}"
 
 
-def _lines(buffer: str, ansi: bool) -> list[str]:
+def _split_lines(buffer: str, ansi: bool) -> list[str]:
     """Return the lines without the empty end of the screen and the cursor movement back."""
     text = buffer.replace("\r\n", "\n") if ansi else safe_text(buffer.replace("\r", ""))
     return [line.rstrip() for line in text.rstrip().split("\n")]
 
 
-def _print(context: Context, lines: Sequence[str]) -> None:
+def _print_lines(context: CommandContext, lines: Sequence[str]) -> None:
     if any(lines):
-        context.shell.say("\n".join(lines))
+        context.shell.print_line("\n".join(lines))

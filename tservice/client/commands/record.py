@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Option(NamedTuple):
+class CommandOption(NamedTuple):
     """Argument or option of a command.
 
     @ivar names: a single word without a dash for an argument.
@@ -32,7 +32,7 @@ class Option(NamedTuple):
     dest: str = ""
 
     @property
-    def positional(self) -> bool:
+    def is_positional(self) -> bool:
         """True for an argument, false for an option."""
         return not self.names[0].startswith("-")
 
@@ -42,7 +42,7 @@ class Option(NamedTuple):
         return self.dest or self.names[-1].lstrip("-").replace("-", "_").lower()
 
 
-class Command(NamedTuple):
+class CommandSpec(NamedTuple):
     """Record of one command.
 
     @ivar words: its name, of one or two words.
@@ -55,7 +55,7 @@ class Command(NamedTuple):
     words: tuple[str, ...]
     does: str
     help: str
-    options: tuple[Option, ...] = ()
+    options: tuple[CommandOption, ...] = ()
     about: str = ""
     aliases: tuple[str, ...] = ()
     local: bool = False

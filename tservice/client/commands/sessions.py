@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from tservice.client.commands.context import Context
-from tservice.client.commands.turns import Typing, deliver, wait_for_one
+from tservice.client.commands.context import CommandContext
+from tservice.client.commands.turns import InputSpec, deliver_input, wait_for_one
 from tservice.client.errors import Unusable
 from tservice.client.link.caller import session_path
-from tservice.client.link.naming import pick
-from tservice.client.shell import BROKEN, Shell, ago, cell
+from tservice.client.link.naming import pick_record
+from tservice.client.shell import BROKEN, ShellContext, format_ago, format_cell
 from tservice.client.terminal.safe import safe_line
 
 HEAD = ("ID", "STATUS", "MODE", "NAME", "MODEL", "ACTIVE", "FOLDER")
@@ -19,73 +19,75 @@ SHORT = 8
 """Characters of an id in a table."""
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 _BRANCH = "└ "
-CHANGES = ("init", "session:")
+CHANGE_PREFIXES = ("init", "session:")
 """Prefixes of the events after which the session list may have changed."""
 
 
-def ls(context: Context) -> int:
+def ls(context: CommandContext) -> int:
     """List the sessions, once or after each change."""
     if context.words.watch:
-        _watch(context)
+        _watch_sessions(context)
     elif context.words.json:
-        context.shell.say_json(context.sessions())
+        context.shell.print_json(context.fetch_sessions())
     else:
-        context.shell.say_table(_rows(context.shell, context.sessions()))
+        context.shell.print_table(_build_rows(context.shell, context.fetch_sessions()))
     return 0
 
 
-def new(context: Context) -> int:
+def new(context: CommandContext) -> int:
     """Create and start a session; type its prompt and wait if requested."""
     words, shell = context.words, context.shell
-    answer = context.caller.call("POST", "/sessions", _body(context))
+    answer = context.caller.send_request("POST", "/sessions", _build_body(context))
     made = answer["session"]
-    context.show(made, made["id"])
+    context.print_result(made, made["id"])
     for warning in answer.get("warnings", ()):
-        shell.warn(warning)
+        shell.print_warning(warning)
     if "warnings" in answer:
-        shell.tell(f"tsctl cases prepare {made.get('caseName')} fetches them")
+        shell.print_progress(f"tsctl cases prepare {made.get('caseName')} fetches them")
     until = None if words.wait is None else words.wait
     if words.prompt is not None:
-        found = deliver(context, made["id"], Typing(text=words.prompt, until=until))
+        found = deliver_input(context, made["id"], InputSpec(text=words.prompt, until=until))
     elif until is not None:
-        shell.tell(f"waiting for {made['id']}")
+        shell.print_progress(f"waiting for {made['id']}")
         found = wait_for_one(context, made["id"], until)
     else:
         return 0
     if until is None:
         return 0
-    shell.tell(found.get("signal") or "timed out")
+    shell.print_progress(found.get("signal") or "timed out")
     return 0 if found.get("signal") else BROKEN
 
 
-def kill(context: Context) -> int:
+def kill(context: CommandContext) -> int:
     """End and remove sessions, after all names were looked up."""
-    known = context.sessions()
-    found = [pick(known, word, "session")["id"] for word in context.words.session]
+    known = context.fetch_sessions()
+    found = [pick_record(known, word, "session")["id"] for word in context.words.session]
     for session_id in dict.fromkeys(found):
-        told = context.caller.call("DELETE", session_path(session_id))
-        context.shell.tell(f"ended {session_id}")
+        told = context.caller.send_request("DELETE", session_path(session_id))
+        context.shell.print_progress(f"ended {session_id}")
         for each in told.get("left", ()):
-            context.shell.tell(f"still running: {each['pid']} {safe_line(each['command'])}")
+            context.shell.print_progress(
+                f"still running: {each['pid']} {safe_line(each['command'])}"
+            )
     return 0
 
 
-def start(context: Context) -> int:
+def start(context: CommandContext) -> int:
     """Start a session's process."""
-    path = session_path(context.session()["id"], "/start")
+    path = session_path(context.find_session()["id"], "/start")
     body = {"fresh": True} if context.words.fresh else {}
-    context.show(context.caller.call("POST", path, body)["session"], "")
+    context.print_result(context.caller.send_request("POST", path, body)["session"], "")
     return 0
 
 
-def rename(context: Context) -> int:
+def rename(context: CommandContext) -> int:
     """Rename a session."""
-    path = session_path(context.session()["id"], "/name")
-    context.show(context.caller.call("PUT", path, {"name": context.words.name}), "")
+    path = session_path(context.find_session()["id"], "/name")
+    context.print_result(context.caller.send_request("PUT", path, {"name": context.words.name}), "")
     return 0
 
 
-def _body(context: Context) -> dict[str, Any]:
+def _build_body(context: CommandContext) -> dict[str, Any]:
     words = context.words
     if words.prompt == "":
         raise Unusable("--prompt is empty")
@@ -103,41 +105,41 @@ def _body(context: Context) -> dict[str, Any]:
     return {"start": True} | {name: value for name, value in given.items() if value is not None}
 
 
-def _watch(context: Context) -> None:
+def _watch_sessions(context: CommandContext) -> None:
     shell = context.shell
     shown: list[dict[str, Any]] | None = None
-    for name, _ in context.caller.events():
-        if not name.startswith(CHANGES):
+    for name, _ in context.caller.iterate_events():
+        if not name.startswith(CHANGE_PREFIXES):
             continue
-        found = context.sessions()
+        found = context.fetch_sessions()
         if found == shown:
             continue
         shown = found
         if context.words.json:
-            shell.say_json(found, compact=True)
+            shell.print_json(found, compact=True)
             continue
         if shell.out.isatty():
             shell.out.write(CLEAR)
-        shell.say_table(_rows(shell, found))
+        shell.print_table(_build_rows(shell, found))
 
 
-def _rows(shell: Shell, sessions: Sequence[dict[str, Any]]) -> list[Sequence[str]]:
+def _build_rows(shell: ShellContext, sessions: Sequence[dict[str, Any]]) -> list[Sequence[str]]:
     rows = [
         (
             session["id"][:SHORT],
-            cell(session, "status"),
-            cell(session, "mode"),
-            _BRANCH * (depth > 0) + cell(session, "name"),
-            cell(session, "displayModel"),
-            ago(shell.now(), session.get("lastActivityAt")),
-            cell(session, "workingDir"),
+            format_cell(session, "status"),
+            format_cell(session, "mode"),
+            _BRANCH * (depth > 0) + format_cell(session, "name"),
+            format_cell(session, "displayModel"),
+            format_ago(shell.now(), session.get("lastActivityAt")),
+            format_cell(session, "workingDir"),
         )
-        for depth, session in tree(sessions)
+        for depth, session in build_tree(sessions)
     ]
     return [HEAD, *rows]
 
 
-def tree(sessions: Sequence[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+def build_tree(sessions: Sequence[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     """Return the sessions in order, each followed by its children, with their depths.
 
     A session whose parent is missing becomes a root.

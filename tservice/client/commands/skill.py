@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from tservice.client.shell import Shell
+from tservice.client.shell import ShellContext
 
 HEAD = """\
 ---
@@ -44,7 +44,7 @@ Rules:
 SECTION = "## Sessions that outlive a turn: tservice\n\n"
 
 
-def skill(words: Namespace, shell: Shell) -> int:
+def skill(words: Namespace, shell: ShellContext) -> int:
     """Print the skill file or the section."""
-    shell.say((SECTION if words.agents else HEAD) + BODY.rstrip())
+    shell.print_line((SECTION if words.agents else HEAD) + BODY.rstrip())
     return 0

@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tservice.client.commands.context import Context
+from tservice.client.commands.context import CommandContext
 from tservice.client.errors import Unusable
 from tservice.client.link.caller import Lost, session_path
-from tservice.client.link.naming import pick
+from tservice.client.link.naming import pick_record
 from tservice.client.shell import BROKEN
 from tservice.client.terminal.safe import safe_line
 
@@ -21,7 +21,7 @@ TRIES = 3
 """Number of times that a prompt is sent when answers are lost; the service types it once."""
 
 
-class Typing(NamedTuple):
+class InputSpec(NamedTuple):
     """Text to type.
 
     @ivar until: signals to wait for; empty for the service's default; C{None} for no wait.
@@ -33,23 +33,25 @@ class Typing(NamedTuple):
     raw: bool = False
 
 
-def send(context: Context) -> int:
+def send(context: CommandContext) -> int:
     """Type text; with C{--wait} print the signal."""
     words = context.words
-    session = context.session()
-    text = _text(context)
-    found = deliver(context, session["id"], Typing(text=text, until=words.wait, raw=words.raw))
-    context.show(found, found.get("signal") or "")
+    session = context.find_session()
+    text = _read_text(context)
+    found = deliver_input(
+        context, session["id"], InputSpec(text=text, until=words.wait, raw=words.raw)
+    )
+    context.print_result(found, found.get("signal") or "")
     return BROKEN if words.wait is not None and not found.get("signal") else 0
 
 
-def wait(context: Context) -> int:
+def wait(context: CommandContext) -> int:
     """Wait for sessions and print the signals, with the id first when there are several."""
     words = context.words
-    known = context.sessions()
-    ids = [pick(known, word, "session")["id"] for word in words.session]
+    known = context.fetch_sessions()
+    ids = [pick_record(known, word, "session")["id"] for word in words.session]
     ids = list(dict.fromkeys(ids))
-    context.shell.tell(f"waiting for {', '.join(ids)}")
+    context.shell.print_progress(f"waiting for {', '.join(ids)}")
     if len(ids) == 1:
         found = {ids[0]: wait_for_one(context, ids[0], words.until or "").get("signal")}
     else:
@@ -59,7 +61,7 @@ def wait(context: Context) -> int:
     return 0 if len(came) >= (len(ids) if words.all else 1) else BROKEN
 
 
-def deliver(context: Context, session_id: str, typing: Typing) -> dict[str, Any]:
+def deliver_input(context: CommandContext, session_id: str, typing: InputSpec) -> dict[str, Any]:
     """Type a prompt exactly once, and wait if requested.
 
     @return: the service's answer, with C{signal} where a wait gave one.
@@ -78,7 +80,7 @@ def deliver(context: Context, session_id: str, typing: Typing) -> dict[str, Any]
     path = session_path(session_id, "/input")
     for turn in range(TRIES):
         try:
-            found: dict[str, Any] = context.caller.call("POST", path, body, wait_ms=wait_ms)
+            found: dict[str, Any] = context.caller.send_request("POST", path, body, wait_ms=wait_ms)
             break
         except Lost:
             if turn == TRIES - 1:
@@ -87,31 +89,33 @@ def deliver(context: Context, session_id: str, typing: Typing) -> dict[str, Any]
         raise Unusable("the session's host is offline and its buffer is full; nothing was typed")
     if typing.until is None:
         return found
-    signal = _signal(found)
+    signal = _get_signal(found)
     if signal is None and budget > wait_ms:
-        return _waited(context, session_id, typing.until, budget - wait_ms)
+        return _wait_for_signal(context, session_id, typing.until, budget - wait_ms)
     return {**found, "signal": signal}
 
 
-def wait_for_one(context: Context, session_id: str, until: str) -> dict[str, Any]:
+def wait_for_one(context: CommandContext, session_id: str, until: str) -> dict[str, Any]:
     """Wait for C{--timeout} at most, and return the answer with its C{signal} or C{None}."""
-    return _waited(context, session_id, until, context.words.timeout * 1000)
+    return _wait_for_signal(context, session_id, until, context.words.timeout * 1000)
 
 
-def _waited(context: Context, session_id: str, until: str, budget: int) -> dict[str, Any]:
+def _wait_for_signal(
+    context: CommandContext, session_id: str, until: str, budget: int
+) -> dict[str, Any]:
     fresh = 1 if getattr(context.words, "fresh", False) else None
     path = session_path(session_id, "/wait")
     while True:
         part = min(budget, LONGEST_MS)
         query = {"until": until or None, "timeout": part, "fresh": fresh}
-        found: dict[str, Any] = context.caller.call("GET", path, query=query, wait_ms=part)
-        signal = _signal(found)
+        found: dict[str, Any] = context.caller.send_request("GET", path, query=query, wait_ms=part)
+        signal = _get_signal(found)
         budget -= part
         if signal is not None or budget <= 0:
             return {**found, "signal": signal}
 
 
-def _wait_for_many(context: Context, ids: Sequence[str]) -> dict[str, str | None]:
+def _wait_for_many(context: CommandContext, ids: Sequence[str]) -> dict[str, str | None]:
     words = context.words
     found: dict[str, str | None] = dict.fromkeys(ids)
     budget = words.timeout * 1000
@@ -124,7 +128,7 @@ def _wait_for_many(context: Context, ids: Sequence[str]) -> dict[str, str | None
             "timeout": part,
             "fresh": 1 if words.fresh else None,
         }
-        answer = context.caller.call("GET", "/waits", query=query, wait_ms=part)
+        answer = context.caller.send_request("GET", "/waits", query=query, wait_ms=part)
         found |= answer["signals"]
         came = [one for one in ids if found[one] is not None]
         if len(came) == len(ids) or (came and not words.all):
@@ -133,25 +137,25 @@ def _wait_for_many(context: Context, ids: Sequence[str]) -> dict[str, str | None
     return found
 
 
-def _signal(answer: Mapping[str, Any]) -> str | None:
+def _get_signal(answer: Mapping[str, Any]) -> str | None:
     """Return the signal of an answer; a session that was removed during the wait has exited."""
     state = answer["wait"]
     found: str | None = state.get("signal")
     return "exit" if found is None and state.get("ended") else found
 
 
-def _show_signals(context: Context, found: Mapping[str, str | None]) -> None:
+def _show_signals(context: CommandContext, found: Mapping[str, str | None]) -> None:
     if context.words.json:
-        context.shell.say_json({"signals": found})
+        context.shell.print_json({"signals": found})
         return
     came = {one: signal for one, signal in found.items() if signal}
     for one, signal in came.items():
-        context.shell.say(safe_line(signal if len(found) == 1 else f"{one} {signal}"))
+        context.shell.print_line(safe_line(signal if len(found) == 1 else f"{one} {signal}"))
     if not came:
-        context.shell.tell("timed out")
+        context.shell.print_progress("timed out")
 
 
-def _text(context: Context) -> str:
+def _read_text(context: CommandContext) -> str:
     text: str | None = context.words.text
     if text is not None and text != "-":
         return text

@@ -26,7 +26,7 @@ _FINGERPRINT = re.compile(r"[0-9A-Fa-f]{64}")
 _HEADER = re.compile(r"[\x21-\x7e]+")
 
 
-class Address(NamedTuple):
+class ServiceAddress(NamedTuple):
     """Address of a service and credentials for it.
 
     @ivar host: host of the URL; C{localhost} over a unix socket.
@@ -45,7 +45,9 @@ class Address(NamedTuple):
     fingerprint: bytes = b""
 
 
-def address_of(environ: Mapping[str, str], home: Path, name: str | None = None) -> Address:
+def address_from_environment(
+    environ: Mapping[str, str], home: Path, name: str | None = None
+) -> ServiceAddress:
     """Return the service to talk to.
 
     @param name: entry of the file. The environment is ignored then, so that the token of one
@@ -53,7 +55,7 @@ def address_of(environ: Mapping[str, str], home: Path, name: str | None = None) 
     @raise Unusable: a value is invalid, or the file cannot be used.
     """
     if name is not None:
-        return _named(home / CONFIG, name, home)
+        return _find_named_address(home / CONFIG, name, home)
     words = {
         "url": environ.get("TSCTL_URL") or environ.get("SERVICE_API_URL") or DEFAULT_URL,
         "token": environ.get("TSCTL_TOKEN", ""),
@@ -62,10 +64,10 @@ def address_of(environ: Mapping[str, str], home: Path, name: str | None = None) 
         "password": environ.get("TSCTL_PASSWORD", ""),
         "fingerprint": environ.get("TSCTL_FINGERPRINT", ""),
     }
-    return _address(words, "TSCTL_", home)
+    return _build_address(words, "TSCTL_", home)
 
 
-def address_at(words: Mapping[str, str], home: Path) -> Address:
+def address_from_mapping(words: Mapping[str, str], home: Path) -> ServiceAddress:
     """Return the service that a program describes by L{KEYS}.
 
     @raise Unusable: a value is invalid, or a key is unknown.
@@ -73,10 +75,10 @@ def address_at(words: Mapping[str, str], home: Path) -> Address:
     unknown = sorted(set(words) - set(KEYS))
     if unknown:
         raise Unusable(f"unknown key {unknown[0]!r}; known are {', '.join(KEYS)}")
-    return _address(words, "", home)
+    return _build_address(words, "", home)
 
 
-def _named(path: Path, name: str, home: Path) -> Address:
+def _find_named_address(path: Path, name: str, home: Path) -> ServiceAddress:
     services = _read_services(path)
     if name not in services:
         known = ", ".join(sorted(services)) or "none"
@@ -87,7 +89,7 @@ def _named(path: Path, name: str, home: Path) -> Address:
             raise Unusable(f"{path}: {name}: unknown key {key!r}; known are {', '.join(KEYS)}")
         if not isinstance(value, str):
             raise Unusable(f"{path}: {name}: {key} must be a text")
-    return _address(words, f"{path}: {name}: ", home)
+    return _build_address(words, f"{path}: {name}: ", home)
 
 
 def _read_services(path: Path) -> dict[str, dict[str, str]]:
@@ -117,24 +119,24 @@ def _read_private(path: Path) -> str:
         raise Unusable(f"{path.parent}: {error}") from None
 
 
-def _address(words: Mapping[str, str], prefix: str, home: Path) -> Address:
-    found = _place(words.get("url") or DEFAULT_URL, prefix)
+def _build_address(words: Mapping[str, str], prefix: str, home: Path) -> ServiceAddress:
+    found = _parse_url(words.get("url") or DEFAULT_URL, prefix)
     pin = words.get("fingerprint", "").replace(":", "")
     if pin and not _FINGERPRINT.fullmatch(pin):
-        raise Unusable(f"{_key(prefix, 'fingerprint')} must be a SHA-256 in 64 hex digits")
+        raise Unusable(f"{_display_key(prefix, 'fingerprint')} must be a SHA-256 in 64 hex digits")
     if pin and not found.tls:
-        raise Unusable(f"{_key(prefix, 'fingerprint')} needs a URL of https")
-    authorization = _authorization(words, prefix, home)
+        raise Unusable(f"{_display_key(prefix, 'fingerprint')} needs a URL of https")
+    authorization = _build_authorization(words, prefix, home)
     return found._replace(authorization=authorization, fingerprint=bytes.fromhex(pin))
 
 
-def _place(url: str, prefix: str) -> Address:
+def _parse_url(url: str, prefix: str) -> ServiceAddress:
     if url.startswith("unix:"):
         path = url.removeprefix("unix:")
         if not path.startswith("/"):
-            raise Unusable(f"{_key(prefix, 'url')} must be unix: and an absolute path")
-        return Address(host="localhost", port=80, unix=path)
-    wrong = f"{_key(prefix, 'url')} must be http://HOST[:PORT], https://... or unix:/PATH"
+            raise Unusable(f"{_display_key(prefix, 'url')} must be unix: and an absolute path")
+        return ServiceAddress(host="localhost", port=80, unix=path)
+    wrong = f"{_display_key(prefix, 'url')} must be http://HOST[:PORT], https://... or unix:/PATH"
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -143,14 +145,16 @@ def _place(url: str, prefix: str) -> Address:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise Unusable(wrong)
     if parts.username is not None:
-        raise Unusable(f"{_key(prefix, 'url')} must not contain a login")
+        raise Unusable(f"{_display_key(prefix, 'url')} must not contain a login")
     tls = parts.scheme == "https"
     usual = 443 if tls else 80
     base = parts.path.rstrip("/")
-    return Address(host=parts.hostname, port=usual if port is None else port, tls=tls, base=base)
+    return ServiceAddress(
+        host=parts.hostname, port=usual if port is None else port, tls=tls, base=base
+    )
 
 
-def _authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
+def _build_authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
     """Return the Authorization header: a token wins over a login, and its file over the token
     itself.
     """
@@ -163,7 +167,7 @@ def _authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
             raise Unusable(f"{path}: is empty")
     if token:
         if not _HEADER.fullmatch(token):
-            raise Unusable(f"{_key(prefix, 'token')} must be printable, without blanks")
+            raise Unusable(f"{_display_key(prefix, 'token')} must be printable, without blanks")
         return f"Bearer {token}"
     if "password" not in words or not words["password"]:
         return ""
@@ -171,6 +175,6 @@ def _authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
     return f"Basic {base64.b64encode(login.encode()).decode()}"
 
 
-def _key(prefix: str, key: str) -> str:
+def _display_key(prefix: str, key: str) -> str:
     """Return the setting's name as the user wrote it."""
     return f"{prefix}{key.upper()}" if prefix == "TSCTL_" else f"{prefix}{key}"

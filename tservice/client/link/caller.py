@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from tservice.client.errors import Unusable, unwrap
-from tservice.client.link.address import Address
-from tservice.client.link.connection import Connection, explained
+from tservice.client.errors import Unusable, unwrap_envelope
+from tservice.client.link.address import ServiceAddress
+from tservice.client.link.connection import HttpConnection, explain_error
 
 TIMEOUT = 60.0
 """Seconds to wait for an answer, plus the requested wait."""
@@ -30,13 +30,13 @@ class Lost(Unusable):
     """The service could not be reached, or its answer was lost."""
 
 
-class Caller:
+class ApiCaller:
     """Blocking access to the API of one service."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: ServiceAddress) -> None:
         self.address = address
 
-    def call(
+    def send_request(
         self,
         method: str,
         path: str,
@@ -53,9 +53,15 @@ class Caller:
         """
         content = None if body is None else json.dumps(body).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
-        with self._open(TIMEOUT + wait_ms / 1000) as connection, self._faults():
+        with (
+            self._open_connection(TIMEOUT + wait_ms / 1000) as connection,
+            self._translate_errors(),
+        ):
             connection.request(
-                method, self.address.base + target_of(path, query), content, self._headers(headers)
+                method,
+                self.address.base + build_target(path, query),
+                content,
+                self._build_headers(headers),
             )
             answer = connection.getresponse()
             marked = answer.chunked or answer.length is not None
@@ -65,44 +71,44 @@ class Caller:
         # Bytes missing of the length: http.client does not report an answer that ends early.
         if answer.length:
             raise Lost(CUT_SHORT)
-        check_whole(answer.status, found, marked)
-        return unwrap(answer.status, found)
+        check_complete(answer.status, found, marked)
+        return unwrap_envelope(answer.status, found)
 
-    def events(self) -> Iterator[tuple[str, Any]]:
+    def iterate_events(self) -> Iterator[tuple[str, Any]]:
         """Yield names and payloads of the event stream (protocol-sse), without terminal output.
 
         @raise Lost: the stream ended.
         """
-        with self._open(SILENCE) as connection, self._faults():
+        with self._open_connection(SILENCE) as connection, self._translate_errors():
             # No session has this name: this leaves out the large events of all sessions.
-            target = self.address.base + target_of("/events", {"sessions": "none"})
-            connection.request("GET", target, headers=self._headers({}))
+            target = self.address.base + build_target("/events", {"sessions": "none"})
+            connection.request("GET", target, headers=self._build_headers({}))
             answer = connection.getresponse()
             if answer.status != 200:
-                unwrap(answer.status, answer.read(BOUND))
-            yield from _events(answer)
+                unwrap_envelope(answer.status, answer.read(BOUND))
+            yield from _parse_events(answer)
         raise Lost("the service ended the event stream")
 
-    def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
+    def _build_headers(self, more: Mapping[str, str]) -> dict[str, str]:
         if not self.address.authorization:
             return dict(more)
         return {**more, "Authorization": self.address.authorization}
 
-    def _open(self, timeout: float) -> contextlib.closing[Connection]:
-        return contextlib.closing(Connection(self.address, timeout))
+    def _open_connection(self, timeout: float) -> contextlib.closing[HttpConnection]:
+        return contextlib.closing(HttpConnection(self.address, timeout))
 
     @contextlib.contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (OSError, http.client.HTTPException) as error:
-            raise Lost(explained(error, self.address)) from None
+            raise Lost(explain_error(error, self.address)) from None
         except ValueError as error:
             # http.client rejects an invalid method or header.
             raise Unusable(str(error)) from None
 
 
-def check_whole(status: int, content: bytes, marked: bool) -> None:
+def check_complete(status: int, content: bytes, marked: bool) -> None:
     """Check that an answer is complete: its end may be a broken connection.
 
     @param marked: the end was announced.
@@ -116,7 +122,7 @@ def check_whole(status: int, content: bytes, marked: bool) -> None:
         raise Lost(CUT_SHORT) from None
 
 
-def target_of(path: str, query: Mapping[str, object] | None) -> str:
+def build_target(path: str, query: Mapping[str, object] | None) -> str:
     """Return the request target from the service's root on.
 
     @raise Unusable: the path is not percent-encoded.
@@ -134,7 +140,7 @@ def session_path(session_id: str, rest: str = "") -> str:
     return f"/sessions/{quote(session_id, safe='')}{rest}"
 
 
-def _events(answer: http.client.HTTPResponse) -> Iterator[tuple[str, Any]]:
+def _parse_events(answer: http.client.HTTPResponse) -> Iterator[tuple[str, Any]]:
     name, data = "", ""
     while line := answer.readline(LINE_BOUND + 1):
         if len(line) > LINE_BOUND:

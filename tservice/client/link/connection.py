@@ -10,7 +10,7 @@ import socket
 import ssl
 
 from tservice.client.errors import Unusable
-from tservice.client.link.address import Address
+from tservice.client.link.address import ServiceAddress
 
 PATIENCE = 15.0
 """Seconds for a connection, including TLS."""
@@ -18,12 +18,12 @@ DEAD_AFTER = 20
 """Seconds after which the kernel closes a TCP connection whose peer does not answer."""
 
 
-class Connection(http.client.HTTPConnection):
-    """HTTP connection to an L{Address}, which checks the peer's certificate before it sends
+class HttpConnection(http.client.HTTPConnection):
+    """HTTP connection to an L{ServiceAddress}, which checks the peer's certificate before it sends
     anything.
     """
 
-    def __init__(self, address: Address, timeout: float) -> None:
+    def __init__(self, address: ServiceAddress, timeout: float) -> None:
         super().__init__(address.host, address.port, timeout=timeout)
         self._address = address
 
@@ -33,17 +33,17 @@ class Connection(http.client.HTTPConnection):
         self.sock.settimeout(self.timeout)
 
 
-def open_socket(address: Address, patience: float = PATIENCE) -> socket.socket:
+def open_socket(address: ServiceAddress, patience: float = PATIENCE) -> socket.socket:
     """Return a connected socket with a time-out of C{patience} seconds.
 
     @raise OSError: the service cannot be reached; also C{ssl.SSLError}.
     @raise Unusable: the certificate is not the pinned one.
     """
-    plain = _plain(address, patience)
+    plain = _open_plain_socket(address, patience)
     if not address.tls:
         return plain
     try:
-        secure = _context(address).wrap_socket(plain, server_hostname=address.host)
+        secure = _build_tls_context(address).wrap_socket(plain, server_hostname=address.host)
     except BaseException:
         plain.close()
         raise
@@ -55,7 +55,7 @@ def open_socket(address: Address, patience: float = PATIENCE) -> socket.socket:
     return secure
 
 
-def explained(error: Exception, address: Address) -> str:
+def explain_error(error: Exception, address: ServiceAddress) -> str:
     """Return a one-line explanation why a request failed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code in (62, 64):  # X509_V_ERR_HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH
@@ -65,13 +65,13 @@ def explained(error: Exception, address: Address) -> str:
             " the certificate.pem of tsctl tls, or its fingerprint in TSCTL_FINGERPRINT"
         )
     if isinstance(error, TimeoutError):
-        return f"{shown(address)} does not answer in time"
+        return f"{format_address(address)} does not answer in time"
     if isinstance(error, OSError) and error.strerror:
-        return f"cannot reach {shown(address)}: {error.strerror}"
-    return f"{shown(address)} does not speak HTTP: {error or type(error).__name__}"
+        return f"cannot reach {format_address(address)}: {error.strerror}"
+    return f"{format_address(address)} does not speak HTTP: {error or type(error).__name__}"
 
 
-def shown(address: Address) -> str:
+def format_address(address: ServiceAddress) -> str:
     """Return the address as a URL."""
     if address.unix:
         return f"unix:{address.unix}"
@@ -79,10 +79,10 @@ def shown(address: Address) -> str:
     return f"http{'s' if address.tls else ''}://{host}:{address.port}{address.base}"
 
 
-def _plain(address: Address, patience: float) -> socket.socket:
+def _open_plain_socket(address: ServiceAddress, patience: float) -> socket.socket:
     if not address.unix:
         plain = socket.create_connection((address.host, address.port), patience)
-        _watch(plain)
+        _set_keepalive(plain)
         return plain
     plain = socket.socket(socket.AF_UNIX)
     try:
@@ -94,7 +94,7 @@ def _plain(address: Address, patience: float) -> socket.socket:
     return plain
 
 
-def _watch(plain: socket.socket) -> None:
+def _set_keepalive(plain: socket.socket) -> None:
     """Let the kernel detect a peer that vanished."""
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -104,7 +104,7 @@ def _watch(plain: socket.socket) -> None:
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_AFTER * 1000)
 
 
-def _context(address: Address) -> ssl.SSLContext:
+def _build_tls_context(address: ServiceAddress) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if address.fingerprint:
         # The pinned certificate, compared below, replaces the check of the chain.

@@ -14,7 +14,7 @@ BOUND = 64 * 1024 * 1024
 _FIN, _RESERVED, _MASKED = 0x80, 0x70, 0x80
 
 
-class BadFrame(Exception):
+class FrameError(Exception):
     """A received frame violates the protocol."""
 
 
@@ -25,7 +25,7 @@ class ReceivedMessage(NamedTuple):
     payload: bytes
 
 
-def encoded(kind: int, payload: bytes, key: bytes) -> bytes:
+def encode_frame(kind: int, payload: bytes, key: bytes) -> bytes:
     """Return one masked frame.
 
     @param key: four random bytes.
@@ -42,40 +42,40 @@ def encoded(kind: int, payload: bytes, key: bytes) -> bytes:
     return head + key + mixed.to_bytes(size, "big")
 
 
-class Decoder:
+class FrameDecoder:
     """Decoder that assembles messages from received chunks."""
 
     def __init__(self) -> None:
         self._data = bytearray()
         self._kind = CONTINUATION
-        self._parts = bytearray()
+        self._fragments = bytearray()
 
     def feed(self, data: bytes) -> Iterator[ReceivedMessage]:
         """Yield the messages that C{data} completes.
 
-        @raise BadFrame: a frame is masked, compressed, out of order or too long.
+        @raise FrameError: a frame is masked, compressed, out of order or too long.
         """
         self._data += data
-        while (frame := self._frame()) is not None:
+        while (frame := self._next_frame()) is not None:
             first, payload = frame
-            message = self._message(first & _FIN != 0, first & 0x0F, payload)
+            message = self._assemble_message(first & _FIN != 0, first & 0x0F, payload)
             if message is not None:
                 yield message
 
-    def _frame(self) -> tuple[int, bytes] | None:
+    def _next_frame(self) -> tuple[int, bytes] | None:
         data = self._data
         if len(data) < 2:
             return None
         if data[0] & _RESERVED or data[1] & _MASKED:
-            raise BadFrame("a masked frame or one with reserved bits")
+            raise FrameError("a masked frame or one with reserved bits")
         size, start = data[1], 2
         if size > 125:
             form, start = ("!H", 4) if size == 126 else ("!Q", 10)
             if len(data) < start:
                 return None
             (size,) = struct.unpack_from(form, data, 2)
-        if size + len(self._parts) > BOUND:
-            raise BadFrame("a message that is too long")
+        if size + len(self._fragments) > BOUND:
+            raise FrameError("a message that is too long")
         if len(data) < start + size:
             return None
         payload = bytes(data[start : start + size])
@@ -83,18 +83,18 @@ class Decoder:
         del data[: start + size]
         return first, payload
 
-    def _message(self, final: bool, kind: int, payload: bytes) -> ReceivedMessage | None:
+    def _assemble_message(self, final: bool, kind: int, payload: bytes) -> ReceivedMessage | None:
         if kind >= CLOSE:
             if not final:
-                raise BadFrame("a fragmented control frame")
+                raise FrameError("a fragmented control frame")
             return ReceivedMessage(kind, payload)
         if (kind == CONTINUATION) != (self._kind != CONTINUATION):
-            raise BadFrame("a fragment out of order")
+            raise FrameError("a fragment out of order")
         self._kind = kind or self._kind
-        self._parts += payload
+        self._fragments += payload
         if not final:
             return None
-        found = ReceivedMessage(self._kind, bytes(self._parts))
+        found = ReceivedMessage(self._kind, bytes(self._fragments))
         self._kind = CONTINUATION
-        self._parts.clear()
+        self._fragments.clear()
         return found

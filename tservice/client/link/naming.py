@@ -13,7 +13,7 @@ LISTED = 8
 """Candidates that an error lists."""
 
 
-def pick(records: Sequence[Mapping[str, Any]], word: str, kind: str) -> dict[str, Any]:
+def pick_record(records: Sequence[Mapping[str, Any]], word: str, kind: str) -> dict[str, Any]:
     """Return the one record that C{word} names; an id wins over names.
 
     @param kind: name of the record type, for the error.
@@ -22,7 +22,7 @@ def pick(records: Sequence[Mapping[str, Any]], word: str, kind: str) -> dict[str
     for record in records:
         if record["id"] == word:
             return dict(record)
-    found = [record for record in records if _named(record, word)]
+    found = [record for record in records if _matches_name(record, word)]
     if len(found) == 1:
         return dict(found[0])
     if not found:
@@ -32,7 +32,7 @@ def pick(records: Sequence[Mapping[str, Any]], word: str, kind: str) -> dict[str
     raise Unusable(f"{word!r} is ambiguous: {listed}{more}")
 
 
-def _named(record: Mapping[str, Any], word: str) -> bool:
+def _matches_name(record: Mapping[str, Any], word: str) -> bool:
     if record.get("name") == word and word:
         return True
     return len(word) >= SHORTEST and str(record["id"]).startswith(word.lower())

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from tservice.client.errors import ApiError, Unusable
-from tservice.client.link.address import Address
+from tservice.client.link.address import ServiceAddress
 from tservice.client.link.caller import Lost
 from tservice.client.link.connection import PATIENCE
 from tservice.client.link.frames import BINARY, CLOSE, ReceivedMessage
 from tservice.client.link.websocket import WebSocket
 
-FINAL = {
+FINAL_CLOSE_CODES = {
     1003: "the service did not understand tsctl",
     1009: "the service did not understand tsctl",
     4003: "the session is not yours, or you were signed out",
@@ -26,27 +26,27 @@ FINAL = {
     4010: "another terminal replaced this one",
 }
 """Close codes after which another connection would fail in the same way."""
-ENDED = 4009
+REMOVED_CLOSE_CODE = 4009
 """Close code: the session was removed."""
-REFUSED = (400, 401, 403, 404)
+REFUSED_STATUSES = (400, 401, 403, 404)
 """Statuses after which a retry would be refused too."""
 UNACKNOWLEDGED = 65536
 """Characters of unacknowledged input above which no more is accepted."""
 
 
-class Output(NamedTuple):
+class OutputReceived(NamedTuple):
     """Bytes that the session printed, without a gap before them."""
 
     data: bytes
 
 
-class Redraw(NamedTuple):
+class RedrawReceived(NamedTuple):
     """Complete terminal contents, sent when earlier output is unknown or too large."""
 
     data: bytes
 
 
-class Ended(NamedTuple):
+class ProcessEnded(NamedTuple):
     """The process has ended.
 
     @ivar status: its exit status, where known.
@@ -55,10 +55,10 @@ class Ended(NamedTuple):
     status: int | None
 
 
-Event = Output | Redraw | Ended
+Event = OutputReceived | RedrawReceived | ProcessEnded
 
 
-class Stream:
+class TerminalConnection:
     """Stream of one session's terminal.
 
     @ivar socket: the connection; C{None} while disconnected.
@@ -66,7 +66,7 @@ class Stream:
 
     def __init__(
         self,
-        address: Address,
+        address: ServiceAddress,
         session_id: str,
         epoch: str | None = None,
         offset: int | None = None,
@@ -97,13 +97,13 @@ class Stream:
         try:
             self.socket = WebSocket(self._address, target, patience)
         except ApiError as error:
-            if error.status in REFUSED:
+            if error.status in REFUSED_STATUSES:
                 raise
             raise Lost(str(error)) from None
         if self._size is not None:
-            self.resize(*self._size)
+            self.request_size(*self._size)
         for seq, text in self._sent.items():
-            self._send({"t": "i", "d": text, "seq": seq})
+            self._send_message({"t": "i", "d": text, "seq": seq})
 
     def close(self) -> None:
         """Close the connection, if any."""
@@ -112,28 +112,28 @@ class Stream:
             self.socket = None
 
     @property
-    def open_to_input(self) -> bool:
+    def can_accept_input(self) -> bool:
         """True while more input is accepted."""
         return sum(map(len, self._sent.values())) < UNACKNOWLEDGED
 
-    def type(self, text: str) -> None:
+    def type_text(self, text: str) -> None:
         """Type this text exactly once, now or after the next L{connect}.
 
         @raise Lost: the connection broke; the text is kept.
         """
         self._seq += 1
         self._sent[self._seq] = text
-        self._send({"t": "i", "d": text, "seq": self._seq})
+        self._send_message({"t": "i", "d": text, "seq": self._seq})
 
-    def resize(self, cols: int, rows: int) -> None:
+    def request_size(self, cols: int, rows: int) -> None:
         """Request a terminal size, now and after each L{connect}.
 
         @raise Lost: the connection broke.
         """
         self._size = cols, rows
-        self._send({"t": "z", "c": min(cols, 500), "r": min(rows, 200), "v": "desktop"})
+        self._send_message({"t": "z", "c": min(cols, 500), "r": min(rows, 200), "v": "desktop"})
 
-    def receive(self) -> Iterator[Event]:
+    def receive_events(self) -> Iterator[Event]:
         """Yield the events received so far.
 
         @raise Lost: the connection broke; L{connect} continues from there.
@@ -141,16 +141,16 @@ class Stream:
         """
         if self.socket is None:
             return
-        for message in self.socket.receive():
+        for message in self.socket.receive_messages():
             if message.kind == BINARY:
                 self._offset = (self._offset or 0) + len(message.payload)
-                yield Output(message.payload)
+                yield OutputReceived(message.payload)
             elif message.kind == CLOSE:
-                yield self._closed(message.payload)
+                yield self._handle_close(message.payload)
             else:
-                yield from self._told(message)
+                yield from self._handle_text(message)
 
-    def _told(self, message: ReceivedMessage) -> Iterator[Event]:
+    def _handle_text(self, message: ReceivedMessage) -> Iterator[Event]:
         try:
             found: dict[str, Any] = json.loads(message.payload)
             kind = found["t"]
@@ -158,22 +158,22 @@ class Stream:
                 self._epoch, self._offset = str(found["epoch"]), int(found["offset"])
             elif kind == "snapshot":
                 self._offset = int(found["offset"])
-                yield Redraw(str(found["data"]).encode("utf-8", "replace"))
+                yield RedrawReceived(str(found["data"]).encode("utf-8", "replace"))
             elif kind == "exit":
-                yield Ended(found.get("status"))
+                yield ProcessEnded(found.get("status"))
             elif kind == "ack":
                 self._sent.pop(found.get("seq", 0), None)
         except (ValueError, KeyError, TypeError):
             raise Unusable("the service violates the terminal protocol") from None
 
-    def _closed(self, payload: bytes) -> Ended:
+    def _handle_close(self, payload: bytes) -> ProcessEnded:
         code = int.from_bytes(payload[:2], "big")
-        if code == ENDED:
-            return Ended(None)
-        if code in FINAL:
-            raise Unusable(FINAL[code])
+        if code == REMOVED_CLOSE_CODE:
+            return ProcessEnded(None)
+        if code in FINAL_CLOSE_CODES:
+            raise Unusable(FINAL_CLOSE_CODES[code])
         raise Lost(f"the service closed the connection ({code})")
 
-    def _send(self, message: dict[str, object]) -> None:
+    def _send_message(self, message: dict[str, object]) -> None:
         if self.socket is not None:
             self.socket.send_text(json.dumps(message))

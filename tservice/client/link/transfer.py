@@ -10,62 +10,64 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from tservice.client.errors import Unusable, unwrap
-from tservice.client.link.address import Address
-from tservice.client.link.caller import BOUND, TIMEOUT, Lost, target_of
-from tservice.client.link.connection import Connection, explained
+from tservice.client.errors import Unusable, unwrap_envelope
+from tservice.client.link.address import ServiceAddress
+from tservice.client.link.caller import BOUND, TIMEOUT, Lost, build_target
+from tservice.client.link.connection import HttpConnection, explain_error
 
 PIECE = 256 * 1024
 
 
-class Download:
+class DownloadedFile:
     """File that is being downloaded.
 
     @ivar name: file name given by the service, without any folder.
     """
 
-    def __init__(self, answer: http.client.HTTPResponse, address: Address) -> None:
+    def __init__(self, answer: http.client.HTTPResponse, address: ServiceAddress) -> None:
         self._answer, self._address = answer, address
-        self.name = _name(answer.headers.get("Content-Disposition", ""))
+        self.name = _parse_filename(answer.headers.get("Content-Disposition", ""))
 
-    def into(self, file: IO[bytes]) -> int:
+    def write_to(self, file: IO[bytes]) -> int:
         """Write the file to C{file}, and return its size in bytes.
 
         @raise Lost: the transfer was cut.
         @raise OSError: C{file} cannot be written.
         """
         size = 0
-        while piece := self._piece():
+        while piece := self._read_chunk():
             file.write(piece)
             size += len(piece)
         if self._answer.length:
             raise Lost("the download was cut short")
         return size
 
-    def _piece(self) -> bytes:
-        with _faults(self._address):
+    def _read_chunk(self) -> bytes:
+        with _translate_errors(self._address):
             return self._answer.read(PIECE)
 
 
 @contextlib.contextmanager
-def download(address: Address, path: str, query: Mapping[str, object]) -> Iterator[Download]:
+def open_download(
+    address: ServiceAddress, path: str, query: Mapping[str, object]
+) -> Iterator[DownloadedFile]:
     """Request a file.
 
     @raise ApiError: the service refused.
     @raise Lost: no answer arrived.
     """
-    with contextlib.closing(Connection(address, TIMEOUT)) as connection:
-        with _faults(address):
+    with contextlib.closing(HttpConnection(address, TIMEOUT)) as connection:
+        with _translate_errors(address):
             connection.request(
-                "GET", address.base + target_of(path, query), headers=_headers(address)
+                "GET", address.base + build_target(path, query), headers=_auth_headers(address)
             )
             answer = connection.getresponse()
         if answer.status != 200:
-            unwrap(answer.status, answer.read(BOUND))
-        yield Download(answer, address)
+            unwrap_envelope(answer.status, answer.read(BOUND))
+        yield DownloadedFile(answer, address)
 
 
-def upload(address: Address, path: str, field: str, files: Sequence[Path]) -> Any:
+def upload_files(address: ServiceAddress, path: str, field: str, files: Sequence[Path]) -> Any:
     """Send C{files} as one form, and return the payload of the answer.
 
     @raise Unusable: a file cannot be read.
@@ -74,27 +76,29 @@ def upload(address: Address, path: str, field: str, files: Sequence[Path]) -> An
     """
     boundary = secrets.token_hex(16)
     with contextlib.ExitStack() as held:
-        opened = [held.enter_context(_opened(file)) for file in files]
-        heads = [_head(boundary, field, file.name, first=not at) for at, file in enumerate(files)]
+        opened = [held.enter_context(_open_file(file)) for file in files]
+        heads = [
+            _part_head(boundary, field, file.name, first=not at) for at, file in enumerate(files)
+        ]
         end = f"\r\n--{boundary}--\r\n".encode()
         sizes = [os.fstat(stream.fileno()).st_size for stream in opened]
         headers = {
             "Content-Type": f"multipart/form-data; boundary={boundary}",
             "Content-Length": str(sum(map(len, heads)) + sum(sizes) + len(end)),
-            **_headers(address),
+            **_auth_headers(address),
         }
-        connection = held.enter_context(contextlib.closing(Connection(address, TIMEOUT)))
-        with _faults(address):
+        connection = held.enter_context(contextlib.closing(HttpConnection(address, TIMEOUT)))
+        with _translate_errors(address):
             # The server may refuse a body half-way: its answer is read though the rest cannot be
             # sent.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                body = _body(heads, opened, sizes, end)
-                connection.request("POST", address.base + target_of(path, {}), body, headers)
+                body = _form_chunks(heads, opened, sizes, end)
+                connection.request("POST", address.base + build_target(path, {}), body, headers)
             answer = connection.getresponse()
-            return unwrap(answer.status, answer.read(BOUND))
+            return unwrap_envelope(answer.status, answer.read(BOUND))
 
 
-def _body(
+def _form_chunks(
     heads: Sequence[bytes], opened: Sequence[IO[bytes]], sizes: Sequence[int], end: bytes
 ) -> Iterator[bytes]:
     for head, stream, size in zip(heads, opened, sizes, strict=True):
@@ -109,14 +113,14 @@ def _body(
     yield end
 
 
-def _head(boundary: str, field: str, name: str, *, first: bool) -> bytes:
+def _part_head(boundary: str, field: str, name: str, *, first: bool) -> bytes:
     plain = "".join("_" if sign in '"\\\r\n' else sign for sign in name)
     words = f'Content-Disposition: form-data; name="{field}"; filename="{plain}"\r\n\r\n'
     before = "" if first else "\r\n"
     return f"{before}--{boundary}\r\n{words}".encode("utf-8", "replace")
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open_file(path: Path) -> IO[bytes]:
     try:
         if not path.is_file():
             raise Unusable(f"{path} is not a file")
@@ -125,7 +129,7 @@ def _opened(path: Path) -> IO[bytes]:
         raise Unusable(f"{path}: {error.strerror}") from None
 
 
-def _name(disposition: str) -> str:
+def _parse_filename(disposition: str) -> str:
     """Return a safe file name from a header, every character of which comes from the service."""
     from email.message import Message
 
@@ -136,13 +140,13 @@ def _name(disposition: str) -> str:
     return clean if clean.strip(". ") else "download"
 
 
-def _headers(address: Address) -> dict[str, str]:
+def _auth_headers(address: ServiceAddress) -> dict[str, str]:
     return {"Authorization": address.authorization} if address.authorization else {}
 
 
 @contextlib.contextmanager
-def _faults(address: Address) -> Iterator[None]:
+def _translate_errors(address: ServiceAddress) -> Iterator[None]:
     try:
         yield
     except (OSError, http.client.HTTPException) as error:
-        raise Lost(explained(error, address)) from None
+        raise Lost(explain_error(error, address)) from None

@@ -9,19 +9,19 @@ import secrets
 import ssl
 from collections.abc import Iterator
 
-from tservice.client.errors import unwrap
-from tservice.client.link.address import Address
+from tservice.client.errors import unwrap_envelope
+from tservice.client.link.address import ServiceAddress
 from tservice.client.link.caller import Lost
-from tservice.client.link.connection import explained, open_socket
+from tservice.client.link.connection import explain_error, open_socket
 from tservice.client.link.frames import (
     CLOSE,
     PING,
     PONG,
     TEXT,
-    BadFrame,
-    Decoder,
+    FrameDecoder,
+    FrameError,
     ReceivedMessage,
-    encoded,
+    encode_frame,
 )
 
 HEAD_BOUND = 64 * 1024
@@ -35,7 +35,7 @@ class WebSocket:
     @ivar unsent: bytes that the operating system has not accepted yet.
     """
 
-    def __init__(self, address: Address, target: str, patience: float) -> None:
+    def __init__(self, address: ServiceAddress, target: str, patience: float) -> None:
         """Connect and perform the handshake.
 
         @param target: path and query from the service's root on.
@@ -44,12 +44,12 @@ class WebSocket:
         @raise Lost: the service cannot be reached.
         """
         self._address = address
-        self._decoder = Decoder()
+        self._decoder = FrameDecoder()
         self.unsent = b""
-        with self._faults():
+        with self._translate_errors():
             self._socket = open_socket(address, patience)
         try:
-            with self._faults():
+            with self._translate_errors():
                 self._early = self._shake_hands(f"{address.base}{target}")
             self._socket.setblocking(False)
         except BaseException:
@@ -65,23 +65,23 @@ class WebSocket:
         self._socket.close()
 
     @property
-    def ready(self) -> bool:
+    def has_pending_data(self) -> bool:
         """True if data can be received that a selector does not see."""
         return bool(self._early) or (
             isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
         )
 
-    def receive(self) -> Iterator[ReceivedMessage]:
+    def receive_messages(self) -> Iterator[ReceivedMessage]:
         """Yield the messages received so far, and answer pings.
 
         @raise Lost: the connection has ended.
         """
-        for message in self._messages(self._read()):
+        for message in self._decode_messages(self._read_chunk()):
             if message.kind == PING:
-                self._send(PONG, message.payload)
+                self._send_frame(PONG, message.payload)
             elif message.kind == CLOSE:
                 # Answered, as the protocol requires; the caller interprets it.
-                self._send(CLOSE, message.payload[:2])
+                self._send_frame(CLOSE, message.payload[:2])
                 yield message
             elif message.kind != PONG:
                 yield message
@@ -91,14 +91,14 @@ class WebSocket:
 
         @raise Lost: the connection has ended.
         """
-        self._send(TEXT, text.encode())
+        self._send_frame(TEXT, text.encode())
 
     def flush(self) -> None:
         """Send as much of L{unsent} as the operating system accepts.
 
         @raise Lost: the connection has ended.
         """
-        with self._faults():
+        with self._translate_errors():
             while self.unsent:
                 try:
                     sent = self._socket.send(self.unsent[:CHUNK])
@@ -106,15 +106,15 @@ class WebSocket:
                     return
                 self.unsent = self.unsent[sent:]
 
-    def _send(self, kind: int, payload: bytes) -> None:
-        self.unsent += encoded(kind, payload, secrets.token_bytes(4))
+    def _send_frame(self, kind: int, payload: bytes) -> None:
+        self.unsent += encode_frame(kind, payload, secrets.token_bytes(4))
         self.flush()
 
-    def _read(self) -> bytes:
+    def _read_chunk(self) -> bytes:
         if self._early:
             early, self._early = self._early, b""
             return early
-        with self._faults():
+        with self._translate_errors():
             try:
                 data = self._socket.recv(CHUNK)
             except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
@@ -123,21 +123,21 @@ class WebSocket:
             raise Lost("the connection was cut")
         return data
 
-    def _messages(self, data: bytes) -> Iterator[ReceivedMessage]:
+    def _decode_messages(self, data: bytes) -> Iterator[ReceivedMessage]:
         try:
             yield from self._decoder.feed(data)
-        except BadFrame as error:
+        except FrameError as error:
             raise Lost(f"the service sends {error}") from None
 
     def _shake_hands(self, target: str) -> bytes:
         """Perform the handshake, and return the bytes received after the answer's head."""
         key = base64.b64encode(secrets.token_bytes(16))
-        self._socket.sendall(self._request(target, key.decode()))
-        head, early = self._answer()
-        status, headers = _parsed(head)
+        self._socket.sendall(self._build_request(target, key.decode()))
+        head, early = self._read_head()
+        status, headers = _parse_head(head)
         if status != 101:
             # Raises an error, as the status is no success.
-            unwrap(status, self._body(early, headers))
+            unwrap_envelope(status, self._read_body(early, headers))
         digest = hashlib.sha1(key + _MAGIC, usedforsecurity=False).digest()
         if (
             status != 101
@@ -146,7 +146,7 @@ class WebSocket:
             raise Lost("the service does not accept WebSockets there")
         return early
 
-    def _request(self, target: str, key: str) -> bytes:
+    def _build_request(self, target: str, key: str) -> bytes:
         address = self._address
         host = f"[{address.host}]" if ":" in address.host else address.host
         lines = [
@@ -161,7 +161,7 @@ class WebSocket:
             lines.append(f"Authorization: {address.authorization}")
         return "\r\n".join([*lines, "", ""]).encode("ascii")
 
-    def _answer(self) -> tuple[bytes, bytes]:
+    def _read_head(self) -> tuple[bytes, bytes]:
         found = b""
         while b"\r\n\r\n" not in found:
             data = self._socket.recv(CHUNK)
@@ -171,7 +171,7 @@ class WebSocket:
         head, _, early = found.partition(b"\r\n\r\n")
         return head, early
 
-    def _body(self, early: bytes, headers: dict[str, str]) -> bytes:
+    def _read_body(self, early: bytes, headers: dict[str, str]) -> bytes:
         length = headers.get("content-length", "0")
         wanted = min(int(length), HEAD_BOUND) if length.isdigit() else 0
         while len(early) < wanted and (data := self._socket.recv(CHUNK)):
@@ -179,14 +179,14 @@ class WebSocket:
         return early
 
     @contextlib.contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise Lost(explained(error, self._address)) from None
+            raise Lost(explain_error(error, self._address)) from None
 
 
-def _parsed(head: bytes) -> tuple[int, dict[str, str]]:
+def _parse_head(head: bytes) -> tuple[int, dict[str, str]]:
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ", 2)
     if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():

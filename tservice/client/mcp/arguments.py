@@ -31,7 +31,7 @@ Signals = Annotated[
 ]
 
 
-class Arguments(BaseModel):
+class ToolArguments(BaseModel):
     """Arguments of a tool; unknown arguments are refused."""
 
     model_config = ConfigDict(
@@ -39,11 +39,11 @@ class Arguments(BaseModel):
     )
 
 
-class NoArguments(Arguments):
+class NoArguments(ToolArguments):
     """Arguments of a tool without any."""
 
 
-class NewSession(Arguments):
+class NewSession(ToolArguments):
     """Arguments of a new session."""
 
     mode: Annotated[
@@ -60,13 +60,13 @@ class NewSession(Arguments):
     ] = None
 
 
-class OfSession(Arguments):
+class SessionArguments(ToolArguments):
     """Arguments of a tool for one session."""
 
     session_id: SessionId
 
 
-class SendInput(OfSession):
+class SendInput(SessionArguments):
     """Arguments with text to type."""
 
     text: Annotated[str, Field(max_length=65536, description="Enter is added")]
@@ -74,7 +74,7 @@ class SendInput(OfSession):
     timeout_ms: Milliseconds = 60_000
 
 
-class SendKey(OfSession):
+class SendKey(SessionArguments):
     """Arguments with a key to press."""
 
     key: Annotated[
@@ -83,7 +83,7 @@ class SendKey(OfSession):
     ]
 
 
-class Wait(Arguments):
+class WaitArguments(ToolArguments):
     """Arguments with signals to wait for."""
 
     session_ids: Annotated[list[SessionId], Field(min_length=1, max_length=100), FAIL_FAST]
@@ -94,14 +94,14 @@ class Wait(Arguments):
     ] = "any"
 
 
-class WaitOutput(OfSession):
+class WaitOutput(SessionArguments):
     """Arguments with output to wait for."""
 
     match: Annotated[str, Field(min_length=1, max_length=200, description="Taken literally")]
     timeout_ms: Milliseconds = 60_000
 
 
-class ReadScreen(OfSession):
+class ReadScreen(SessionArguments):
     """Arguments with the part of a terminal to read."""
 
     lines: Annotated[
@@ -110,7 +110,7 @@ class ReadScreen(OfSession):
     ] = None
 
 
-class AnswerApproval(Arguments):
+class AnswerApproval(ToolArguments):
     """Arguments with the answer to a dialog."""
 
     approval_id: Annotated[str | None, Field(max_length=128)] = None

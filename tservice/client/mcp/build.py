@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from tservice.client.mcp.connections import Connections
-from tservice.client.mcp.http_routes import Calls, McpRoutes
+from tservice.client.mcp.connections import McpConnections
+from tservice.client.mcp.http_routes import McpRoutes, OperationCaller
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import make_gauge
 
 
-def build_mcp_server(ground: Ground, calls: Calls) -> Feature[McpRoutes]:
+def build_mcp_server(ground: Ground, calls: OperationCaller) -> Feature[McpRoutes]:
     """Build the feature with the C{/mcp} routes."""
-    connections = Connections(ground.reactor, ground.random)
+    connections = McpConnections(ground.reactor, ground.random)
     routes = McpRoutes(connections, calls, ground.hub, ground.reactor)
     return Feature(
         name="MCP server",

@@ -11,15 +11,15 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.identity import Identity
 
-MOST = 256
+MAX_CONNECTIONS = 256
 """Limit of simultaneous connections."""
-EACH = 32
+MAX_PER_OWNER = 32
 """Connections of one person or token; a further connection ends the oldest."""
 IDLE_SECONDS = 6 * 3600.0
 """Seconds without a request and without a stream after which a connection ends."""
 
 
-class Told(Protocol):
+class NotificationSink(Protocol):
     """Receiver of a connection's notifications."""
 
     def write_bytes(self, data: bytes) -> None:
@@ -30,7 +30,7 @@ class Told(Protocol):
 
 
 @define(eq=False)
-class Connection:
+class McpConnection:
     """Connection of one client.
 
     @ivar who: the person, and the token if there is one.
@@ -41,80 +41,80 @@ class Connection:
     """
 
     key: str
-    who: tuple[str, str | None]
-    seen: float
+    owner: tuple[str, str | None]
+    last_used: float
     version: str = ""
-    quiet: bool = False
-    told: Told | None = None
+    is_quiet: bool = False
+    sink: NotificationSink | None = None
 
 
-class Connections:
+class McpConnections:
     """Open connections, ordered by last use with the oldest first."""
 
     def __init__(self, clock: IReactorTime, random: Callable[[int], bytes]) -> None:
         self._clock, self._random = clock, random
-        self._open: dict[str, Connection] = {}
+        self._open: dict[str, McpConnection] = {}
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def open(self, identity: Identity) -> Connection:
+    def open(self, identity: Identity) -> McpConnection:
         """Open a connection; older connections may be ended for it."""
-        self._expire()
-        who = person(identity)
-        own = [each for each in self._open.values() if each.who == who]
-        if len(own) >= EACH:
-            self._end(own[0])
-        if len(self._open) >= MOST:
+        self._end_idle()
+        who = owner_of(identity)
+        own = [each for each in self._open.values() if each.owner == who]
+        if len(own) >= MAX_PER_OWNER:
+            self._remove_connection(own[0])
+        if len(self._open) >= MAX_CONNECTIONS:
             self._make_room()
-        made = Connection(self._random(16).hex(), who, self._clock.seconds())
+        made = McpConnection(self._random(16).hex(), who, self._clock.seconds())
         self._open[made.key] = made
         return made
 
-    def find(self, key: str, identity: Identity) -> Connection | None:
+    def find(self, key: str, identity: Identity) -> McpConnection | None:
         """Return the connection with this id if it belongs to the caller, and mark it as used."""
-        self._expire()
+        self._end_idle()
         found = self._open.get(key)
-        if found is None or found.who != person(identity):
+        if found is None or found.owner != owner_of(identity):
             return None
-        found.seen = self._clock.seconds()
+        found.last_used = self._clock.seconds()
         self._open[key] = self._open.pop(key)
         return found
 
-    def end(self, found: Connection) -> None:
+    def end_connection(self, found: McpConnection) -> None:
         """End a connection, if it is open."""
         if found.key in self._open:
-            self._end(found)
+            self._remove_connection(found)
 
-    def listening(self) -> list[Connection]:
+    def find_listening(self) -> list[McpConnection]:
         """Return the connections that receive notifications."""
-        return [each for each in self._open.values() if each.told is not None]
+        return [each for each in self._open.values() if each.sink is not None]
 
-    def close(self) -> None:
+    def end_all(self) -> None:
         """End all connections."""
         for each in tuple(self._open.values()):
-            self._end(each)
+            self._remove_connection(each)
 
     def _make_room(self) -> None:
         """End a connection of the user with the most. A user with many tokens must not push out
         others.
         """
-        names = Counter(each.who[0] for each in self._open.values())
+        names = Counter(each.owner[0] for each in self._open.values())
         [(most, _)] = names.most_common(1)
-        self._end(next(each for each in self._open.values() if each.who[0] == most))
+        self._remove_connection(next(each for each in self._open.values() if each.owner[0] == most))
 
-    def _end(self, found: Connection) -> None:
+    def _remove_connection(self, found: McpConnection) -> None:
         del self._open[found.key]
-        if found.told is not None:
-            found.told.end_stream()
+        if found.sink is not None:
+            found.sink.end_stream()
 
-    def _expire(self) -> None:
+    def _end_idle(self) -> None:
         old = self._clock.seconds() - IDLE_SECONDS
         for each in tuple(self._open.values()):
-            if each.seen < old and each.told is None:
-                self._end(each)
+            if each.last_used < old and each.sink is None:
+                self._remove_connection(each)
 
 
-def person(identity: Identity) -> tuple[str, str | None]:
+def owner_of(identity: Identity) -> tuple[str, str | None]:
     """Return the owner of a connection: user name and token."""
     return identity.username, identity.token

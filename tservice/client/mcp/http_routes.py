@@ -12,22 +12,22 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from tservice.client.errors import ApiError
-from tservice.client.mcp.connections import Connection, Connections
-from tservice.client.mcp.notices import TOLD, is_quiet, notice
-from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.connections import McpConnection, McpConnections
+from tservice.client.mcp.notices import NOTICE_EVENTS, build_notice, excludes_notices
+from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import (
     BAD_ARGUMENTS,
     BAD_JSON,
     VERSIONS,
     Message,
-    RpcFault,
+    RpcError,
     RpcServer,
-    entries_of,
-    judge,
-    refused,
+    error_response,
+    validate_batch,
+    validate_message,
 )
-from tservice.client.mcp.protocol import RpcCall as Asked
-from tservice.client.mcp.tools import offered
+from tservice.client.mcp.protocol import RpcRequest as Asked
+from tservice.client.mcp.tools import offered_tools
 from tservice.core.disk_errors import DiskFull, find_disk_problem
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid_field, not_found
 from tservice.core.event_payloads import EmptyPayload
@@ -54,7 +54,7 @@ BODY_LIMIT = JSON_BODY_LIMIT
 _NO_ANSWER = RawReply(content=b"", content_type="", status=202)
 
 
-class Calls(Protocol):
+class OperationCaller(Protocol):
     """Caller of service operations on behalf of an incoming call."""
 
     def call_operation(
@@ -74,14 +74,18 @@ class McpRoutes:
     _log = Logger()
 
     def __init__(
-        self, connections: Connections, calls: Calls, hub: EventHub, clock: IReactorTime
+        self,
+        connections: McpConnections,
+        calls: OperationCaller,
+        hub: EventHub,
+        clock: IReactorTime,
     ) -> None:
         self._connections, self._calls, self._clock = connections, calls, clock
-        self._unsubscribe: Callable[[], None] = hub.subscribe(self._heard)
-        self._beat = LoopingCall(self._keep_alive)
-        self._beat.clock = clock
+        self._unsubscribe: Callable[[], None] = hub.subscribe(self._notify_clients)
+        self._heartbeat = LoopingCall(self._keep_alive)
+        self._heartbeat.clock = clock
 
-    async def post(self, call: OperationCall) -> RawReply:
+    async def handle_post(self, call: OperationCall) -> RawReply:
         """Answer one message, or a batch of messages."""
         _check_version(call)
         request = cast(ServiceRequest, call.request)
@@ -94,23 +98,23 @@ class McpRoutes:
                 call.reauthorize()
             if isinstance(found, list):
                 return await self._answer_batch(call, found)
-            asked = judge(found)
-        except RpcFault as fault:
+            asked = validate_message(found)
+        except RpcError as fault:
             # Bad parameters belong to a valid request; other errors mean an invalid message.
             status = 200 if fault.code == BAD_ARGUMENTS else 400
-            return RawReply(content=refused(fault.key, fault), status=status)
+            return RawReply(content=error_response(fault.key, fault), status=status)
         if asked is None:
-            self._connection(call)
+            self._find_connection(call)
             return _NO_ANSWER
         if asked.method == "initialize":
-            return await self._greet(call, asked)
-        connection = self._connection(call)
-        answer = await self._answer(call, connection, asked)
+            return await self._answer_initialize(call, asked)
+        connection = self._find_connection(call)
+        answer = await self._answer_request(call, connection, asked)
         return RawReply(content=answer, headers={SESSION: connection.key})
 
-    async def _greet(self, call: OperationCall, asked: Asked) -> RawReply:
+    async def _answer_initialize(self, call: OperationCall, asked: Asked) -> RawReply:
         """Answer C{initialize}, and open a connection unless it is refused."""
-        answer = await self._server(call).answer(asked)
+        answer = await self._make_server(call).answer_request(asked)
         if "result" not in answer:
             return RawReply(content=answer)
         connection = self._connections.open(call.identity)
@@ -120,36 +124,38 @@ class McpRoutes:
     async def _answer_batch(self, call: OperationCall, batch: Sequence[object]) -> RawReply:
         """Answer all requests of a batch, which run concurrently.
 
-        @raise RpcFault: the connection's revision has no batches, or the batch is empty.
+        @raise RpcError: the connection's revision has no batches, or the batch is empty.
         """
         if not batch:
-            entries_of(batch, None)  # it is refused in every revision
-        connection = self._connection(call)
-        entries = entries_of(batch, connection.version)
+            validate_batch(batch, None)  # it is refused in every revision
+        connection = self._find_connection(call)
+        entries = validate_batch(batch, connection.version)
         if not entries:
             return _NO_ANSWER
-        answers = [Deferred.fromCoroutine(self._answer(call, connection, each)) for each in entries]
+        answers = [
+            Deferred.fromCoroutine(self._answer_request(call, connection, each)) for each in entries
+        ]
         found = await gatherResults(answers, consumeErrors=True)
         return RawReply(content=found, headers={SESSION: connection.key})
 
-    async def _answer(
-        self, call: OperationCall, connection: Connection, asked: Asked | RpcFault
+    async def _answer_request(
+        self, call: OperationCall, connection: McpConnection, asked: Asked | RpcError
     ) -> Message:
         """Answer one request of a connection."""
-        if isinstance(asked, RpcFault):
-            return refused(asked.key, asked)
-        answer = await self._server(call).answer(asked)
+        if isinstance(asked, RpcError):
+            return error_response(asked.key, asked)
+        answer = await self._make_server(call).answer_request(asked)
         if asked.method == "logging/setLevel" and "result" in answer:
-            connection.quiet = is_quiet(asked.params["level"])
+            connection.is_quiet = excludes_notices(asked.params["level"])
         return answer
 
-    def _server(self, call: OperationCall) -> RpcServer:
-        return RpcServer(offered(call.identity.scopes), self._sender(call), notices=True)
+    def _make_server(self, call: OperationCall) -> RpcServer:
+        return RpcServer(offered_tools(call.identity.scopes), self._make_sender(call), notices=True)
 
-    async def stream(self, call: OperationCall) -> None:
+    async def stream_notifications(self, call: OperationCall) -> None:
         """Stream notifications until the client disconnects or its connection ends."""
         _check_version(call)
-        connection = self._connection(call)
+        connection = self._find_connection(call)
         request = cast(ServiceRequest, call.request)
         headers = request.responseHeaders
         headers.setRawHeaders("Content-Type", ["text/event-stream"])
@@ -160,32 +166,32 @@ class McpRoutes:
             return
         client = EventClient(request, call.identity, None)
         request.registerProducer(client, True)
-        if connection.told is not None:
-            connection.told.end_stream()
-        connection.told = client
-        self._start()
+        if connection.sink is not None:
+            connection.sink.end_stream()
+        connection.sink = client
+        self._start_heartbeat()
         try:
             await client.done
         finally:
-            if connection.told is client:
-                connection.told = None
+            if connection.sink is client:
+                connection.sink = None
             client.stopProducing()
             if not request.gone:
                 request.unregisterProducer()
 
-    async def delete(self, call: OperationCall) -> EmptyPayload:
+    async def end_connection(self, call: OperationCall) -> EmptyPayload:
         """End a connection."""
-        self._connections.end(self._connection(call))
+        self._connections.end_connection(self._find_connection(call))
         return EmptyPayload()
 
     def close(self) -> None:
         """End all connections and stop listening to events."""
         self._unsubscribe()
-        self._connections.close()
-        if self._beat.running:
-            self._beat.stop()
+        self._connections.end_all()
+        if self._heartbeat.running:
+            self._heartbeat.stop()
 
-    def _connection(self, call: OperationCall) -> Connection:
+    def _find_connection(self, call: OperationCall) -> McpConnection:
         key = call.get_header(SESSION)
         if key is None:
             raise invalid_field(SESSION, "is required")
@@ -194,47 +200,47 @@ class McpRoutes:
             raise not_found("MCP session")
         return found
 
-    def _sender(self, call: OperationCall) -> Callable[[Ask], Awaitable[Any]]:
-        async def send(ask: Ask) -> Any:
+    def _make_sender(self, call: OperationCall) -> Callable[[PlannedRequest], Awaitable[Any]]:
+        async def send(ask: PlannedRequest) -> Any:
             path = f"/api{ask.path}"
             try:
                 return await self._calls.call_operation(call, ask.method, path, ask.body, ask.query)
             except ServiceError as error:
-                raise _as_answered(error) from None
+                raise _to_api_error(error) from None
             except (HttpRefusal, CancelledError):
                 raise
             except Exception as error:
                 reason = find_disk_problem(error)
                 if reason is not None:
-                    raise _as_answered(DiskFull(reason)) from None
+                    raise _to_api_error(DiskFull(reason)) from None
                 self._log.failure("fault in {method} {path}", method=ask.method, path=path)
                 fault = ServiceError(
                     ErrorCode.INTERNAL_ERROR, "Internal error; see the log of the service"
                 )
-                raise _as_answered(fault) from None
+                raise _to_api_error(fault) from None
 
         return send
 
-    def _heard(self, event: Event) -> None:
-        if event.name.value not in TOLD:
+    def _notify_clients(self, event: Event) -> None:
+        if event.name.value not in NOTICE_EVENTS:
             return
-        for connection in self._connections.listening():
-            client = cast(EventClient, connection.told)
+        for connection in self._connections.find_listening():
+            client = cast(EventClient, connection.sink)
             allowed = client.identity.has_scope(Scope.APPROVALS)
-            if allowed and not connection.quiet and receives_event(event, client.identity, None):
-                client.write_bytes(_notice(event))
+            if allowed and not connection.is_quiet and receives_event(event, client.identity, None):
+                client.write_bytes(_encode_notice(event))
 
-    def _start(self) -> None:
-        if not self._beat.running:
-            beating = self._beat.start(HEARTBEAT_SECONDS, now=False)
+    def _start_heartbeat(self) -> None:
+        if not self._heartbeat.running:
+            beating = self._heartbeat.start(HEARTBEAT_SECONDS, now=False)
             beating.addErrback(lambda why: self._log.failure("the heartbeat stopped", why))
 
     def _keep_alive(self) -> None:
-        listening = self._connections.listening()
+        listening = self._connections.find_listening()
         for connection in listening:
-            cast(EventClient, connection.told).write_bytes(b": alive\n\n")
+            cast(EventClient, connection.sink).write_bytes(b": alive\n\n")
         if not listening:
-            self._beat.stop()
+            self._heartbeat.stop()
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
@@ -249,7 +255,7 @@ class McpRoutes:
         return [
             Operation(
                 method="POST",
-                handler=self.post,
+                handler=self.handle_post,
                 summary="One message to the MCP server",
                 style=ResponseStyle.RAW,
                 body_limit=BODY_LIMIT,
@@ -258,14 +264,14 @@ class McpRoutes:
             ),
             Operation(
                 method="GET",
-                handler=self.stream,
+                handler=self.stream_notifications,
                 summary="Notifications of the MCP server",
                 style=ResponseStyle.STREAM,
                 **common,
             ),
             Operation(
                 method="DELETE",
-                handler=self.delete,
+                handler=self.end_connection,
                 summary="End a connection to the MCP server",
                 response_model=EmptyPayload,
                 audit=AuditMode.NONE,
@@ -274,7 +280,7 @@ class McpRoutes:
         ]
 
 
-def _as_answered(error: ServiceError) -> ApiError:
+def _to_api_error(error: ServiceError) -> ApiError:
     """Return the error that a client of the API would get."""
     return ApiError(HTTP_STATUS[error.code], error.code.value, error.message)
 
@@ -282,13 +288,13 @@ def _as_answered(error: ServiceError) -> ApiError:
 async def read_message(raw: bytes, clock: IReactorTime) -> object:
     """Return the JSON value of a body, under the rules of any JSON body (L{parse_json_yielding}).
 
-    @raise RpcFault: the body breaks them.
+    @raise RpcError: the body breaks them.
     """
     try:
         found: object = await parse_json_yielding(raw, clock)
         return found
     except ServiceError as error:
-        raise RpcFault(BAD_JSON, str(error)) from None
+        raise RpcError(BAD_JSON, str(error)) from None
 
 
 def _check_version(call: OperationCall) -> None:
@@ -297,6 +303,6 @@ def _check_version(call: OperationCall) -> None:
         raise invalid_field(VERSION, f"must be one of {', '.join(VERSIONS)}")
 
 
-def _notice(event: Event) -> bytes:
-    message = notice(event.name.value, json.loads(dump_json(event.payload)))
+def _encode_notice(event: Event) -> bytes:
+    message = build_notice(event.name.value, json.loads(dump_json(event.payload)))
     return b"event: message\ndata: %s\n\n" % json.dumps(message).encode()

@@ -7,20 +7,20 @@ from typing import Any
 
 from tservice.client.mcp.protocol import Message
 
-TOLD = frozenset({"approval:pending", "approval:resolved"})
+NOTICE_EVENTS = frozenset({"approval:pending", "approval:resolved"})
 """Names of the events that are reported. They are plain strings, as the stdio program starts
 without the event hub.
 """
-QUIET = frozenset({"warning", "error", "critical", "alert", "emergency"})
+QUIETER_LEVELS = frozenset({"warning", "error", "critical", "alert", "emergency"})
 """Log levels above the level of a notice."""
 
 
-def is_quiet(level: object) -> bool:
+def excludes_notices(level: object) -> bool:
     """Return true if a client that asks for messages from C{level} on gets no notices."""
-    return isinstance(level, str) and level in QUIET
+    return isinstance(level, str) and level in QUIETER_LEVELS
 
 
-def notice(event: str, payload: Mapping[str, Any]) -> Message:
+def build_notice(event: str, payload: Mapping[str, Any]) -> Message:
     """Return the notification message for an event."""
     params = {
         "level": "notice",

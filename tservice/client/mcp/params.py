@@ -11,25 +11,25 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 
 
-class _Shape(BaseModel):
+class _ParamsBase(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel, extra="ignore", frozen=True, strict=True, validate_by_name=False
     )
 
 
-class Meta(_Shape):
+class RequestMeta(_ParamsBase):
     """Metadata of a request."""
 
     progress_token: str | float = ""
 
 
-class Params(_Shape):
+class MethodParams(_ParamsBase):
     """Parameters of a method without specific ones."""
 
-    meta: Meta = Field(default=Meta(), alias="_meta")
+    meta: RequestMeta = Field(default=RequestMeta(), alias="_meta")
 
 
-class InitializeParams(Params):
+class InitializeParams(MethodParams):
     """Parameters of C{initialize}.  All are optional, as some clients leave them out."""
 
     protocol_version: str = ""
@@ -37,7 +37,7 @@ class InitializeParams(Params):
     client_info: dict[str, Any] = {}
 
 
-class ListParams(Params):
+class ListParams(MethodParams):
     """Parameters of a list.  Each list is one page, so that no cursor is ever issued."""
 
     cursor: str = ""
@@ -50,20 +50,20 @@ class ListParams(Params):
         return cursor
 
 
-class CallParams(Params):
+class CallParams(MethodParams):
     """Parameters of a tool call."""
 
     name: str
     arguments: dict[str, Any] = {}
 
 
-class ReadParams(Params):
+class ReadParams(MethodParams):
     """Parameters with the resource to read."""
 
     uri: str
 
 
-class LevelParams(Params):
+class LevelParams(MethodParams):
     """Parameters with the least level of log messages for a client."""
 
     level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tservice.client.link.caller import Lost
 
 
-class Ask(NamedTuple):
+class PlannedRequest(NamedTuple):
     """Request to the API.
 
     @ivar path: the part after C{/api/v1}.
@@ -29,13 +29,13 @@ class Ask(NamedTuple):
     tries: int = 1
 
 
-Plan = Generator[Ask, Any, dict[str, Any]]
+Plan = Generator[PlannedRequest, Any, dict[str, Any]]
 
 
-Sender = Callable[[Ask], Awaitable[Any]]
+Sender = Callable[[PlannedRequest], Awaitable[Any]]
 
 
-async def carry_out(plan: Plan, send: Sender) -> dict[str, Any]:
+async def run_plan(plan: Plan, send: Sender) -> dict[str, Any]:
     """Run a plan and return its result.
 
     @param send: returns the payload of one request.
@@ -45,7 +45,7 @@ async def carry_out(plan: Plan, send: Sender) -> dict[str, Any]:
     try:
         ask = next(plan)
         while True:
-            ask = plan.send(await _sent(ask, send))
+            ask = plan.send(await _send_with_retries(ask, send))
     except StopIteration as end:
         found: dict[str, Any] = end.value
         return found
@@ -53,7 +53,7 @@ async def carry_out(plan: Plan, send: Sender) -> dict[str, Any]:
         plan.close()
 
 
-async def _sent(ask: Ask, send: Sender) -> Any:
+async def _send_with_retries(ask: PlannedRequest, send: Sender) -> Any:
     for _ in range(ask.tries - 1):
         try:
             return await send(ask)

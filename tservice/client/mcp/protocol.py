@@ -17,9 +17,9 @@ from pydantic import BaseModel, ValidationError
 from tservice import __version__
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.mcp import params as shapes
-from tservice.client.mcp.plan import Ask, Plan, Sender, carry_out
-from tservice.client.mcp.resources import TEMPLATES, listed, reading
-from tservice.client.mcp.tools import Tool
+from tservice.client.mcp.plan import Plan, PlannedRequest, Sender, run_plan
+from tservice.client.mcp.resources import TEMPLATES, list_resources, plan_reading
+from tservice.client.mcp.tools import McpTool
 
 VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
 """Supported revisions of the protocol, newest first."""
@@ -37,7 +37,7 @@ MOST_CALLS = 16
 """Service calls that one batch makes, or one client at the same time."""
 MOST_ARGUMENTS = 32
 """Limit of arguments, above that of any tool: validation would report each unknown argument."""
-_TOLD = 64
+_QUOTED_LENGTH = 64
 """Characters of a caller's text in an error message: the text may be as long as a message."""
 
 INSTRUCTIONS = """\
@@ -51,7 +51,7 @@ Key = str | int | float
 """Id of a request."""
 
 
-class RpcFault(Exception):
+class RpcError(Exception):
     """Error of the protocol.
 
     @ivar code: code of JSON-RPC.
@@ -63,7 +63,7 @@ class RpcFault(Exception):
         self.code, self.key = code, key
 
 
-class RpcCall(NamedTuple):
+class RpcRequest(NamedTuple):
     """Request that must be answered.
 
     @ivar key: its C{id}.
@@ -74,97 +74,97 @@ class RpcCall(NamedTuple):
     params: Mapping[str, Any]
 
 
-def parse(line: str | bytes) -> RpcCall | None:
+def parse_message(line: str | bytes) -> RpcRequest | None:
     """Return the request in one message; C{None}: a notification or a response.
 
-    @raise RpcFault: the message is invalid.
+    @raise RpcError: the message is invalid.
     """
-    return judge(decode(line))
+    return validate_message(decode_json(line))
 
 
-def decode(line: str | bytes) -> object:
+def decode_json(line: str | bytes) -> object:
     """Return the JSON value in a line.
 
-    @raise RpcFault: the line is not valid JSON; C{NaN} and the infinities are invalid too.
+    @raise RpcError: the line is not valid JSON; C{NaN} and the infinities are invalid too.
     """
     try:
         found: object = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise RpcFault(BAD_JSON, "the message is not valid JSON") from None
+        raise RpcError(BAD_JSON, "the message is not valid JSON") from None
     return found
 
 
-def judge(found: object) -> RpcCall | None:
+def validate_message(found: object) -> RpcRequest | None:
     """Return the request in a parsed message; C{None}: a notification or a response.
 
-    @raise RpcFault: the message is invalid; the error has the id if the request has one.
+    @raise RpcError: the message is invalid; the error has the id if the request has one.
     """
     if not isinstance(found, dict):
-        raise RpcFault(BAD_REQUEST, "a message is one object with jsonrpc 2.0")
-    key = _key_of(found)
+        raise RpcError(BAD_REQUEST, "a message is one object with jsonrpc 2.0")
+    key = _get_key(found)
     if found.get("jsonrpc") != "2.0":
-        raise RpcFault(BAD_REQUEST, "a message is one object with jsonrpc 2.0", key)
+        raise RpcError(BAD_REQUEST, "a message is one object with jsonrpc 2.0", key)
     if "method" not in found and ("result" in found or "error" in found):
         return None
     method, params = found.get("method"), found.get("params", {})
     if not isinstance(method, str):
-        raise RpcFault(BAD_REQUEST, "method: must be a string", key)
+        raise RpcError(BAD_REQUEST, "method: must be a string", key)
     if "id" not in found:
         return None
     if key is None:
-        raise RpcFault(
+        raise RpcError(
             BAD_REQUEST, f"id: must be a number or a string of at most {LONGEST_KEY} characters"
         )
     if not isinstance(params, dict):
-        raise RpcFault(BAD_ARGUMENTS, "params: must be an object", key)
-    return RpcCall(key, method, params)
+        raise RpcError(BAD_ARGUMENTS, "params: must be an object", key)
+    return RpcRequest(key, method, params)
 
 
-def entries_of(batch: Sequence[object], version: str | None) -> list[RpcCall | RpcFault]:
+def validate_batch(batch: Sequence[object], version: str | None) -> list[RpcRequest | RpcError]:
     """Return the requests of a batch in order, each to be carried out or refused.
 
     Notifications and responses are left out.
 
     @param version: the revision agreed on by the connection; C{None} before the agreement.
-    @raise RpcFault: the revision has no batches, or the batch is empty.
+    @raise RpcError: the revision has no batches, or the batch is empty.
     """
     if version != BATCHES:
-        raise RpcFault(BAD_REQUEST, f"send one message at a time: only {BATCHES} has batches")
+        raise RpcError(BAD_REQUEST, f"send one message at a time: only {BATCHES} has batches")
     if not batch:
-        raise RpcFault(BAD_REQUEST, "a batch has at least one message")
+        raise RpcError(BAD_REQUEST, "a batch has at least one message")
     found, calls = [], 0
     for at, each in enumerate(batch):
-        entry = _entry(each, at < MOST_IN_BATCH)
-        if isinstance(entry, RpcCall) and asks_service(entry.method):
+        entry = _validate_entry(each, at < MOST_IN_BATCH)
+        if isinstance(entry, RpcRequest) and calls_service(entry.method):
             calls += 1
             if calls > MOST_CALLS:
                 fault = f"a batch makes at most {MOST_CALLS} calls of the service"
-                entry = RpcFault(BAD_REQUEST, fault, entry.key)
+                entry = RpcError(BAD_REQUEST, fault, entry.key)
         if entry is not None:
             found.append(entry)
     return found
 
 
-def _entry(message: object, has_room: bool) -> RpcCall | RpcFault | None:
+def _validate_entry(message: object, has_room: bool) -> RpcRequest | RpcError | None:
     try:
-        call = judge(message)
-    except RpcFault as fault:
+        call = validate_message(message)
+    except RpcError as fault:
         return fault
     if call is None:
         return None
     if not has_room:
-        return RpcFault(BAD_REQUEST, f"a batch has at most {MOST_IN_BATCH} messages", call.key)
+        return RpcError(BAD_REQUEST, f"a batch has at most {MOST_IN_BATCH} messages", call.key)
     if call.method == "initialize":
-        return RpcFault(BAD_REQUEST, "initialize must be sent outside of a batch", call.key)
+        return RpcError(BAD_REQUEST, "initialize must be sent outside of a batch", call.key)
     return call
 
 
-def asks_service(method: str) -> bool:
+def calls_service(method: str) -> bool:
     """Return true if a method calls the service and may wait."""
     return method == "tools/call" or method.startswith("resources/")
 
 
-def _key_of(message: Mapping[str, Any]) -> Key | None:
+def _get_key(message: Mapping[str, Any]) -> Key | None:
     """Return the id if an answer can repeat it."""
     key = message.get("id")
     if isinstance(key, bool) or not isinstance(key, str | int | float):
@@ -189,43 +189,43 @@ class RpcServer:
     @param send: returns the payload of one request to the service.
     """
 
-    def __init__(self, tools: Mapping[str, Tool], send: Sender, notices: bool = False) -> None:
+    def __init__(self, tools: Mapping[str, McpTool], send: Sender, notices: bool = False) -> None:
         """Create a server.
 
         @param notices: approvals are reported to clients as log messages.
         """
         self._tools, self._send, self._notices = tools, send, notices
-        self._methods: dict[str, tuple[type[shapes.Params], Method]] = {
+        self._methods: dict[str, tuple[type[shapes.MethodParams], Method]] = {
             "initialize": (shapes.InitializeParams, self._initialize),
-            "ping": (shapes.Params, _at_once({})),
-            "tools/list": (shapes.ListParams, self._list),
-            "tools/call": (shapes.CallParams, self._use),
-            "resources/list": (shapes.ListParams, self._resources),
+            "ping": (shapes.MethodParams, _constant_answer({})),
+            "tools/list": (shapes.ListParams, self._list_tools),
+            "tools/call": (shapes.CallParams, self._call_tool),
+            "resources/list": (shapes.ListParams, self._list_resources),
             "resources/templates/list": (
                 shapes.ListParams,
-                _at_once({"resourceTemplates": list(TEMPLATES)}),
+                _constant_answer({"resourceTemplates": list(TEMPLATES)}),
             ),
-            "resources/read": (shapes.ReadParams, self._read),
+            "resources/read": (shapes.ReadParams, self._read_resource),
         }
         if notices:
-            self._methods["logging/setLevel"] = (shapes.LevelParams, _at_once({}))
+            self._methods["logging/setLevel"] = (shapes.LevelParams, _constant_answer({}))
 
-    async def answer(self, call: RpcCall) -> Message:
+    async def answer_request(self, call: RpcRequest) -> Message:
         """Return the answer to one request; it may take as long as the service does."""
         found = self._methods.get(call.method)
         if found is None:
-            return refused(
-                call.key, RpcFault(UNKNOWN_METHOD, f"unknown method {_brief(call.method)}")
+            return error_response(
+                call.key, RpcError(UNKNOWN_METHOD, f"unknown method {_shorten_text(call.method)}")
             )
         takes, method = found
         try:
-            result = await method(_checked(takes, call.params))
+            result = await method(_validate_params(takes, call.params))
             return {"jsonrpc": "2.0", "id": call.key, "result": result}
-        except RpcFault as fault:
-            return refused(call.key, fault)
+        except RpcError as fault:
+            return error_response(call.key, fault)
         except Exception as error:
             # An answer of an unexpected shape, perhaps of a newer service: report it.
-            return refused(call.key, RpcFault(BROKEN, f"{type(error).__name__}: {error}"))
+            return error_response(call.key, RpcError(BROKEN, f"{type(error).__name__}: {error}"))
 
     async def _initialize(self, params: shapes.InitializeParams) -> Message:
         wanted = params.protocol_version
@@ -237,80 +237,84 @@ class RpcServer:
             "instructions": INSTRUCTIONS,
         }
 
-    async def _list(self, params: shapes.ListParams) -> Message:
-        return {"tools": [_described(tool) for tool in self._tools.values()]}
+    async def _list_tools(self, params: shapes.ListParams) -> Message:
+        return {"tools": [_describe_tool(tool) for tool in self._tools.values()]}
 
-    async def _use(self, params: shapes.CallParams) -> Message:
+    async def _call_tool(self, params: shapes.CallParams) -> Message:
         tool = self._tools.get(params.name)
         if tool is None:
-            raise RpcFault(BAD_ARGUMENTS, f"unknown tool {_brief(params.name)}")
+            raise RpcError(BAD_ARGUMENTS, f"unknown tool {_shorten_text(params.name)}")
         if len(params.arguments) > MOST_ARGUMENTS:
-            raise RpcFault(BAD_ARGUMENTS, f"arguments: no tool takes more than {MOST_ARGUMENTS}")
-        wanted = _checked(tool.takes, params.arguments)
+            raise RpcError(BAD_ARGUMENTS, f"arguments: no tool takes more than {MOST_ARGUMENTS}")
+        wanted = _validate_params(tool.takes, params.arguments)
         try:
-            found = await self._carry_out(tool.plan(wanted))
+            found = await self._run_plan(tool.plan(wanted))
         except (ApiError, Unusable) as error:
-            return {"content": [_text(said(error))], "isError": True}
-        return {"content": [_text(_shown(found))], "structuredContent": found}
+            return {"content": [_text_content(error_text(error))], "isError": True}
+        return {"content": [_text_content(_format_result(found))], "structuredContent": found}
 
-    async def _resources(self, params: shapes.ListParams) -> Message:
-        return {"resources": listed(await self._asked(Ask("GET", "/sessions")))}
+    async def _list_resources(self, params: shapes.ListParams) -> Message:
+        return {
+            "resources": list_resources(
+                await self._send_request(PlannedRequest("GET", "/sessions"))
+            )
+        }
 
-    async def _read(self, params: shapes.ReadParams) -> Message:
+    async def _read_resource(self, params: shapes.ReadParams) -> Message:
         uri = params.uri
-        plan = reading(uri)
+        plan = plan_reading(uri)
         if plan is None:
-            _unknown(uri)
+            _refuse_resource(uri)
         try:
-            found = await self._carry_out(plan)
+            found = await self._run_plan(plan)
         except ApiError as error:
             if error.status == 404:
-                _unknown(uri)
-            raise RpcFault(BAD_REQUEST, said(error)) from None
+                _refuse_resource(uri)
+            raise RpcError(BAD_REQUEST, error_text(error)) from None
         except Unusable as error:
-            raise RpcFault(BAD_REQUEST, said(error)) from None
+            raise RpcError(BAD_REQUEST, error_text(error)) from None
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": found["text"]}]}
 
-    async def _asked(self, ask: Ask) -> Any:
+    async def _send_request(self, ask: PlannedRequest) -> Any:
         try:
             return await self._send(ask)
         except (ApiError, Unusable) as error:
-            raise RpcFault(BAD_REQUEST, said(error)) from None
+            raise RpcError(BAD_REQUEST, error_text(error)) from None
 
-    async def _carry_out(self, plan: Plan) -> dict[str, Any]:
-        return await carry_out(plan, self._send)
+    async def _run_plan(self, plan: Plan) -> dict[str, Any]:
+        return await run_plan(plan, self._send)
 
 
-def refused(key: Key | None, fault: RpcFault) -> Message:
+def error_response(key: Key | None, fault: RpcError) -> Message:
     """Return the error response to a request."""
     return {"jsonrpc": "2.0", "id": key, "error": {"code": fault.code, "message": str(fault)}}
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the error text in the service's words."""
     return error.message if isinstance(error, ApiError) else str(error)
 
 
-def _at_once(message: Message) -> Method:
-    async def answer(params: shapes.Params) -> Message:
+def _constant_answer(message: Message) -> Method:
+    async def answer(params: shapes.MethodParams) -> Message:
         return message
 
     return answer
 
 
-def _checked(model: type[_Model], given: Mapping[str, Any]) -> _Model:
+def _validate_params(model: type[_Model], given: Mapping[str, Any]) -> _Model:
     """Return parameters validated by a model.
 
-    @raise RpcFault: the parameters are invalid.
+    @raise RpcError: the parameters are invalid.
     """
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise RpcFault(BAD_ARGUMENTS, _complaint(error)) from None
+        raise RpcError(BAD_ARGUMENTS, _first_error(error)) from None
 
 
 @cache  # a schema takes a millisecond to make, and each HTTP message gets a new server
-def _described(tool: Tool) -> Message:
+def _describe_tool(tool: McpTool) -> Message:
     schema = tool.takes.model_json_schema(by_alias=True)
     schema.pop("title", None)
     schema.pop("description", None)
@@ -322,27 +326,27 @@ def _described(tool: Tool) -> Message:
     }
 
 
-def _complaint(error: ValidationError) -> str:
+def _first_error(error: ValidationError) -> str:
     """Return the first validation error: its field and the rule."""
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part)[:_TOLD] for part in first["loc"]) or "arguments"
+    where = ".".join(str(part)[:_QUOTED_LENGTH] for part in first["loc"]) or "arguments"
     return f"{where}: {first['msg']}"
 
 
-def _brief(word: str) -> str:
-    return repr(word if len(word) <= _TOLD else f"{word[:_TOLD]}...")
+def _shorten_text(word: str) -> str:
+    return repr(word if len(word) <= _QUOTED_LENGTH else f"{word[:_QUOTED_LENGTH]}...")
 
 
-def _shown(found: Mapping[str, Any]) -> str:
+def _format_result(found: Mapping[str, Any]) -> str:
     """Return a single text as it is, and any other result as JSON."""
     if found.keys() == {"text"}:
         return str(found["text"])
     return json.dumps(found, ensure_ascii=False)
 
 
-def _text(text: str) -> Message:
+def _text_content(text: str) -> Message:
     return {"type": "text", "text": text}
 
 
-def _unknown(uri: str) -> NoReturn:
-    raise RpcFault(UNKNOWN_RESOURCE, f"unknown resource {_brief(uri)}")
+def _refuse_resource(uri: str) -> NoReturn:
+    raise RpcError(UNKNOWN_RESOURCE, f"unknown resource {_shorten_text(uri)}")

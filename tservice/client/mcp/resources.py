@@ -29,7 +29,7 @@ TEMPLATES = tuple(
 )
 
 
-def listed(sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def list_resources(sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return the resources of these sessions."""
     return [
         {
@@ -43,12 +43,12 @@ def listed(sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     ]
 
 
-def reading(uri: str) -> Plan | None:
+def plan_reading(uri: str) -> Plan | None:
     """Return the plan that reads a resource; C{None} if the resource does not exist."""
     found = _URI.fullmatch(uri)
     if found is None:
         return None
     tool = _TOOLS[_PARTS[found[2]][0]]
     wanted: Mapping[str, Any] = {"sessionId": found[1]}
-    arguments: given.Arguments = tool.takes.model_validate(wanted)
+    arguments: given.ToolArguments = tool.takes.model_validate(wanted)
     return tool.plan(arguments)

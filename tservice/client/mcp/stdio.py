@@ -8,26 +8,26 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, BinaryIO
 
 from tservice.client.errors import ApiError, Unusable
-from tservice.client.finished import finished
-from tservice.client.mcp.notices import TOLD, is_quiet, notice
+from tservice.client.mcp.notices import NOTICE_EVENTS, build_notice, excludes_notices
 from tservice.client.mcp.protocol import (
     BAD_REQUEST,
     BROKEN,
     MOST_CALLS,
     Message,
-    RpcCall,
-    RpcFault,
+    RpcError,
+    RpcRequest,
     RpcServer,
-    asks_service,
-    decode,
-    entries_of,
-    judge,
-    refused,
+    calls_service,
+    decode_json,
+    error_response,
+    validate_batch,
+    validate_message,
 )
+from tservice.client.synchronous import run_synchronously
 
 LINE = 4 * 1024 * 1024
 """Largest message in bytes."""
-AT_ONCE = MOST_CALLS
+MAX_CONCURRENT_CALLS = MOST_CALLS
 """Limit of concurrent service calls; a further call is refused."""
 GRACE = 5.0
 """Seconds to wait for unfinished answers when the input ends."""
@@ -44,7 +44,7 @@ Respond = Callable[[Message], None]
 """Callback that takes the answer to one request."""
 
 
-class Stdio:
+class StdioServer:
     """Server that reads messages and writes answers as they complete; a waiting call delays no
     other.
     """
@@ -67,121 +67,127 @@ class Stdio:
         self._writing = threading.Lock()
         self._changed = threading.Condition()
         # Service calls under way; None: the answer is being written.
-        self._owed: dict[object, tuple[RpcCall, Respond] | None] = {}
+        self._unanswered: dict[object, tuple[RpcRequest, Respond] | None] = {}
 
     def serve(self) -> None:
         """Serve until the input ends."""
         while line := self._source.readline(LINE + 1):
             if len(line) > LINE:
-                self._skip(line)
-                self._refuse(
-                    self._write, RpcFault(BAD_REQUEST, f"a message has {LINE} bytes at most")
+                self._skip_line(line)
+                self._send_error(
+                    self._write_message,
+                    RpcError(BAD_REQUEST, f"a message has {LINE} bytes at most"),
                 )
             elif line.strip():
-                self._receive(line)
+                self._handle_line(line)
         self._over.set()
-        self._settle()
+        self._finish_answers()
 
-    def _receive(self, line: bytes) -> None:
+    def _handle_line(self, line: bytes) -> None:
         try:
-            found = decode(line)
+            found = decode_json(line)
             if isinstance(found, list):
-                self._receive_batch(entries_of(found, self._version))
+                self._handle_batch(validate_batch(found, self._version))
                 return
-            call = judge(found)
-        except RpcFault as fault:
-            self._refuse(self._write, fault)
+            call = validate_message(found)
+        except RpcError as fault:
+            self._send_error(self._write_message, fault)
             return
         if call is not None:
-            self._begin(call, self._write)
+            self._start_answer(call, self._write_message)
 
-    def _receive_batch(self, entries: Sequence[RpcCall | RpcFault]) -> None:
+    def _handle_batch(self, entries: Sequence[RpcRequest | RpcError]) -> None:
         if not entries:
             return
-        answers = _Batch(len(entries), self._write)
+        answers = _BatchAnswers(len(entries), self._write_message)
         for each in entries:
-            if isinstance(each, RpcFault):
-                self._refuse(answers.add, each)
+            if isinstance(each, RpcError):
+                self._send_error(answers.add, each)
             else:
-                self._begin(each, answers.add)
+                self._start_answer(each, answers.add)
 
-    def _begin(self, call: RpcCall, respond: Respond) -> None:
+    def _start_answer(self, call: RpcRequest, respond: Respond) -> None:
         """Answer a request, directly or in a separate thread."""
-        if not asks_service(call.method):
-            self._answer_at_once(call, respond)
+        if not calls_service(call.method):
+            self._answer_directly(call, respond)
             return
         own = object()
         with self._changed:
-            is_full = len(self._owed) >= AT_ONCE
+            is_full = len(self._unanswered) >= MAX_CONCURRENT_CALLS
             if not is_full:
-                self._owed[own] = (call, respond)
+                self._unanswered[own] = (call, respond)
         if is_full:
-            self._refuse(respond, RpcFault(BAD_REQUEST, f"over {AT_ONCE} calls at once", call.key))
+            self._send_error(
+                respond,
+                RpcError(BAD_REQUEST, f"over {MAX_CONCURRENT_CALLS} calls at once", call.key),
+            )
             return
         # A daemon thread: a waiting call does not keep the program from ending.
-        threading.Thread(target=self._answer, args=(own, call), daemon=True).start()
+        threading.Thread(target=self._answer_in_thread, args=(own, call), daemon=True).start()
 
-    def _answer_at_once(self, call: RpcCall, respond: Respond) -> None:
-        answer = finished(self._server.answer(call))
+    def _answer_directly(self, call: RpcRequest, respond: Respond) -> None:
+        answer = run_synchronously(self._server.answer_request(call))
         result = answer.get("result")
         if call.method == "logging/setLevel" and result is not None:
             # Before the answer: a client that has it gets no further notices.
-            self._quiet = is_quiet(call.params["level"])
+            self._quiet = excludes_notices(call.params["level"])
         respond(answer)
         if call.method == "initialize" and result is not None:
             self._version = result["protocolVersion"]
-            self._listen_once()
+            self._start_listener()
 
-    def _listen_once(self) -> None:
+    def _start_listener(self) -> None:
         if self._events and self._listening is None:
             # A daemon thread: it waits for events that may never come.
-            self._listening = threading.Thread(target=self._listen, name=LISTENER, daemon=True)
+            self._listening = threading.Thread(
+                target=self._forward_events, name=LISTENER, daemon=True
+            )
             self._listening.start()
 
-    def _listen(self) -> None:
+    def _forward_events(self) -> None:
         while not self._over.is_set():
             try:
                 for name, payload in self._events() if self._events else ():
-                    if name in TOLD and not self._quiet:
-                        self._write(notice(name, payload))
+                    if name in NOTICE_EVENTS and not self._quiet:
+                        self._write_message(build_notice(name, payload))
             except ApiError:
                 # Refused; a retry would be refused too.
                 return
             except Unusable:
                 self._over.wait(AGAIN)
 
-    def _answer(self, own: object, call: RpcCall) -> None:
-        self._respond(own, finished(self._server.answer(call)))
+    def _answer_in_thread(self, own: object, call: RpcRequest) -> None:
+        self._respond_once(own, run_synchronously(self._server.answer_request(call)))
 
-    def _respond(self, own: object, answer: Message) -> None:
+    def _respond_once(self, own: object, answer: Message) -> None:
         """Send the answer to a call, unless it was sent already."""
         with self._changed:
-            owed = self._owed.get(own)
+            owed = self._unanswered.get(own)
             if owed is None:
                 return
-            self._owed[own] = None
+            self._unanswered[own] = None
         try:
             owed[1](answer)
         finally:
             with self._changed:
-                del self._owed[own]
+                del self._unanswered[own]
                 self._changed.notify_all()
 
-    def _settle(self) -> None:
+    def _finish_answers(self) -> None:
         """Wait shortly for unfinished answers, then refuse the remaining calls."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._owed, GRACE)
-            late = [(own, owed[0]) for own, owed in self._owed.items() if owed is not None]
+            self._changed.wait_for(lambda: not self._unanswered, GRACE)
+            late = [(own, owed[0]) for own, owed in self._unanswered.items() if owed is not None]
         for own, call in late:
-            fault = RpcFault(BROKEN, "the input ended before the answer was there")
-            self._respond(own, refused(call.key, fault))
+            fault = RpcError(BROKEN, "the input ended before the answer was there")
+            self._respond_once(own, error_response(call.key, fault))
         with self._changed:
-            self._changed.wait_for(lambda: not self._owed, GRACE)
+            self._changed.wait_for(lambda: not self._unanswered, GRACE)
 
-    def _refuse(self, respond: Respond, fault: RpcFault) -> None:
-        respond(refused(fault.key, fault))
+    def _send_error(self, respond: Respond, fault: RpcError) -> None:
+        respond(error_response(fault.key, fault))
 
-    def _write(self, message: Message | list[Message]) -> None:
+    def _write_message(self, message: Message | list[Message]) -> None:
         # Escaped: an id may hold half a surrogate pair, which cannot be encoded.
         line = json.dumps(message).encode() + b"\n"
         with self._writing:
@@ -192,12 +198,12 @@ class Stdio:
                 # The client is gone; the end of the input follows.
                 return
 
-    def _skip(self, line: bytes) -> None:
+    def _skip_line(self, line: bytes) -> None:
         while line and not line.endswith(b"\n"):
             line = self._source.readline(LINE)
 
 
-class _Batch:
+class _BatchAnswers:
     """Answers to the requests of one batch, written together when complete."""
 
     def __init__(self, missing: int, write: Callable[[list[Message]], None]) -> None:

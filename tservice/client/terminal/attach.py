@@ -9,10 +9,15 @@ import select
 
 from tservice.client.errors import Unusable
 from tservice.client.link.caller import Lost
-from tservice.client.link.stream import Ended, Output, Redraw, Stream
-from tservice.client.terminal.filter import CLEAR, Filter
-from tservice.client.terminal.keys import Detacher
-from tservice.client.terminal.raw import EndedBySignal, raw, resizes, write_all
+from tservice.client.link.stream import (
+    OutputReceived,
+    ProcessEnded,
+    RedrawReceived,
+    TerminalConnection,
+)
+from tservice.client.terminal.filter import CLEAR, OutputFilter
+from tservice.client.terminal.keys import DetachKeyFinder
+from tservice.client.terminal.raw import EndedBySignal, raw_mode, watch_resizes, write_all
 
 PAUSE = 1.0
 """Seconds between two tries to connect; a key triggers a try."""
@@ -21,8 +26,8 @@ PATIENCE = 5.0
 CHUNK = 4096
 
 # Only the title shows a lost connection: the screen belongs to the session.
-LOST = b"\x1b[22;2t\x1b]2;tsctl: connection lost, connecting again\x1b\\"
-FOUND = b"\x1b[23;2t"
+LOST_TITLE = b"\x1b[22;2t\x1b]2;tsctl: connection lost, connecting again\x1b\\"
+RESTORED_TITLE = b"\x1b[23;2t"
 BELL = b"\x07"
 
 
@@ -33,7 +38,13 @@ class AttachedTerminal:
     """
 
     def __init__(
-        self, stream: Stream, keyboard: int, screen: int, detacher: Detacher, *, read_only: bool
+        self,
+        stream: TerminalConnection,
+        keyboard: int,
+        screen: int,
+        detacher: DetachKeyFinder,
+        *,
+        read_only: bool,
     ) -> None:
         """Create an attached terminal.
 
@@ -44,10 +55,10 @@ class AttachedTerminal:
         self._stream, self._detacher = stream, detacher
         self._keyboard, self._screen = keyboard, screen
         self._read_only = read_only
-        self._filter = Filter()
+        self._filter = OutputFilter()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._told = False
-        self.ended: Ended | None = None
+        self._shows_lost = False
+        self.ended: ProcessEnded | None = None
 
     def run(self) -> int:
         """Run until the user detaches, the process ends or a signal arrives.
@@ -56,10 +67,10 @@ class AttachedTerminal:
         @raise Unusable: the stream has ended for good; also C{ApiError}.
         """
         try:
-            with raw(self._keyboard, self._screen), resizes() as resized:
+            with raw_mode(self._keyboard, self._screen), watch_resizes() as resized:
                 with contextlib.suppress(Lost):
-                    self._fit()
-                while self._turn(resized):
+                    self._send_size()
+                while self._process_events(resized):
                     pass
         except EndedBySignal as killed:
             return 128 + killed.number
@@ -67,31 +78,31 @@ class AttachedTerminal:
             self._stream.close()
         return 0
 
-    def _turn(self, resized: int) -> bool:
+    def _process_events(self, resized: int) -> bool:
         """Wait for events and handle them; return false to stop."""
         try:
             socket = self._stream.socket
             if socket is None:
-                self._reconnect()
+                self._try_reconnect()
                 socket = self._stream.socket
-            if socket is not None and socket.ready:
-                return self._draw()
-            readable = self._select(resized)
+            if socket is not None and socket.has_pending_data:
+                return self._draw_output()
+            readable = self._wait_readable(resized)
             if resized in readable:
-                self._fit(resized)
-            if self._keyboard in readable and not self._type():
+                self._send_size(resized)
+            if self._keyboard in readable and not self._forward_input():
                 return False
-            return self._draw()
+            return self._draw_output()
         except Lost:
             self._stream.close()
-            self._tell(True)
+            self._show_connection_state(True)
             return True
 
-    def _select(self, resized: int) -> set[int]:
+    def _wait_readable(self, resized: int) -> set[int]:
         socket = self._stream.socket
         reading, writing = [resized], []
         # A long paste waits in the terminal; the detach key must work without a connection.
-        if socket is None or self._stream.open_to_input:
+        if socket is None or self._stream.can_accept_input:
             reading.append(self._keyboard)
         if socket is not None:
             reading.append(socket.fileno())
@@ -102,30 +113,30 @@ class AttachedTerminal:
             socket.flush()
         return set(found)
 
-    def _reconnect(self) -> None:
+    def _try_reconnect(self) -> None:
         with contextlib.suppress(Lost):
             self._stream.connect(PATIENCE)
-            self._tell(False)
+            self._show_connection_state(False)
 
-    def _tell(self, lost: bool) -> None:
-        if lost is not self._told:
-            write_all(self._screen, LOST if lost else FOUND)
-            self._told = lost
+    def _show_connection_state(self, lost: bool) -> None:
+        if lost is not self._shows_lost:
+            write_all(self._screen, LOST_TITLE if lost else RESTORED_TITLE)
+            self._shows_lost = lost
 
-    def _draw(self) -> bool:
-        for event in self._stream.receive():
+    def _draw_output(self) -> bool:
+        for event in self._stream.receive_events():
             match event:
-                case Output(data=data):
+                case OutputReceived(data=data):
                     write_all(self._screen, self._filter.feed(data))
-                case Redraw(data=data):
-                    self._filter = Filter()
+                case RedrawReceived(data=data):
+                    self._filter = OutputFilter()
                     write_all(self._screen, CLEAR + self._filter.feed(data))
-                case Ended():
+                case ProcessEnded():
                     self.ended = event
                     return False
         return True
 
-    def _type(self) -> bool:
+    def _forward_input(self) -> bool:
         """Forward typed input; return false after the detach key."""
         data = os.read(self._keyboard, CHUNK)
         if not data:
@@ -133,13 +144,13 @@ class AttachedTerminal:
         typed, detached = self._detacher.feed(data)
         text = self._decoder.decode(typed)
         if text and not self._read_only:
-            if self._stream.open_to_input:
-                self._stream.type(text)
+            if self._stream.can_accept_input:
+                self._stream.type_text(text)
             else:
                 write_all(self._screen, BELL)
         return not detached
 
-    def _fit(self, resized: int | None = None) -> None:
+    def _send_size(self, resized: int | None = None) -> None:
         if resized is not None:
             with contextlib.suppress(BlockingIOError):
                 os.read(resized, CHUNK)
@@ -147,4 +158,4 @@ class AttachedTerminal:
             return
         size = os.get_terminal_size(self._screen)
         if size.columns and size.lines:
-            self._stream.resize(size.columns, size.lines)
+            self._stream.request_size(size.columns, size.lines)

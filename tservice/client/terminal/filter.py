@@ -42,16 +42,16 @@ colours.
 CLEAR = RESTORE + b"\x1b[H\x1b[2J"
 
 
-def stays(sequence: bytes) -> bool:
+def only_draws(sequence: bytes) -> bool:
     """Return true if an escape sequence only draws."""
     return _DRAWS.fullmatch(sequence) is not None
 
 
-class Filter:
+class OutputFilter:
     """Filter of a stream, chunk by chunk."""
 
     def __init__(self) -> None:
-        self._stripper = EscapeStripper(stays)
+        self._stripper = EscapeStripper(only_draws)
         # A byte that is not UTF-8 may be a control too: it becomes U+FFFD.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 

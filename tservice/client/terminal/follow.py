@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from tservice.client.link.caller import Lost
-from tservice.client.link.stream import Ended, Output, Stream
+from tservice.client.link.stream import OutputReceived, ProcessEnded, TerminalConnection
 from tservice.client.terminal.safe import safe_text
 from tservice.terminal.ansi import EscapeStripper
 
@@ -21,7 +21,9 @@ Tell = Callable[[str], None]
 _MOVES = {ord(sign): None for sign in "\r\b\a"}
 
 
-def follow(stream: Stream, out: TextIO, tell: Tell, warn: Tell, *, ansi: bool) -> None:
+def follow_stream(
+    stream: TerminalConnection, out: TextIO, tell: Tell, warn: Tell, *, ansi: bool
+) -> None:
     """Print output until the session's process ends.
 
     @param stream: a stream that is not connected yet.
@@ -30,16 +32,16 @@ def follow(stream: Stream, out: TextIO, tell: Tell, warn: Tell, *, ansi: bool) -
     @param ansi: keep escape sequences.
     @raise Unusable: the stream has ended for good; also C{ApiError}.
     """
-    text = _Text(out, ansi)
+    text = _SafeTextPrinter(out, ansi)
     try:
         stream.connect()
-        while not _take(stream, text, tell, warn):
-            _await(stream, tell)
+        while not _print_events(stream, text, tell, warn):
+            _wait_for_output(stream, tell)
     finally:
         stream.close()
 
 
-class _Text:
+class _SafeTextPrinter:
     """Printer of complete characters of a stream, made safe."""
 
     def __init__(self, out: TextIO, ansi: bool) -> None:
@@ -47,22 +49,24 @@ class _Text:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._stripper = EscapeStripper()
 
-    def print(self, data: bytes) -> None:
+    def print_chunk(self, data: bytes) -> None:
         found = self._decoder.decode(data if self._ansi else self._stripper.feed(data))
         shown = found if self._ansi else safe_text(found.translate(_MOVES))
         self._out.write(shown)
         self._out.flush()
 
 
-def _take(stream: Stream, text: _Text, tell: Tell, warn: Tell) -> bool:
+def _print_events(
+    stream: TerminalConnection, text: _SafeTextPrinter, tell: Tell, warn: Tell
+) -> bool:
     """Print the received output; return true after the process ended."""
     try:
-        for event in stream.receive():
+        for event in stream.receive_events():
             match event:
-                case Ended():
+                case ProcessEnded():
                     return True
-                case Output():
-                    text.print(event.data)
+                case OutputReceived():
+                    text.print_chunk(event.data)
                 case _:
                     warn("some output is missing here")
     except Lost as error:
@@ -71,7 +75,7 @@ def _take(stream: Stream, text: _Text, tell: Tell, warn: Tell) -> bool:
     return False
 
 
-def _await(stream: Stream, tell: Tell) -> None:
+def _wait_for_output(stream: TerminalConnection, tell: Tell) -> None:
     """Block until there may be more output."""
     if stream.socket is None:
         try:
@@ -81,7 +85,7 @@ def _await(stream: Stream, tell: Tell) -> None:
         else:
             tell("connected again")
         return
-    if not stream.socket.ready:
+    if not stream.socket.has_pending_data:
         sending = [stream.socket] if stream.socket.unsent else []
         _, writable, _ = select.select([stream.socket], sending, [])
         if writable:

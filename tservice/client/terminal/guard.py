@@ -13,7 +13,7 @@ _WELL = b"."
 
 
 @contextlib.contextmanager
-def guarded(keeps: Collection[int], tidy: Callable[[], None]) -> Iterator[None]:
+def guard_block(keeps: Collection[int], tidy: Callable[[], None]) -> Iterator[None]:
     """Call C{tidy} in a guard process if this process dies in the block, as by SIGKILL.
 
     @param keeps: descriptors that C{tidy} needs; the guard closes all others.
@@ -24,7 +24,7 @@ def guarded(keeps: Collection[int], tidy: Callable[[], None]) -> Iterator[None]:
     try:
         guard = os.fork()
         if guard == 0:
-            _watch(reader, keeps, tidy)
+            _run_guard(reader, keeps, tidy)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(reader)
@@ -39,7 +39,7 @@ def guarded(keeps: Collection[int], tidy: Callable[[], None]) -> Iterator[None]:
             os.waitpid(guard, 0)
 
 
-def _watch(reader: int, keeps: Collection[int], tidy: Callable[[], None]) -> NoReturn:
+def _run_guard(reader: int, keeps: Collection[int], tidy: Callable[[], None]) -> NoReturn:
     try:
         # Leave the program's session: the terminal's signals must not reach the guard.
         os.setsid()

@@ -17,7 +17,7 @@ def parse_keys(text: str) -> bytes:
     @raise Unusable: the text is anything else.
     """
     words = text.split()
-    found = bytes(_code(word) for word in words)
+    found = bytes(_parse_key(word) for word in words)
     if len(found) == 1 and found < b" ":
         return found
     if len(found) == 2 and found[:1] < b" " and found[0] != found[1]:
@@ -27,7 +27,7 @@ def parse_keys(text: str) -> bytes:
     )
 
 
-def _code(word: str) -> int:
+def _parse_key(word: str) -> int:
     if len(word) == 1 and "!" <= word <= "~":
         return ord(word)
     control = _CONTROL.fullmatch(word)
@@ -36,7 +36,7 @@ def _code(word: str) -> int:
     return ord(control[1].upper()) & 0x1F
 
 
-class Detacher:
+class DetachKeyFinder:
     """Finder of the detach keys in typed input; the prefix typed twice types it once."""
 
     def __init__(self, keys: bytes) -> None:

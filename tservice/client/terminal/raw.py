@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from tservice.client.terminal.filter import RESTORE
-from tservice.client.terminal.guard import guarded
+from tservice.client.terminal.guard import guard_block
 
 Settings = list[Any]
 """Settings of a terminal as C{termios} has them."""
@@ -31,7 +31,7 @@ class EndedBySignal(BaseException):
 
 
 @contextlib.contextmanager
-def raw(descriptor: int, output: int) -> Iterator[None]:
+def raw_mode(descriptor: int, output: int) -> Iterator[None]:
     """Put the terminal into raw mode in the block; restore its settings and modes afterwards.
 
     Another process restores them if this one is killed.
@@ -42,20 +42,22 @@ def raw(descriptor: int, output: int) -> Iterator[None]:
     handlers = {number: signal.getsignal(number) for number in ENDING}
     try:
         for number in ENDING:
-            signal.signal(number, _end)
+            signal.signal(number, _raise_ended)
         tty.setraw(descriptor, termios.TCSANOW)
         ours = termios.tcgetattr(descriptor)
-        with guarded((descriptor, output), lambda: give_back(descriptor, output, before, ours)):
+        with guard_block(
+            (descriptor, output), lambda: restore_terminal(descriptor, output, before, ours)
+        ):
             yield
     finally:
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
-        give_back(descriptor, output, before)
+        restore_terminal(descriptor, output, before)
         for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
-def give_back(
+def restore_terminal(
     descriptor: int, output: int, settings: Settings, only: Settings | None = None
 ) -> None:
     """Restore a terminal's settings and modes.
@@ -72,7 +74,7 @@ def give_back(
 
 
 @contextlib.contextmanager
-def resizes() -> Iterator[int]:
+def watch_resizes() -> Iterator[int]:
     """Yield a descriptor that becomes readable after the window was resized."""
     reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     handler = signal.signal(signal.SIGWINCH, lambda number, frame: None)
@@ -96,5 +98,5 @@ def write_all(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:
+def _raise_ended(number: int, frame: FrameType | None) -> NoReturn:
     raise EndedBySignal(number)

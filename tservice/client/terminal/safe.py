@@ -18,12 +18,12 @@ _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f{_TURNING}]")
 
 def safe_line(text: str) -> str:
     """Return one line without escape sequences; other control characters are shown as C{�}."""
-    return _UNSAFE_IN_LINE.sub(REPLACEMENT, _stripped(text))
+    return _UNSAFE_IN_LINE.sub(REPLACEMENT, _strip_escapes(text))
 
 
 def safe_text(text: str) -> str:
     """Return text with lines and tabs kept and CR LF as LF; the rest is as in L{safe_line}."""
-    return _UNSAFE.sub(REPLACEMENT, _stripped(text).replace("\r\n", "\n"))
+    return _UNSAFE.sub(REPLACEMENT, _strip_escapes(text).replace("\r\n", "\n"))
 
 
 def safe_json(text: str) -> str:
@@ -31,7 +31,7 @@ def safe_json(text: str) -> str:
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _stripped(text: str) -> str:
+def _strip_escapes(text: str) -> str:
     if "\x1b" not in text:
         return text
     return strip_escapes(text.encode("utf-8", "replace")).decode("utf-8", "replace")

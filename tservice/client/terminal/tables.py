@@ -19,29 +19,29 @@ _COLOURS: Mapping[str, str] = {
 }
 
 
-def table(rows: Sequence[Sequence[str]], width: int | None, colour: bool) -> list[str]:
+def format_table(rows: Sequence[Sequence[str]], width: int | None, colour: bool) -> list[str]:
     """Return the lines of a table whose first row is its head.
 
     @param rows: safe texts, as many in each row.
     @param width: columns of the terminal; C{None}: nothing is cut.
     @param colour: colour words that name a state.
     """
-    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(count_columns, column)) for column in zip(*rows, strict=True)]
     if width is not None:
-        widths = _fitted(widths, width - len(GAP) * (len(widths) - 1))
-    return [_line(row, widths, colour and row is not rows[0]) for row in rows]
+        widths = _fit_widths(widths, width - len(GAP) * (len(widths) - 1))
+    return [_format_line(row, widths, colour and row is not rows[0]) for row in rows]
 
 
-def columns(text: str) -> int:
+def count_columns(text: str) -> int:
     """Return the number of columns that C{text} takes."""
     if text.isascii():
         return len(text)
     return sum(map(_columns_of, text))
 
 
-def cut(text: str, width: int) -> str:
+def cut_text(text: str, width: int) -> str:
     """Return C{text} cut to C{width} columns; a longer text ends in an ellipsis."""
-    if columns(text) <= width:
+    if count_columns(text) <= width:
         return text
     taken, kept = 0, ""
     for character in text:
@@ -58,7 +58,7 @@ def _columns_of(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _fitted(widths: Sequence[int], space: int) -> list[int]:
+def _fit_widths(widths: Sequence[int], space: int) -> list[int]:
     """Return widths that fit; the widest column shrinks first."""
     found = list(widths)
     while sum(found) > space and max(found) > NARROWEST:
@@ -69,11 +69,11 @@ def _fitted(widths: Sequence[int], space: int) -> list[int]:
     return found
 
 
-def _line(row: Sequence[str], widths: Sequence[int], colour: bool) -> str:
+def _format_line(row: Sequence[str], widths: Sequence[int], colour: bool) -> str:
     cells = []
     for cell, width in zip(row, widths, strict=True):
-        shown = cut(cell, width)
-        blank = " " * (width - columns(shown))
+        shown = cut_text(cell, width)
+        blank = " " * (width - count_columns(shown))
         if colour and cell in _COLOURS:
             shown = f"\x1b[{_COLOURS[cell]}m{shown}\x1b[0m"
         cells.append(shown + blank)

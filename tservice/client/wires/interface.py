@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from tservice.client.link.stream import Stream
+from tservice.client.link.stream import TerminalConnection
 
 
 class Wire(Protocol):
     """Transport of requests and streams, with a sleep that suits it."""
 
-    async def call(
+    async def send_request(
         self,
         method: str,
         path: str,
@@ -24,15 +24,17 @@ class Wire(Protocol):
     async def sleep(self, seconds: float) -> None:
         """Wait for some seconds."""
 
-    def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
+    def open_stream(
+        self, session_id: str, epoch: str | None, offset: int | None
+    ) -> TerminalConnection:
         """Return a session's terminal stream, not connected yet."""
 
-    async def connect(self, stream: Stream) -> None:
+    async def connect_stream(self, stream: TerminalConnection) -> None:
         """Connect a stream.
 
         @raise Lost: a later try may succeed.
         @raise ApiError: a later try will not succeed; also C{Unusable}.
         """
 
-    async def ready(self, stream: Stream) -> None:
+    async def wait_ready(self, stream: TerminalConnection) -> None:
         """Return when there may be data to receive, or unsent data can be sent."""

@@ -7,7 +7,12 @@ from itertools import count
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.client.mcp.connections import EACH, IDLE_SECONDS, MOST, Connections
+from tservice.client.mcp.connections import (
+    IDLE_SECONDS,
+    MAX_CONNECTIONS,
+    MAX_PER_OWNER,
+    McpConnections,
+)
 from tservice.core.identity import Identity
 
 
@@ -30,7 +35,7 @@ class ConnectionsTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         numbers = count()
-        self.all = Connections(self.clock, lambda size: next(numbers).to_bytes(size, "big"))
+        self.all = McpConnections(self.clock, lambda size: next(numbers).to_bytes(size, "big"))
 
     def test_each_is_its_owner_s_alone(self) -> None:
         made = self.all.open(who("ann", "t1"))
@@ -39,7 +44,7 @@ class ConnectionsTests(SynchronousTestCase):
             self.assertIsNone(self.all.find(made.key, other))
 
     def test_one_more_of_a_person_ends_the_one_that_asked_longest_ago(self) -> None:
-        own = [self.all.open(who("ann")) for _ in range(EACH)]
+        own = [self.all.open(who("ann")) for _ in range(MAX_PER_OWNER)]
         other = self.all.open(who("bob"))
         self.assertIs(own[0], self.all.find(own[0].key, who("ann")))
         self.all.open(who("ann"))
@@ -49,29 +54,29 @@ class ConnectionsTests(SynchronousTestCase):
 
     def test_there_are_so_many_in_all(self) -> None:
         first = self.all.open(who("person"))
-        ear = first.told = Ear()
-        for number in range(MOST):
+        ear = first.sink = Ear()
+        for number in range(MAX_CONNECTIONS):
             self.all.open(who(f"person {number}"))
-        self.assertEqual(MOST, len(self.all))
+        self.assertEqual(MAX_CONNECTIONS, len(self.all))
         self.assertTrue(ear.ended)
 
     def test_nobody_pushes_others_out_by_many_tokens(self) -> None:
         other = self.all.open(who("bob"))
-        for number in range(2 * MOST):
+        for number in range(2 * MAX_CONNECTIONS):
             self.all.open(who("ann", f"t{number}"))
         self.assertIs(other, self.all.find(other.key, who("bob")))
 
     def test_one_that_is_idle_is_over_unless_it_listens(self) -> None:
         idle, listens = self.all.open(who("ann")), self.all.open(who("ann"))
-        listens.told = Ear()
+        listens.sink = Ear()
         self.clock.advance(IDLE_SECONDS + 1)
         self.assertIsNone(self.all.find(idle.key, who("ann")))
         self.assertIs(listens, self.all.find(listens.key, who("ann")))
 
     def test_the_end(self) -> None:
         made = self.all.open(who("ann"))
-        ear = made.told = Ear()
-        self.assertEqual([made], self.all.listening())
-        self.all.close()
-        self.all.end(made)
+        ear = made.sink = Ear()
+        self.assertEqual([made], self.all.find_listening())
+        self.all.end_all()
+        self.all.end_connection(made)
         self.assertEqual((True, 0), (ear.ended, len(self.all)))

@@ -13,10 +13,10 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.unit.client.mcp import grammar
 from tests.unit.client.mcp.grammar import Line
-from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import VERSIONS, RpcServer
-from tservice.client.mcp.stdio import Stdio
-from tservice.client.mcp.tools import offered
+from tservice.client.mcp.stdio import StdioServer
+from tservice.client.mcp.tools import offered_tools
 
 thorough = settings(max_examples=examples(300), deadline=None, database=None)
 
@@ -31,7 +31,7 @@ def conversations() -> st.SearchStrategy[tuple[str, list[Line]]]:
 
 
 class StdioFuzzTests(SynchronousTestCase):
-    async def send(self, ask: Ask) -> Any:
+    async def send(self, ask: PlannedRequest) -> Any:
         return []
 
     @thorough
@@ -42,7 +42,7 @@ class StdioFuzzTests(SynchronousTestCase):
                     "params": {"protocolVersion": version}}  # fmt: skip
         source = BytesIO(b"\n".join([json.dumps(greeting).encode(), *(line.raw for line in sent)]))
         sink = BytesIO()
-        Stdio(RpcServer(offered(None), self.send, notices=True), source, sink).serve()
+        StdioServer(RpcServer(offered_tools(None), self.send, notices=True), source, sink).serve()
         first, *answers = [json.loads(line) for line in sink.getvalue().splitlines()]
         self.assertEqual(("greeting", version), (first["id"], first["result"]["protocolVersion"]))
         self.assertEqual(grammar.wanted(sent), grammar.given(answers))

@@ -12,22 +12,22 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.unit.client.mcp.shapes import WRONG_SHAPES
 from tservice.client.errors import ApiError
-from tservice.client.finished import finished
 from tservice.client.link.caller import Lost
 from tservice.client.mcp import protocol
-from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import (
     BATCHES,
     MOST_CALLS,
     MOST_IN_BATCH,
     VERSIONS,
-    RpcCall,
-    RpcFault,
+    RpcError,
+    RpcRequest,
     RpcServer,
-    entries_of,
-    parse,
+    parse_message,
+    validate_batch,
 )
-from tservice.client.mcp.tools import TOOLS, Tool, offered
+from tservice.client.mcp.tools import TOOLS, McpTool, offered_tools
+from tservice.client.synchronous import run_synchronously
 
 thorough = settings(max_examples=examples(300), deadline=None, database=None)
 
@@ -42,7 +42,7 @@ class Service:
     """Answers as it is told, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[Ask] = []
+        self.asked: list[PlannedRequest] = []
         self.answers: dict[str, Any] = {
             "GET /sessions": [{"id": "s1", "name": "one", "mode": "shell", "secret": "x"}],
             "POST /sessions": {"session": {"id": "s2", "name": "two"}},
@@ -50,7 +50,7 @@ class Service:
         }
         self.lost = 0
 
-    async def send(self, ask: Ask) -> Any:
+    async def send(self, ask: PlannedRequest) -> Any:
         self.asked.append(ask)
         if self.lost:
             self.lost -= 1
@@ -64,26 +64,30 @@ class Service:
 class DescriptionTests(SynchronousTestCase):
     def test_tools_are_described_to_those_who_ask_alone(self) -> None:
         """Over HTTP each message has a server of its own: all schemas took 10 ms of each."""
-        service, made = Service(), list[Tool]()
-        describe = protocol._described
+        service, made = Service(), list[McpTool]()
+        describe = protocol._describe_tool
 
-        def counted(tool: Tool) -> Any:
+        def counted(tool: McpTool) -> Any:
             made.append(tool)
             return describe(tool)
 
-        self.patch(protocol, "_described", counted)
-        server = RpcServer(offered(None), service.send)
-        self.assertEqual({}, finished(server.answer(RpcCall(1, "ping", {})))["result"])
+        self.patch(protocol, "_describe_tool", counted)
+        server = RpcServer(offered_tools(None), service.send)
+        self.assertEqual(
+            {}, run_synchronously(server.answer_request(RpcRequest(1, "ping", {})))["result"]
+        )
         self.assertEqual([], made)
-        listed = finished(server.answer(RpcCall(1, "tools/list", {})))["result"]["tools"]
+        listed = run_synchronously(server.answer_request(RpcRequest(1, "tools/list", {})))[
+            "result"
+        ]["tools"]
         self.assertEqual(NAMES, [tool["name"] for tool in listed])
-        tool = next(iter(offered(None).values()))
+        tool = next(iter(offered_tools(None).values()))
         self.assertIs(describe(tool), describe(tool), "made once")
 
 
 class ParseTests(SynchronousTestCase):
     def code(self, line: str) -> int:
-        fault: RpcFault = self.assertRaises(RpcFault, parse, line)
+        fault: RpcError = self.assertRaises(RpcError, parse_message, line)
         return fault.code
 
     def test_what_is_no_request(self) -> None:
@@ -106,7 +110,7 @@ class ParseTests(SynchronousTestCase):
     def test_parameters_that_are_no_object(self) -> None:
         for params in ("[]", "[1]", '"x"', "1", "true", "null"):
             line = f'{{"jsonrpc":"2.0","id":"a","method":"ping","params":{params}}}'
-            fault: RpcFault = self.assertRaises(RpcFault, parse, line)
+            fault: RpcError = self.assertRaises(RpcError, parse_message, line)
             self.assertEqual((-32602, "a"), (fault.code, fault.key), params)
 
     def test_a_fault_names_the_request_wherever_it_has_an_id(self) -> None:
@@ -117,21 +121,21 @@ class ParseTests(SynchronousTestCase):
             ('{"jsonrpc":"2.0","id":[],"method":"ping"}', None),
             (f'{{"jsonrpc":"2.0","id":"{"x" * 257}","method":"ping"}}', None),
         ):
-            fault: RpcFault = self.assertRaises(RpcFault, parse, line)
+            fault: RpcError = self.assertRaises(RpcError, parse_message, line)
             self.assertEqual(key, fault.key, line)
 
     def test_what_wants_no_answer(self) -> None:
-        self.assertIsNone(parse('{"jsonrpc":"2.0","method":"notifications/initialized"}'))
-        self.assertIsNone(parse('{"jsonrpc":"2.0","id":1,"result":{}}'))
-        self.assertIsNone(parse('{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}'))
-        self.assertIsNone(parse('{"jsonrpc":"2.0","method":"ping","params":[]}'))
+        self.assertIsNone(parse_message('{"jsonrpc":"2.0","method":"notifications/initialized"}'))
+        self.assertIsNone(parse_message('{"jsonrpc":"2.0","id":1,"result":{}}'))
+        self.assertIsNone(parse_message('{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}'))
+        self.assertIsNone(parse_message('{"jsonrpc":"2.0","method":"ping","params":[]}'))
 
     @thorough
     @given(st.text(max_size=60))
     def test_any_text(self, text: str) -> None:
         try:
-            parse(text)
-        except RpcFault as fault:
+            parse_message(text)
+        except RpcError as fault:
             self.assertIn(fault.code, (-32700, -32600, -32602))
 
 
@@ -140,16 +144,16 @@ class BatchTests(SynchronousTestCase):
 
     def told(self, *messages: object) -> list[tuple[Any, int | None]]:
         """Ids and, of what is refused, codes."""
-        found = entries_of(messages, BATCHES)
-        return [(each.key, each.code if isinstance(each, RpcFault) else None) for each in found]
+        found = validate_batch(messages, BATCHES)
+        return [(each.key, each.code if isinstance(each, RpcError) else None) for each in found]
 
     def test_only_one_revision_has_them(self) -> None:
         for version in (None, *VERSIONS):
             if version == BATCHES:
                 continue
-            fault: RpcFault = self.assertRaises(RpcFault, entries_of, [self.PING], version)
+            fault: RpcError = self.assertRaises(RpcError, validate_batch, [self.PING], version)
             self.assertEqual((-32600, None), (fault.code, fault.key), version)
-        empty: RpcFault = self.assertRaises(RpcFault, entries_of, [], BATCHES)
+        empty: RpcError = self.assertRaises(RpcError, validate_batch, [], BATCHES)
         self.assertEqual((-32600, None), (empty.code, empty.key))
 
     def test_each_request_of_it_counts(self) -> None:
@@ -182,10 +186,10 @@ class BatchTests(SynchronousTestCase):
 class ServerCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.service = Service()
-        self.server = RpcServer(offered(None), self.service.send, notices=True)
+        self.server = RpcServer(offered_tools(None), self.service.send, notices=True)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        answer = finished(self.server.answer(RpcCall(1, method, params)))
+        answer = run_synchronously(self.server.answer_request(RpcRequest(1, method, params)))
         self.assertEqual(("2.0", 1), (answer["jsonrpc"], answer["id"]))
         return answer
 
@@ -205,14 +209,14 @@ class MethodTests(ServerCase):
 
     def test_wrong_shapes_of_parameters(self) -> None:
         for method, params in WRONG_SHAPES:
-            answer = finished(self.server.answer(RpcCall(1, method, params)))
+            answer = run_synchronously(self.server.answer_request(RpcRequest(1, method, params)))
             self.assertEqual(-32602, answer.get("error", {}).get("code"), (method, params))
         self.assertEqual([], self.service.asked)
 
     def test_what_the_protocol_lets_clients_add(self) -> None:
         more = {"_meta": {"progressToken": 1.5, "traceparent": "x"}, "later": [1]}
         for method in ("ping", "tools/list", "initialize", "resources/templates/list"):
-            answer = finished(self.server.answer(RpcCall(1, method, more)))
+            answer = run_synchronously(self.server.answer_request(RpcRequest(1, method, more)))
             self.assertIn("result", answer, method)
 
     def test_unknown_method(self) -> None:
@@ -227,10 +231,10 @@ class MethodTests(ServerCase):
         json.dumps(found)
 
     def test_scopes_leave_out_what_they_do_not_reach(self) -> None:
-        self.assertEqual({"wait", "wait_output"}, offered(frozenset({"waits"})).keys())
-        self.assertNotIn("new_session", offered(frozenset({"sessions:manage"})))
+        self.assertEqual({"wait", "wait_output"}, offered_tools(frozenset({"waits"})).keys())
+        self.assertNotIn("new_session", offered_tools(frozenset({"sessions:manage"})))
         everything = frozenset(scope for tool in TOOLS for scope in tool.scopes)
-        self.assertEqual(NAMES, list(offered(everything)))
+        self.assertEqual(NAMES, list(offered_tools(everything)))
 
     def test_resources(self) -> None:
         found = self.ask("resources/list")["result"]["resources"]

@@ -16,11 +16,11 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.waiting import PATIENCE, until
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.mcp import stdio
-from tservice.client.mcp.notices import TOLD
-from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.notices import NOTICE_EVENTS
+from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import BATCHES, VERSIONS, RpcServer
-from tservice.client.mcp.stdio import AT_ONCE, LINE, Stdio
-from tservice.client.mcp.tools import offered
+from tservice.client.mcp.stdio import LINE, MAX_CONCURRENT_CALLS, StdioServer
+from tservice.client.mcp.tools import offered_tools
 from tservice.core.events import EventName
 
 
@@ -41,7 +41,7 @@ class StdioTests(SynchronousTestCase):
         self.door = threading.Event()
         self.addCleanup(self.door.set)
 
-    async def send(self, ask: Ask) -> Any:
+    async def send(self, ask: PlannedRequest) -> Any:
         if ask.path == "/waits":
             self.door.wait(PATIENCE)
         return []
@@ -50,7 +50,7 @@ class StdioTests(SynchronousTestCase):
         """What is written, line by line."""
         sink = BytesIO()
         source = BytesIO(b"".join(line + b"\n" for line in lines))
-        Stdio(RpcServer(offered(None), self.send), source, sink).serve()
+        StdioServer(RpcServer(offered_tools(None), self.send), source, sink).serve()
         return [json.loads(line) for line in sink.getvalue().splitlines()]
 
     def serve(self, *lines: bytes) -> dict[Any, Any]:
@@ -76,18 +76,19 @@ class StdioTests(SynchronousTestCase):
             os.fdopen(write, "wb", buffering=0) as into,
         ):
             server = threading.Thread(
-                target=Stdio(RpcServer(offered(None), self.send), source, sink).serve, daemon=True
+                target=StdioServer(RpcServer(offered_tools(None), self.send), source, sink).serve,
+                daemon=True,
             )
             server.start()
-            for number in range(AT_ONCE):
+            for number in range(MAX_CONCURRENT_CALLS):
                 into.write(use(number, "wait", sessionIds=["s"]) + b"\n")
             into.write(use(100, "list_sessions") + b"\n" + message(101, "ping") + b"\n")
             answers = [json.loads(out.readline()) for _ in range(2)]
             self.assertIn("at once", answers[0]["error"]["message"])
             self.assertEqual((100, 101), (answers[0]["id"], answers[1]["id"]))
             self.door.set()
-            ids = {json.loads(out.readline())["id"] for _ in range(AT_ONCE)}
-            self.assertEqual(set(range(AT_ONCE)), ids)
+            ids = {json.loads(out.readline())["id"] for _ in range(MAX_CONCURRENT_CALLS)}
+            self.assertEqual(set(range(MAX_CONCURRENT_CALLS)), ids)
             into.close()
             server.join(PATIENCE)
             self.assertFalse(server.is_alive())
@@ -130,8 +131,8 @@ class NoticeTests(SynchronousTestCase):
         source, sink = os.fdopen(read, "rb"), os.fdopen(out_write, "wb")
         self.tell: queue.Queue[tuple[str, Any] | Exception] = queue.Queue()
         self.heard = 0
-        server = RpcServer(offered(None), self.send, notices=True)
-        serving = Stdio(server, source, sink, self.events).serve
+        server = RpcServer(offered_tools(None), self.send, notices=True)
+        serving = StdioServer(server, source, sink, self.events).serve
         self.server = threading.Thread(target=serving, daemon=True)
         self.server.start()
         for each in (self.out, source, sink):
@@ -144,7 +145,7 @@ class NoticeTests(SynchronousTestCase):
         self.server.join(PATIENCE)
         self.assertFalse(self.server.is_alive())
 
-    async def send(self, ask: Ask) -> Any:
+    async def send(self, ask: PlannedRequest) -> Any:
         return []
 
     def events(self) -> Iterator[tuple[str, Any]]:
@@ -165,7 +166,7 @@ class NoticeTests(SynchronousTestCase):
         return json.loads(self.out.readline())
 
     def test_items_that_come_and_go(self) -> None:
-        self.assertLess(TOLD, {each.value for each in EventName})
+        self.assertLess(NOTICE_EVENTS, {each.value for each in EventName})
         self.tell.put(("session:updated", {"id": "s"}))
         self.tell.put(("approval:pending", {"id": "a"}))
         greeting = self.ask(1, "initialize", protocolVersion="2025-06-18")

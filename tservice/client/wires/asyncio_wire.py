@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
 
-from tservice.client.link.stream import Stream
+from tservice.client.link.stream import TerminalConnection
 from tservice.client.wires.interface import Wire
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ class AsyncioWire:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
 
-    async def call(
+    async def send_request(
         self,
         method: str,
         path: str,
@@ -32,25 +32,27 @@ class AsyncioWire:
         wait_ms: int = 0,
     ) -> Any:
         """Send one request and return its payload."""
-        return await _future(self._wire.call(method, path, body, query, wait_ms))
+        return await _as_future(self._wire.send_request(method, path, body, query, wait_ms))
 
     async def sleep(self, seconds: float) -> None:
         """Wait while the event loop runs."""
         await asyncio.sleep(seconds)
 
-    def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
+    def open_stream(
+        self, session_id: str, epoch: str | None, offset: int | None
+    ) -> TerminalConnection:
         """Return a session's terminal stream, not connected yet."""
-        return self._wire.stream(session_id, epoch, offset)
+        return self._wire.open_stream(session_id, epoch, offset)
 
-    async def connect(self, stream: Stream) -> None:
+    async def connect_stream(self, stream: TerminalConnection) -> None:
         """Connect a stream."""
-        await _future(self._wire.connect(stream))
+        await _as_future(self._wire.connect_stream(stream))
 
-    async def ready(self, stream: Stream) -> None:
+    async def wait_ready(self, stream: TerminalConnection) -> None:
         """Wait until there may be more data."""
-        await _future(self._wire.ready(stream))
+        await _as_future(self._wire.wait_ready(stream))
 
 
-async def _future(work: Coroutine[Any, Any, T]) -> T:
+async def _as_future(work: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.get_running_loop()
     return await Deferred.fromCoroutine(work).asFuture(loop)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def finished(work: Coroutine[Any, Any, T]) -> T:
+def run_synchronously(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that never suspends, and return its result.
 
     @raise RuntimeError: the coroutine suspends.

@@ -16,7 +16,9 @@ GATEWAY = (502, 503, 504)
 T = TypeVar("T")
 
 
-async def again(work: Callable[[], Awaitable[T]], sleep: Callable[[float], Awaitable[None]]) -> T:
+async def retry_lost(
+    work: Callable[[], Awaitable[T]], sleep: Callable[[float], Awaitable[None]]
+) -> T:
     """Run C{work} until an answer arrives, and return its result.
 
     @param work: must be idempotent, as it may run twice.

@@ -20,11 +20,11 @@ from twisted.web.http import PotentialDataLoss
 from twisted.web.iweb import IAgentEndpointFactory
 from zope.interface import implementer
 
-from tservice.client.errors import Unusable, unwrap
-from tservice.client.link.address import Address
-from tservice.client.link.caller import BOUND, TIMEOUT, Lost, check_whole, target_of
-from tservice.client.link.connection import PATIENCE, shown
-from tservice.client.link.stream import Stream
+from tservice.client.errors import Unusable, unwrap_envelope
+from tservice.client.link.address import ServiceAddress
+from tservice.client.link.caller import BOUND, TIMEOUT, Lost, build_target, check_complete
+from tservice.client.link.connection import PATIENCE, format_address
+from tservice.client.link.stream import TerminalConnection
 from tservice.client.link.websocket import WebSocket
 
 PINNED = (
@@ -38,7 +38,7 @@ FAULTS = (ConnectError, ConnectionClosed, DNSLookupError, ResponseFailed, Cancel
 class ReactorWire:
     """L{Wire} whose coroutines wait for Deferreds, in the reactor's thread."""
 
-    def __init__(self, reactor: Any, address: Address, agent: Any = None) -> None:
+    def __init__(self, reactor: Any, address: ServiceAddress, agent: Any = None) -> None:
         """Create a wire.
 
         @param reactor: a running reactor.
@@ -48,9 +48,9 @@ class ReactorWire:
         if address.fingerprint:
             raise Unusable(PINNED)
         self._reactor, self._address = reactor, address
-        self._agent = agent or _agent(reactor, address)
+        self._agent = agent or _make_agent(reactor, address)
 
-    async def call(
+    async def send_request(
         self,
         method: str,
         path: str,
@@ -66,21 +66,21 @@ class ReactorWire:
             late = True
             exchange.cancel()
 
-        url = shown(self._address._replace(unix="")) + target_of(path, query)
-        exchange = Deferred.fromCoroutine(self._exchange(method, url, body))
+        url = format_address(self._address._replace(unix="")) + build_target(path, query)
+        exchange = Deferred.fromCoroutine(self._send_and_read(method, url, body))
         timer = self._reactor.callLater(TIMEOUT + wait_ms / 1000, expire)
         try:
             status, content = await exchange
         except FAULTS as error:
             if not late and _is_cancelled(error):
                 raise CancelledError from None
-            raise Lost(self._explained(error, late)) from None
+            raise Lost(self._explain_error(error, late)) from None
         finally:
             if timer.active():
                 timer.cancel()
-        return unwrap(status, content)
+        return unwrap_envelope(status, content)
 
-    async def _exchange(self, method: str, url: str, body: object) -> tuple[int, bytes]:
+    async def _send_and_read(self, method: str, url: str, body: object) -> tuple[int, bytes]:
         headers: dict[bytes | str, bytes | str] = {}
         if self._address.authorization:
             headers["Authorization"] = self._address.authorization
@@ -96,21 +96,23 @@ class ReactorWire:
             unbuffered=True,
             reactor=self._reactor,
         )
-        body_of = _Body()
+        body_of = _AnswerCollector()
         response.deliverBody(body_of)
         content = await body_of.ended
-        check_whole(response.code, content, body_of.marked)
+        check_complete(response.code, content, body_of.marked)
         return response.code, content
 
     async def sleep(self, seconds: float) -> None:
         """Wait while the reactor runs."""
         await deferLater(self._reactor, seconds)
 
-    def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
+    def open_stream(
+        self, session_id: str, epoch: str | None, offset: int | None
+    ) -> TerminalConnection:
         """Return a session's terminal stream, not connected yet."""
-        return Stream(self._address, session_id, epoch, offset)
+        return TerminalConnection(self._address, session_id, epoch, offset)
 
-    async def connect(self, stream: Stream) -> None:
+    async def connect_stream(self, stream: TerminalConnection) -> None:
         """Connect in a thread: name lookup, TLS and the handshake take time."""
         wanted = True
 
@@ -126,20 +128,20 @@ class ReactorWire:
             stream.close()
             raise
 
-    async def ready(self, stream: Stream) -> None:
+    async def wait_ready(self, stream: TerminalConnection) -> None:
         """Wait for the reactor's selector."""
         socket = stream.socket
-        if socket is not None and not socket.ready:
-            await _Readiness(self._reactor, socket).fired
+        if socket is not None and not socket.has_pending_data:
+            await _ReadinessWaiter(self._reactor, socket).fired
 
-    def _explained(self, error: Exception, late: bool) -> str:
+    def _explain_error(self, error: Exception, late: bool) -> str:
         if late:
-            return f"{shown(self._address)} does not answer in time"
+            return f"{format_address(self._address)} does not answer in time"
         reasons = getattr(error, "reasons", None)
-        return f"cannot reach {shown(self._address)}: {reasons[0].value if reasons else error}"
+        return f"cannot reach {format_address(self._address)}: {reasons[0].value if reasons else error}"
 
 
-class _Body(Protocol):
+class _AnswerCollector(Protocol):
     """Protocol that collects an answer's body.
 
     @ivar ended: fires with the whole body; fails with C{Unusable} when it is too long.
@@ -147,14 +149,14 @@ class _Body(Protocol):
     """
 
     def __init__(self) -> None:
-        self.ended: Deferred[bytes] = Deferred(lambda _: self._hang_up())
+        self.ended: Deferred[bytes] = Deferred(lambda _: self._abort_transfer())
         self.marked = True
         self._data = bytearray()
 
     def dataReceived(self, data: bytes) -> None:
         self._data += data
         if len(self._data) > BOUND and not self.ended.called:
-            self._hang_up()
+            self._abort_transfer()
             self.ended.errback(Unusable("the answer is too long"))
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
@@ -166,7 +168,7 @@ class _Body(Protocol):
         else:
             self.ended.errback(reason)
 
-    def _hang_up(self) -> None:
+    def _abort_transfer(self) -> None:
         self._data.clear()
         if self.transport is not None:
             self.transport.loseConnection()
@@ -178,12 +180,12 @@ def _is_cancelled(error: Exception) -> bool:
 
 
 @implementer(IReadWriteDescriptor)
-class _Readiness:
+class _ReadinessWaiter:
     """Descriptor that fires once when a socket can be read, or written to if data is unsent."""
 
     def __init__(self, reactor: Any, socket: WebSocket) -> None:
         self._reactor, self._number = reactor, socket.fileno()
-        self.fired: Deferred[None] = Deferred(lambda _: self._leave())
+        self.fired: Deferred[None] = Deferred(lambda _: self._unregister())
         reactor.addReader(self)
         if socket.unsent:
             reactor.addWriter(self)
@@ -195,24 +197,24 @@ class _Readiness:
         return "terminal"
 
     def doRead(self) -> None:
-        self._leave()
+        self._unregister()
         self.fired.callback(None)
 
     doWrite = doRead
 
     def connectionLost(self, reason: Failure) -> None:
         """Fire: the reactor stops or found the socket broken; the next reader gets the error."""
-        self._leave()
+        self._unregister()
         if not self.fired.called:
             self.fired.callback(None)
 
-    def _leave(self) -> None:
+    def _unregister(self) -> None:
         self._reactor.removeReader(self)
         self._reactor.removeWriter(self)
 
 
 @implementer(IAgentEndpointFactory)
-class _UnixEndpoints:
+class _UnixEndpointFactory:
     def __init__(self, reactor: Any, path: str) -> None:
         self._reactor, self._path = reactor, path
 
@@ -220,8 +222,10 @@ class _UnixEndpoints:
         return UNIXClientEndpoint(self._reactor, self._path, timeout=PATIENCE)
 
 
-def _agent(reactor: Any, address: Address) -> Agent:
+def _make_agent(reactor: Any, address: ServiceAddress) -> Agent:
     if address.unix:
-        found: Agent = Agent.usingEndpointFactory(reactor, _UnixEndpoints(reactor, address.unix))
+        found: Agent = Agent.usingEndpointFactory(
+            reactor, _UnixEndpointFactory(reactor, address.unix)
+        )
         return found
     return Agent(reactor, connectTimeout=PATIENCE)
