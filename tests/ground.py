@@ -26,9 +26,13 @@ from tservice.core.places.workspace_bounds import (
     FolderLimit,
     WorkspaceBounds,
 )
-from tservice.ground.ground import Ground
-from tservice.ground.osusers import OsUserWiring, wire_os_users
-from tservice.ground.places import OsUserSources, near_places, own_place
+from tservice.ground.local_location_setup import (
+    OsUserSources,
+    build_local_locations,
+    build_own_location,
+)
+from tservice.ground.os_user_wiring import OsUserWiring, wire_os_users
+from tservice.ground.runtime import Runtime
 from tservice.mux.tmux.setup import LocalSetup, LocalSetups, ServerSetups
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import TmuxTransport
@@ -90,7 +94,7 @@ class NoDoors:
 
 def here(folder: Path = Path("/h"), **environ: str) -> Location:
     """The service's own place, where no program is installed."""
-    return own_place(folder / "data", environ, folder, lambda names: None, uid=OWN_UID)
+    return build_own_location(folder / "data", environ, folder, lambda names: None, uid=OWN_UID)
 
 
 HERE = here()
@@ -112,7 +116,7 @@ def places_of(own: Location, os_users: OsUserSources | None = None) -> LocationR
     if os_users is None:
         return LocationRegistry({LocationKind.LOCAL: OwnLocationProvider(own)})
     environ = own.build_environment()
-    return near_places(clock=Clock(), environ=environ, own=own, os_users=os_users)
+    return build_local_locations(clock=Clock(), environ=environ, own=own, os_users=os_users)
 
 
 def bounds_of(
@@ -139,10 +143,10 @@ def no_login_shell(reactor: Any, environ: Mapping[str, str], home: Path) -> Logi
     return LoginPathReader(shell, lambda path: None)
 
 
-def lay_ground(folder: Path, **given: Any) -> Ground:
+def lay_ground(folder: Path, **given: Any) -> Runtime:
     """A ground on a clock, a store in memory and work done at once.
 
-    @param given: fields of L{Ground}; those of C{config} that are not given are below C{folder}.
+    @param given: fields of L{Runtime}; those of C{config} that are not given are below C{folder}.
     """
     reactor = given.pop("reactor", None) or Clock()
     config = given.pop("config", None) or Config(
@@ -154,23 +158,23 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
     programs = given.pop("programs", None) or BinaryLookup(reactor, environ, home)
     os_users = given.pop("os_users", None) or no_os_users(folder, redactor)
     account = given.pop("account", lambda name: None)
-    own = own_place(config.data_dir, environ, home, programs.find_program, uid=OWN_UID)
-    ground = Ground(
+    own = build_own_location(config.data_dir, environ, home, programs.find_program, uid=OWN_UID)
+    ground = Runtime(
         reactor=reactor,
         config=config,
         environ=environ,
         home=home,
         redactor=redactor,
         database=given.pop("database", None) or Database.in_memory(clock=reactor),
-        doors=NoDoors(),  # type: ignore[arg-type]
-        reach=AlwaysReachable(),
+        worker_pools=NoDoors(),  # type: ignore[arg-type]
+        reachability=AlwaysReachable(),
         settings=FixedSettings(),
         programs=programs,
-        login=no_login_shell(reactor, environ, home),
-        places=near_places(clock=reactor, environ=environ, own=own, os_users=os_users),
+        login_path=no_login_shell(reactor, environ, home),
+        locations=build_local_locations(clock=reactor, environ=environ, own=own, os_users=os_users),
         os_users=os_users,
     )
-    ground.account.bind_value(account)
+    ground.account_rights.bind_value(account)
     ground.account_id.bind_value(lambda name: name)
     return evolve(ground, **given)
 

@@ -15,7 +15,7 @@ from tests.integration.osusers.people import People
 from tservice.core.places.location import LocationKind
 from tservice.core.users.os_users import OsUser, run_as_prefix
 from tservice.core.users.shared_folder import SharedFolder
-from tservice.ground.osusers import PYTHONS
+from tservice.ground.os_user_wiring import PYTHONS
 from tservice.mux.tmux.setup import OsUserSetups, ServerSetups
 
 pytestmark = pytest.mark.extended

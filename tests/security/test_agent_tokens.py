@@ -14,7 +14,7 @@ from tests.nonempty import some
 from tests.security.rows import JOB, ROWS, SESSION
 from tests.security.world import Answer, World
 from tests.unit.http.driver import Connection, MemoryTransport, head
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
 from tservice.http.operations import AccessRule, ResponseStyle
 from tservice.http.token_scopes import operation_name
 from tservice.sessions.life.creator import CHILDREN
@@ -33,7 +33,7 @@ REFUSED = "Session {} not found"
 class Installed(World):
     """One with a CLI, or a program of its name."""
 
-    def _program(self) -> Program:
+    def _program(self) -> LaunchContext:
         folder = self.folder / "programs"
         folder.mkdir(exist_ok=True)
         (folder / "claude").write_text("#!/bin/sh\n")

@@ -33,9 +33,9 @@ from tservice.core.doors.worker_pool import SynchronousThreads, WorkerPools
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.workspace_bounds import account_folder
 from tservice.core.service_stack import ServiceStack
-from tservice.ground.feature import Feature
-from tservice.ground.osusers import OsUserWiring
-from tservice.ground.program import Program
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.launch_context import LaunchContext
+from tservice.ground.os_user_wiring import OsUserWiring
 from tservice.http import build as building_http
 from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
@@ -68,7 +68,7 @@ class WorldClock(Clock):
 class _NoDoors(WorkerPools):
     """Threads would outlive the test."""
 
-    def __init__(self, program: Program, os_users: OsUserWiring, stack: ServiceStack) -> None:
+    def __init__(self, program: LaunchContext, os_users: OsUserWiring, stack: ServiceStack) -> None:
         super().__init__(program.reactor)
         for door in self.all_pools:
             door.run = SynchronousThreads().run  # type: ignore[method-assign]
@@ -131,7 +131,9 @@ class World:
         mux = FakeMultiplexer(self.clock, self.host)
         self.stack.startService()
         with (
-            patch.object(assembly, "build_mux", lambda *_: Feature(name="mux", service=mux)),
+            patch.object(
+                assembly, "build_mux", lambda *_: FeatureRegistration(name="mux", service=mux)
+            ),
             patch.object(groundwork, "open_doors", _NoDoors),
             patch.object(building_http, "HttpSite", keep("site", HttpSite)),
             patch.object(building_http, "HttpKernel", _checked_kernel),
@@ -148,8 +150,8 @@ class World:
         self.accounts: AccountService | None = kept.get("accounts")
         self.capabilities: CapabilityRegistry = kept["capabilities"]
 
-    def _program(self) -> Program:
-        return Program(
+    def _program(self) -> LaunchContext:
+        return LaunchContext(
             reactor=self.clock,
             config=self.config,
             environ={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8"},

@@ -18,7 +18,7 @@ from tservice.core.config.model import Config
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import StartError
 from tservice.core.logs.redact import SecretRedactor
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
 from tservice.tap import Options
@@ -79,7 +79,7 @@ class RootTests(SynchronousTestCase):
     def said(self, error: Exception) -> str:
         data = Path(self.mktemp()).absolute()
         config = Config(data_dir=data)
-        program = Program(
+        program = LaunchContext(
             reactor=Clock(), config=config, environ={}, home=data, redactor=SecretRedactor()
         )
 

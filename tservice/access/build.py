@@ -38,8 +38,8 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.identity import AccountExists, Identity
 from tservice.core.late_binding import LateBinding
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.gate import AccessGate, rules_of
 from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation
@@ -76,7 +76,7 @@ class CredentialRegistry:
     _log = Logger()
 
     def __init__(
-        self, ground: Ground, audit: AuditLog, open_connections: Sequence[OpenConnections]
+        self, ground: Runtime, audit: AuditLog, open_connections: Sequence[OpenConnections]
     ) -> None:
         """@param open_ones: connections that end with the right to them."""
         self._open, self._audit = open_connections, audit
@@ -103,7 +103,7 @@ class CredentialRegistry:
             lambda ids: self._drop_connections(lambda identity: identity.token in ids),
         )
 
-    def check_passwords(self, ground: Ground, accounts: IAccounts) -> PasswordChecker:
+    def check_passwords(self, ground: Runtime, accounts: IAccounts) -> PasswordChecker:
         """Check the passwords of C{accounts} from now on."""
         checker = PasswordChecker(accounts, self.failures, self.known, ground.reactor)
         self.passwords = checker
@@ -204,7 +204,7 @@ class AccessControl:
 
 
 def build_access(
-    ground: Ground,
+    ground: Runtime,
     *,
     audit: AuditLog,
     sessions: SessionService,
@@ -212,7 +212,7 @@ def build_access(
     sse_clients: Callable[[], int],
     pages: StaticPages,
     tunnel: TunnelService,
-) -> Feature[AccessControl]:
+) -> FeatureRegistration[AccessControl]:
     """Build passwords, accounts, cookies, tokens, the hook secret, and the gate that uses them.
 
     @param open_ones: connections that end with the right to them.
@@ -250,7 +250,7 @@ def build_access(
     signing = AccessRoutes(
         cookies, known.passwords, config.username, config.multiuser, codes.renew_all
     )
-    return Feature(
+    return FeatureRegistration(
         name="access",
         service=AccessControl(
             gate=gate, accounts=accounts, capabilities=known.capabilities, failures=failures
@@ -273,7 +273,7 @@ def _lockout_metric(failures: FailureCounter) -> MetricSource:
 
 
 def _build_agent_tokens(
-    ground: Ground, known: CredentialRegistry, accounts: IAccounts | None, sessions: SessionService
+    ground: Runtime, known: CredentialRegistry, accounts: IAccounts | None, sessions: SessionService
 ) -> AgentTokens:
     """Return tokens for the agents of sessions that start from now on."""
     alone = Identity(username=ground.config.username, admin=True)
@@ -292,7 +292,7 @@ def _build_agent_tokens(
 
 
 def _build_accounts(
-    ground: Ground, secret: str, sessions: SessionService, known: CredentialRegistry
+    ground: Runtime, secret: str, sessions: SessionService, known: CredentialRegistry
 ) -> tuple[IAccounts | None, list[Operation]]:
     """Return the accounts, C{None} if no password is required, and their routes.
 
@@ -300,13 +300,13 @@ def _build_accounts(
     """
     config = ground.config
     if not config.multiuser:
-        ground.account.bind_value(lambda name: None)
+        ground.account_rights.bind_value(lambda name: None)
         ground.account_id.bind_value(lambda name: None)
         if config.password is None:
             return None, []
         salt = hmac.digest(secret.encode(), b"password seal", "sha256")
         seal = password_seal(config.password, salt)
-        hasher = FairPasswordHasher(ground.doors.hashing, ground.random)
+        hasher = FairPasswordHasher(ground.worker_pools.hashing, ground.random)
         single = SingleAccount(config.username, config.password, hasher, seal)
         known.check_passwords(ground, single)
         return single, []
@@ -321,7 +321,7 @@ def _build_accounts(
     deps = AccountsDependencies(
         clock=ground.reactor,
         random=ground.random,
-        hasher=FairPasswordHasher(ground.doors.hashing, ground.random),
+        hasher=FairPasswordHasher(ground.worker_pools.hashing, ground.random),
         hub=ground.hub,
         revoke=revoke_access,
         forget=known.tokens.end_owner_tokens,
@@ -330,7 +330,7 @@ def _build_accounts(
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )
     accounts = AccountService(AccountStore(ground.database), deps)
-    ground.account.bind_value(accounts.get_rights)
+    ground.account_rights.bind_value(accounts.get_rights)
     ground.account_id.bind_value(accounts.id_of)
     make_first_admin(accounts, config.username, config.password)
     tell_shared_user(accounts)
@@ -369,13 +369,15 @@ def find_session_owner(sessions: SessionService, session_id: str) -> str | None:
 
 
 def build_removed_accounts(
-    ground: Ground,
+    ground: Runtime,
     *,
     accounts: IAccounts | None,
     forgets: Sequence[Callable[[AccountExists], object]],
-) -> Feature[None]:
+) -> FeatureRegistration[None]:
     """Build the cleanup after removed accounts; does nothing in single-user mode."""
     if accounts is None or not ground.config.multiuser:
-        return Feature(name="departures", service=None)
+        return FeatureRegistration(name="departures", service=None)
     departures = RemovedAccountCleanup(ground.hub, accounts.account_exists, forgets)
-    return Feature(name="departures", service=None, start=departures.start, close=departures.stop)
+    return FeatureRegistration(
+        name="departures", service=None, start=departures.start, close=departures.stop
+    )

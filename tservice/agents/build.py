@@ -26,8 +26,8 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.doors.thread_runners import make_owner_runner
 from tservice.core.identity import Identity
 from tservice.core.places.location import OWN_LOCATION
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.service import AgentSupport
@@ -52,8 +52,8 @@ class AgentServices:
 
 
 def build_agents(
-    ground: Ground, *, clis: ICliRegistry, sessions: Callable[[], ISessions]
-) -> Feature[AgentServices]:
+    ground: Runtime, *, clis: ICliRegistry, sessions: Callable[[], ISessions]
+) -> FeatureRegistration[AgentServices]:
     """Return the agents feature. At a stop it unsubscribes from hooks, and the watches end with
     their sessions.
 
@@ -64,10 +64,10 @@ def build_agents(
     store = AgentStore(ground.database)
     homes = TranscriptHomes(
         own=find_own_files(ground.home, clis),
-        places=ground.places,
-        inside=ground.bounds.get_folder_limit,
+        places=ground.locations,
+        inside=ground.workspace_bounds.get_folder_limit,
     )
-    look = make_owner_runner(ground.doors.files)
+    look = make_owner_runner(ground.worker_pools.files)
     proofs = PromptProofs(clock, homes, store.get_transcript_path, look)
     agents = AgentRegistry(
         AgentRegistryDependencies(
@@ -77,9 +77,9 @@ def build_agents(
             clis=clis,
             shells=PlainSources(clock, clis),
             store=store,
-            places=ground.places,
+            places=ground.locations,
             proofs=proofs,
-            files=ground.doors.files,
+            files=ground.worker_pools.files,
         )
     )
     preparation, trust = _preparing(ground, clis, sessions)
@@ -98,7 +98,7 @@ def build_agents(
             agents.get_plan_usage() if caller.location_id == OWN_LOCATION else None
         )
 
-    return Feature(
+    return FeatureRegistration(
         name="agents",
         service=AgentServices(
             agents=agents,
@@ -114,28 +114,30 @@ def build_agents(
             trust=trust,
         ),
         operations=build_agent_operations(hooks, telemetry),
-        tells={"planUsage": make_plan_usage},
-        forget=trust.forget_strangers,
+        initial_state={"planUsage": make_plan_usage},
+        on_account_removed=trust.forget_strangers,
         close=close_agents,
     )
 
 
-def build_folder_preview(trust: FolderTrust, cases: ICases) -> Feature[FolderPreview]:
+def build_folder_preview(trust: FolderTrust, cases: ICases) -> FeatureRegistration[FolderPreview]:
     """The route that looks at folders; it keeps nothing."""
     preview = FolderPreview(trust, cases)
-    return Feature(name="folders", service=preview, operations=folder_operations(preview))
+    return FeatureRegistration(
+        name="folders", service=preview, operations=folder_operations(preview)
+    )
 
 
 def _preparing(
-    ground: Ground, clis: ICliRegistry, sessions: Callable[[], ISessions]
+    ground: Runtime, clis: ICliRegistry, sessions: Callable[[], ISessions]
 ) -> tuple[HookPreparation, FolderTrust]:
     """What goes into a folder before an agent starts there, and who judges the folder then."""
-    inside, files = ground.bounds.get_folder_limit, ground.doors.files
-    hooks = HookPreparation(ground.settings, clis, sessions, ground.places, files, inside)
+    inside, files = ground.workspace_bounds.get_folder_limit, ground.worker_pools.files
+    hooks = HookPreparation(ground.settings, clis, sessions, ground.locations, files, inside)
     deps = TrustDependencies(
         settings=ground.settings,
         clis=clis,
-        places=ground.places,
+        places=ground.locations,
         files=files,
         inside=inside,
         store=TrustStore(ground.reactor, ground.database),

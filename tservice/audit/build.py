@@ -9,14 +9,14 @@ from tservice.audit.export import open_export
 from tservice.audit.routes import AuditRoutes
 from tservice.audit.service import AuditLog
 from tservice.core.files import remove_leftovers
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 
 _CHAIN = ("audit-key", "audit-head")
 """Files of earlier releases that kept a keyed hash of each entry."""
 
 
-def build_audit(ground: Ground) -> Feature[AuditRoutes]:
+def build_audit(ground: Runtime) -> FeatureRegistration[AuditRoutes]:
     """Build the audit log; at the stop it writes the pending sums.
 
     @raise StartError: the export file cannot be written.
@@ -25,7 +25,7 @@ def build_audit(ground: Ground) -> Feature[AuditRoutes]:
     export = open_export(ground.config.audit_export)
     log = AuditLog(ground.database, ground.reactor, export)
     routes = AuditRoutes(log)
-    return Feature(
+    return FeatureRegistration(
         name="audit log",
         service=routes,
         operations=routes.list_operations(),

@@ -20,19 +20,19 @@ from tservice.cases.workspaces import WorkspaceFolders
 from tservice.cases.worktrees import CaseWorktreeMaker
 from tservice.core.places.location import LocationId
 from tservice.git.interfaces import CloneSource, IGitWork
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 
 def build_cases(
-    ground: Ground,
+    ground: Runtime,
     *,
     git: IGitWork,
     hooks: WorkspaceHookWriter,
     sessions: Callable[[], ISessions],
     containers: CaseContainers | None = None,
-) -> Feature[CaseService]:
+) -> FeatureRegistration[CaseService]:
     """Build the cases feature; its stop cancels clones and waits for all changes.
 
     @param sessions: not called before the first request, since sessions are built after the cases.
@@ -43,7 +43,7 @@ def build_cases(
         name = store.find_case_at(place)
         return None if name is None else f"the case {name}"
 
-    ground.places.register_usage_check(describe_case)
+    ground.locations.register_usage_check(describe_case)
     desk, orders = (
         _make_operations(ground, store, hooks),
         CaseOrderStore(store, ground.settings, config.multiuser),
@@ -67,31 +67,31 @@ def build_cases(
         trash=TrashSweeper(
             clock=ground.reactor,
             store=store,
-            files=ground.doors.files,
-            places=ground.places,
+            files=ground.worker_pools.files,
+            places=ground.locations,
             in_use=clones.is_in_use,
         ),
     )
-    return Feature(
+    return FeatureRegistration(
         name="cases",
         service=service,
         operations=CaseRoutes(service).operations(),
-        forget=store.delete_stale_orders,
+        on_account_removed=store.delete_stale_orders,
         start=service.start,
         close=service.stop,
     )
 
 
 def _make_operations(
-    ground: Ground, store: CaseStore, hooks: WorkspaceHookWriter
+    ground: Runtime, store: CaseStore, hooks: WorkspaceHookWriter
 ) -> CaseOperations:
     workspaces = WorkspaceFolders(
         cases_dir=ground.config.cases_dir,
         data_dir=ground.config.data_dir,
         home=ground.home,
-        folder_of=ground.bounds.folder_of,
+        folder_of=ground.workspace_bounds.folder_of,
         multiuser=ground.config.multiuser,
-        places=ground.places,
+        places=ground.locations,
     )
     return CaseOperations(
         CaseOperationsDependencies(
@@ -99,8 +99,8 @@ def _make_operations(
             hub=ground.hub,
             store=store,
             workspaces=workspaces,
-            reach=ground.reach,
-            files=ground.doors.files,
+            reach=ground.reachability,
+            files=ground.worker_pools.files,
             hooks=hooks,
         )
     )

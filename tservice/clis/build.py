@@ -11,11 +11,11 @@ from tservice.clis.registry_file import FILE_NAME
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 
 
-def build_clis(ground: Ground) -> Feature[CliRegistry]:
+def build_clis(ground: Runtime) -> FeatureRegistration[CliRegistry]:
     """Build the feature of the registry; stopping it ends running installs.
 
     @raise ServiceError: a packaged entry is invalid.
@@ -24,9 +24,9 @@ def build_clis(ground: Ground) -> Feature[CliRegistry]:
 
     def start() -> None:
         # The first search for a program waits for the result.
-        ground.login.wait_known()
+        ground.login_path.wait_known()
 
-    return Feature(
+    return FeatureRegistration(
         name="installs",
         service=registry,
         operations=CliRoutes(service).operations(),
@@ -35,7 +35,7 @@ def build_clis(ground: Ground) -> Feature[CliRegistry]:
     )
 
 
-def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
+def load_clis(ground: Runtime) -> tuple[CliRegistry, CliService]:
     """Return the registry with the changes of C{clis.json}, and the service that manages them.
 
     @raise ServiceError: a packaged entry is invalid.
@@ -77,11 +77,11 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
         installer=installer,
         settings=ground.settings,
         hub=ground.hub,
-        reach=ground.reach,
+        reach=ground.reachability,
         home=ground.home,
-        threads=ground.doors.files,
+        threads=ground.worker_pools.files,
         versions=versions,
-        login=ground.login,
+        login=ground.login_path,
     )
     service.load()
     return registry, service

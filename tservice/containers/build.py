@@ -30,8 +30,8 @@ from tservice.containers.tmux_setups import ContainerSetups
 from tservice.core.authentication import IFailureCounter
 from tservice.core.places.location import LocationKind
 from tservice.core.users.os_users import OsUser
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook
 from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
@@ -63,8 +63,8 @@ class ContainerServices:
 
 
 def build_containers(
-    ground: Ground, *, sessions: Callable[[], ISessions]
-) -> Feature[ContainerServices]:
+    ground: Runtime, *, sessions: Callable[[], ISessions]
+) -> FeatureRegistration[ContainerServices]:
     """Build the feature that provides containers as locations.
 
     Stopping it ends the engines' commands; containers keep running.
@@ -96,7 +96,7 @@ def build_containers(
         boxes=boxes, users=ground.os_users.users, own=_process_ids(), bridge=bridge,
         secret=lambda name: derive_container_secret(instance_secret(ground), name),
     )  # fmt: skip
-    ground.places.register_provider(LocationKind.CONTAINER, places)
+    ground.locations.register_provider(LocationKind.CONTAINER, places)
     setups = ContainerSetups(
         boxes=boxes, hosts=hosts, store=store, folders=folders, keeper=keeper, environ=environ
     )
@@ -106,7 +106,7 @@ def build_containers(
         ending: list[Deferred[Any]] = [bridge.stop(), service.stop()]
         return DeferredList(ending, consumeErrors=True)
 
-    return Feature(
+    return FeatureRegistration(
         name="containers",
         service=ContainerServices(
             service=service,
@@ -121,24 +121,24 @@ def build_containers(
     )
 
 
-def _make_listen(ground: Ground) -> Listen:
+def _make_listen(ground: Runtime) -> Listen:
     def listen_tcp(port: int, site: IProtocolFactory, address: str) -> Any:
         return ground.reactor.listenTCP(port, site, interface=address)
 
     return listen_tcp
 
 
-def instance_secret(ground: Ground) -> str:
+def instance_secret(ground: Runtime) -> str:
     """Return the secret from which the secrets of containers are derived."""
     return load_hook_secret(ground.config.data_dir, ground.random)
 
 
 def build_bridge(
-    ground: Ground,
+    ground: Runtime,
     boxes: ContainerServices,
     operations: Iterable[Operation],
     failures: IFailureCounter,
-) -> Feature[HookBridge]:
+) -> FeatureRegistration[HookBridge]:
     """Build the listener for hooks from containers, with those of C{operations} that are for hooks.
 
     It starts after the sessions do; from then on the engines' events are followed.
@@ -158,11 +158,11 @@ def build_bridge(
         boxes.watch.follow_engines()
         bridge.start()
 
-    return Feature(name="the bridge of containers", service=bridge, start=start)
+    return FeatureRegistration(name="the bridge of containers", service=bridge, start=start)
 
 
 def build_registry(
-    ground: Ground,
+    ground: Runtime,
     *,
     store: ContainerStore,
     hosts: ContainerHostRegistry,
@@ -184,7 +184,7 @@ def build_registry(
         hosts=hosts,
         images=images,
         folders=folders,
-        files=ground.doors.files,
+        files=ground.worker_pools.files,
         act=act_as_owner,
         library=library,
         home=ground.home,

@@ -19,14 +19,14 @@ from tservice.cron.runner import JobRunner, JobRunnerDependencies
 from tservice.cron.scheduler import JobScheduler
 from tservice.cron.service import CronDependencies, CronService
 from tservice.cron.store import CronStore
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import MetricSource
 from tservice.sessions.interfaces import ISessions
 
 
 def build_cron(
-    ground: Ground,
+    ground: Runtime,
     *,
     sessions: ISessions,
     agents: IAgents,
@@ -34,7 +34,7 @@ def build_cron(
     audit: IAuditLog,
     accounts: IAccounts | None,
     cases: ICases,
-) -> Feature[CronService]:
+) -> FeatureRegistration[CronService]:
     """Build the scheduled jobs, which fire after the start.
 
     @param accounts: the owners of jobs; C{None}: one user owns all jobs.
@@ -49,10 +49,10 @@ def build_cron(
         rules=rules,
         sessions=sessions,
         agents=agents,
-        threads=ground.doors.files,
+        threads=ground.worker_pools.files,
         audit=audit,
         identity=identity,
-        places=ground.places,
+        places=ground.locations,
     )
     runner = JobRunner(tools)
     new_id = partial(_new_id, ground.random)
@@ -63,32 +63,32 @@ def build_cron(
             hub=ground.hub,
             book=book,
             runner=runner,
-            scheduler=JobScheduler(ground.reactor, book, runner, ground.zone, new_id, alarm),
+            scheduler=JobScheduler(ground.reactor, book, runner, ground.time_zone, new_id, alarm),
             rules=rules,
-            zone=ground.zone,
+            zone=ground.time_zone,
             new_id=new_id,
             identity=identity,
             known=lambda owner: accounts is not None and accounts.account_exists(owner),
             multiuser=ground.config.multiuser,
         )
     )
-    return Feature(
+    return FeatureRegistration(
         name="cron",
         service=cron,
         operations=CronRoutes(cron).operations(),
         measures=_make_measures(cron),
-        tells={"cronJobs": lambda caller: len(cron.list_jobs(caller))},
+        initial_state={"cronJobs": lambda caller: len(cron.list_jobs(caller))},
         start=cron.start,
         close=cron.stop,
     )
 
 
-def _make_rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
+def _make_rules(ground: Runtime, clis: ICliRegistry, cases: ICases) -> JobRules:
     return JobRules(
         clis=clis,
         folder=cases.resolve_folder,
         case=cases.resolve_case,
-        files=ground.doors.files,
+        files=ground.worker_pools.files,
         data_dir=ground.config.data_dir,
         cases_dir=ground.config.cases_dir,
     )
@@ -102,7 +102,7 @@ def _make_measures(cron: CronService) -> list[MetricSource]:
 
 
 def make_account_finder(
-    ground: Ground, accounts: IAccounts | None
+    ground: Runtime, accounts: IAccounts | None
 ) -> Callable[[str | None], Identity | None]:
     """Return a function that finds the current account of a job's owner; C{None}: it is gone."""
     config = ground.config

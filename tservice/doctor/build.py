@@ -11,15 +11,15 @@ from tservice.doctor.model import ReportRow, ToolCategory, ToolStatus, make_faul
 from tservice.doctor.registry_entries import select_enabled
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import MetricSource, Values, make_gauge
 from tservice.store.database import Database
 
 
 def build_doctor(
-    ground: Ground, *, clis: ICliRegistry, reach: BridgeProbe
-) -> Feature[DoctorService]:
+    ground: Runtime, *, clis: ICliRegistry, reach: BridgeProbe
+) -> FeatureRegistration[DoctorService]:
     """Build the doctor; it needs no start, and its stop kills its child processes.
 
     The metrics also report the disk and the worker pools.
@@ -27,12 +27,12 @@ def build_doctor(
 
     async def list_own_rows() -> Sequence[ReportRow]:
         return [
-            *find_service_faults(ground.database, ground.doors),
+            *find_service_faults(ground.database, ground.worker_pools),
             *bridge_rows(await reach.probe_bridges()),
         ]
 
     async def read_login_path() -> str:
-        await ground.login.wait_known()
+        await ground.login_path.wait_known()
         return ground.programs.login_path
 
     service = DoctorService(
@@ -45,11 +45,11 @@ def build_doctor(
         login=read_login_path,
     )
     children = make_gauge("doctor_processes", "Doctor's children running.", lambda: service.running)
-    return Feature(
+    return FeatureRegistration(
         name="doctor",
         service=service,
         operations=DoctorRoutes(service).operations(),
-        measures=[children, *disk_measures(ground.database), *pool_measures(ground.doors)],
+        measures=[children, *disk_measures(ground.database), *pool_measures(ground.worker_pools)],
         close=service.stop,
     )
 

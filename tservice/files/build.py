@@ -21,8 +21,8 @@ from tservice.files.service import AccessRulesFactory, FilesDependencies, FilesS
 from tservice.files.sweeper import UploadSweeper
 from tservice.files.transfer_routes import TransferRoutes
 from tservice.files.workers import WorkspaceWorkers
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 from tservice.http.operations import OperationCall
 from tservice.sessions.interfaces import ISessions, Session
@@ -32,19 +32,19 @@ _GIT = ".git"
 
 
 def build_files(
-    ground: Ground,
+    ground: Runtime,
     *,
     sessions: ISessions,
     clis: ICliRegistry,
     audit: IAuditLog,
     words: CapabilityTokens,
-) -> Feature[FilesService]:
+) -> FeatureRegistration[FilesService]:
     """Build the feature with its routes. Uploads are swept from the start on, and a stop ends
     followed files.
 
     @param words: tokens for addresses that a browser fetches by itself.
     """
-    workers = WorkspaceWorkers(ground.doors.files, ground.places, ground.bounds)
+    workers = WorkspaceWorkers(ground.worker_pools.files, ground.locations, ground.workspace_bounds)
     quota = DailyUploadQuota(ground.reactor, DAY_BYTES)
     kept = ground.config.data_dir / "screenshots"
     screenshots = ScreenshotStore(kept, ground.reactor, workers, quota)
@@ -56,7 +56,7 @@ def build_files(
     carrying = TransferRoutes(
         files, found.find_workspace, found.find_for_caller, links, found.describe_insertion
     )
-    return Feature(
+    return FeatureRegistration(
         name="files",
         service=files,
         operations=[
@@ -70,21 +70,23 @@ def build_files(
             ),
             make_gauge("file_tails", "Files that are followed.", lambda: files.stream_count),
         ],
-        forget=screenshots.discard_accounts,
+        on_account_removed=screenshots.discard_accounts,
         start=lambda: files.start(ground.hub),
         close=files.stop,
     )
 
 
 def _build_dependencies(
-    ground: Ground,
+    ground: Runtime,
     workers: WorkspaceWorkers,
     sessions: ISessions,
     screenshots: ScreenshotStore,
     quota: DailyUploadQuota,
 ) -> FilesDependencies:
     clock, data = ground.reactor, ground.config.data_dir
-    shut = AccessRulesFactory(data=data, cases=ground.config.cases_dir, bounds=ground.bounds)
+    shut = AccessRulesFactory(
+        data=data, cases=ground.config.cases_dir, bounds=ground.workspace_bounds
+    )
     watches = FolderWatches(clock)
 
     def list_workspaces() -> Iterable[Workspace]:

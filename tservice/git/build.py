@@ -26,8 +26,8 @@ from tservice.git.routes import GitRoutes
 from tservice.git.runner import GitRunner, get_actor
 from tservice.git.service import GitService
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 from tservice.sessions.interfaces import ISessions
 
@@ -35,29 +35,29 @@ _T = TypeVar("_T")
 
 
 def build_git(
-    ground: Ground, *, sessions: ISessions, containers: ContainerWorkspaces = tuple
-) -> Feature[GitReaderRegistry]:
+    ground: Runtime, *, sessions: ISessions, containers: ContainerWorkspaces = tuple
+) -> FeatureRegistration[GitReaderRegistry]:
     """Build the feature for status and diffs; it needs no start, and its stop ends all git
     processes.
 
     @param containers: folders of container cases, in addition to those of sessions in containers.
     """
-    workspaces = SessionWorkspaces(sessions, ground.bounds)
+    workspaces = SessionWorkspaces(sessions, ground.workspace_bounds)
     runner = GitRunner(
         clock=ground.reactor,
         processes=ground.reactor,
         environ=ground.environ,
         redactor=ground.redactor,
-        find=make_program_finder(ground.doors.files),
+        find=make_program_finder(ground.worker_pools.files),
     )
 
     def container_folders() -> Iterable[str]:
         return {*workspaces.list_container_folders(), *containers()}
 
     service = GitReaderRegistry(
-        _ReaderFactory(ground, runner, container_folders).make_reader, ground.places
+        _ReaderFactory(ground, runner, container_folders).make_reader, ground.locations
     )
-    return Feature(
+    return FeatureRegistration(
         name="git",
         service=service,
         operations=GitRoutes(service, workspaces.get_workspace).operations(),
@@ -67,15 +67,17 @@ def build_git(
 
 
 def build_case_git(
-    ground: Ground, *, git: GitReaderRegistry, cases: ICases
-) -> Feature[CaseWorkspaces]:
+    ground: Runtime, *, git: GitReaderRegistry, cases: ICases
+) -> FeatureRegistration[CaseWorkspaces]:
     """Build the feature for the status of cases; its processes end with C{git}."""
-    workspaces = CaseWorkspaces(cases, ground.bounds, ground.places)
+    workspaces = CaseWorkspaces(cases, ground.workspace_bounds, ground.locations)
     operations = CaseGitRoutes(git, workspaces.get_workspace).operations()
-    return Feature(name="git of cases", service=workspaces, operations=operations)
+    return FeatureRegistration(name="git of cases", service=workspaces, operations=operations)
 
 
-def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> Feature[GitWork]:
+def build_git_work(
+    ground: Runtime, containers: ContainerWorkspaces = tuple
+) -> FeatureRegistration[GitWork]:
     """Build the feature for clones and worktrees, which has separate processes; its stop ends them.
 
     @param containers: folders of container cases.
@@ -85,10 +87,12 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
         processes=ground.reactor,
         environ=ground.environ,
         redactor=ground.redactor,
-        find=make_program_finder(ground.doors.files),
+        find=make_program_finder(ground.worker_pools.files),
     )
-    children = GitChildren(ground.reactor, ground.reactor, make_program_finder(ground.doors.files))
-    inside = make_location_runner(ground.doors.files)
+    children = GitChildren(
+        ground.reactor, ground.reactor, make_program_finder(ground.worker_pools.files)
+    )
+    inside = make_location_runner(ground.worker_pools.files)
     inspector_of = partial(_make_inspector, ground, runner, containers=containers)
     incomplete = MissingPartsFinder(inside, inspector_of)
     work = GitWork(
@@ -104,7 +108,7 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
         children=children,
         runner=runner,
     )
-    return Feature(
+    return FeatureRegistration(
         name="git work",
         service=work,
         measures=[
@@ -114,19 +118,19 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
     )
 
 
-def _in_thread(ground: Ground, place: Location, owner: str | None) -> RunInThread:
+def _in_thread(ground: Runtime, place: Location, owner: str | None) -> RunInThread:
     """Return a function that runs work in a thread, with the rights of C{place} and the quota of
     C{owner}.
     """
 
     def run_in_thread(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
-        return ground.doors.files.run(partial(place.run_file_work, work), at=at, owner=owner)
+        return ground.worker_pools.files.run(partial(place.run_file_work, work), at=at, owner=owner)
 
     return run_in_thread
 
 
 def _make_inspector(
-    ground: Ground,
+    ground: Runtime,
     runner: GitRunner,
     place: Location,
     owner: str | None = None,
@@ -142,7 +146,7 @@ def _make_inspector(
         euid=place.user.uid,
         itself=get_actor(place),
         containers=containers,
-        inside=partial(ground.bounds.get_folder_limit, owner, place.id),
+        inside=partial(ground.workspace_bounds.get_folder_limit, owner, place.id),
     )
 
 
@@ -150,7 +154,7 @@ def _make_inspector(
 class _ReaderFactory:
     """Factory of a reader for each place and account."""
 
-    ground: Ground
+    ground: Runtime
     runner: GitRunner
     forbidden: Callable[[], Iterable[str]]
 

@@ -16,16 +16,16 @@ from tservice.http.operations import Operation
 
 T = TypeVar("T")
 
-Teller = Callable[[Identity], Any]
+GetFeatureState = Callable[[Identity], Any]
 """Callable that returns a feature's part of the initial state for one caller, synchronously."""
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: the default start and close function."""
 
 
 @frozen(kw_only=True)
-class Feature(Generic[T]):
+class FeatureRegistration(Generic[T]):
     """Result of a feature's C{build.py}.
 
     @ivar name: the feature's name in the log at its stop.
@@ -45,14 +45,14 @@ class Feature(Generic[T]):
     service: T
     operations: Sequence[Operation] = ()
     measures: Sequence[MetricSource] = ()
-    tells: Mapping[str, Teller] = field(factory=dict)
-    strays: FallbackRoute | None = None
-    forget: Callable[[AccountExists], object] | None = None
-    start: Callable[[], object] = _nothing
-    close: Callable[[], object] = _nothing
+    initial_state: Mapping[str, GetFeatureState] = field(factory=dict)
+    fallback_route: FallbackRoute | None = None
+    on_account_removed: Callable[[AccountExists], object] | None = None
+    start: Callable[[], object] = _do_nothing
+    close: Callable[[], object] = _do_nothing
 
 
-class Contents:
+class FeatureRegistry:
     """Features in the order of their registration.
 
     @ivar operations: the routes of all of them.
@@ -67,12 +67,12 @@ class Contents:
         self._starts: list[Callable[[], object]] = []
         self.operations: list[Operation] = []
         self.measures: list[MetricSource] = []
-        self.tells: dict[str, Teller] = {}
-        self.strays: FallbackRoute = lambda request: None
-        self.forgets: list[Callable[[AccountExists], object]] = []
+        self.initial_state: dict[str, GetFeatureState] = {}
+        self.fallback_route: FallbackRoute = lambda request: None
+        self.on_account_removed: list[Callable[[AccountExists], object]] = []
 
-    def add(self, feature: Feature[T]) -> T:
-        """Register C{feature}, which is started by L{start}.
+    def add_feature(self, feature: FeatureRegistration[T]) -> T:
+        """Register C{feature}, which is started by L{start_features}.
 
         @return: its service.
         """
@@ -80,13 +80,13 @@ class Contents:
         self._starts.append(feature.start)
         self.operations += feature.operations
         self.measures += feature.measures
-        self.tells.update(feature.tells)
-        self.strays = feature.strays or self.strays
-        if feature.forget is not None:
-            self.forgets.append(feature.forget)
+        self.initial_state.update(feature.initial_state)
+        self.fallback_route = feature.fallback_route or self.fallback_route
+        if feature.on_account_removed is not None:
+            self.on_account_removed.append(feature.on_account_removed)
         return feature.service
 
-    async def start(self) -> None:
+    async def start_features(self) -> None:
         """Start the features one after the other, in the order of their registration."""
         for start in self._starts:
             begun = start()

@@ -13,8 +13,8 @@ from attrs import frozen
 from tservice.core.files import write_private
 from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.process.parent_death import find_parent_death_prefix
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.hosts.host_events import HostEventPublisher
 from tservice.hosts.host_file import open_host_file
 from tservice.hosts.host_keys import KnownHostsFile
@@ -48,14 +48,16 @@ class HostsFeature:
     setups: dict[LocationKind, ServerSetups]
 
 
-def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[HostsFeature]:
+def build_hosts(
+    ground: Runtime, *, sessions: Callable[[], ISessions]
+) -> FeatureRegistration[HostsFeature]:
     """Build the feature; the hosts are read now, and a stop ends every connection.
 
     @param sessions: called only once a session is on a host.
     """
     data = ground.config.data_dir
     folder = _prepare_folder(data)
-    book, keys = HostRegistry(open_host_file(data), ground.doors.files), KnownHostsFile(data)
+    book, keys = HostRegistry(open_host_file(data), ground.worker_pools.files), KnownHostsFile(data)
     book.load()
     ssh = _make_ssh(ground, folder)
     write_private(ssh.configuration, build_configuration(keys.path))
@@ -83,25 +85,25 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
     service = HostService(
         clock=ground.reactor,
         processes=ground.reactor,
-        threads=ground.doors.files,
+        threads=ground.worker_pools.files,
         registry=book,
         keys=keys,
         ssh=ssh,
         env=env,
         links=links,
-        find_user=lambda name: ground.places.find_usage(
+        find_user=lambda name: ground.locations.find_usage(
             LocationId(kind=LocationKind.REMOTE, name=name)
         ),
     )
     links.explain_failure = service.explain_failure
     places = RemoteLocations(links)
-    ground.places.register_provider(LocationKind.REMOTE, places, way=places)
+    ground.locations.register_provider(LocationKind.REMOTE, places, way=places)
 
     def close() -> None:
         links.close()
         shutil.rmtree(folder, ignore_errors=True)
 
-    return Feature(
+    return FeatureRegistration(
         name="remote hosts",
         service=HostsFeature(
             service=service, setups={LocationKind.REMOTE: RemoteSetups(HostRunners(links))}
@@ -111,7 +113,7 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
     )
 
 
-def _make_ssh(ground: Ground, folder: Path) -> SshCommand:
+def _make_ssh(ground: Runtime, folder: Path) -> SshCommand:
     program = shutil.which("ssh", path=ground.environ.get("PATH")) or "/usr/bin/ssh"
     return SshCommand(
         program=program,

@@ -9,8 +9,8 @@ from twisted.logger import globalLogPublisher
 from tservice import __version__
 from tservice.client.mcp.build import build_mcp_server
 from tservice.core.logs.lines import FaultCount
-from tservice.ground.feature import Contents, Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration, FeatureRegistry
+from tservice.ground.runtime import Runtime
 from tservice.http.connections.connection_limit import (
     count_reserved_descriptors,
     raise_descriptor_limit,
@@ -26,14 +26,14 @@ from tservice.http.transfer.large_responses import LargeResponses
 from tservice.http.websockets.upgrade import WebSockets
 
 
-def build_sockets(ground: Ground) -> Feature[WebSockets]:
+def build_sockets(ground: Runtime) -> FeatureRegistration[WebSockets]:
     """Build the WebSocket handling for all routes."""
     sockets = WebSockets(ground.reactor)
 
     def measure_traffic() -> Values:
         return {("in",): sockets.traffic.received, ("out",): sockets.traffic.sent}
 
-    return Feature(
+    return FeatureRegistration(
         name="WebSocket counts",
         service=sockets,
         measures=[
@@ -49,14 +49,14 @@ def build_sockets(ground: Ground) -> Feature[WebSockets]:
     )
 
 
-def build_faults() -> Feature[FaultCount]:
+def build_faults() -> FeatureRegistration[FaultCount]:
     """Build the counter of logged errors, which runs until the stop."""
     faults = FaultCount()
     globalLogPublisher.addObserver(faults)
     count = MetricSource(
         "logged_errors", "Errors in the log.", lambda: {(): faults.count}, grows=True
     )
-    return Feature(
+    return FeatureRegistration(
         name="fault count",
         service=faults,
         measures=[count],
@@ -65,8 +65,8 @@ def build_faults() -> Feature[FaultCount]:
 
 
 def build_site(
-    ground: Ground,
-    contents: Contents,
+    ground: Runtime,
+    contents: FeatureRegistry,
     *,
     gate: IGate,
     pages: StaticPages,
@@ -80,15 +80,17 @@ def build_site(
     """
     large = LargeResponses()
     inner = InnerCalls(gate, parked, large, on_call)
-    contents.add(build_mcp_server(ground, inner))
+    contents.add_feature(build_mcp_server(ground, inner))
     metrics = MetricsRegistry()
     for measure in contents.measures:
         metrics.add_source(measure)
-    docs = ApiDocs(__version__, ground.doors.files, ground.config.base_path)
+    docs = ApiDocs(__version__, ground.worker_pools.files, ground.config.base_path)
     table = [*contents.operations, *metrics.list_operations(), *docs.list_operations()]
     docs.set_operations(table)
     base = ground.config.base_path
-    kernel = HttpKernel(table, gate, pages, sockets, base, on_call, parked, contents.strays, large)
+    kernel = HttpKernel(
+        table, gate, pages, sockets, base, on_call, parked, contents.fallback_route, large
+    )
     inner.table.bind_value(kernel.table)
     config = ground.config
     kept = count_reserved_descriptors(

@@ -10,8 +10,8 @@ from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.core.process.clock_alarm import make_alarm
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import MetricSource
 from tservice.legacy.driver import TimedRunDriver
 from tservice.legacy.routes import TimedRunRoutes
@@ -21,14 +21,14 @@ from tservice.sessions.interfaces import ISessions
 
 
 def build_timed_runs(
-    ground: Ground,
+    ground: Runtime,
     *,
     sessions: ISessions,
     agents: IAgents,
     clis: ICliRegistry,
     accounts: IAccounts | None,
     identity: Callable[[str | None], Identity | None],
-) -> Feature[TimedRunService]:
+) -> FeatureRegistration[TimedRunService]:
     """Build the timed runs, which continue when the feature starts.
 
     @param accounts: the accounts that own runs; C{None}: a single user owns them all.
@@ -48,7 +48,7 @@ def build_timed_runs(
             check_prompt=clis.check_prompt,
         )
     )
-    return Feature(
+    return FeatureRegistration(
         name="timed runs",
         service=runs,
         operations=TimedRunRoutes(runs).operations(),

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.mcp.routes import McpSyncRoutes
 from tservice.mcp.service import McpSyncService
 
 
-def build_mcp(ground: Ground, *, clis: ICliRegistry) -> Feature[McpSyncService]:
+def build_mcp(ground: Runtime, *, clis: ICliRegistry) -> FeatureRegistration[McpSyncService]:
     """Build the feature for the files of the service's own user; a stop waits for a
     running sync.
     """
     service = McpSyncService(
         clock=ground.reactor,
-        threads=ground.doors.files,
+        threads=ground.worker_pools.files,
         clis=clis,
         settings=ground.settings,
         hub=ground.hub,
         home=ground.home,
         environ=ground.environ,
     )
-    return Feature(
+    return FeatureRegistration(
         name="MCP sync",
         service=service,
         operations=McpSyncRoutes(service).operations(),

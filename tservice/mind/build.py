@@ -13,8 +13,8 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.git.model import GitOptions
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.workspaces import SessionWorkspaces
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.mind.intents import IntentService
 from tservice.mind.interfaces import ConversationReader, GitStateReader, PendingItemFinder
 from tservice.mind.routes import SuggestionRoutes
@@ -25,14 +25,14 @@ from tservice.sessions.interfaces import ISessions
 
 
 def build_suggestions(
-    ground: Ground,
+    ground: Runtime,
     *,
     sessions: ISessions,
     clis: ICliRegistry,
     transcripts: TranscriptService,
     approvals: ApprovalService,
     git: GitReaderRegistry,
-) -> Feature[Suggester]:
+) -> FeatureRegistration[Suggester]:
     """Build the suggestion feature; a stop ends every CLI run."""
     store = IntentStore(ground.database)
     intents = IntentService(
@@ -41,8 +41,8 @@ def build_suggestions(
         store=store,
         settings=ground.settings,
         sessions=sessions,
-        threads=ground.doors.files,
-        places=ground.places,
+        threads=ground.worker_pools.files,
+        places=ground.locations,
         prompts=transcripts.list_prompts,
     )
     mind = Suggester(
@@ -52,13 +52,13 @@ def build_suggestions(
         settings=ground.settings,
         sessions=sessions,
         clis=clis,
-        places=ground.places,
+        places=ground.locations,
         starting=build_session_places(ground).locate_start,
-        threads=ground.doors.files,
+        threads=ground.worker_pools.files,
         sources=SuggestionSources(
             intents=intents,
             conversation=make_conversation_reader(transcripts),
-            git=make_git_reader(git, SessionWorkspaces(sessions, ground.bounds)),
+            git=make_git_reader(git, SessionWorkspaces(sessions, ground.workspace_bounds)),
             pending=make_pending_reader(approvals),
         ),
         folder=ground.config.data_dir / "mind",
@@ -73,11 +73,11 @@ def build_suggestions(
         intents.stop()
         return mind.stop()
 
-    return Feature(
+    return FeatureRegistration(
         name="suggestions",
         service=mind,
         operations=SuggestionRoutes(mind, intents).operations(),
-        forget=intents.delete_unknown_owners,
+        on_account_removed=intents.delete_unknown_owners,
         start=start_feature,
         close=close_feature,
     )

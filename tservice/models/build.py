@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.net.outbound import OutboundClient
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.models.discovery import ModelDiscovery
 from tservice.models.endpoint_client import TIME_LIMIT, EndpointClient, OutboundSender
 from tservice.models.endpoint_file import open_endpoint_file
@@ -17,15 +17,15 @@ from tservice.sessions.interfaces import ISessions
 
 
 def build_models(
-    ground: Ground, *, clis: ICliRegistry, sessions: ISessions, post: OutboundSender | None = None
-) -> Feature[ModelService]:
+    ground: Runtime, *, clis: ICliRegistry, sessions: ISessions, post: OutboundSender | None = None
+) -> FeatureRegistration[ModelService]:
     """Build the feature. The endpoints are read at the start, and a stop ends pending requests.
 
     @param post: sends requests; a guarded L{OutboundClient} by default.
     """
     book = EndpointRegistry(
         file=open_endpoint_file(ground.config.data_dir),
-        threads=ground.doors.files,
+        threads=ground.worker_pools.files,
         hub=ground.hub,
         redactor=ground.redactor,
         new_id=lambda: ground.random(6).hex(),
@@ -41,14 +41,14 @@ def build_models(
         registry=book,
         discovery=make_discovery,
         injections=InjectionStore(
-            ground.config.data_dir, ground.doors.files, ground.places, ground.reactor
+            ground.config.data_dir, ground.worker_pools.files, ground.locations, ground.reactor
         ),
         clis=clis,
         sessions=sessions,
         settings=ground.settings,
         hub=ground.hub,
     )
-    return Feature(
+    return FeatureRegistration(
         name="custom models",
         service=service,
         operations=ModelRoutes(service).operations(),

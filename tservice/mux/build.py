@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred
 
 from tservice.core.errors import StartError
 from tservice.core.places.location import LocationKind
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import MetricSource
 from tservice.mux.interface import IMultiplexer
 from tservice.mux.local_transport import LocalTransport
@@ -24,8 +24,8 @@ from tservice.mux.tmux.sockets import SocketFolder
 
 
 def build_mux(
-    ground: Ground, setups: Mapping[LocationKind, ServerSetups] | None = None
-) -> Feature[IMultiplexer]:
+    ground: Runtime, setups: Mapping[LocationKind, ServerSetups] | None = None
+) -> FeatureRegistration[IMultiplexer]:
     """Return the feature that runs each session's pane on its own tmux server.
 
     Closing the feature detaches from the servers; the panes keep running.
@@ -46,7 +46,7 @@ def build_mux(
     output = MetricSource(
         "output_bytes", "Output of panes.", lambda: {(): mux.output_bytes}, grows=True
     )
-    return Feature(
+    return FeatureRegistration(
         name="panes",
         service=mux,
         measures=[output],
@@ -54,7 +54,7 @@ def build_mux(
     )
 
 
-def _build_local_setups(ground: Ground, tmux: str) -> dict[LocationKind, ServerSetups]:
+def _build_local_setups(ground: Runtime, tmux: str) -> dict[LocationKind, ServerSetups]:
     """Return the setups for the places on this machine."""
     runtime = ground.environ.get("XDG_RUNTIME_DIR")
     own = LocalSetup(

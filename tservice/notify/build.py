@@ -6,8 +6,8 @@ import socket
 
 from tservice.core.errors import ServiceError
 from tservice.core.net.outbound import OutboundClient
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.outbox import WebhookOutbox
@@ -18,12 +18,12 @@ from tservice.sessions.interfaces import ISessions
 
 
 def build_webhooks(
-    ground: Ground,
+    ground: Runtime,
     *,
     sessions: ISessions,
     host_name: str | None = None,
     post: RequestSender | None = None,
-) -> Feature[WebhookService]:
+) -> FeatureRegistration[WebhookService]:
     """Build the webhook, which listens to events and sends messages after its start.
 
     @param host_name: host name in messages if the settings have no C{displayName}; by default the
@@ -50,7 +50,7 @@ def build_webhooks(
         redactor=ground.redactor,
     )
     waiting = make_gauge("webhook_waiting", "Messages waiting for delivery.", service.count_waiting)
-    return Feature(
+    return FeatureRegistration(
         name="webhooks",
         service=service,
         operations=WebhookRoutes(service).operations(),

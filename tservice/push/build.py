@@ -7,8 +7,8 @@ from tservice.access.interfaces import IAccounts
 from tservice.core.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
 from tservice.core.net.outbound import OutboundClient
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.push.keys import load_push_key
 from tservice.push.routes import PushRoutes
 from tservice.push.service import PushService
@@ -17,12 +17,12 @@ from tservice.sessions.service import SessionService
 
 
 def build_push(
-    ground: Ground,
+    ground: Runtime,
     *,
     sessions: SessionService,
     accounts: IAccounts | None,
     failures: FailureCounter,
-) -> Feature[PushService]:
+) -> FeatureRegistration[PushService]:
     """Build Web Push: the messages to closed pages, and the operations that subscribe to them.
 
     @raise StartError: the key file is not valid, or open to others.
@@ -46,7 +46,7 @@ def build_push(
         hub=ground.hub,
         settings=ground.settings,
         store=PushSubscriptionStore(ground.database),
-        threads=ground.doors.hashing,
+        threads=ground.worker_pools.hashing,
         send=OutboundClient(ground.reactor, PUBLIC_ONLY).send,
         key=load_push_key(ground.config.data_dir, ground.random),
         name_of=find_session_name,
@@ -58,7 +58,7 @@ def build_push(
         push.send_lockout(lockout.value if lockout.kind == "username" else None)
 
     failures.when_locked(handle_lockout)
-    return Feature(
+    return FeatureRegistration(
         name="push",
         service=push,
         operations=PushRoutes(push).operations(),

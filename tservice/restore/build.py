@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.restore.rebuilder import ProcessCaps, SessionRestorer
 from tservice.restore.recollection import RebootRecollection
 from tservice.restore.routes import RestoreRoutes
@@ -18,21 +18,21 @@ from tservice.restore.store import RestoreStore
 from tservice.sessions.interfaces import IConversations, ISessions
 
 
-def build_recollection(ground: Ground, *, clis: ICliRegistry) -> RebootRecollection:
+def build_recollection(ground: Runtime, *, clis: ICliRegistry) -> RebootRecollection:
     """Build the recollection that the sessions query before they adopt running processes."""
     return RebootRecollection(
         clock=ground.reactor,
         store=RestoreStore(ground.database),
         boot_id_file=ground.config.boot_id_file,
         folder=make_scrollback_folder(ground),
-        threads=ground.doors.files,
+        threads=ground.worker_pools.files,
         clis=clis,
-        zone=ground.zone,
+        zone=ground.time_zone,
     )
 
 
 def build_restore(
-    ground: Ground,
+    ground: Runtime,
     *,
     recollection: RebootRecollection,
     sessions: ISessions,
@@ -40,7 +40,7 @@ def build_restore(
     conversations: IConversations,
     identity: Callable[[str | None], Identity | None],
     folder: Callable[[str, Identity], Awaitable[object]],
-) -> Feature[RestoreService]:
+) -> FeatureRegistration[RestoreService]:
     """Build the restore offer and the saver of scrollbacks.
 
     @param conversations: finds the conversation that an agent continues.
@@ -53,7 +53,7 @@ def build_restore(
         sessions=sessions,
         clis=clis,
         hub=ground.hub,
-        reach=ground.reach,
+        reach=ground.reachability,
         folder=folder,
         caps=ProcessCaps(total=config.max_sessions, per_user=config.max_sessions_per_user),
     )
@@ -62,7 +62,7 @@ def build_restore(
         sessions,
         ground.hub,
         ground.settings,
-        ground.doors.files,
+        ground.worker_pools.files,
         make_scrollback_folder(ground),
         recollection.is_offered,
     )
@@ -78,7 +78,7 @@ def build_restore(
         identity=identity,
         multiuser=config.multiuser,
     )
-    return Feature(
+    return FeatureRegistration(
         name="restore",
         service=service,
         operations=RestoreRoutes(service).operations(),
@@ -87,6 +87,6 @@ def build_restore(
     )
 
 
-def make_scrollback_folder(ground: Ground) -> ScrollbackFolder:
+def make_scrollback_folder(ground: Runtime) -> ScrollbackFolder:
     """Return the folder of saved scrollbacks."""
     return ScrollbackFolder(ground.config.data_dir / "scrollback")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import MetricSource, Values
 from tservice.mux.interface import DARK, LIGHT, IMultiplexer, TerminalColours
 from tservice.sessions.input.driving_permission import DrivingPermission
@@ -33,7 +33,7 @@ from tservice.settings.interfaces import ISettings, Settings
 
 
 def build_sessions(
-    ground: Ground,
+    ground: Runtime,
     *,
     mux: IMultiplexer,
     clis: ICliRegistry,
@@ -42,7 +42,7 @@ def build_sessions(
     support: AgentSupport | None = None,
     models: Callable[[], ICustomModels] = NoCustomModels,
     set_priority: SetPriority = set_process_priority,
-) -> Feature[SessionService]:
+) -> FeatureRegistration[SessionService]:
     """Build the session feature, which adopts running processes when it starts.
 
     L{tservice.sessions.routes.build_waits} makes the routes, because they need the waits.
@@ -54,7 +54,7 @@ def build_sessions(
     """
     given = support or AgentSupport()
     roster = SessionRegistry(ground.reactor, SessionRepository(ground.database), ground.hub)
-    ground.places.register_usage_check(roster.find_location_user)
+    ground.locations.register_usage_check(roster.find_location_user)
     launching = _make_launch_settings(ground, api_url)
     launcher = PaneLauncher(mux, clis, launching, given.preparation, given.recollection, models)
     activity = given.activity or PlainSources(ground.reactor, clis)
@@ -66,7 +66,7 @@ def build_sessions(
         set_priority=set_priority, windows=windows,
     )  # fmt: skip
     creator = _make_creator(ground, roster, clis, launcher, cases)
-    away = OfflineInput(ground.places, processes.reconcile_session)
+    away = OfflineInput(ground.locations, processes.reconcile_session)
     service = SessionService(
         SessionDependencies(
             clock=ground.reactor,
@@ -74,7 +74,7 @@ def build_sessions(
             journal=InputJournal(ground.database, ground.reactor),
             buffer=OfflineInputBuffer(ground.database),
             doubts=UnconfirmedPromptStore(ground.database),
-            driving=DrivingPermission(clis, ground.bounds),
+            driving=DrivingPermission(clis, ground.workspace_bounds),
             away=away,
             roster=roster,
             clis=clis,
@@ -104,13 +104,13 @@ def _choose_colours(settings: Settings) -> TerminalColours:
 
 def _make_feature(
     service: SessionService, ends: Sequence[Callable[[], None]]
-) -> Feature[SessionService]:
+) -> FeatureRegistration[SessionService]:
     def close_feature() -> None:
         for end in ends:
             end()
         service.close()
 
-    return Feature(
+    return FeatureRegistration(
         name="sessions",
         service=service,
         measures=[_session_count_metric(service)],
@@ -119,24 +119,24 @@ def _make_feature(
     )
 
 
-def build_session_places(ground: Ground) -> SessionLocationRules:
+def build_session_places(ground: Runtime) -> SessionLocationRules:
     """Return the location rules of sessions, which read the accounts' current OS users."""
 
     def find_os_user(owner: str | None) -> str | None:
-        account = None if owner is None else ground.account()(owner)
+        account = None if owner is None else ground.account_rights()(owner)
         return None if account is None else account.os_user
 
-    return SessionLocationRules(places=ground.places, of_account=find_os_user)
+    return SessionLocationRules(places=ground.locations, of_account=find_os_user)
 
 
-def _make_launch_settings(ground: Ground, api_url: Callable[[], str]) -> LaunchSettings:
+def _make_launch_settings(ground: Runtime, api_url: Callable[[], str]) -> LaunchSettings:
     return LaunchSettings(
         api_url=api_url,
         history_limit=lambda: ground.settings.get().history_limit,
         places=build_session_places(ground),
-        reach=ground.reach,
-        files=ground.doors.files,
-        bounds=ground.bounds,
+        reach=ground.reachability,
+        files=ground.worker_pools.files,
+        bounds=ground.workspace_bounds,
     )
 
 
@@ -150,7 +150,7 @@ def _session_count_metric(service: SessionService) -> MetricSource:
 
 
 def _make_properties(
-    ground: Ground, roster: SessionRegistry, set_priority: SetPriority, creator: SessionCreator
+    ground: Runtime, roster: SessionRegistry, set_priority: SetPriority, creator: SessionCreator
 ) -> SessionProperties:
     return SessionProperties(
         clock=ground.reactor,
@@ -161,7 +161,7 @@ def _make_properties(
 
 
 def _make_creator(
-    ground: Ground,
+    ground: Runtime,
     roster: SessionRegistry,
     clis: ICliRegistry,
     launcher: PaneLauncher,

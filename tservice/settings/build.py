@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tservice.ground.feature import Feature
+from tservice.ground.feature import FeatureRegistration
 from tservice.settings.routes import SettingsRoutes
 from tservice.settings.service import SettingsService
 
 
-def build_settings(settings: SettingsService) -> Feature[SettingsService]:
+def build_settings(settings: SettingsService) -> FeatureRegistration[SettingsService]:
     """Build the routes to read and change users' settings."""
-    return Feature(
+    return FeatureRegistration(
         name="settings", service=settings, operations=SettingsRoutes(settings).list_operations()
     )

@@ -6,8 +6,8 @@ import secrets
 from collections.abc import Mapping
 
 from tservice import __version__
-from tservice.ground.feature import Feature, Teller
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration, GetFeatureState
+from tservice.ground.runtime import Runtime
 from tservice.http.event_stream import EventStreams
 from tservice.http.metrics import make_gauge
 from tservice.sessions.output.terminal_feed import TerminalFeed
@@ -17,14 +17,14 @@ from tservice.status.service import StatusService
 
 
 def build_streams(
-    ground: Ground, *, sessions: SessionService, tells: Mapping[str, Teller]
-) -> Feature[EventStreams]:
+    ground: Runtime, *, sessions: SessionService, tells: Mapping[str, GetFeatureState]
+) -> FeatureRegistration[EventStreams]:
     """Build the state and the event stream, with the terminal output for clients that want it.
 
     @param tells: the features' parts of the state; those of features registered later are included.
     """
     status = StatusService(
-        ground.reactor, __version__, sessions, ground.config.multiuser, tells, ground.zone
+        ground.reactor, __version__, sessions, ground.config.multiuser, tells, ground.time_zone
     )
     streams = EventStreams(ground.hub, ground.reactor, secrets.token_hex(4), status.describe_state)
     feed = TerminalFeed(
@@ -34,7 +34,7 @@ def build_streams(
         sessions.get_owner,
         streams.wants_terminal,
     )
-    return Feature(
+    return FeatureRegistration(
         name="terminal feed",
         service=streams,
         operations=[

@@ -18,7 +18,7 @@ from tservice.core.logs.twistd_logging import LogService, parse_log_options
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.process.earlystop import EarlyStop
 from tservice.core.process.memory import pause_garbage_collection
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
 from tservice.tap.options import Options
 from tservice.tap.root import Root
 
@@ -44,7 +44,7 @@ def makeService(options: Options) -> IService:
         redactor.register_login(loaded.config.username, loaded.config.password)
     # Children that are started without an explicit environment must not inherit the password.
     os.environ.pop("SERVICE_PASSWORD", None)
-    program = Program(
+    program = LaunchContext(
         reactor=reactor,
         config=loaded.config,
         addresses=parse_listen(loaded.config),

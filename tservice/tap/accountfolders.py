@@ -25,7 +25,7 @@ from tservice.core.errors import StartError
 from tservice.core.files import read_small, rewrite_text, sync_path
 from tservice.core.places.move import FolderMove
 from tservice.core.places.workspace_bounds import ACCOUNTS, account_folder
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
 from tservice.mind.model import intent_key
 from tservice.store.database import Database
 
@@ -53,7 +53,7 @@ _GITDIR = "gitdir: "
 _log = Logger()
 
 
-def move_account_folders(program: Program, database: Database) -> None:
+def move_account_folders(program: LaunchContext, database: Database) -> None:
     """Move the folders that still are called as their account is, and correct what names them.
 
     @raise StartError: one cannot be moved.
@@ -71,7 +71,7 @@ def move_account_folders(program: Program, database: Database) -> None:
 class _Move:
     """One account's."""
 
-    _program: Program
+    _program: LaunchContext
     _database: Database
     _id: str
     _name: str

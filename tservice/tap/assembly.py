@@ -29,9 +29,9 @@ from tservice.cron.build import build_cron, make_account_finder
 from tservice.doctor.build import build_doctor
 from tservice.files.build import build_files
 from tservice.git.build import build_case_git, build_git, build_git_work
-from tservice.ground.feature import Contents
-from tservice.ground.ground import Ground
-from tservice.ground.program import Program
+from tservice.ground.feature import FeatureRegistry
+from tservice.ground.launch_context import LaunchContext
+from tservice.ground.runtime import Runtime
 from tservice.hosts.build import build_hosts
 from tservice.http.build import (
     build_faults,
@@ -62,7 +62,7 @@ from tservice.voice.build import build_voice
 from tservice.webviews.build import build_webviews
 
 
-def assemble(program: Program, stack: ServiceStack) -> None:
+def assemble(program: LaunchContext, stack: ServiceStack) -> None:
     """Assemble the program bottom up; services stop in the reverse order."""
     trunk = Trunk(program, stack)
     trunk.add_leaves()
@@ -72,10 +72,10 @@ def assemble(program: Program, stack: ServiceStack) -> None:
 class Trunk:
     """Core services that the features depend on, in the order of their creation."""
 
-    def __init__(self, program: Program, stack: ServiceStack) -> None:
+    def __init__(self, program: LaunchContext, stack: ServiceStack) -> None:
         ground, settings = lay_ground(program, stack)
-        contents = Contents(stack)
-        add = contents.add
+        contents = FeatureRegistry(stack)
+        add = contents.add_feature
         listener: LateBinding[PortListener] = LateBinding("the listener")
         late: LateBinding[SessionService] = LateBinding("the sessions")
         site: LateBinding[HttpSite] = LateBinding("the server")
@@ -114,7 +114,7 @@ class Trunk:
         ))  # fmt: skip
         tunnel = add(build_tunnel(ground, local_url=lambda: listener().get_local_url("")))
         sockets = add(build_sockets(ground))
-        streams = add(build_streams(ground, sessions=sessions, tells=contents.tells))
+        streams = add(build_streams(ground, sessions=sessions, tells=contents.initial_state))
         pages, parked = pages_of(ground), ParkedCalls()
         self.access = add(build_access(
             ground, audit=audit.log, sessions=sessions, open_connections=(sockets, streams, parked),
@@ -128,7 +128,7 @@ class Trunk:
 
     def add_leaves(self) -> None:
         """Add the features that no core service depends on."""
-        ground, add, accounts = self.ground, self.contents.add, self.access.accounts
+        ground, add, accounts = self.ground, self.contents.add_feature, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
         identity = make_account_finder(ground, accounts)
         git = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
@@ -164,24 +164,30 @@ class Trunk:
             ground, sessions=sessions, agents=agents, clis=clis, audit=self.audit.log,
             accounts=accounts, cases=cases,
         ))  # fmt: skip
-        add(build_removed_accounts(ground, accounts=accounts, forgets=self.contents.forgets))
+        add(
+            build_removed_accounts(
+                ground, accounts=accounts, forgets=self.contents.on_account_removed
+            )
+        )
 
     def serve(self) -> None:
         """Add the listeners once every route is known; they start last and stop first."""
         ground, contents = self.ground, self.contents
         failures = self.access.failures
-        contents.add(build_bridge(ground, self.boxes, contents.operations, failures))
+        contents.add_feature(build_bridge(ground, self.boxes, contents.operations, failures))
         site = self.site.bind_value(build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
             parked=self.parked, on_call=self.audit.record_call,
         ))  # fmt: skip
         doors = self.listener.bind_value(PortListener(ground.reactor, self.program.addresses, site))
-        startup = Startup(self.program, contents.start, doors, lambda: give_up(ground.reactor))
+        startup = Startup(
+            self.program, contents.start_features, doors, lambda: give_up(ground.reactor)
+        )
         for part in (self.sockets, last_words(ground.reactor), self.streams, doors, startup):
             part.setServiceParent(self.stack)
 
 
-def pages_of(ground: Ground) -> StaticPages:
+def pages_of(ground: Runtime) -> StaticPages:
     """Return the browser UI as it was built."""
     return StaticPages(Path(__file__).parents[1] / "static", gesture=ground.config.gesture)
 
@@ -191,7 +197,7 @@ def last_words(clock: IReactorTime) -> ClosingService:
     return ClosingService("last words", lambda: deferLater(clock, 0))
 
 
-def api_url_of(ground: Ground, listener: LateBinding[PortListener]) -> Callable[[], str]:
+def api_url_of(ground: Runtime, listener: LateBinding[PortListener]) -> Callable[[], str]:
     """Return a function that returns the service's address for panes, once it listens."""
     config = ground.config
     return lambda: config.api_url or listener().get_local_url(config.base_path) or ""

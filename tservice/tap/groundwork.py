@@ -18,10 +18,10 @@ from tservice.core.errors import StartError
 from tservice.core.events import EventHub
 from tservice.core.places.location_registry import LocationRegistry
 from tservice.core.service_stack import ClosingService, ServiceStack
-from tservice.ground.ground import Ground
-from tservice.ground.osusers import OsUserWiring, wire_os_users
-from tservice.ground.places import near_places, own_place
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
+from tservice.ground.local_location_setup import build_local_locations, build_own_location
+from tservice.ground.os_user_wiring import OsUserWiring, wire_os_users
+from tservice.ground.runtime import Runtime
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
@@ -33,7 +33,7 @@ thread.
 """
 
 
-def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsService]:
+def lay_ground(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime, SettingsService]:
     """Create the runtime of the features, closed after all of them.
 
     @raise StartError: the store is damaged, or of a newer version.
@@ -45,36 +45,38 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
     doors = open_doors(program, os_users, stack)
     programs = BinaryLookup(program.reactor, program.environ, program.home)
     login = read_login_path(program, programs, doors, stack)
-    own = own_place(
+    own = build_own_location(
         config.data_dir,
         program.environ,
         program.home,
         programs.find_program,
         path=programs.search_path,
     )
-    places = near_places(clock=program.reactor, environ=program.environ, own=own, os_users=os_users)
+    places = build_local_locations(
+        clock=program.reactor, environ=program.environ, own=own, os_users=os_users
+    )
     settings = SettingsService(config.data_dir / "settings.json", hub, config)
     settings.load()
-    ground = Ground(
+    ground = Runtime(
         reactor=program.reactor,
         config=config,
         environ=program.environ,
         home=program.home,
         redactor=program.redactor,
         database=database,
-        doors=doors,
-        reach=reach_of(program, places, doors, programs, login),
+        worker_pools=doors,
+        reachability=reach_of(program, places, doors, programs, login),
         settings=settings,
         programs=programs,
-        login=login,
-        places=places,
+        login_path=login,
+        locations=places,
         os_users=os_users,
         hub=hub,
     )
     return ground, settings
 
 
-def open_database(program: Program, stack: ServiceStack) -> Database:
+def open_database(program: LaunchContext, stack: ServiceStack) -> Database:
     """Open the store, closed after everything that writes to it.
 
     @raise StartError: it is damaged, or of a newer version.
@@ -89,7 +91,7 @@ def open_database(program: Program, stack: ServiceStack) -> Database:
     return database
 
 
-def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) -> WorkerPools:
+def open_doors(program: LaunchContext, os_users: OsUserWiring, stack: ServiceStack) -> WorkerPools:
     """Create the thread pools; from now on names of hosts and users are looked up in theirs."""
     mounts = MountTable(str(program.config.data_dir))
     ClosingService("mounts", mounts.close).setServiceParent(stack)
@@ -101,7 +103,7 @@ def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) ->
 
 
 def read_login_path(
-    program: Program, programs: BinaryLookup, doors: WorkerPools, stack: ServiceStack
+    program: LaunchContext, programs: BinaryLookup, doors: WorkerPools, stack: ServiceStack
 ) -> LoginPathReader:
     """Start to read the login shell's C{PATH}; program lookups wait for it."""
 
@@ -138,7 +140,7 @@ def _account_shell() -> str:
 
 
 def reach_of(
-    program: Program,
+    program: LaunchContext,
     places: LocationRegistry,
     doors: WorkerPools,
     programs: BinaryLookup,

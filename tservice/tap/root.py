@@ -21,10 +21,10 @@ from tservice.core.process.folder_lock import FolderLock
 from tservice.core.process.memory import freeze_live_objects
 from tservice.core.service_stack import ServiceStack
 from tservice.core.tasks import spawn_logged
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
 from tservice.store.errors import StoreError
 
-Assembler = Callable[[Program, ServiceStack], None]
+Assembler = Callable[[LaunchContext, ServiceStack], None]
 """Callable that adds everything which needs the data folder to the stack."""
 
 
@@ -35,7 +35,7 @@ class Root(ServiceStack):
 
     _log = Logger()
 
-    def __init__(self, program: Program, logs: LogService, assemble: Assembler) -> None:
+    def __init__(self, program: LaunchContext, logs: LogService, assemble: Assembler) -> None:
         super().__init__(program.reactor)
         self._program = program
         self._logs = logs
@@ -71,7 +71,7 @@ class Startup(Service):
 
     def __init__(
         self,
-        program: Program,
+        program: LaunchContext,
         take_up: Callable[[], Awaitable[None]],
         listener: PortListener,
         give_up: Callable[[], None],

@@ -11,8 +11,8 @@ from tservice.core.authentication import IFailureCounter
 from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 from tservice.http.operations import Operation
 from tservice.settings.interfaces import Settings
@@ -21,7 +21,9 @@ from tservice.tunnel.routes import AuthSessionAnswer, SignInContext, TunnelRoute
 from tservice.tunnel.service import TunnelDependencies, TunnelService
 
 
-def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feature[TunnelService]:
+def build_tunnel(
+    ground: Runtime, *, local_url: Callable[[], str | None]
+) -> FeatureRegistration[TunnelService]:
     """Build the feature. The tunnel follows its setting, and a stop ends its process.
 
     Its routes are built with those of signing in, see L{tservice.access.build}.
@@ -35,7 +37,7 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
             processes=ground.reactor,
             hub=ground.hub,
             command=config.tunnel_command,
-            find=make_program_finder(ground.doors.files),
+            find=make_program_finder(ground.worker_pools.files),
             environ=ground.environ,
             home=ground.home,
             local_url=local_url,
@@ -60,20 +62,20 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
             return {"running": False, "url": None}
         return {"running": tunnel.is_running, "url": tunnel.url}
 
-    return Feature(
+    return FeatureRegistration(
         name="tunnel",
         service=tunnel,
         measures=[
             make_gauge("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.public_hosts()))
         ],
-        tells={"tunnel": describe_state},
+        initial_state={"tunnel": describe_state},
         start=lambda: tunnel.apply_setting(ground.settings.get().tunnel_enabled),
         close=close,
     )
 
 
 def build_qr_login(
-    ground: Ground,
+    ground: Runtime,
     tunnel: TunnelService,
     cookies: CookieSessionRegistry,
     failures: IFailureCounter,

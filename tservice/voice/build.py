@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 from tservice.voice.model import SpeechProvider
 from tservice.voice.routes.voice_routes import VoiceRoutes
@@ -14,7 +14,7 @@ from tservice.voice.service import VoiceDependencies, VoiceService
 from tservice.voice.upstream import UpstreamConnector
 
 
-def build_voice(ground: Ground) -> Feature[VoiceService]:
+def build_voice(ground: Runtime) -> FeatureRegistration[VoiceService]:
     """Build the feature, which uses the account of the service's own user or a key of another
     provider.
     """
@@ -23,7 +23,7 @@ def build_voice(ground: Ground) -> Feature[VoiceService]:
         VoiceDependencies(
             clock=ground.reactor,
             settings=ground.settings,
-            threads=ground.doors.files,
+            threads=ground.worker_pools.files,
             redactor=ground.redactor,
             credentials=find_credentials_file(ground.environ, ground.home),
             bases={
@@ -34,7 +34,7 @@ def build_voice(ground: Ground) -> Feature[VoiceService]:
         )
     )
     opens = UpstreamConnector(ground.reactor).connect
-    return Feature(
+    return FeatureRegistration(
         name="voice",
         service=voice,
         operations=VoiceRoutes(ground.reactor, voice, opens).operations(),

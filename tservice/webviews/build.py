@@ -15,8 +15,8 @@ from tservice.core.net.egress import EgressPolicy
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.net.listening import PortListener
 from tservice.core.net.outbound import OutboundClient
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.connections.connection_limit import TABS_CONNECTIONS
 from tservice.http.hosts import parse_host
 from tservice.http.kernel import HttpKernel
@@ -47,8 +47,8 @@ class WebTabsFeature:
 
 
 def build_webviews(
-    ground: Ground, *, access: AccessControl, own_ports: Callable[[], Sequence[int]]
-) -> Feature[WebTabsFeature]:
+    ground: Runtime, *, access: AccessControl, own_ports: Callable[[], Sequence[int]]
+) -> FeatureRegistration[WebTabsFeature]:
     """Build the feature with web tabs at the service's origin and at a separate one.
 
     @param own_ports: returns the ports that the service listens on.
@@ -96,12 +96,12 @@ def build_webviews(
         for listener in second:
             await listener.stopService()
 
-    return Feature(
+    return FeatureRegistration(
         name="web tabs",
         service=WebTabsFeature(views=views),
         operations=[*WebViewRoutes(views).operations(), capability_operation(entrance)],
-        strays=entrance.redirect_stray,
-        forget=store.delete_orphaned,
+        fallback_route=entrance.redirect_stray,
+        on_account_removed=store.delete_orphaned,
         start=start,
         close=close,
     )
@@ -119,11 +119,11 @@ async def _recognise_nobody(visit: AuthenticationRequest) -> None:
     """Return no identity, where there is no sign-in: credentials are meant for the target."""
 
 
-def _make_outbound(ground: Ground, policy: EgressPolicy) -> OutboundClient:
+def _make_outbound(ground: Runtime, policy: EgressPolicy) -> OutboundClient:
     return OutboundClient(ground.reactor, policy)
 
 
-def _build_relay(ground: Ground, guard: WebTabGuard) -> RequestRelay:
+def _build_relay(ground: Runtime, guard: WebTabGuard) -> RequestRelay:
     return RequestRelay(
         upstream=TargetConnector(reactor=ground.reactor, guard=guard),
         guard=guard,
@@ -134,7 +134,7 @@ def _build_relay(ground: Ground, guard: WebTabGuard) -> RequestRelay:
 
 
 def _build_listener(
-    ground: Ground, access: AccessControl, doorway: CapabilityResolver, relay: RequestRelay
+    ground: Runtime, access: AccessControl, doorway: CapabilityResolver, relay: RequestRelay
 ) -> PortListener:
     """Return the listener that serves web tabs only."""
     addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))

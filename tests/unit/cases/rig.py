@@ -24,8 +24,8 @@ from tservice.git.interfaces import (
     MissingParts,
     WorktreeRequest,
 )
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 
@@ -141,11 +141,11 @@ class FakeHooks:
 
 
 def lay_cases(
-    ground: Ground,
+    ground: Runtime,
     sessions: Callable[[], ISessions],
     git: FakeGit | None = None,
     hooks: FakeHooks | None = None,
-) -> Feature[CaseService]:
+) -> FeatureRegistration[CaseService]:
     """The cases of a test."""
     return build_cases(ground, git=git or FakeGit(), hooks=hooks or FakeHooks(), sessions=sessions)
 

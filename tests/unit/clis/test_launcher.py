@@ -22,7 +22,7 @@ from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.places.location import location_of_os_user
-from tservice.ground.places import near_places, own_place
+from tservice.ground.local_location_setup import build_local_locations, build_own_location
 
 
 class InstalledVersion:
@@ -61,7 +61,7 @@ class LaunchTests(SynchronousTestCase):
     def request(self, mode: str, *, uid: int = 1000, **fields: Any) -> LaunchRequest:
         """For the service's own place, whose user is C{uid}."""
         find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find_program
-        place = own_place(Path("/d"), self.environ, Path("/nowhere"), find, uid=uid)
+        place = build_own_location(Path("/d"), self.environ, Path("/nowhere"), find, uid=uid)
         return request(mode, place, **fields)
 
     def refusal(self, mode: str, **fields: Any) -> ServiceError:
@@ -265,8 +265,8 @@ class OsUserTests(SynchronousTestCase):
         make_program(self.bin, "bash")
         make_program(self.bin, "claude")
         find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find_program
-        self.root = own_place(Path("/d"), self.environ, Path("/root"), find, uid=0)
-        places = near_places(
+        self.root = build_own_location(Path("/d"), self.environ, Path("/root"), find, uid=0)
+        places = build_local_locations(
             clock=Clock(), environ=self.environ, own=self.root, os_users=self.world
         )
         self.place = places.recall_location(location_of_os_user("ann", 1001))

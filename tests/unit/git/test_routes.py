@@ -27,7 +27,7 @@ from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitDiffQuery, GitRoutes, GitStatusQuery, GitStatusResponse
 from tservice.git.service import GitWorkspace
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
-from tservice.ground.feature import Feature
+from tservice.ground.feature import FeatureRegistration
 from tservice.http.body import read_query
 from tservice.http.operations import AccessRule, OperationCall
 from tservice.sessions.record.model import NameSource, Session, SessionLocationKind
@@ -174,7 +174,7 @@ class RouteTests(SynchronousTestCase):
 class BuildTests(SynchronousTestCase):
     """The parts fit."""
 
-    def build(self) -> Feature[GitReaderRegistry]:
+    def build(self) -> FeatureRegistration[GitReaderRegistry]:
         ground = lay_ground(Path("/h"))
         sessions = cast(Any, FakeSessions())
         return build_git(ground, sessions=sessions, containers=lambda: ["/more"])

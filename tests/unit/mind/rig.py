@@ -134,8 +134,8 @@ class MindCase(SessionCase):
             store=self.store,
             settings=machine.settings,
             sessions=self.sessions,
-            threads=machine.ground().doors.files,
-            places=machine.ground().places,
+            threads=machine.ground().worker_pools.files,
+            places=machine.ground().locations,
             prompts=self.prompts_since,
         )
 
@@ -148,9 +148,9 @@ class MindCase(SessionCase):
             settings=machine.settings,
             sessions=self.sessions,
             clis=machine.clis,
-            places=machine.ground().places,
+            places=machine.ground().locations,
             starting=build_session_places(machine.ground()).locate_start,
-            threads=machine.ground().doors.files,
+            threads=machine.ground().worker_pools.files,
             sources=SuggestionSources(
                 intents=self.intents,
                 conversation=self.conversation,

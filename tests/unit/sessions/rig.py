@@ -30,7 +30,7 @@ from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
-from tservice.ground.ground import Ground
+from tservice.ground.runtime import Runtime
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakeProgram, HostedPane
 from tservice.sessions.build import build_sessions
@@ -126,7 +126,7 @@ class Machine:
             models=self._models,
         ).service
 
-    def ground(self, **given: Any) -> Ground:
+    def ground(self, **given: Any) -> Runtime:
         """What the features of this machine stand on."""
         fields = {
             "reactor": self.clock,

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.unit.store.story import Step, World
 from tservice.core.config.model import Config
 from tservice.core.logs.redact import SecretRedactor
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
 from tservice.tap.accountfolders import move_account_folders
 
 NOWHERE = Path("/nowhere")
@@ -23,7 +23,7 @@ ROWS = (
 def tell_moves(world: World) -> Sequence[Step]:
     """The account of before, and the start that moves its folder."""
     config = Config(data_dir=NOWHERE / "data", cases_dir=NOWHERE / "cases")
-    program = Program(
+    program = LaunchContext(
         reactor=world.clock, config=config, environ={}, home=NOWHERE, redactor=SecretRedactor()
     )
 

@@ -18,7 +18,7 @@ from tservice.core.config.model import Config
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.move import FolderMove
 from tservice.core.places.workspace_bounds import ACCOUNTS
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
 from tservice.mind.model import intent_key
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
@@ -35,10 +35,10 @@ def steps_of_before() -> Sequence[str]:
     return every[:last]
 
 
-def program_in(folder: Path, **environ: str) -> Program:
+def program_in(folder: Path, **environ: str) -> LaunchContext:
     """A service whose data, cases and home are in C{folder}."""
     (folder / "data").mkdir(parents=True, exist_ok=True)
-    return Program(
+    return LaunchContext(
         reactor=Clock(),
         config=Config(data_dir=folder / "data", cases_dir=folder / "cases"),
         environ=environ,

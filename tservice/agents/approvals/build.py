@@ -10,19 +10,19 @@ from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.service import FolderTrust
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 
 def build_approvals(
-    ground: Ground,
+    ground: Runtime,
     *,
     sessions: ISessions,
     agents: IAgents,
     clis: ICliRegistry,
     trust: FolderTrust,
-) -> Feature[ApprovalService]:
+) -> FeatureRegistration[ApprovalService]:
     """Return the feature of the approval inbox. It loads stored items at start, and they stay on
     disk at a stop.
 
@@ -34,11 +34,11 @@ def build_approvals(
     approvals = ApprovalService(
         ground.reactor, inbox, sessions, agents, clis, ground.settings, folders
     )
-    return Feature(
+    return FeatureRegistration(
         name="approvals",
         service=approvals,
         operations=ApprovalRoutes(approvals).build_operations(),
-        tells={"approvals": approvals.list_known},
+        initial_state={"approvals": approvals.list_known},
         start=lambda: approvals.start(ground.hub),
         close=approvals.stop,
     )

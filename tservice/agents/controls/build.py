@@ -6,16 +6,16 @@ from tservice.agents.controls.routes import ControlRoutes
 from tservice.agents.controls.service import AgentControls
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 
 def build_controls(
-    ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
-) -> Feature[AgentControls]:
+    ground: Runtime, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
+) -> FeatureRegistration[AgentControls]:
     """Return the feature. It stores nothing, so there is nothing to start or stop."""
     controls = AgentControls(ground.reactor, sessions, agents, clis)
-    return Feature(
+    return FeatureRegistration(
         name="controls", service=controls, operations=ControlRoutes(controls).build_operations()
     )

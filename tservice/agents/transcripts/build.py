@@ -12,32 +12,32 @@ from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.doors.thread_runners import make_owner_runner
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 
 def build_transcripts(
-    ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
-) -> Feature[TranscriptService]:
+    ground: Runtime, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
+) -> FeatureRegistration[TranscriptService]:
     """Return the feature that reads the agents' conversation records, with the rights of their
     OS users.
     """
     homes = TranscriptHomes(
         own=find_own_files(ground.home, clis),
-        places=ground.places,
-        inside=ground.bounds.get_folder_limit,
+        places=ground.locations,
+        inside=ground.workspace_bounds.get_folder_limit,
     )
     store, usage = ReadPositionStore(ground.database), UsageStore(ground.database)
     prices = PriceTable(
         packaged=load_packaged_prices(), chosen=lambda: ground.settings.get().model_prices
     )
-    look = make_owner_runner(ground.doors.files)
+    look = make_owner_runner(ground.worker_pools.files)
     transcripts = TranscriptService(
         ground.reactor, sessions, agents, homes, store, usage, look, prices
     )
     history = ConversationHistory(sessions, homes, look, ground.reactor.seconds)
-    return Feature(
+    return FeatureRegistration(
         name="transcripts",
         service=transcripts,
         operations=TranscriptRoutes(transcripts, history).build_operations(),

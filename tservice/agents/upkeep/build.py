@@ -11,8 +11,8 @@ from tservice.agents.upkeep.automatic_commands import PRIMARY, AutomaticCommands
 from tservice.agents.upkeep.usage_limits import UsageLimitService
 from tservice.core.errors import ServiceError
 from tservice.core.tasks import spawn_logged
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 _log = Logger()
@@ -27,12 +27,12 @@ class AgentLimitServices:
 
 
 def build_agent_limits(
-    ground: Ground, *, sessions: ISessions, agents: IAgents, transcripts: TranscriptService
-) -> Feature[AgentLimitServices]:
+    ground: Runtime, *, sessions: ISessions, agents: IAgents, transcripts: TranscriptService
+) -> FeatureRegistration[AgentLimitServices]:
     """Return the feature that resumes sessions after a usage limit, and shortens long
     conversations.
     """
-    limits = UsageLimitService(ground.reactor, sessions, agents, ground.hub, ground.zone)
+    limits = UsageLimitService(ground.reactor, sessions, agents, ground.hub, ground.time_zone)
     automatic = AutomaticCommands(ground.reactor, sessions, agents, ground.hub)
     transcripts.observers += [automatic.handle_tally, limits.handle_tally]
 
@@ -59,7 +59,7 @@ def build_agent_limits(
         limits.stop()
         automatic.stop()
 
-    return Feature(
+    return FeatureRegistration(
         name="upkeep",
         service=AgentLimitServices(limits=limits, automatic=automatic),
         start=start_services,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tservice.client.mcp.connections import McpConnections
 from tservice.client.mcp.http_routes import McpRoutes, OperationCaller
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 
 
-def build_mcp_server(ground: Ground, calls: OperationCaller) -> Feature[McpRoutes]:
+def build_mcp_server(ground: Runtime, calls: OperationCaller) -> FeatureRegistration[McpRoutes]:
     """Build the feature with the C{/mcp} routes."""
     connections = McpConnections(ground.reactor, ground.random)
     routes = McpRoutes(connections, calls, ground.hub, ground.reactor)
-    return Feature(
+    return FeatureRegistration(
         name="MCP server",
         service=routes,
         operations=routes.operations(),

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.event_payloads import HostDroppedPayload
 from tservice.core.events import Event, EventName
-from tservice.ground.feature import Feature
-from tservice.ground.ground import Ground
+from tservice.ground.feature import FeatureRegistration
+from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 from tservice.sessions.output.terminal_sockets import TerminalSockets, make_link_frame
 from tservice.sessions.routes.operations import session_operations
@@ -21,13 +21,13 @@ from tservice.sessions.waits.signal_waits import WaitCaps, WaitSlots
 
 
 def build_waits(
-    ground: Ground,
+    ground: Runtime,
     *,
     sessions: SessionService,
     clis: ICliRegistry,
     blocked: Callable[[str], bool],
     typed: TypedCallback,
-) -> Feature[WaitService]:
+) -> FeatureRegistration[WaitService]:
     """Build the waits and the terminal sockets; a stop ends both.
 
     @param blocked: returns whether a session's agent waits for an answer.
@@ -55,7 +55,7 @@ def build_waits(
         unsubscribe()
         waiting.stop()
 
-    return Feature(
+    return FeatureRegistration(
         name="waits",
         service=waiting,
         operations=[*session_operations(sessions, waiting), *routes.operations()],

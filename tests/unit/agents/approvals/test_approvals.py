@@ -27,7 +27,7 @@ from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.zone import local_zone
-from tservice.ground.feature import Feature
+from tservice.ground.feature import FeatureRegistration
 from tservice.sessions.interfaces import Session
 
 EVE = Identity(username="eve", admin=False)
@@ -456,7 +456,7 @@ class BuildTests(ApprovalCase):
         upkeep = build_agent_limits(
             ground, sessions=sessions, agents=agents, transcripts=records.service
         )
-        features: list[Feature[Any]] = [inbox, records, upkeep]
+        features: list[FeatureRegistration[Any]] = [inbox, records, upkeep]
         self.approvals.stop()
         for feature in features:
             feature.start()
@@ -464,12 +464,12 @@ class BuildTests(ApprovalCase):
         self.assertTrue(inbox.service.is_blocked(session.id))
         paths = {one.path for feature in features for one in feature.operations}
         self.assertEqual(7, len(paths))
-        self.assertEqual(1, len(inbox.tells["approvals"](ADMIN)))
+        self.assertEqual(1, len(inbox.initial_state["approvals"](ADMIN)))
         for feature in reversed(features):
             feature.close()
         self.client(session).leave("1")
         self.spend(30)
-        self.assertEqual(1, len(inbox.tells["approvals"](ADMIN)))
+        self.assertEqual(1, len(inbox.initial_state["approvals"](ADMIN)))
 
     def test_zones(self) -> None:
         self.assertEqual("Europe/Berlin", str(local_zone({"TZ": ":Europe/Berlin"})))

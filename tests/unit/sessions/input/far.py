@@ -14,7 +14,7 @@ from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventName
 from tservice.core.places.local_locations import OwnLocationProvider
 from tservice.core.places.location import OWN_LOCATION, LocationId, LocationKind, LocationOutage
-from tservice.ground.ground import Ground
+from tservice.ground.runtime import Runtime
 from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.model import RemoteTarget, SessionLocationKind
 
@@ -63,10 +63,10 @@ class FarMachine(Machine):
         self.far = Far()
         super().__init__(*arguments)
 
-    def ground(self, **given: Any) -> Ground:
+    def ground(self, **given: Any) -> Runtime:
         ground = super().ground(**given)
-        places = FarPlaces(ground.places.recall_location(OWN_LOCATION), self.far)
-        ground.places.register_provider(LocationKind.REMOTE, places, way=self.far)
+        places = FarPlaces(ground.locations.recall_location(OWN_LOCATION), self.far)
+        ground.locations.register_provider(LocationKind.REMOTE, places, way=self.far)
         return ground
 
 

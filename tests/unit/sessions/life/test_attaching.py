@@ -11,7 +11,7 @@ from tests.unit.sessions.rig import ADMIN, Machine, SessionCase, begin
 from tservice.core.errors import ErrorCode, operation_failed
 from tservice.core.identity import Identity
 from tservice.core.places.location import OWN_LOCATION, Location, LocationId, LocationKind
-from tservice.ground.ground import Ground
+from tservice.ground.runtime import Runtime
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.record.model import (
     ProcessPhase,
@@ -50,10 +50,10 @@ class OneHost:
 class FarMachine(Machine):
     """With a host behind it."""
 
-    def ground(self, **given: Any) -> Ground:
+    def ground(self, **given: Any) -> Runtime:
         ground = super().ground(**given)
-        self.far = OneHost(ground.places.recall_location(OWN_LOCATION))
-        ground.places.register_provider(LocationKind.REMOTE, self.far)
+        self.far = OneHost(ground.locations.recall_location(OWN_LOCATION))
+        ground.locations.register_provider(LocationKind.REMOTE, self.far)
         return ground
 
 

@@ -12,7 +12,7 @@ from tests.unit.sessions.rig import BOOT, SessionCase
 from tservice.core.errors import ErrorCode, operation_failed
 from tservice.core.places.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import make_missing_user
-from tservice.ground.ground import Ground
+from tservice.ground.runtime import Runtime
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.life.priority import confine_to_location
 from tservice.sessions.record.model import NameSource, ProcessPhase, Session, location_fields
@@ -96,10 +96,10 @@ class FarCase(SessionCase):
         """Let the next service know C{hosts}."""
         lay = type(self.machine).ground
 
-        def ground(**given: Any) -> Ground:
+        def ground(**given: Any) -> Runtime:
             laid = lay(self.machine, **given)
             if hosts is not None:
-                laid.places.register_provider(LocationKind.REMOTE, hosts)
+                laid.locations.register_provider(LocationKind.REMOTE, hosts)
             return laid
 
         self.patch(self.machine, "ground", ground)

@@ -17,14 +17,14 @@ from tservice.core.late_binding import LateBinding
 from tservice.core.places.location_registry import LocationRegistry
 from tservice.core.places.workspace_bounds import AccountRights, WorkspaceBounds
 from tservice.core.zone import local_zone
-from tservice.ground.osusers import OsUserWiring
-from tservice.ground.program import Program
+from tservice.ground.launch_context import LaunchContext
+from tservice.ground.os_user_wiring import OsUserWiring
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
 
 
 @frozen(kw_only=True)
-class Ground(Program):
+class Runtime(LaunchContext):
     """Services and data passed to every feature's C{build.py}.
 
     @ivar hub: the event hub.
@@ -40,15 +40,15 @@ class Ground(Program):
     """
 
     database: Database
-    doors: WorkerPools
-    reach: ReachabilityCheck
+    worker_pools: WorkerPools
+    reachability: ReachabilityCheck
     settings: ISettings
     programs: BinaryLookup
-    login: LoginPathReader
-    places: LocationRegistry
+    login_path: LoginPathReader
+    locations: LocationRegistry
     os_users: OsUserWiring
     hub: EventHub = field(factory=EventHub)
-    account: LateBinding[Callable[[str], AccountRights | None]] = field(
+    account_rights: LateBinding[Callable[[str], AccountRights | None]] = field(
         factory=lambda: LateBinding("the accounts")
     )
     account_id: LateBinding[Callable[[str], str | None]] = field(
@@ -57,16 +57,16 @@ class Ground(Program):
     random: Callable[[int], bytes] = os.urandom
 
     @property
-    def bounds(self) -> WorkspaceBounds:
+    def workspace_bounds(self) -> WorkspaceBounds:
         """Rules on the folders in which an account's sessions may work."""
         return WorkspaceBounds(
             cases_dir=self.config.cases_dir,
             multiuser=self.config.multiuser,
-            account=lambda name: self.account()(name),
+            account=lambda name: self.account_rights()(name),
             account_id=lambda name: self.account_id()(name),
         )
 
     @property
-    def zone(self) -> tzinfo:
+    def time_zone(self) -> tzinfo:
         """Time zone of the machine's wall-clock times."""
         return local_zone(self.environ)

@@ -48,15 +48,17 @@ def wire_os_users(
     path = environ.get("PATH")
     setpriv, setsid = (shutil.which(name, path=path) for name in ("setpriv", "setsid"))
     directory = UserDirectory()
-    users = OsUsers(host_of(os.geteuid(), setpriv, setsid, directory), directory.refresh_entry)
+    users = OsUsers(
+        find_os_user_support(os.geteuid(), setpriv, setsid, directory), directory.refresh_entry
+    )
     shared = SharedFolder(data_dir)
 
-    def setups(tmux: str) -> OsUserSetups | None:
+    def make_setups(tmux: str) -> OsUserSetups | None:
         if users.host.obstacle is not None:
             return None
         return OsUserSetups(shared=shared, tmux=tmux, pythons=(sys.executable, *PYTHONS))
 
-    def prefix(user: OsUser) -> list[str]:
+    def make_prefix(user: OsUser) -> list[str]:
         if setsid is None or setpriv is None:
             raise OSError("setpriv and setsid of util-linux are missing")
         return run_as_prefix(setsid, setpriv, user)
@@ -68,12 +70,12 @@ def wire_os_users(
         users=users,
         directory=directory,
         hooks=kept.get_hook_access,
-        prefix=prefix,
-        setups=setups,
+        prefix=make_prefix,
+        setups=make_setups,
     )
 
 
-def host_of(
+def find_os_user_support(
     euid: int, setpriv: str | None, setsid: str | None, directory: UserDirectory
 ) -> OsUserSupport:
     """Return the support of this process for other users."""

@@ -39,7 +39,7 @@ class OsUserSources(Protocol):
         """Function that returns the words that precede a command to run it as a user."""
 
 
-def near_places(
+def build_local_locations(
     *,
     clock: IReactorTime,
     environ: Mapping[str, str],
@@ -50,17 +50,17 @@ def near_places(
     names.
     """
 
-    def programs(user: OsUser) -> tuple[ProgramFinder, GetSearchPath]:
+    def make_user_finder(user: OsUser) -> tuple[ProgramFinder, GetSearchPath]:
         # Not cached: a lookup happens once per start, and costs less than starting the processes.
-        def lookup() -> BinaryLookup:
+        def make_lookup() -> BinaryLookup:
             return BinaryLookup(clock, build_user_environment(user, environ), user.home, can_run)
 
-        return lambda names: lookup().find_program(names), lambda: lookup().search_path()
+        return lambda names: make_lookup().find_program(names), lambda: make_lookup().search_path()
 
     others = OsUserLocationProvider(
         users=os_users.users,
         environ=environ,
-        programs=programs,
+        programs=make_user_finder,
         prefix=os_users.prefix,
         hooks=os_users.hooks,
     )
@@ -69,7 +69,7 @@ def near_places(
     )
 
 
-def own_place(
+def build_own_location(
     data_dir: Path,
     environ: Mapping[str, str],
     home: Path,
@@ -95,10 +95,10 @@ def own_place(
         title="the service's own user",
         home=home,
         user=user,
-        hooks=HookAccess(secret_file=data_dir / hook_secret.FILE_NAME, put=_is_there),
+        hooks=HookAccess(secret_file=data_dir / hook_secret.FILE_NAME, put=_do_nothing),
         operations=OwnOperations(environ=environ, programs=programs, path=path),
     )
 
 
-def _is_there() -> None:
+def _do_nothing() -> None:
     """Do nothing, since the service wrote the secret at its start."""

@@ -14,7 +14,7 @@ from tservice.core.net.endpoints import ListenAddress
 
 
 @frozen(kw_only=True)
-class Program:
+class LaunchContext:
     """Data that is known before the data folder is locked.
 
     @ivar reactor: keeps time, starts processes and makes connections.
