@@ -42,7 +42,7 @@ from tservice.http.operations import Operation
 from tservice.http.site import HttpSite
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.store.database import Database
-from tservice.tap import assembly, groundwork
+from tservice.tap import assembly, runtime_setup
 
 PASSWORD = "correct horse"
 HOST, CROSS = "Forbidden: host not allowed", "Forbidden: cross-site request blocked"
@@ -134,17 +134,19 @@ class World:
             patch.object(
                 assembly, "build_mux", lambda *_: FeatureRegistration(name="mux", service=mux)
             ),
-            patch.object(groundwork, "open_doors", _NoDoors),
+            patch.object(runtime_setup, "start_worker_pools", _NoDoors),
             patch.object(building_http, "HttpSite", keep("site", HttpSite)),
             patch.object(building_http, "HttpKernel", _checked_kernel),
-            patch.object(groundwork, "open_database", keep("store", groundwork.open_database)),
+            patch.object(
+                runtime_setup, "open_database", keep("store", runtime_setup.open_database)
+            ),
             patch.object(
                 building, "FairPasswordHasher", partial(FairPasswordHasher, memory_kib=8, passes=1)
             ),
             patch.object(building, "AccountService", keep("accounts", AccountService)),
             patch.object(building, "CapabilityRegistry", keep("capabilities", CapabilityRegistry)),
         ):
-            assembly.assemble(self._program(), self.stack)
+            assembly.assemble_program(self._program(), self.stack)
         self.site: HttpSite = kept["site"]
         self.database: Database = kept["store"]
         self.accounts: AccountService | None = kept.get("accounts")

@@ -22,7 +22,7 @@ from tservice.ground.launch_context import LaunchContext
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
 from tservice.tap import Options
-from tservice.tap.root import Root
+from tservice.tap.root import RootService
 
 
 class OptionsTests(SynchronousTestCase):
@@ -87,7 +87,7 @@ class RootTests(SynchronousTestCase):
             raise error
 
         logs: Any = Service()
-        root = Root(program, logs, assemble)
+        root = RootService(program, logs, assemble)
         self.addCleanup(root.stopService)
         printed = io.StringIO()
         self.patch(sys, "__stderr__", printed)

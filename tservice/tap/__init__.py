@@ -20,7 +20,7 @@ from tservice.core.process.earlystop import EarlyStop
 from tservice.core.process.memory import pause_garbage_collection
 from tservice.ground.launch_context import LaunchContext
 from tservice.tap.options import Options
-from tservice.tap.root import Root
+from tservice.tap.root import RootService
 
 __all__ = ["Options", "makeService"]
 
@@ -33,10 +33,10 @@ def makeService(options: Options) -> IService:
     from twisted.internet import reactor
 
     use_monotonic_time(reactor)
-    silent = _leave_out_silent_folders()
+    silent = _remove_unresponsive_folders()
     # Half a second of imports, which would delay --help and errors in options.
     with pause_garbage_collection():
-        from tservice.tap.assembly import assemble
+        from tservice.tap.assembly import assemble_program
 
     loaded = options.loaded
     redactor = SecretRedactor()
@@ -55,14 +55,16 @@ def makeService(options: Options) -> IService:
     )
     threads: Any = reactor
     target = parse_log_options(getattr(options, "parent", None))
-    root = Root(
-        program, LogService(target, loaded.config, redactor, threads.callFromThread), assemble
+    root = RootService(
+        program,
+        LogService(target, loaded.config, redactor, threads.callFromThread),
+        assemble_program,
     )
     EarlyStop(threads.sigTerm).setServiceParent(root)
     return root
 
 
-def _leave_out_silent_folders() -> list[str]:
+def _remove_unresponsive_folders() -> list[str]:
     """Remove folders from C{PATH} that do not answer, and would block the start, imports included,
     for ever.
 

@@ -55,25 +55,25 @@ from tservice.sessions.routes.build_waits import build_waits
 from tservice.sessions.service import SessionService
 from tservice.settings.build import build_settings
 from tservice.status.build import build_streams
-from tservice.tap.groundwork import lay_ground
-from tservice.tap.root import Startup
+from tservice.tap.root import StartupService
+from tservice.tap.runtime_setup import build_runtime
 from tservice.tunnel.build import build_tunnel
 from tservice.voice.build import build_voice
 from tservice.webviews.build import build_webviews
 
 
-def assemble(program: LaunchContext, stack: ServiceStack) -> None:
+def assemble_program(program: LaunchContext, stack: ServiceStack) -> None:
     """Assemble the program bottom up; services stop in the reverse order."""
-    trunk = Trunk(program, stack)
-    trunk.add_leaves()
-    trunk.serve()
+    trunk = Application(program, stack)
+    trunk.add_features()
+    trunk.add_listeners()
 
 
-class Trunk:
+class Application:
     """Core services that the features depend on, in the order of their creation."""
 
     def __init__(self, program: LaunchContext, stack: ServiceStack) -> None:
-        ground, settings = lay_ground(program, stack)
+        ground, settings = build_runtime(program, stack)
         contents = FeatureRegistry(stack)
         add = contents.add_feature
         listener: LateBinding[PortListener] = LateBinding("the listener")
@@ -98,7 +98,7 @@ class Trunk:
         add(build_folder_preview(inside.trust, cases))
         before = build_recollection(ground, clis=clis)
         sessions = late.bind_value(add(build_sessions(
-            ground, mux=mux, clis=clis, api_url=api_url_of(ground, listener), cases=cases,
+            ground, mux=mux, clis=clis, api_url=make_api_url_getter(ground, listener), cases=cases,
             models=models, support=evolve(inside.support, recollection=before),
         )))  # fmt: skip
         models.bind_value(add(build_models(ground, clis=clis, sessions=sessions)))
@@ -115,7 +115,7 @@ class Trunk:
         tunnel = add(build_tunnel(ground, local_url=lambda: listener().get_local_url("")))
         sockets = add(build_sockets(ground))
         streams = add(build_streams(ground, sessions=sessions, tells=contents.initial_state))
-        pages, parked = pages_of(ground), ParkedCalls()
+        pages, parked = load_pages(ground), ParkedCalls()
         self.access = add(build_access(
             ground, audit=audit.log, sessions=sessions, open_connections=(sockets, streams, parked),
             sse_clients=lambda: streams.client_count, pages=pages, tunnel=tunnel,
@@ -126,7 +126,7 @@ class Trunk:
         self.before, self.listener, self.sockets, self.streams = before, listener, sockets, streams
         self.pages, self.parked, self.boxes, self.site = pages, parked, boxes, site
 
-    def add_leaves(self) -> None:
+    def add_features(self) -> None:
         """Add the features that no core service depends on."""
         ground, add, accounts = self.ground, self.contents.add_feature, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
@@ -170,7 +170,7 @@ class Trunk:
             )
         )
 
-    def serve(self) -> None:
+    def add_listeners(self) -> None:
         """Add the listeners once every route is known; they start last and stop first."""
         ground, contents = self.ground, self.contents
         failures = self.access.failures
@@ -180,30 +180,30 @@ class Trunk:
             parked=self.parked, on_call=self.audit.record_call,
         ))  # fmt: skip
         doors = self.listener.bind_value(PortListener(ground.reactor, self.program.addresses, site))
-        startup = Startup(
-            self.program, contents.start_features, doors, lambda: give_up(ground.reactor)
+        startup = StartupService(
+            self.program, contents.start_features, doors, lambda: exit_with_failure(ground.reactor)
         )
-        for part in (self.sockets, last_words(ground.reactor), self.streams, doors, startup):
+        for part in (self.sockets, flush_on_stop(ground.reactor), self.streams, doors, startup):
             part.setServiceParent(self.stack)
 
 
-def pages_of(ground: Runtime) -> StaticPages:
+def load_pages(ground: Runtime) -> StaticPages:
     """Return the browser UI as it was built."""
     return StaticPages(Path(__file__).parents[1] / "static", gesture=ground.config.gesture)
 
 
-def last_words(clock: IReactorTime) -> ClosingService:
+def flush_on_stop(clock: IReactorTime) -> ClosingService:
     """Return a service whose stop waits one reactor iteration, so that written data is sent."""
     return ClosingService("last words", lambda: deferLater(clock, 0))
 
 
-def api_url_of(ground: Runtime, listener: LateBinding[PortListener]) -> Callable[[], str]:
+def make_api_url_getter(ground: Runtime, listener: LateBinding[PortListener]) -> Callable[[], str]:
     """Return a function that returns the service's address for panes, once it listens."""
     config = ground.config
     return lambda: config.api_url or listener().get_local_url(config.base_path) or ""
 
 
-def give_up(reactor: Any) -> None:
+def exit_with_failure(reactor: Any) -> None:
     """End the program with exit status 1, because C{twistd} reports success after any stop."""
     atexit.register(os._exit, 1)
     reactor.stop()

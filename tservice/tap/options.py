@@ -96,18 +96,18 @@ class Options(usage.Options):
 
         @raise StartError: a setting is wrong.
         """
-        self.loaded = load_config(self._given(), self._environ, self._home)
+        self.loaded = load_config(self._given_values(), self._environ, self._home)
 
-    def _given(self) -> dict[str, object]:
+    def _given_values(self) -> dict[str, object]:
         found: dict[str, object] = {"config": self["config"], "listen": self._listen or None}
         for entry in list_settings():
             if entry.flag:
-                found[entry.name] = self._flag(entry.name)
+                found[entry.name] = self._flag_value(entry.name)
             elif entry.name in self:
                 found[entry.name] = self[entry.name]
         return found
 
-    def _flag(self, name: str) -> bool | None:
+    def _flag_value(self, name: str) -> bool | None:
         if self[name] and self[f"no-{name}"]:
             raise StartError(f"--{name} and --no-{name} are both given: use one of them")
         if self[name] or self[f"no-{name}"]:

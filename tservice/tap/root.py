@@ -28,7 +28,7 @@ Assembler = Callable[[LaunchContext, ServiceStack], None]
 """Callable that adds everything which needs the data folder to the stack."""
 
 
-class Root(ServiceStack):
+class RootService(ServiceStack):
     """Root of the service tree.  Services that need the data folder are created once it is
     locked.
     """
@@ -58,13 +58,13 @@ class Root(ServiceStack):
             super().startService()
             self._assemble(self._program, self)
         except StartError as error:
-            raise _told(error, self._program.config) from None
+            raise _report_failure(error, self._program.config) from None
         except Exception as error:
             self._log.failure("the service cannot be assembled")
-            raise _told(error, self._program.config) from error
+            raise _report_failure(error, self._program.config) from error
 
 
-class Startup(Service):
+class StartupService(Service):
     """Topmost service: reattaches to the panes, opens the ports, and logs the URLs."""
 
     _log = Logger()
@@ -72,15 +72,15 @@ class Startup(Service):
     def __init__(
         self,
         program: LaunchContext,
-        take_up: Callable[[], Awaitable[None]],
+        restore_sessions: Callable[[], Awaitable[None]],
         listener: PortListener,
-        give_up: Callable[[], None],
+        exit_with_failure: Callable[[], None],
     ) -> None:
         """@param take_up: loads the sessions and reattaches to running panes.
         @param give_up: ends the program; called when C{take_up} failed.
         """
-        self._program, self._take_up = program, take_up
-        self._listener, self._give_up = listener, give_up
+        self._program, self._take_up = program, restore_sessions
+        self._listener, self._give_up = listener, exit_with_failure
         self._work: Deferred[None] | None = None
 
     def startService(self) -> None:
@@ -88,18 +88,18 @@ class Startup(Service):
         for warning in self._program.warnings:
             self._log.warn("{warning}", warning=warning)
         # A start that fails stops the reactor, which must run by then.
-        self._program.reactor.callWhenRunning(self._begin)
+        self._program.reactor.callWhenRunning(self._begin_start)
 
     def stopService(self) -> None:
         super().stopService()
         if self._work is not None:
             self._work.cancel()
 
-    def _begin(self) -> None:
+    def _begin_start(self) -> None:
         if self.running:
-            self._work = spawn_logged(self._start(), self._log, "the start")
+            self._work = spawn_logged(self._start_service(), self._log, "the start")
 
-    async def _start(self) -> None:
+    async def _start_service(self) -> None:
         try:
             await self._take_up()
         except CancelledError:
@@ -108,7 +108,7 @@ class Startup(Service):
         except Exception as error:
             # Without its sessions the service must not answer: users would start them again.
             self._log.failure("the sessions could not be restored")
-            _told(error, self._program.config)
+            _report_failure(error, self._program.config)
             self._give_up()
             return
         freeze_live_objects()
@@ -117,17 +117,17 @@ class Startup(Service):
         self._log.info("ready at {urls}", urls=urls, event="ready")
 
 
-def _told(error: Exception, config: Config) -> StartError:
+def _report_failure(error: Exception, config: Config) -> StartError:
     """Return the reason of a failed start, already written to stderr; for errors other than the
     disk, the log has more.
     """
-    why = error if isinstance(error, StartError) else StartError(_reason(error, config))
+    why = error if isinstance(error, StartError) else StartError(_failure_reason(error, config))
     # sys.stderr is already redirected to the log.
     print(why, file=sys.__stderr__, flush=True)
     return why
 
 
-def _reason(error: Exception, config: Config) -> str:
+def _failure_reason(error: Exception, config: Config) -> str:
     if (found := find_disk_problem(error)) is not None:
         return f"cannot start: {found}: fix this for {config.data_dir}, then start again"
     if isinstance(error, sqlite3.Error | StoreError):

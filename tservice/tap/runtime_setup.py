@@ -33,7 +33,7 @@ thread.
 """
 
 
-def lay_ground(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime, SettingsService]:
+def build_runtime(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime, SettingsService]:
     """Create the runtime of the features, closed after all of them.
 
     @raise StartError: the store is damaged, or of a newer version.
@@ -42,7 +42,7 @@ def lay_ground(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime, Se
     database = open_database(program, stack)
     move_account_folders(program, database)
     os_users = wire_os_users(config.data_dir, program.environ, program.redactor.register_secret)
-    doors = open_doors(program, os_users, stack)
+    doors = start_worker_pools(program, os_users, stack)
     programs = BinaryLookup(program.reactor, program.environ, program.home)
     login = read_login_path(program, programs, doors, stack)
     own = build_own_location(
@@ -65,7 +65,7 @@ def lay_ground(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime, Se
         redactor=program.redactor,
         database=database,
         worker_pools=doors,
-        reachability=reach_of(program, places, doors, programs, login),
+        reachability=make_reachability_probe(program, places, doors, programs, login),
         settings=settings,
         programs=programs,
         login_path=login,
@@ -91,7 +91,9 @@ def open_database(program: LaunchContext, stack: ServiceStack) -> Database:
     return database
 
 
-def open_doors(program: LaunchContext, os_users: OsUserWiring, stack: ServiceStack) -> WorkerPools:
+def start_worker_pools(
+    program: LaunchContext, os_users: OsUserWiring, stack: ServiceStack
+) -> WorkerPools:
     """Create the thread pools; from now on names of hosts and users are looked up in theirs."""
     mounts = MountTable(str(program.config.data_dir))
     ClosingService("mounts", mounts.close).setServiceParent(stack)
@@ -107,11 +109,11 @@ def read_login_path(
 ) -> LoginPathReader:
     """Start to read the login shell's C{PATH}; program lookups wait for it."""
 
-    async def shell() -> str:
+    async def find_shell() -> str:
         known = program.environ.get("SHELL", "")
         return known or await doors.names.run(_account_shell)
 
-    async def answering(path: str) -> str:
+    async def keep_responsive_folders(path: str) -> str:
         silent = await doors.files.run(
             partial(find_unresponsive_folders, path), "login shell", READ_SECONDS
         )
@@ -123,8 +125,8 @@ def read_login_path(
             processes=program.reactor,
             environ=program.environ,
             home=program.home,
-            program=shell,
-            answering=answering,
+            program=find_shell,
+            answering=keep_responsive_folders,
         ),
         programs.use_login_path,
     )
@@ -139,7 +141,7 @@ def _account_shell() -> str:
         return ""
 
 
-def reach_of(
+def make_reachability_probe(
     program: LaunchContext,
     places: LocationRegistry,
     doors: WorkerPools,
@@ -150,8 +152,8 @@ def reach_of(
     for users.
     """
 
-    async def always() -> Sequence[str]:
+    async def list_search_folders() -> Sequence[str]:
         await login.wait_known()
         return (*programs.opened_folders(), str(program.config.cases_dir))
 
-    return ReachabilityProbe(places, doors.files, always)
+    return ReachabilityProbe(places, doors.files, list_search_folders)
