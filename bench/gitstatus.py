@@ -17,10 +17,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 
 from bench.report import Row
-from tservice.core.doors.program_lookup import make_program_finder
-from tservice.core.doors.worker_pool import SynchronousThreads
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git.inspector import RepositoryInspector
 from tservice.git.model import GitOptions
 from tservice.git.runner import GitRunner

@@ -14,28 +14,28 @@ from zope.interface import implementer
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.login_path import LoginPathReader, LoginShell
 from tservice.core.config.model import Config
-from tservice.core.doors.reachability import AlwaysReachable
-from tservice.core.doors.worker_pool import IThreads, SynchronousThreads, WorkerPool
-from tservice.core.logs.redact import SecretRedactor
-from tservice.core.places.local_locations import OwnLocationProvider
-from tservice.core.places.location import Location, LocationId, LocationKind
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.core.places.workspace_bounds import (
+from tservice.core.locations.local_locations import OwnLocationProvider
+from tservice.core.locations.location import Location, LocationId, LocationKind
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import (
     ANYWHERE,
     AccountRights,
     FolderLimit,
     WorkspaceBounds,
 )
-from tservice.ground.local_location_setup import (
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.workers.reachability import AlwaysReachable
+from tservice.core.workers.worker_pool import IThreads, SynchronousThreads, WorkerPool
+from tservice.mux.tmux.setup import LocalSetup, LocalSetups, ServerSetups
+from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.transport import TmuxTransport
+from tservice.runtime.local_location_setup import (
     OsUserSources,
     build_local_locations,
     build_own_location,
 )
-from tservice.ground.os_user_wiring import OsUserWiring, wire_os_users
-from tservice.ground.runtime import Runtime
-from tservice.mux.tmux.setup import LocalSetup, LocalSetups, ServerSetups
-from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import TmuxTransport
+from tservice.runtime.os_user_wiring import OsUserWiring, wire_os_users
+from tservice.runtime.runtime import Runtime
 from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings
 from tservice.store.database import Database

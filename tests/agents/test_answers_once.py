@@ -15,7 +15,7 @@ from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.agents.world import World, base_env
-from tservice.mind.commands import PRIMARY, build_command
+from tservice.suggestions.commands import PRIMARY, build_command
 
 GOOD = '{"suggestions": [{"prompt": "a", "why": "b", "kind": "verify"}]}'
 TOOLLESS = "A short title"

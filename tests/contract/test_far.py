@@ -19,11 +19,11 @@ from tests.contract.suite import Contract, ShellContract, TmuxHands
 from tests.integration.mux.harness import CAPACITY, TMUX
 from tests.sshd import Sshd, children_read
 from tests.waiting import until
-from tservice.core.places.location import Location, LocationId, LocationKind
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.mux.far.runner import RemoteChannel, RemoteEnd, RemoteRunner
-from tservice.mux.far.setup import RemoteSetups
+from tservice.core.locations.location import Location, LocationId, LocationKind
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.mux.interface import PaneSpec
+from tservice.mux.remote.runner import RemoteChannel, RemoteEnd, RemoteRunner
+from tservice.mux.remote.setup import RemoteSetups
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 
 

@@ -12,11 +12,11 @@ import pytest
 from tests.contract.suite import TmuxContract
 from tests.integration.mux.harness import TMUX
 from tests.integration.osusers.people import People
-from tservice.core.places.location import LocationKind
+from tservice.core.locations.location import LocationKind
 from tservice.core.users.os_users import OsUser, run_as_prefix
 from tservice.core.users.shared_folder import SharedFolder
-from tservice.ground.os_user_wiring import PYTHONS
 from tservice.mux.tmux.setup import OsUserSetups, ServerSetups
+from tservice.runtime.os_user_wiring import PYTHONS
 
 pytestmark = pytest.mark.extended
 

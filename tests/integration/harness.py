@@ -31,7 +31,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.evidence import Files, announce, read_screens, withdraw
 from tests.integration.launchpad import HERE, Launched, launchpad
 from tests.waiting import PATIENCE as PATIENCE
-from tservice.core.places.workspace_bounds import ACCOUNTS
+from tservice.core.locations.workspace_bounds import ACCOUNTS
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = r"ready at ([^\s\",]+)"

@@ -22,8 +22,8 @@ from tests.integration.harness import PATIENCE, Answer, Daemon
 from tests.unit.http.gatecase import basic
 from tests.waiting import until
 from tservice.cases.case_operations import PROBE_SECONDS as CASE_SECONDS
-from tservice.core.doors.reachability import PROBE_SECONDS
-from tservice.core.doors.worker_pool import FILES
+from tservice.core.workers.reachability import PROBE_SECONDS
+from tservice.core.workers.worker_pool import FILES
 
 pytestmark = pytest.mark.extended
 

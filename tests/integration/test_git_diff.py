@@ -12,7 +12,7 @@ from twisted.trial.unittest import TestCase
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import blob, git
 from tservice.core.errors import ServiceError
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.model import DIFF_LIMIT, ChangeKind, GitOptions
 from tservice.git.routes import GitStatusResponse
 from tservice.git.service import GitWorkspace

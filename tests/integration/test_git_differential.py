@@ -12,7 +12,7 @@ from twisted.trial.unittest import TestCase
 from tests.unit.git.oracle import ask
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import Maker
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.model import GitOptions
 from tservice.git.service import GitWorkspace
 

@@ -29,7 +29,6 @@ from tests.integration.harness import PATIENCE
 from tests.integration.receivers import MESSAGE, Peer, Receiver, floods, says
 from tests.told import happened
 from tests.unit.push.browsers import Browser, FixedSettings, counted
-from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.events import EventHub
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
 from tservice.core.net.outbound import (
@@ -39,6 +38,7 @@ from tservice.core.net.outbound import (
     OutboundRequest,
     OutboundResponse,
 )
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.notify.model import DeliveryResult, ReceiverKind, WebhookConfig
 from tservice.notify.sender import REDIRECTS, WebhookSender
 from tservice.push.keys import load_push_key

@@ -14,9 +14,9 @@ from tests.nonempty import some
 from tests.security.rows import JOB, ROWS, SESSION
 from tests.security.world import Answer, World
 from tests.unit.http.driver import Connection, MemoryTransport, head
-from tservice.ground.launch_context import LaunchContext
 from tservice.http.operations import AccessRule, ResponseStyle
 from tservice.http.token_scopes import operation_name
+from tservice.runtime.launch_context import LaunchContext
 from tservice.sessions.life.creator import CHILDREN
 from tservice.tokens.agent_tokens import FOLDER, LIFETIME, SCOPES
 

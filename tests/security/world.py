@@ -29,18 +29,18 @@ from tservice.access.accounts import AccountService
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.hashing import FairPasswordHasher
 from tservice.core.config.model import Config
-from tservice.core.doors.worker_pool import SynchronousThreads, WorkerPools
+from tservice.core.locations.workspace_bounds import account_folder
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.places.workspace_bounds import account_folder
 from tservice.core.service_stack import ServiceStack
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.launch_context import LaunchContext
-from tservice.ground.os_user_wiring import OsUserWiring
+from tservice.core.workers.worker_pool import SynchronousThreads, WorkerPools
 from tservice.http import build as building_http
 from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
 from tservice.http.site import HttpSite
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.launch_context import LaunchContext
+from tservice.runtime.os_user_wiring import OsUserWiring
 from tservice.store.database import Database
 from tservice.tap import assembly, runtime_setup
 

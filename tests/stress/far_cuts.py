@@ -32,8 +32,8 @@ from tests.sshd import SSH, Sshd, children, children_read
 from tests.waiting import PATIENCE
 from tservice.core.events import EventHub
 from tservice.core.late_binding import LateBinding
-from tservice.core.places.location import LocationId, LocationKind
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location import LocationId, LocationKind
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.hosts.connection import HostConnection, HostUnreachable
 from tservice.hosts.host_events import HostEventPublisher
 from tservice.hosts.host_links import HostLinks, HostRunners
@@ -41,8 +41,8 @@ from tservice.hosts.model import RemoteHost
 from tservice.hosts.ssh_command import SshCommand, build_configuration
 from tservice.hosts.wake_signals import HostWaker, PortProbe
 from tservice.hosts.waking import HostWakeService
-from tservice.mux.far.setup import RemoteSetups
 from tservice.mux.interface import InputMark, Liveness, MuxError, PaneSpec
+from tservice.mux.remote.setup import RemoteSetups
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 

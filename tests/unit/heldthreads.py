@@ -8,7 +8,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from zope.interface import implementer
 
-from tservice.core.doors.worker_pool import IThreads
+from tservice.core.workers.worker_pool import IThreads
 
 
 @implementer(IThreads)

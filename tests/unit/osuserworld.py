@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from tests.ground import here, places_of
 from tservice.core.identity import Identity
-from tservice.core.places.location import HookAccess, Location, location_of_os_user
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.core.places.workspace_bounds import AccountRights
+from tservice.core.locations.location import HookAccess, Location, location_of_os_user
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import AccountRights
 from tservice.core.users.os_users import OsUser, OsUsers, OsUserSupport, run_as_prefix
 
 _T = TypeVar("_T")

@@ -28,7 +28,7 @@ from tservice.core.config.model import Config
 from tservice.core.errors import ServiceError, StartError
 from tservice.core.events import EventHub
 from tservice.core.files import FileError
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.process.folder_lock import FolderLock
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.hosts.host_file import open_host_file

@@ -39,8 +39,6 @@ from tservice.core.events import EventHub
 from tservice.core.logs.lines import FaultCount, LineObserver
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.scopes import Scope
-from tservice.mind.model import Intent
-from tservice.mind.store import IntentStore
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookConfig, WebhookMessage
 from tservice.notify.outbox import OUTBOX_LIMIT, WebhookOutbox
@@ -48,6 +46,8 @@ from tservice.push.store import PushSubscriptionStore
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.store.deferred_writes import AGAIN_SECONDS
+from tservice.suggestions.model import Intent
+from tservice.suggestions.store import IntentStore
 from tservice.tokens.service import TokenService
 from tservice.tokens.store import TokenStore
 from tservice.webviews.model import WebView

@@ -297,8 +297,8 @@ class RuleTests(SynchronousTestCase):
             ("tservice.cron.fire_times.clock_model", "tservice.store.database"),
             ("tservice.sessions.waits.service", "tservice.http.operations"),
             ("tservice.cron.build", "tservice.tap"),
-            ("tservice.cron.service", "tservice.ground.runtime"),
-            ("tservice.ground.runtime", "tservice.tap.root"),
+            ("tservice.cron.service", "tservice.runtime.runtime"),
+            ("tservice.runtime.runtime", "tservice.tap.root"),
         ]:
             self.assertTrue(breaks_layers(module, imported), (module, imported))
 
@@ -310,8 +310,8 @@ class RuleTests(SynchronousTestCase):
             ("tservice.cron.routes", "tservice.cron.service"),
             ("tservice.mux.tmux.control_client", "tservice.mux.interface"),
             ("tservice.cron.build", "tservice.http.operations"),
-            ("tservice.mux.build", "tservice.ground.runtime"),
-            ("tservice.ground.feature", "tservice.http.operations"),
+            ("tservice.mux.build", "tservice.runtime.runtime"),
+            ("tservice.runtime.feature", "tservice.http.operations"),
             ("tservice.sessions.waits.wait_routes", "tservice.http.operations"),
             ("tservice.sessions.routes.lifecycle_routes", "tservice.http.operations"),
         ]:

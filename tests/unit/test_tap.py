@@ -18,7 +18,7 @@ from tservice.core.config.model import Config
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import StartError
 from tservice.core.logs.redact import SecretRedactor
-from tservice.ground.launch_context import LaunchContext
+from tservice.runtime.launch_context import LaunchContext
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
 from tservice.tap import Options

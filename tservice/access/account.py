@@ -12,7 +12,7 @@ from attrs import frozen
 
 from tservice.core.errors import invalid_field
 from tservice.core.identity import Identity
-from tservice.core.places.workspace_bounds import AccountRights
+from tservice.core.locations.workspace_bounds import AccountRights
 
 USERNAME = re.compile(r"[a-z0-9][a-z0-9_-]{1,31}")
 SHORTEST_PASSWORD = 8

@@ -35,7 +35,7 @@ from tservice.core.errors import (
 )
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.core.places.workspace_bounds import AccountRights
+from tservice.core.locations.workspace_bounds import AccountRights
 from tservice.core.users.os_users import OsUsers
 
 Reauthorize = Callable[[], None]

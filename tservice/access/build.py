@@ -38,13 +38,13 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.identity import AccountExists, Identity
 from tservice.core.late_binding import LateBinding
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.gate import AccessGate, rules_of
 from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation
 from tservice.http.static_files import StaticPages
 from tservice.push.store import PushSubscriptionStore
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.service import SessionService
 from tservice.tokens.agent_tokens import FOLDER, AgentTokens
 from tservice.tokens.routes import TokenRoutes

@@ -20,8 +20,8 @@ from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
 from tservice.access.failures import network_of_address
-from tservice.core.doors.worker_pool import SIZE, IThreads
 from tservice.core.tasks import spawn_logged
+from tservice.core.workers.worker_pool import SIZE, IThreads
 
 MEMORY_KIB = 19 * 1024
 PASSES = 2

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from tservice.access.cookie_sessions import Random
 from tservice.core.errors import StartError
-from tservice.core.places.location import HookAccess
+from tservice.core.locations.location import HookAccess
 from tservice.core.secret_file import load_or_create
 from tservice.core.users.os_users import OsUser
 from tservice.core.users.shared_folder import SharedFolder

@@ -23,11 +23,11 @@ from tservice.agents.transcripts.resume_lookup import StoredConversations
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_own_files
 from tservice.cases.interfaces import ICases, WorkspaceHookWriter
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.doors.thread_runners import make_owner_runner
 from tservice.core.identity import Identity
-from tservice.core.places.location import OWN_LOCATION
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.core.locations.location import OWN_LOCATION
+from tservice.core.workers.thread_runners import make_owner_runner
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.service import AgentSupport

@@ -17,7 +17,7 @@ from tservice.agents.transcripts.conversation_access import GEMINI, PROJECT, rea
 from tservice.agents.transcripts.conversation_stores import PI, PRIMARY, scan_folders
 from tservice.agents.transcripts.files import CANDIDATES, TranscriptFiles
 from tservice.core.files import rewrite_text
-from tservice.core.places.move import FolderMove
+from tservice.core.locations.move import FolderMove
 
 
 def relocate(files: TranscriptFiles, move: FolderMove) -> None:

@@ -9,8 +9,8 @@ from tservice.audit.export import open_export
 from tservice.audit.routes import AuditRoutes
 from tservice.audit.service import AuditLog
 from tservice.core.files import remove_leftovers
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 
 _CHAIN = ("audit-key", "audit-head")
 """Files of earlier releases that kept a keyed hash of each entry."""

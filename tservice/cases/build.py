@@ -18,10 +18,10 @@ from tservice.cases.store import CaseStore
 from tservice.cases.trash import TrashSweeper
 from tservice.cases.workspaces import WorkspaceFolders
 from tservice.cases.worktrees import CaseWorktreeMaker
-from tservice.core.places.location import LocationId
+from tservice.core.locations.location import LocationId
 from tservice.git.interfaces import CloneSource, IGitWork
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 

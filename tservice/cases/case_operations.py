@@ -21,14 +21,14 @@ from tservice.cases.interfaces import WorkspaceHookWriter
 from tservice.cases.model import MAX_CASES, make_taken_error
 from tservice.cases.store import CaseStore
 from tservice.cases.workspaces import WorkspaceFolders
-from tservice.core.doors.reachability import PROBE_SECONDS as START_SECONDS
-from tservice.core.doors.reachability import ReachabilityCheck
-from tservice.core.doors.worker_pool import WorkerPool
 from tservice.core.errors import operation_failed, state_conflict
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 from tservice.core.shared_work import SharedWork
+from tservice.core.workers.reachability import PROBE_SECONDS as START_SECONDS
+from tservice.core.workers.reachability import ReachabilityCheck
+from tservice.core.workers.worker_pool import WorkerPool
 
 PROBE_SECONDS = 3.0
 """Seconds that a folder gets to answer (protocol-case-paths)."""

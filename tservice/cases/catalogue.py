@@ -26,7 +26,7 @@ from tservice.cases.model import (
 )
 from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
-from tservice.core.places.location import LocationKind
+from tservice.core.locations.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
 
 Count = Callable[[str, str], int]

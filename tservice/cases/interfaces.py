@@ -17,7 +17,7 @@ from zope.interface import Interface
 from tservice.cases.model import AgentMarker, CaseContainer, ContainerSettings
 from tservice.core.errors import operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.location import Location, LocationId
+from tservice.core.locations.location import Location, LocationId
 
 __all__ = [
     "AgentMarker",

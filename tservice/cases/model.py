@@ -12,7 +12,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME, cut_between, is_mark
 
 NAME_LENGTH = 128

@@ -55,7 +55,7 @@ from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_fou
 from tservice.core.event_payloads import CaseOrderPayload, CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
-from tservice.core.places.location import LocationId
+from tservice.core.locations.location import LocationId
 
 
 @implementer(ICases)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from tservice.cases.model import CaseRow, WorktreeOrigin
-from tservice.core.places.location import LocationId, LocationKind, location_of_os_user
+from tservice.core.locations.location import LocationId, LocationKind, location_of_os_user
 from tservice.store.database import Database
 
 _SAVE = """

@@ -16,9 +16,9 @@ from tservice.cases.path_rules import FolderBounds
 from tservice.core.errors import invalid_field
 from tservice.core.identity import Identity
 from tservice.core.kernel_paths import is_kernel_path, leads_to_kernel
-from tservice.core.places.location import Location
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.core.places.workspace_bounds import FolderLimit, kernel_folder_error
+from tservice.core.locations.location import Location
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import FolderLimit, kernel_folder_error
 from tservice.core.users.os_users import can_enter
 
 CASES_FOLDER = "service-cases"

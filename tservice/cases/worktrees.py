@@ -22,11 +22,11 @@ from tservice.cases.model import (
 )
 from tservice.cases.responses import make_case_response
 from tservice.core.clock import now_ms
-from tservice.core.doors.concurrency_limit import ConcurrencyLimit
 from tservice.core.errors import operation_failed
 from tservice.core.event_payloads import CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
+from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.git.interfaces import IGitWork, WorktreeRequest, check_branch, check_ref
 
 MAX_MAKING = 4

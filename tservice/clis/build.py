@@ -11,8 +11,8 @@ from tservice.clis.registry_file import FILE_NAME
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 
 
 def build_clis(ground: Runtime) -> FeatureRegistration[CliRegistry]:

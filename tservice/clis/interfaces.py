@@ -42,7 +42,7 @@ from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry_file import StoredRegistry, read_stored_registry
 from tservice.clis.submission import DraftParking, SubmissionRules
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 
 __all__ = [
     "AgentControl",

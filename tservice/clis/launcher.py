@@ -32,7 +32,7 @@ from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry_merge import MergedRegistry
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, operation_failed
-from tservice.core.places.location import OWN_LOCATION, Location
+from tservice.core.locations.location import OWN_LOCATION, Location
 from tservice.settings.interfaces import ISettings
 
 PRIMARY = "primary"

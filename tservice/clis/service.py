@@ -24,8 +24,6 @@ from tservice.clis.params import offered_choices
 from tservice.clis.registry_merge import merge_registry, read_registry_file, write_registry_file
 from tservice.clis.responses import CliFile, CliItem, FaultyEntry, InstalledItem, InstallPlan
 from tservice.core.disk_errors import find_disk_problem
-from tservice.core.doors.reachability import AlwaysReachable, ReachabilityCheck
-from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
@@ -37,7 +35,9 @@ from tservice.core.errors import (
 from tservice.core.event_payloads import CliEntryPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError, remove_leftovers
-from tservice.core.places.location import OWN_LOCATION
+from tservice.core.locations.location import OWN_LOCATION
+from tservice.core.workers.reachability import AlwaysReachable, ReachabilityCheck
+from tservice.core.workers.worker_pool import IThreads, SynchronousThreads
 from tservice.mux.keys import KEYS
 from tservice.settings.interfaces import ISettings
 

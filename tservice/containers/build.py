@@ -28,16 +28,16 @@ from tservice.containers.service import ContainerService
 from tservice.containers.store import ContainerStore
 from tservice.containers.tmux_setups import ContainerSetups
 from tservice.core.authentication import IFailureCounter
-from tservice.core.places.location import LocationKind
+from tservice.core.locations.location import LocationKind
 from tservice.core.users.os_users import OsUser
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook
 from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
 from tservice.http.site import HttpSite
 from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.setup import CONFIGURATION, ServerSetups
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 MAX_CONNECTIONS = 64

@@ -14,7 +14,7 @@ from tservice.containers.isolation import HOME, WORKSPACE
 from tservice.containers.model import ContainerCase
 from tservice.containers.registry import ContainerRegistry
 from tservice.core.errors import operation_failed
-from tservice.core.places.location import HookAccess, Location, LocationId, LocationKind
+from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import OsUser, OsUsers
 
 _T = TypeVar("_T")
@@ -80,7 +80,7 @@ class ContainerOperations:
 
 @frozen(kw_only=True)
 class ContainerLocationProvider:
-    """See L{tservice.core.places.location_registry.LocationProvider}.
+    """See L{tservice.core.locations.location_registry.LocationProvider}.
 
     @ivar own: user and group of this process.
     @ivar bridge: where hooks reach the service.

@@ -48,8 +48,8 @@ from tservice.containers.model import (
 )
 from tservice.containers.procfs import find_process_uid, stat_inside
 from tservice.containers.store import ContainerStore
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import operation_failed
+from tservice.core.workers.worker_pool import IThreads
 
 CACHE_SECONDS = 30.0
 """Seconds that the result of looking inside a container is cached."""

@@ -14,7 +14,7 @@ from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
 from tservice.core.errors import ServiceError
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.mux.interface import MuxError
 from tservice.mux.terminfo import FALLBACK
 from tservice.mux.tmux.setup import CONFIGURATION, LocalSetup

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import Factory, field, frozen
 
-from tservice.core.places.location import LocationId, location_of_os_user
+from tservice.core.locations.location import LocationId, location_of_os_user
 
 AccountExists = Callable[[str], bool]
 """Callable that returns whether an account of that name exists, disabled or not."""

@@ -19,9 +19,9 @@ from tservice.cron.runner import JobRunner, JobRunnerDependencies
 from tservice.cron.scheduler import JobScheduler
 from tservice.cron.service import CronDependencies, CronService
 from tservice.cron.store import CronStore
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import MetricSource
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 

@@ -10,11 +10,11 @@ from attrs import evolve, frozen
 
 from tservice.cases.interfaces import ResolvedCase
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.identity import Identity
 from tservice.core.kernel_paths import KERNEL_FOLDERS
-from tservice.core.places.location import LocationKind
+from tservice.core.locations.location import LocationKind
+from tservice.core.workers.worker_pool import IThreads
 from tservice.cron.model import JobDefinition, PromptMode, check_paths
 
 SYSTEM = ("/etc", *KERNEL_FOLDERS)

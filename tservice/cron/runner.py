@@ -19,12 +19,12 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.core.clock import now_ms, sleep
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
 from tservice.core.text import cut_between
+from tservice.core.workers.worker_pool import IThreads
 from tservice.cron.job_registry import JobRegistry
 from tservice.cron.model import (
     PROMPT_FILE_BYTES,

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.containers.bridge_probe import BridgeProbe, BridgeProbeResult
-from tservice.core.doors.worker_pool import WorkerPool, WorkerPools
+from tservice.core.workers.worker_pool import WorkerPool, WorkerPools
 from tservice.doctor.model import ReportRow, ToolCategory, ToolStatus, make_fault_row
 from tservice.doctor.registry_entries import select_enabled
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import MetricSource, Values, make_gauge
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.store.database import Database
 
 

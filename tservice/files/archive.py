@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import islice
 
-from tservice.core.doors.sliced_sort import sort_in_slices
+from tservice.core.workers.sliced_sort import sort_in_slices
 from tservice.files.confined_path import AccessRules, ConfinedEntry
 from tservice.files.model import FOLDER_NAMES, is_secret
 

@@ -21,10 +21,10 @@ from tservice.files.service import AccessRulesFactory, FilesDependencies, FilesS
 from tservice.files.sweeper import UploadSweeper
 from tservice.files.transfer_routes import TransferRoutes
 from tservice.files.workers import WorkspaceWorkers
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 from tservice.http.operations import OperationCall
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions, Session
 
 _GIT = ".git"

@@ -18,7 +18,7 @@ from attrs import evolve, frozen
 
 from tservice.core.errors import invalid_field
 from tservice.core.kernel_paths import open_without_magic_links
-from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
+from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.files.model import check_path, outside_refused, secret_refused
 
 STEPS = 512

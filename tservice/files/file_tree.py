@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from tservice.core.doors.sliced_sort import sort_in_slices
+from tservice.core.workers.sliced_sort import sort_in_slices
 from tservice.files.confined_path import AccessRules, ConfinedEntry, ConfinedFolder, decode_name
 from tservice.files.model import FOLDER_NAMES, TREE_DEPTH, TREE_ENTRIES, UNEXPANDED_FOLDERS
 

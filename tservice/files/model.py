@@ -9,7 +9,7 @@ from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.files import is_secret as is_secret
-from tservice.core.places.location import OWN_LOCATION, LocationId
+from tservice.core.locations.location import OWN_LOCATION, LocationId
 from tservice.core.text import is_mark
 
 TREE_ENTRIES = 5000

@@ -15,8 +15,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.concurrency_limit import ConcurrencyLimit
 from tservice.core.errors import not_found
+from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
 from tservice.files.open_files import OpenFile, file_info
 from tservice.files.quotas import DailyUploadQuota, Read

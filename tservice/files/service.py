@@ -12,9 +12,9 @@ from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.concurrency_limit import ConcurrencyLimit
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.places.workspace_bounds import WorkspaceBounds
+from tservice.core.locations.workspace_bounds import WorkspaceBounds
+from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.files import file_tree, text_content, writing
 from tservice.files.confined_path import AccessRules, ConfinedFolder, FolderId, find_folder_ids
 from tservice.files.folder_watches import FolderWatches

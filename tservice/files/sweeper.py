@@ -17,7 +17,7 @@ from twisted.logger import Logger
 from tservice.core.clock import unix_seconds
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError, read_json, write_private
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.tasks import spawn_logged
 from tservice.files.model import SWEEP_SECONDS, UPLOADS, Workspace
 from tservice.files.upload_removal import sweep_workspace

@@ -19,16 +19,16 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from tservice.core.disk_errors import find_disk_problem
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
-from tservice.core.places.location import Location
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.core.places.workspace_bounds import WorkspaceBounds
+from tservice.core.locations.location import Location
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import WorkspaceBounds
 from tservice.files.model import Workspace
 
 _T = TypeVar("_T")
 
 
 class FileWorkerPool(Protocol):
-    """Worker pool for files (L{tservice.core.doors.worker_pool.WorkerPool})."""
+    """Worker pool for files (L{tservice.core.workers.worker_pool.WorkerPool})."""
 
     def run(
         self, work: Callable[[], _T], place: str = ..., *, at: str = ..., owner: str | None = ...

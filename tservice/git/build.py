@@ -9,9 +9,9 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.cases.interfaces import ICases
-from tservice.core.doors.program_lookup import make_program_finder
-from tservice.core.doors.thread_runners import RunInThread, make_location_runner
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
+from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.workers.thread_runners import RunInThread, make_location_runner
 from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.changing.child_processes import GitChildren
 from tservice.git.changing.clone import RepositoryCloner
@@ -26,9 +26,9 @@ from tservice.git.routes import GitRoutes
 from tservice.git.runner import GitRunner, get_actor
 from tservice.git.service import GitService
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 _T = TypeVar("_T")

@@ -11,8 +11,8 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.thread_runners import RunInThread
-from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.core.locations.workspace_bounds import FolderLimit
+from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.added_diff import format_added_diff, read_content
 from tservice.git.commits import (
     COUNT,

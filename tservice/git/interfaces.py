@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from attrs import define, field, frozen
 from zope.interface import Interface
 
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.git.clone_address import CloneSource, check_branch, check_ref, parse_source
 
 __all__ = [

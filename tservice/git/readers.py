@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tservice.core.errors import invalid_field
-from tservice.core.places.location import OWN_LOCATION, Location
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location import OWN_LOCATION, Location
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 

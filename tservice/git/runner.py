@@ -10,10 +10,10 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.doors.program_lookup import FindProgram
 from tservice.core.errors import ServiceError
+from tservice.core.locations.location import Location
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.places.location import Location
+from tservice.core.workers.program_lookup import FindProgram
 from tservice.git.error_text import make_error_text
 from tservice.git.fork_client import ForkServerClient
 from tservice.git.isolation import absolute_folders, make_arguments, make_environment

@@ -13,11 +13,11 @@ from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gath
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.thread_runners import RunInThread
 from tservice.core.errors import not_found, operation_failed
 from tservice.core.kernel_paths import leads_to_kernel
-from tservice.core.places.location import OWN_LOCATION, LocationId
-from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.core.locations.location import OWN_LOCATION, LocationId
+from tservice.core.locations.workspace_bounds import FolderLimit
+from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.computation_cache import ComputationCache
 from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import ContainerWorkspaces

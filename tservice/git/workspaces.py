@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from tservice.cases.interfaces import ICases
 from tservice.core.identity import Identity
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.core.places.workspace_bounds import WorkspaceBounds
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import WorkspaceBounds
 from tservice.git.service import GitWorkspace
 from tservice.sessions.interfaces import ISessions, Session, SessionLocationKind
 

@@ -11,10 +11,8 @@ from pathlib import Path
 from attrs import frozen
 
 from tservice.core.files import write_private
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.process.parent_death import find_parent_death_prefix
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.hosts.host_events import HostEventPublisher
 from tservice.hosts.host_file import open_host_file
 from tservice.hosts.host_keys import KnownHostsFile
@@ -27,8 +25,10 @@ from tservice.hosts.service import HostService
 from tservice.hosts.ssh_command import SshCommand, build_configuration
 from tservice.hosts.wake_signals import HostWaker, PortProbe
 from tservice.hosts.waking import HostWakeService
-from tservice.mux.far.setup import RemoteSetups
+from tservice.mux.remote.setup import RemoteSetups
 from tservice.mux.tmux.setup import ServerSetups
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 LONGEST_FOLDER = 45

@@ -16,8 +16,8 @@ from tservice.core.event_payloads import (
     OccurrencePayload,
 )
 from tservice.core.events import Event, EventHub, EventName
+from tservice.core.locations.location import LocationKind
 from tservice.core.payload import Payload
-from tservice.core.places.location import LocationKind
 from tservice.sessions.interfaces import ISessions
 
 

@@ -10,17 +10,17 @@ from attrs import define, evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.core.process.program_folders import join_path, ordered_folders, shell_words
 from tservice.hosts.connection import HostConnection, HostUnreachable, MasterConnection
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.ssh_command import SshCommand
 from tservice.hosts.ssh_master import SshMaster
 from tservice.hosts.waking import HostWakeService
-from tservice.mux.far.preopened_channel import PreopenedChannel
-from tservice.mux.far.runner import RemoteChannel, RemoteEnd, RemoteError, RemoteRunner
-from tservice.mux.far.shell_quoting import join_programs, quote_word
 from tservice.mux.interface import MuxError
+from tservice.mux.remote.preopened_channel import PreopenedChannel
+from tservice.mux.remote.runner import RemoteChannel, RemoteEnd, RemoteError, RemoteRunner
+from tservice.mux.remote.shell_quoting import join_programs, quote_word
 
 LOGIN_SECONDS = 5
 MAX_FACT_LENGTH = 16 * 1024

@@ -9,9 +9,9 @@ from attrs import evolve
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
 from tservice.core.files import FileError
+from tservice.core.workers.worker_pool import IThreads
 from tservice.hosts.model import MOST_HOSTS, RemoteHost, check_host, make_host_id
 from tservice.store.list_file import JsonListFile
 

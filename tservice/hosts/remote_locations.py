@@ -10,7 +10,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.core.errors import operation_failed
-from tservice.core.places.location import Location, LocationId, LocationOutage
+from tservice.core.locations.location import Location, LocationId, LocationOutage
 from tservice.core.text import VERSION_LENGTH
 from tservice.core.users.os_users import OsUser, make_missing_user
 from tservice.hosts.connection import HostUnreachable

@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 from tservice.core.errors import ErrorCode, invalid_field
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.scopes import Scope
 from tservice.hosts.host_links import HostLink
 from tservice.hosts.model import MOST_COMMANDS, MOST_OPTIONS, OPTION_LENGTH, RemoteHost

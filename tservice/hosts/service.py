@@ -11,9 +11,9 @@ from typing import Literal
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
 from tservice.core.files import FileError
+from tservice.core.workers.worker_pool import IThreads
 from tservice.hosts.connection import HostUnreachable
 from tservice.hosts.host_keys import HostKey, KnownHostsFile, parse_keys
 from tservice.hosts.host_links import HostLinks
@@ -22,9 +22,9 @@ from tservice.hosts.registry import HostRegistry
 from tservice.hosts.remote_locations import check_tmux_version
 from tservice.hosts.ssh_command import SshCommand
 from tservice.hosts.ssh_master import SshProcess, spawn_ssh, wait_output
-from tservice.mux.far.attached_session import LIST, ListedSession, parse_session_list
-from tservice.mux.far.runner import RemoteError
-from tservice.mux.far.shell_quoting import join_programs
+from tservice.mux.remote.attached_session import LIST, ListedSession, parse_session_list
+from tservice.mux.remote.runner import RemoteError
+from tservice.mux.remote.shell_quoting import join_programs
 
 KNOCK_TIMEOUT = 12.0
 

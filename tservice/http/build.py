@@ -9,8 +9,6 @@ from twisted.logger import globalLogPublisher
 from tservice import __version__
 from tservice.client.mcp.build import build_mcp_server
 from tservice.core.logs.lines import FaultCount
-from tservice.ground.feature import FeatureRegistration, FeatureRegistry
-from tservice.ground.runtime import Runtime
 from tservice.http.connections.connection_limit import (
     count_reserved_descriptors,
     raise_descriptor_limit,
@@ -24,6 +22,8 @@ from tservice.http.site import HttpSite
 from tservice.http.static_files import StaticPages
 from tservice.http.transfer.large_responses import LargeResponses
 from tservice.http.websockets.upgrade import WebSockets
+from tservice.runtime.feature import FeatureRegistration, FeatureRegistry
+from tservice.runtime.runtime import Runtime
 
 
 def build_sockets(ground: Runtime) -> FeatureRegistration[WebSockets]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.mcp.routes import McpSyncRoutes
 from tservice.mcp.service import McpSyncService
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 
 
 def build_mcp(ground: Runtime, *, clis: ICliRegistry) -> FeatureRegistration[McpSyncService]:

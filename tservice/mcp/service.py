@@ -12,12 +12,12 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
 from tservice.clis.interfaces import CliEntry, ICliRegistry
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, state_conflict
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.core.places.location import OWN_LOCATION
+from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.shared_work import SharedWork
+from tservice.core.workers.worker_pool import IThreads
 from tservice.mcp.config_files import McpConfigLocation, find_config_files, find_unsupported
 from tservice.mcp.locked_files import FileLocked, find_lock_folder
 from tservice.mcp.model import SharedServers, TargetStatus

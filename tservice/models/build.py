@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.net.outbound import OutboundClient
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.models.discovery import ModelDiscovery
 from tservice.models.endpoint_client import TIME_LIMIT, EndpointClient, OutboundSender
 from tservice.models.endpoint_file import open_endpoint_file
@@ -13,6 +11,8 @@ from tservice.models.injection_store import InjectionStore
 from tservice.models.registry import EndpointRegistry
 from tservice.models.routes import ModelRoutes
 from tservice.models.service import ModelService
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 

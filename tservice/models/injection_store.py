@@ -12,10 +12,10 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import sleep
-from tservice.core.doors.worker_pool import IThreads
-from tservice.core.places.location import Location, LocationId
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location import Location, LocationId
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
+from tservice.core.workers.worker_pool import IThreads
 from tservice.models import injection_folders
 from tservice.models.injection import Injection
 from tservice.sessions.interfaces import Session

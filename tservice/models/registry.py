@@ -9,11 +9,11 @@ from typing import Any
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
 from tservice.core.logs.redact import SecretRedactor
+from tservice.core.workers.worker_pool import IThreads
 from tservice.models.model import (
     ENDPOINT_LIMIT,
     ModelEndpoint,

@@ -11,9 +11,7 @@ from pathlib import Path
 from twisted.internet.defer import Deferred
 
 from tservice.core.errors import StartError
-from tservice.core.places.location import LocationKind
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.core.locations.location import LocationKind
 from tservice.http.metrics import MetricSource
 from tservice.mux.interface import IMultiplexer
 from tservice.mux.local_transport import LocalTransport
@@ -21,6 +19,8 @@ from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.setup import LocalSetup, LocalSetups, ServerSetups
 from tservice.mux.tmux.sockets import SocketFolder
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 
 
 def build_mux(

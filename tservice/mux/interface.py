@@ -9,7 +9,7 @@ from enum import Enum
 from attrs import field, frozen
 from zope.interface import Attribute, Interface
 
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.process_family import LeftoverProcess
 

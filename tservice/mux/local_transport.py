@@ -16,7 +16,7 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.core.process.parent_death import parent_death_prefix
 from tservice.core.users.os_users import process_owner
 from tservice.mux.interface import Liveness

@@ -6,14 +6,14 @@ import socket
 
 from tservice.core.errors import ServiceError
 from tservice.core.net.outbound import OutboundClient
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.outbox import WebhookOutbox
 from tservice.notify.routes import WebhookRoutes
 from tservice.notify.sender import RequestSender, WebhookSender
 from tservice.notify.service import MessageNames, WebhookService
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 

@@ -7,12 +7,12 @@ from tservice.access.interfaces import IAccounts
 from tservice.core.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
 from tservice.core.net.outbound import OutboundClient
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.push.keys import load_push_key
 from tservice.push.routes import PushRoutes
 from tservice.push.service import PushService
 from tservice.push.store import PushSubscriptionStore
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.service import SessionService
 
 

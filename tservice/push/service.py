@@ -14,7 +14,6 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms, unix_seconds
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.net.outbound import (
     OutboundError,
@@ -23,6 +22,7 @@ from tservice.core.net.outbound import (
     OutboundResponse,
 )
 from tservice.core.tasks import spawn_logged
+from tservice.core.workers.worker_pool import IThreads
 from tservice.push.keys import PushKey
 from tservice.push.model import (
     PushNote,

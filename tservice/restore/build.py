@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.restore.rebuilder import ProcessCaps, SessionRestorer
 from tservice.restore.recollection import RebootRecollection
 from tservice.restore.routes import RestoreRoutes
@@ -15,6 +13,8 @@ from tservice.restore.scrollback import ScrollbackFolder
 from tservice.restore.scrollback_saver import ScrollbackSaver
 from tservice.restore.service import RestoreService
 from tservice.restore.store import RestoreStore
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import IConversations, ISessions
 
 

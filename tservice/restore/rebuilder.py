@@ -10,11 +10,11 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.doors.reachability import ReachabilityCheck
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.timers import cancel_call
+from tservice.core.workers.reachability import ReachabilityCheck
 from tservice.mux.interface import MuxError
 from tservice.restore.model import RestoreOutcome
 from tservice.restore.offer import has_room, is_open_elsewhere

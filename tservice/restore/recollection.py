@@ -14,9 +14,9 @@ from zope.interface import implementer
 from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.disk_errors import DiskFull
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError
+from tservice.core.workers.worker_pool import IThreads
 from tservice.restore.boot_id import read_boot_id
 from tservice.restore.model import may_have_rebooted
 from tservice.restore.offer import find_ended_by_reboot, offer_expiry

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import MetricSource, Values
 from tservice.mux.interface import DARK, LIGHT, IMultiplexer, TerminalColours
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.input.driving_permission import DrivingPermission
 from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.input.offline_buffer import OfflineInputBuffer

@@ -9,8 +9,8 @@ from twisted.logger import Logger
 
 from tservice.core.errors import operation_failed
 from tservice.core.events import Event, EventName
-from tservice.core.places.location import LocationOutage
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location import LocationOutage
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.live_session import LiveSession

@@ -15,8 +15,8 @@ from tservice.core.errors import not_found
 from tservice.core.event_payloads import InputLostPayload, OccurrencePayload, SessionOrderPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.locations.location import LocationId
 from tservice.core.payload import Payload
-from tservice.core.places.location import LocationId
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.model import Session, SessionStatus
 from tservice.sessions.record.repository import SessionRepository

@@ -15,7 +15,7 @@ from tservice.core.clock import now_ms
 from tservice.core.disk_errors import DiskFull, report_unsaved_change
 from tservice.core.errors import ServiceError, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.location import LocationOutage
+from tservice.core.locations.location import LocationOutage
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
 from tservice.sessions.input.composer import find_composer
 from tservice.sessions.input.driving_permission import DrivingPermission

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.ground.feature import FeatureRegistration
+from tservice.runtime.feature import FeatureRegistration
 from tservice.settings.routes import SettingsRoutes
 from tservice.settings.service import SettingsService
 

@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Mapping
 
 from tservice import __version__
-from tservice.ground.feature import FeatureRegistration, GetFeatureState
-from tservice.ground.runtime import Runtime
 from tservice.http.event_stream import EventStreams
 from tservice.http.metrics import make_gauge
+from tservice.runtime.feature import FeatureRegistration, GetFeatureState
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.output.terminal_feed import TerminalFeed
 from tservice.sessions.service import SessionService
 from tservice.status.routes import StatusRoutes

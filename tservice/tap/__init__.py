@@ -12,13 +12,13 @@ from typing import Any
 from twisted.application.service import IService
 
 from tservice.core.clock import use_monotonic_time
-from tservice.core.doors.program_lookup import find_unresponsive_folders
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.logs.twistd_logging import LogService, parse_log_options
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.process.earlystop import EarlyStop
 from tservice.core.process.memory import pause_garbage_collection
-from tservice.ground.launch_context import LaunchContext
+from tservice.core.workers.program_lookup import find_unresponsive_folders
+from tservice.runtime.launch_context import LaunchContext
 from tservice.tap.options import Options
 from tservice.tap.root import RootService
 

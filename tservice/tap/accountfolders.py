@@ -23,11 +23,11 @@ from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.cases.case_folders import is_scaffolded
 from tservice.core.errors import StartError
 from tservice.core.files import read_small, rewrite_text, sync_path
-from tservice.core.places.move import FolderMove
-from tservice.core.places.workspace_bounds import ACCOUNTS, account_folder
-from tservice.ground.launch_context import LaunchContext
-from tservice.mind.model import intent_key
+from tservice.core.locations.move import FolderMove
+from tservice.core.locations.workspace_bounds import ACCOUNTS, account_folder
+from tservice.runtime.launch_context import LaunchContext
 from tservice.store.database import Database
+from tservice.suggestions.model import intent_key
 
 COLUMNS = re.compile(r"(.+_)?(path|dir|repository)")
 """Names of columns that hold a path; jobs have theirs in a definition, intents a key of it too."""

@@ -16,8 +16,8 @@ from tservice.access.build import build_access, build_removed_accounts
 from tservice.agents.approvals.build import build_approvals
 from tservice.agents.build import build_agents, build_folder_preview
 from tservice.agents.controls.build import build_controls
+from tservice.agents.limits.build import build_agent_limits
 from tservice.agents.transcripts.build import build_transcripts
-from tservice.agents.upkeep.build import build_agent_limits
 from tservice.audit.build import build_audit
 from tservice.cases.build import build_cases
 from tservice.clis.build import build_clis
@@ -29,9 +29,6 @@ from tservice.cron.build import build_cron, make_account_finder
 from tservice.doctor.build import build_doctor
 from tservice.files.build import build_files
 from tservice.git.build import build_case_git, build_git, build_git_work
-from tservice.ground.feature import FeatureRegistry
-from tservice.ground.launch_context import LaunchContext
-from tservice.ground.runtime import Runtime
 from tservice.hosts.build import build_hosts
 from tservice.http.build import (
     build_faults,
@@ -41,22 +38,25 @@ from tservice.http.build import (
 from tservice.http.parked_calls import ParkedCalls
 from tservice.http.site import HttpSite
 from tservice.http.static_files import StaticPages
-from tservice.legacy.build import build_timed_runs
 from tservice.mcp.build import build_mcp
-from tservice.mind.build import build_suggestions
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
 from tservice.mux.build import build_mux
 from tservice.notify.build import build_webhooks
 from tservice.push.build import build_push
 from tservice.restore.build import build_recollection, build_restore
+from tservice.runtime.feature import FeatureRegistry
+from tservice.runtime.launch_context import LaunchContext
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.build import build_sessions
 from tservice.sessions.routes.build_waits import build_waits
 from tservice.sessions.service import SessionService
 from tservice.settings.build import build_settings
 from tservice.status.build import build_streams
+from tservice.suggestions.build import build_suggestions
 from tservice.tap.root import StartupService
 from tservice.tap.runtime_setup import build_runtime
+from tservice.timed_runs.build import build_timed_runs
 from tservice.tunnel.build import build_tunnel
 from tservice.voice.build import build_voice
 from tservice.webviews.build import build_webviews

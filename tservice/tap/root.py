@@ -21,7 +21,7 @@ from tservice.core.process.folder_lock import FolderLock
 from tservice.core.process.memory import freeze_live_objects
 from tservice.core.service_stack import ServiceStack
 from tservice.core.tasks import spawn_logged
-from tservice.ground.launch_context import LaunchContext
+from tservice.runtime.launch_context import LaunchContext
 from tservice.store.errors import StoreError
 
 Assembler = Callable[[LaunchContext, ServiceStack], None]

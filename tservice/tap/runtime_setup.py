@@ -9,19 +9,19 @@ from functools import partial
 
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.login_path import LoginPathReader, LoginShell
-from tservice.core.doors.mount_table import MountTable
-from tservice.core.doors.program_lookup import find_unresponsive_folders
-from tservice.core.doors.reachability import PROBE_SECONDS, ReachabilityProbe
-from tservice.core.doors.resolver import PooledResolver
-from tservice.core.doors.worker_pool import WorkerPools
 from tservice.core.errors import StartError
 from tservice.core.events import EventHub
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.service_stack import ClosingService, ServiceStack
-from tservice.ground.launch_context import LaunchContext
-from tservice.ground.local_location_setup import build_local_locations, build_own_location
-from tservice.ground.os_user_wiring import OsUserWiring, wire_os_users
-from tservice.ground.runtime import Runtime
+from tservice.core.workers.mount_table import MountTable
+from tservice.core.workers.program_lookup import find_unresponsive_folders
+from tservice.core.workers.reachability import PROBE_SECONDS, ReachabilityProbe
+from tservice.core.workers.resolver import PooledResolver
+from tservice.core.workers.worker_pool import WorkerPools
+from tservice.runtime.launch_context import LaunchContext
+from tservice.runtime.local_location_setup import build_local_locations, build_own_location
+from tservice.runtime.os_user_wiring import OsUserWiring, wire_os_users
+from tservice.runtime.runtime import Runtime
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.store.errors import StoreError

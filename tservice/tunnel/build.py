@@ -8,13 +8,13 @@ from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import SCANNED_KEY_PREFIX, CookieSession, set_cookie
 from tservice.core.authentication import IFailureCounter
-from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.core.workers.program_lookup import make_program_finder
 from tservice.http.metrics import make_gauge
 from tservice.http.operations import Operation
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.settings.interfaces import Settings
 from tservice.tunnel.qr_login import QrLogin, QrLoginDependencies, SignIn
 from tservice.tunnel.routes import AuthSessionAnswer, SignInContext, TunnelRoutes

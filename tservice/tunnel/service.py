@@ -14,7 +14,6 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.doors.program_lookup import FindProgram
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.event_payloads import EmptyPayload, ErrorTextPayload, TunnelPayload
 from tservice.core.events import Event, EventHub, EventName
@@ -23,6 +22,7 @@ from tservice.core.logs.redact import SecretRedactor
 from tservice.core.payload import Payload
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
+from tservice.core.workers.program_lookup import FindProgram
 from tservice.tunnel.model import STEADY_SECONDS, retry_delay, url_host
 from tservice.tunnel.tunnel_process import KillGroup, TunnelError, TunnelProcess
 

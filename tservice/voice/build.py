@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.voice.model import SpeechProvider
 from tservice.voice.routes.voice_routes import VoiceRoutes
 from tservice.voice.service import VoiceDependencies, VoiceService

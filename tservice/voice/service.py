@@ -13,8 +13,8 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.logs.redact import SecretRedactor
+from tservice.core.workers.worker_pool import IThreads
 from tservice.settings.interfaces import ISettings, Settings
 from tservice.voice.model import (
     CREDENTIALS_BYTES,

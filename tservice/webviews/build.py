@@ -15,13 +15,13 @@ from tservice.core.net.egress import EgressPolicy
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.net.listening import PortListener
 from tservice.core.net.outbound import OutboundClient
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.connections.connection_limit import TABS_CONNECTIONS
 from tservice.http.hosts import parse_host
 from tservice.http.kernel import HttpKernel
 from tservice.http.site import HttpSite
 from tservice.http.websockets.upgrade import WebSockets
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.webviews.cookie_jar import CookieJars
 from tservice.webviews.routes.capability_routes import CapabilityResolver, CapabilityRoutes
 from tservice.webviews.routes.isolated_origin import EmptyPages, IsolatedGate

@@ -18,7 +18,7 @@ from tservice.containers.command_lines import ContainerSpec, EngineDialect
 from tservice.containers.folders import ContainerFolders
 from tservice.containers.model import ResourceLimits
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
-from tservice.core.places.location import LocationKind
+from tservice.core.locations.location import LocationKind
 from tservice.mux.interface import PaneSpec
 from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer

@@ -23,7 +23,7 @@ from zope.interface import implementer
 from tests.evidence import announce, read_screens, withdraw
 from tests.ground import HERE, own_setups
 from tests.waiting import PATIENCE
-from tservice.core.places.location import LocationKind
+from tservice.core.locations.location import LocationKind
 from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
 from tservice.mux.local_transport import LocalTransport
 from tservice.mux.tmux.compiled_keeper import find_compiled_keeper

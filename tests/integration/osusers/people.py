@@ -18,8 +18,8 @@ from unittest import SkipTest
 from tests.ground import HERE, places_of
 from tests.integration.harness import PATIENCE, Daemon
 from tests.unit.http.gatecase import basic
-from tservice.core.places.location import HookAccess, Location, location_of_os_user
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location import HookAccess, Location, location_of_os_user
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.users.file_identity import act_as
 from tservice.core.users.os_users import OsUser, OsUsers, OsUserSupport
 from tservice.core.users.shared_folder import SharedFolder

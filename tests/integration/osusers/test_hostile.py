@@ -31,7 +31,7 @@ from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.reader import read_further
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.users.file_identity import IdentityChangeError, act_as
 from tservice.core.users.os_users import OsUser, can_run
 from tservice.mux.interface import Liveness

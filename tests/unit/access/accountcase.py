@@ -14,10 +14,10 @@ from tests.unit.osuserworld import OsUserWorld
 from tservice.access.account_store import AccountStore
 from tservice.access.accounts import AccountsDependencies, AccountService
 from tservice.access.hashing import FairPasswordHasher
-from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
+from tservice.core.workers.worker_pool import IThreads, SynchronousThreads
 from tservice.store.database import Database
 
 _T = TypeVar("_T")

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.access.accountcase import cheap
 from tests.unit.heldthreads import HeldThreads
 from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, FairQueue, TooManyChecks
-from tservice.core.doors.worker_pool import SIZE
+from tservice.core.workers.worker_pool import SIZE
 
 
 class TurnTests(SynchronousTestCase):

@@ -22,7 +22,7 @@ from tservice.core.authentication import (
     FailureBucket,
 )
 from tservice.core.errors import ErrorCode
-from tservice.core.places.workspace_bounds import AccountRights
+from tservice.core.locations.workspace_bounds import AccountRights
 from tservice.core.users.shared_folder import SharedFolder
 
 SECRET = "ab" * 32

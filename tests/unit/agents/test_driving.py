@@ -10,7 +10,7 @@ from tests.unit.agents.client import permission, question
 from tests.unit.agents.rig import TRUST, AgentCase
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents.controls.service import AgentControls, ControlSetting
-from tservice.agents.upkeep.usage_limits import UsageLimitService
+from tservice.agents.limits.usage_limits import UsageLimitService
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import AutoResume

@@ -14,7 +14,7 @@ from zope.interface import implementer
 from tservice.cases.build import build_cases
 from tservice.cases.service import CaseService
 from tservice.core.errors import ServiceError, operation_failed
-from tservice.core.places.location import Location, LocationId
+from tservice.core.locations.location import Location, LocationId
 from tservice.git.interfaces import (
     CloneOutcome,
     CloneProgress,
@@ -24,8 +24,8 @@ from tservice.git.interfaces import (
     MissingParts,
     WorktreeRequest,
 )
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 

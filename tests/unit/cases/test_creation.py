@@ -132,8 +132,8 @@ class CreateTests(CaseCase):
     def test_without_hooks_where_they_are_off(self) -> None:
         """The real writer; that of other tests is played."""
         from tservice.agents.hooks.launch_preparation import HookPreparation
-        from tservice.core.doors.worker_pool import SynchronousThreads
-        from tservice.core.places.workspace_bounds import FolderLimit
+        from tservice.core.locations.workspace_bounds import FolderLimit
+        from tservice.core.workers.worker_pool import SynchronousThreads
 
         machine, home = self.machine, self.machine.home
         place = here(home)

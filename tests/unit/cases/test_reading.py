@@ -18,10 +18,10 @@ from tservice.cases import folder_browsing, service
 from tservice.cases.folder_browsing import MAX_FOLDERS
 from tservice.cases.interfaces import AgentMarker, CaseWorktreeRequest
 from tservice.cases.routes.case_routes import CaseRoutes
-from tservice.core.doors.reachability import PROBE_SECONDS
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.events import EventAudience
 from tservice.core.identity import Identity
+from tservice.core.workers.reachability import PROBE_SECONDS
 from tservice.sessions.interfaces import accept_always
 
 ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)

@@ -21,7 +21,7 @@ from tservice.cases.model import Case, CaseContainer, CaseLocation
 from tservice.cases.trash import MAX_PER_SWEEP, RETENTION_MS, SWEEP_SECONDS
 from tservice.cases.worktrees import MAX_MAKING, CaseWorktreeMaker
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.git.interfaces import WorktreeRequest
 from tservice.sessions.interfaces import accept_always
 from tservice.store.database import Database

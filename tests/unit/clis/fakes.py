@@ -15,7 +15,7 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import LaunchRequest, PaneVariables
 from tservice.clis.model import CliEntry, parse_entry
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.settings.interfaces import ISettings, SettingsObserver
 from tservice.settings.model import Settings, read_settings
 

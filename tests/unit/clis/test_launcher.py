@@ -21,8 +21,8 @@ from tservice.clis.model import VersionQuery
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.places.location import location_of_os_user
-from tservice.ground.local_location_setup import build_local_locations, build_own_location
+from tservice.core.locations.location import location_of_os_user
+from tservice.runtime.local_location_setup import build_local_locations, build_own_location
 
 
 class InstalledVersion:

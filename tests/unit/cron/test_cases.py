@@ -12,7 +12,7 @@ from tests.ground import NoDoors
 from tservice.cases.interfaces import ResolvedCase
 from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.cron.model import (
     ConcurrencyPolicy,
     InputMode,

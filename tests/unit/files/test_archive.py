@@ -12,7 +12,7 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import CancelledError, Deferred
 
-from tests.unit.core.doors.held import PATIENCE
+from tests.unit.core.workers.held import PATIENCE
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError, operation_failed
 from tservice.files.archive import PIECE, pack_folder

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
-from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.files.confined_path import LINKS, STEPS, AccessRules, ConfinedFolder, find_folder_ids
 
 

@@ -9,7 +9,7 @@ from attrs import evolve
 from twisted.internet.task import Clock
 
 from tests.unit.files.workspacecase import WorkspaceCase
-from tservice.core.places.location import location_of_os_user
+from tservice.core.locations.location import location_of_os_user
 from tservice.files import sweeper as module
 from tservice.files.model import KEPT_SECONDS, SWEEP_SECONDS, Workspace
 from tservice.files.sweeper import UploadSweeper

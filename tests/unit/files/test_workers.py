@@ -14,13 +14,13 @@ from tests.ground import bounds_of, lay_ground
 from tests.unit.files.workspacecase import AtOnce, WorkspaceCase
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.places.location import (
+from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
     LocationKind,
     location_of_os_user,
 )
-from tservice.core.places.workspace_bounds import AccountRights
+from tservice.core.locations.workspace_bounds import AccountRights
 from tservice.files import file_tree
 from tservice.files.build import build_files
 from tservice.files.model import UPLOADS

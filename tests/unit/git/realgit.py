@@ -12,10 +12,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 from twisted.trial.unittest import TestCase
 
-from tservice.core.doors.program_lookup import make_program_finder
-from tservice.core.doors.worker_pool import SynchronousThreads
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git.inspector import RepositoryInspector
 from tservice.git.runner import GitRunner
 from tservice.git.service import GitService

@@ -21,12 +21,12 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.ground import HERE
 from tests.unit.git.realgit import own_folder
-from tservice.core.doors.program_lookup import make_program_finder
-from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.locations.location import Location
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.places.location import Location
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git import inspector
 from tservice.git.changing import nested_repositories, worktrees
 from tservice.git.changing.clone_environment import (

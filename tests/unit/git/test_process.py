@@ -13,9 +13,9 @@ from twisted.internet.testing import StringTransport
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tservice.core.doors.program_lookup import make_program_finder
-from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.logs.redact import SecretRedactor
+from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git.fork_client import IDLE_SECONDS, LOST, STOP_SECONDS
 from tservice.git.fork_server import (
     ENDED,

@@ -12,17 +12,17 @@ from zope.interface import implementer
 
 from tests.ground import NoDoors, lay_ground
 from tests.unit.osuserworld import OsUserWorld
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ServiceError
-from tservice.core.places.location import (
+from tservice.core.locations.location import (
     OWN_LOCATION,
     Location,
     LocationId,
     LocationKind,
     location_of_os_user,
 )
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.users.os_users import OsUser
+from tservice.core.workers.worker_pool import IThreads
 from tservice.git.build import build_git
 from tservice.git.model import ChangeKind, GitOptions, GitRepository
 from tservice.git.readers import MAX_READERS, GitReaderRegistry

@@ -18,8 +18,8 @@ from tests.unit.sessions.rig import begin
 from tservice.cases.interfaces import ResolvedCase
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
-from tservice.core.places.location import LocationId, LocationKind
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.locations.location import LocationId, LocationKind
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.build import build_git
 from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.model import ChangeKind, GitOptions
@@ -27,9 +27,9 @@ from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitDiffQuery, GitRoutes, GitStatusQuery, GitStatusResponse
 from tservice.git.service import GitWorkspace
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
-from tservice.ground.feature import FeatureRegistration
 from tservice.http.body import read_query
 from tservice.http.operations import AccessRule, OperationCall
+from tservice.runtime.feature import FeatureRegistration
 from tservice.sessions.record.model import NameSource, Session, SessionLocationKind
 
 SESSION = Session(

@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.repos import make
 from tservice.core.errors import ServiceError
-from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.inspector import RepositoryInspector
 from tservice.git.model import (
     ChangeCounts,

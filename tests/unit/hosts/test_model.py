@@ -24,7 +24,7 @@ from tservice.hosts.model import (
 )
 from tservice.hosts.remote_locations import check_tmux_version
 from tservice.hosts.ssh_command import SshCommand, build_configuration, quote_path
-from tservice.mux.far.runner import RemoteError
+from tservice.mux.remote.runner import RemoteError
 
 HOST = RemoteHost(id="h", label="There", host="far.example", username="me")
 SSH = SshCommand(program="/ssh", configuration=Path("/d/config"), sockets=Path("/d"))

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.hosts.fakes import FakeMaster
 from tests.unit.http.driver import Api, head, parse
 from tservice.core.errors import not_found
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.hosts.connection import HostConnection
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.routes import HostRoutes

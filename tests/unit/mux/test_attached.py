@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.far.attached_session import (
+from tservice.mux.remote.attached_session import (
     MOST_LISTED,
     NAME_LENGTH,
     ListedSession,

@@ -23,7 +23,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import HERE, own_setups, places_of
 from tests.unit.osuserworld import OsUserWorld
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.users.keyring import fresh_keyring
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec

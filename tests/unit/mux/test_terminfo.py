@@ -5,8 +5,8 @@ from __future__ import annotations
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import HERE
-from tservice.mux.far.remote_programs import start_line
 from tservice.mux.interface import PaneSpec
+from tservice.mux.remote.remote_programs import start_line
 from tservice.mux.terminfo import FALLBACK, TERMINAL, find_local_term
 from tservice.mux.tmux.environment import build_environment
 

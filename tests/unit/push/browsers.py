@@ -18,9 +18,9 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.told import happened
-from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.events import EventHub
 from tservice.core.net.outbound import OutboundRequest, OutboundResponse
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.push.keys import load_push_key
 from tservice.push.model import Subscription
 from tservice.push.service import PushService

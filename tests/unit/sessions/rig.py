@@ -30,9 +30,9 @@ from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
-from tservice.ground.runtime import Runtime
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakeProgram, HostedPane
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.build import build_sessions
 from tservice.sessions.interfaces import ICustomModels, IInputGate, InputDelivery
 from tservice.sessions.life.launcher import NoCustomModels

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.unit.store.story import Step, World
 from tservice.core.config.model import Config
 from tservice.core.logs.redact import SecretRedactor
-from tservice.ground.launch_context import LaunchContext
+from tservice.runtime.launch_context import LaunchContext
 from tservice.tap.accountfolders import move_account_folders
 
 NOWHERE = Path("/nowhere")

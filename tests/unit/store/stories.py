@@ -29,7 +29,7 @@ from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
 from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
-from tservice.core.places.location import OWN_LOCATION
+from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.scopes import Scope
 from tservice.cron.model import (
     ConcurrencyPolicy,
@@ -44,10 +44,6 @@ from tservice.cron.model import (
     ScheduleType,
 )
 from tservice.cron.store import CronStore
-from tservice.legacy.model import TimedRun
-from tservice.legacy.store import TimedRunStore
-from tservice.mind.model import Intent
-from tservice.mind.store import IntentStore
 from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookMessage
 from tservice.notify.outbox import WebhookOutbox
 from tservice.push.model import Subscription
@@ -58,6 +54,10 @@ from tservice.sessions.input.journal import JournalEntry as Typed
 from tservice.sessions.input.offline_buffer import OfflineInputBuffer
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import InputRequest
+from tservice.suggestions.model import Intent
+from tservice.suggestions.store import IntentStore
+from tservice.timed_runs.model import TimedRun
+from tservice.timed_runs.store import TimedRunStore
 from tservice.tokens.model import ApiToken
 from tservice.tokens.store import TokenStore
 from tservice.webviews.model import WebView

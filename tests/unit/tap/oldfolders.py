@@ -15,14 +15,14 @@ from twisted.internet.task import Clock
 from tests.unit.git.repos import git
 from tests.unit.store.story import session
 from tservice.core.config.model import Config
+from tservice.core.locations.move import FolderMove
+from tservice.core.locations.workspace_bounds import ACCOUNTS
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.places.move import FolderMove
-from tservice.core.places.workspace_bounds import ACCOUNTS
-from tservice.ground.launch_context import LaunchContext
-from tservice.mind.model import intent_key
+from tservice.runtime.launch_context import LaunchContext
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
 from tservice.store.schemas import packaged_schemas, read_steps
+from tservice.suggestions.model import intent_key
 from tservice.tap.accountfolders import path_columns
 
 SESSION = "00000000-0000-4000-8000-000000000001"

@@ -19,8 +19,8 @@ from tests.unit.git.repos import git
 from tests.unit.tap.oldfolders import SESSION, OldService, program_in
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.core.errors import StartError
-from tservice.mind.model import intent_key
 from tservice.store.database import Database
+from tservice.suggestions.model import intent_key
 from tservice.tap.accountfolders import move_account_folders, path_columns
 
 EFFECTS = ("rename", "replace", "symlink", "unlink", "mkdir", "fsync")

@@ -11,10 +11,10 @@ from twisted.internet.task import Clock
 
 from tests.unit.clis.fakes import FakeProcesses, FakeTransport, make_program
 from tests.unit.tunnel import cloudflared
-from tservice.core.doors.program_lookup import make_program_finder
-from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.events import Event, EventHub
 from tservice.core.logs.redact import SecretRedactor
+from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.tunnel.service import TunnelDependencies, TunnelService
 
 LOCAL = "http://127.0.0.1:8770"

@@ -26,12 +26,12 @@ from tservice.clis.interfaces import (
     SubmissionRules,
     TrustDialogPolicy,
 )
-from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import ServiceError, state_conflict
 from tservice.core.events import EventHub
 from tservice.core.listeners import ListenerList
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
+from tservice.core.workers.worker_pool import IThreads, SynchronousThreads
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import (
     ActivitySink,

@@ -10,8 +10,8 @@ from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.service import FolderTrust
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 

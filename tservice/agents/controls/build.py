@@ -6,8 +6,8 @@ from tservice.agents.controls.routes import ControlRoutes
 from tservice.agents.controls.service import AgentControls
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 

@@ -15,10 +15,10 @@ from tservice.agents.foldertrust.counted import FolderFinding, digest_of
 from tservice.agents.foldertrust.reading import read_folder
 from tservice.agents.foldertrust.store import TrustStore
 from tservice.clis.interfaces import FolderSource, ICliRegistry
-from tservice.core.doors.worker_pool import IThreads
-from tservice.core.places.location import Location, LocationId
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.core.locations.location import Location, LocationId
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import FolderLimit
+from tservice.core.workers.worker_pool import IThreads
 from tservice.sessions.interfaces import FolderHeld, ILaunchPreparation, Session
 from tservice.settings.interfaces import ISettings
 

@@ -19,7 +19,7 @@ from tservice.agents.hooks.hook_config import (
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError, read_json, replace_atomically
 from tservice.core.kernel_paths import open_without_magic_links
-from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.core.locations.workspace_bounds import FolderLimit
 
 FOLDER = ".claude"
 FILE = "settings.local.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tservice.core.errors import not_found
 from tservice.core.identity import Identity
-from tservice.core.places.location import LocationKind
+from tservice.core.locations.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
 
 

@@ -17,10 +17,10 @@ from tservice.agents.hooks.hook_script import build_hook_command
 from tservice.agents.hooks.statusline import build_status_command
 from tservice.agents.model import HookEvent
 from tservice.clis.interfaces import HookSupport, ICliRegistry
-from tservice.core.doors.worker_pool import IThreads
-from tservice.core.places.location import Location, LocationId
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.core.locations.location import Location, LocationId
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import FolderLimit
+from tservice.core.workers.worker_pool import IThreads
 from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Session
 from tservice.settings.interfaces import ISettings
 

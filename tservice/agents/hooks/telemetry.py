@@ -22,7 +22,7 @@ from tservice.core.clock import now_ms
 from tservice.core.event_payloads import TelemetryPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.core.places.location import OWN_LOCATION
+from tservice.core.locations.location import OWN_LOCATION
 from tservice.sessions.interfaces import ISessions, ModelSource, Session, TokenUsage
 
 

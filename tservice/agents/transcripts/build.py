@@ -11,9 +11,9 @@ from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_o
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.doors.thread_runners import make_owner_runner
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
+from tservice.core.workers.thread_runners import make_owner_runner
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 

@@ -26,8 +26,8 @@ from tservice.agents.transcripts.conversation_stores import (
     scan_conversations,
     scan_folders,
 )
-from tservice.core.doors.sliced_sort import sort_in_slices
-from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
+from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
+from tservice.core.workers.sliced_sort import sort_in_slices
 from tservice.sessions.interfaces import Session
 
 MODES = tuple(STORES)

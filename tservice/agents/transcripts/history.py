@@ -29,10 +29,10 @@ from tservice.agents.transcripts.responses import (
 )
 from tservice.agents.transcripts.sqlite.rows import reuse_readers
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.doors.thread_runners import RunForOwner
 from tservice.core.errors import invalid_field, not_found
 from tservice.core.identity import Identity
-from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.core.locations.workspace_bounds import FolderLimit
+from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import ISessions
 
 OWN_HEADS = 500

@@ -27,7 +27,7 @@ from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger,
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.clock import now_ms
-from tservice.core.doors.thread_runners import RunForOwner
+from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import PromptClaim, PromptReport, Session
 
 TAIL = 1024 * 1024

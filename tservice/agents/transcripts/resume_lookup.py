@@ -10,8 +10,8 @@ from zope.interface import implementer
 
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.doors.thread_runners import RunForOwner
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import IConversations, Session
 
 _T = TypeVar("_T")

@@ -35,11 +35,11 @@ from tservice.agents.transcripts.usage.record import UsageTotals
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.core.clock import now_ms, sleep
 from tservice.core.disk_errors import DiskFull
-from tservice.core.doors.thread_runners import RunForOwner
 from tservice.core.errors import ServiceError, invalid_field
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
+from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import (
     ISessions,
     ModelSource,

@@ -11,9 +11,9 @@ from attrs import evolve, frozen
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.agents.transcripts.sqlite.rows import reuse_readers
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.places.location import OWN_LOCATION, Location, LocationId
-from tservice.core.places.location_registry import LocationRegistry
-from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
+from tservice.core.locations.location import OWN_LOCATION, Location, LocationId
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.sessions.interfaces import Session
 
 _T = TypeVar("_T")

@@ -30,7 +30,7 @@ from tservice.cases.service import CaseService
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME
 from tservice.http.models import QueryBool, QueryParameters, RequestBody
 from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope

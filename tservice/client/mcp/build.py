@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tservice.client.mcp.connections import McpConnections
 from tservice.client.mcp.http_routes import McpRoutes, OperationCaller
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 
 
 def build_mcp_server(ground: Runtime, calls: OperationCaller) -> FeatureRegistration[McpRoutes]:

@@ -31,7 +31,7 @@ from tservice.containers.store import ContainerStore
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.places.location import LocationKind
+from tservice.core.locations.location import LocationKind
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import ISessions, ProcessExit, Session, SessionStatus

@@ -38,10 +38,10 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
-from tservice.core.doors.resolver import limit_to_owner_share
 from tservice.core.net.egress import GUARDED, EgressPolicy, EgressRefused, parse_target
 from tservice.core.net.guarded import GuardedEndpoint, TrafficMeter
 from tservice.core.net.http_client import BoundedHttpClient
+from tservice.core.workers.resolver import limit_to_owner_share
 
 TIME_LIMIT = 5.0
 """Time limit in seconds for a whole request, from the lookup to the end of the response

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.doors.program_lookup import FindProgram
 from tservice.core.errors import ServiceError
+from tservice.core.workers.program_lookup import FindProgram
 from tservice.git.fork_client import ForkServerClient
 from tservice.git.process import GitProcess, ProcessEnd, Sink
 from tservice.git.runner import GitActor, GitError, GitMissingError, OutputCollector

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from tservice.core.disk_errors import FULL
-from tservice.core.doors.thread_runners import RunInLocation
 from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.locations.location import Location
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.places.location import Location
+from tservice.core.workers.thread_runners import RunInLocation
 from tservice.git.changing.child_processes import GitChildren
 from tservice.git.changing.clone_environment import (
     CONFIG_NAMES,

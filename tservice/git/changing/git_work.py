@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from twisted.internet.defer import Deferred, gatherResults
 from zope.interface import implementer
 
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.git.changing.child_processes import GitChildren
 from tservice.git.changing.clone import RepositoryCloner
 from tservice.git.changing.missing_parts import MissingPartsFinder

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Sequence
 from functools import partial
 
-from tservice.core.doors.thread_runners import RunInThread
+from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.inspector import ReadingContext, RepositoryInspector
 
 MAX_COMPARED = 2000

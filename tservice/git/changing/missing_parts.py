@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from tservice.core.doors.thread_runners import RunInLocation
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
+from tservice.core.workers.thread_runners import RunInLocation
 from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import MissingParts
 from tservice.git.model import GitRepository

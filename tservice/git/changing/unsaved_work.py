@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.doors.thread_runners import RunInLocation
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
+from tservice.core.workers.thread_runners import RunInLocation
 from tservice.git.changing.hidden_changes import count_hidden_changes
 from tservice.git.changing.ignored_secrets import list_ignored_secrets, without_copies
 from tservice.git.changing.lost_commits import (

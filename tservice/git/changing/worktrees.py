@@ -11,9 +11,9 @@ from functools import partial
 from attrs import evolve, frozen
 
 from tservice.core.disk_errors import find_disk_problem
-from tservice.core.doors.thread_runners import RunInLocation
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
+from tservice.core.workers.thread_runners import RunInLocation
 from tservice.git.inspector import ReadingContext, RepositoryClosedError, RepositoryInspector
 from tservice.git.interfaces import WorktreeRequest
 from tservice.git.model import GitRepository

@@ -13,8 +13,8 @@ from attrs import frozen
 from twisted.python.failure import Failure
 from twisted.web.template import Tag, flattenString, tags
 
-from tservice.core.doors.worker_pool import IThreads
 from tservice.core.shared_work import SharedWork
+from tservice.core.workers.worker_pool import IThreads
 from tservice.http.docs.openapi import Schema, make_document
 from tservice.http.envelope import dump_json
 from tservice.http.operations import AccessRule, Operation, OperationCall, RawReply, ResponseStyle

@@ -15,7 +15,7 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.mux.interface import (
     HISTORY_SIZE,
     GlyphRun,

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from tservice.core.places.location import Location, LocationKind
+from tservice.core.locations.location import Location, LocationKind
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     IMultiplexer,

@@ -10,7 +10,7 @@ from typing import Protocol
 from attrs import frozen
 
 from tservice.core.files import FileError
-from tservice.core.places.location import Location
+from tservice.core.locations.location import Location
 from tservice.core.users.keyring import fresh_keyring
 from tservice.core.users.os_users import can_run
 from tservice.core.users.shared_folder import SharedFolder

@@ -7,7 +7,7 @@ from attrs import frozen
 from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.core.places.workspace_bounds import WorkspaceBounds
+from tservice.core.locations.workspace_bounds import WorkspaceBounds
 from tservice.sessions.input.journal import InputKind
 from tservice.sessions.record.model import Session
 

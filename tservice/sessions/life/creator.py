@@ -16,7 +16,7 @@ from tservice.clis.interfaces import HookSupport, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.location import Location, LocationId, LocationKind
+from tservice.core.locations.location import Location, LocationId, LocationKind
 from tservice.sessions.interfaces import Reauthorize
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import PaneLauncher

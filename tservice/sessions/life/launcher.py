@@ -10,14 +10,14 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, LaunchPlan, LaunchRequest, PaneVariables
-from tservice.core.doors.reachability import AlwaysReachable, ReachabilityCheck
-from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import ServiceError, not_found, operation_failed
 from tservice.core.identity import Identity
 from tservice.core.kernel_paths import leads_to_kernel
-from tservice.core.places.location import Location
-from tservice.core.places.workspace_bounds import FolderLimit, WorkspaceBounds
+from tservice.core.locations.location import Location
+from tservice.core.locations.workspace_bounds import FolderLimit, WorkspaceBounds
 from tservice.core.users.os_users import can_enter
+from tservice.core.workers.reachability import AlwaysReachable, ReachabilityCheck
+from tservice.core.workers.worker_pool import IThreads, SynchronousThreads
 from tservice.mux.interface import (
     IMultiplexer,
     IPane,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from twisted.logger import Logger
 
 from tservice.core.errors import ServiceError, operation_failed
-from tservice.core.places.location import OWN_LOCATION, LocationId
+from tservice.core.locations.location import OWN_LOCATION, LocationId
 from tservice.core.users.os_users import process_owner
 from tservice.sessions.record.model import ProcessPriority
 

@@ -9,8 +9,8 @@ from attrs import frozen
 from tservice.core.errors import operation_failed
 from tservice.core.files import FileError
 from tservice.core.identity import Identity
-from tservice.core.places.location import Location
-from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.locations.location import Location
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.sessions.record.model import Session
 
 

@@ -12,7 +12,7 @@ from attrs import define, field
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
-from tservice.core.places.location import LocationOutage
+from tservice.core.locations.location import LocationOutage
 from tservice.mux.interface import IPane, IPaneListener, PaneExit
 from tservice.sessions.output.terminal_stream import TerminalStream
 from tservice.sessions.output.viewer import TerminalViewer, ViewerSocket, format_frame

@@ -8,13 +8,13 @@ from typing import Any
 
 from attrs import field, frozen
 
-from tservice.core.numbers import TOKENS_MAX
-from tservice.core.places.location import (
+from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
     LocationKind,
     location_of_os_user,
 )
+from tservice.core.numbers import TOKENS_MAX
 from tservice.core.users.os_users import OsUserId
 from tservice.sessions.record.display import ModelSource as ModelSource
 from tservice.sessions.record.display import choose_display_model

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from tservice.cases.interfaces import CaseWorktreeRequest as CaseWorktreeRequest
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.identity import Identity
-from tservice.core.places.location import LocationId
+from tservice.core.locations.location import LocationId
 from tservice.sessions.record.model import EndpointModel
 
 INPUT_LENGTH = 65_536

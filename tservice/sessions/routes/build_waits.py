@@ -8,9 +8,9 @@ from collections.abc import Callable
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.event_payloads import HostDroppedPayload
 from tservice.core.events import Event, EventName
-from tservice.ground.feature import FeatureRegistration
-from tservice.ground.runtime import Runtime
 from tservice.http.metrics import make_gauge
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.output.terminal_sockets import TerminalSockets, make_link_frame
 from tservice.sessions.routes.operations import session_operations
 from tservice.sessions.routes.socket_routes import SocketRoutes, TypedCallback

@@ -9,7 +9,7 @@ from attrs import evolve
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode, invalid_field
-from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME, LINE
 from tservice.http.models import QueryParameters, RequestBody
 from tservice.http.operations import AccessRule, Operation, OperationCall, Scope

@@ -12,9 +12,9 @@ from twisted.internet.interfaces import IStreamClientEndpoint
 from twisted.internet.protocol import Factory, Protocol
 from twisted.web.client import BrowserLikePolicyForHTTPS
 
-from tservice.core.doors.resolver import limit_to_owner_share
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.core.net.guarded import GuardedEndpoint
+from tservice.core.workers.resolver import limit_to_owner_share
 from tservice.http.envelope import bare_refusal
 from tservice.webviews.pinning import AddressPin
 from tservice.webviews.service import WebTabGuard

@@ -21,13 +21,13 @@ from tservice.agents.approvals.model import LIFETIME_MS
 from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.routes import ApprovalRoutes
 from tservice.agents.approvals.store import ApprovalStore
+from tservice.agents.limits.build import build_agent_limits
 from tservice.agents.transcripts.build import build_transcripts
-from tservice.agents.upkeep.build import build_agent_limits
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.zone import local_zone
-from tservice.ground.feature import FeatureRegistration
+from tservice.runtime.feature import FeatureRegistration
 from tservice.sessions.interfaces import Session
 
 EVE = Identity(username="eve", admin=False)

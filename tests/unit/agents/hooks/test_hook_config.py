@@ -30,7 +30,7 @@ from tservice.agents.hooks.hook_config_writer import (
 )
 from tservice.agents.hooks.hook_script import is_own_hook
 from tservice.agents.hooks.statusline import is_own_status
-from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
+from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 
 OLD = 'curl -H "X: $(cat $SERVICE_HOOK_SECRET_FILE)" $SERVICE_API_URL/api/hook-event'
 OLD_LINE = "curl -K $SERVICE_HOOK_SECRET_FILE $SERVICE_API_URL/api/status-telemetry"

@@ -25,7 +25,7 @@ from tservice.agents.transcripts.model import LINE_VALUES, NAME_CHARS, ReadPosit
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
-from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
+from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.core.users.os_users import OsUserId
 
 EVE = Identity(username="eve", admin=False)

@@ -26,7 +26,7 @@ from tservice.agents.transcripts.reader import HEAD
 from tservice.agents.transcripts.resume_lookup import StoredConversations
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.errors import ErrorCode
-from tservice.core.places.workspace_bounds import FolderLimit
+from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.sessions.record.model import Session, SessionLocationKind
 
 OLD, NEW = "11111111-aaaa", "22222222-bbbb"

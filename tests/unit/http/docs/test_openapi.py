@@ -18,10 +18,10 @@ from tests.unit.http.sample import Handlers, operation
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import MemoryCookieStore
 from tservice.access.routes import AccessRoutes
-from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.http.docs.openapi import make_document, operation_id
 from tservice.http.docs.page import ApiDocs
 from tservice.http.event_stream import EventStreams

@@ -12,9 +12,9 @@ from tests.unit.sessions.rig import Machine, SessionCase
 from tservice.core.errors import operation_failed
 from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventName
-from tservice.core.places.local_locations import OwnLocationProvider
-from tservice.core.places.location import OWN_LOCATION, LocationId, LocationKind, LocationOutage
-from tservice.ground.runtime import Runtime
+from tservice.core.locations.local_locations import OwnLocationProvider
+from tservice.core.locations.location import OWN_LOCATION, LocationId, LocationKind, LocationOutage
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.model import RemoteTarget, SessionLocationKind
 

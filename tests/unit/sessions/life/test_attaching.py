@@ -10,9 +10,9 @@ from attrs import evolve
 from tests.unit.sessions.rig import ADMIN, Machine, SessionCase, begin
 from tservice.core.errors import ErrorCode, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.location import OWN_LOCATION, Location, LocationId, LocationKind
-from tservice.ground.runtime import Runtime
+from tservice.core.locations.location import OWN_LOCATION, Location, LocationId, LocationKind
 from tservice.mux.interface import PaneSpec
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.record.model import (
     ProcessPhase,
     RemoteTarget,

@@ -10,7 +10,7 @@ from tests.unit.sessions.rig import ADMIN, SessionCase
 from tservice.cases.interfaces import AgentMarker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.core.places.location import OWN_LOCATION
+from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.users.os_users import OsUserId
 from tservice.sessions.life.priority import confine_to_location
 from tservice.sessions.record.model import ProcessPhase, ProcessPriority

@@ -10,10 +10,10 @@ from attrs import evolve
 
 from tests.unit.sessions.rig import BOOT, SessionCase
 from tservice.core.errors import ErrorCode, operation_failed
-from tservice.core.places.location import HookAccess, Location, LocationId, LocationKind
+from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import make_missing_user
-from tservice.ground.runtime import Runtime
 from tservice.mux.interface import PaneSpec
+from tservice.runtime.runtime import Runtime
 from tservice.sessions.life.priority import confine_to_location
 from tservice.sessions.record.model import NameSource, ProcessPhase, Session, location_fields
 from tservice.sessions.record.repository import SessionRepository

@@ -7,7 +7,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.output.wire import SPEC, FakeWire
-from tservice.core.places.location import LocationOutage
+from tservice.core.locations.location import LocationOutage
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane
 from tservice.sessions.output.terminal_sockets import MAX_SOCKETS, NOTHING, TerminalSockets
 

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import wire
-from tservice.core.places.location import (
+from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
     LocationKind,

@@ -1,0 +1,181 @@
+"""Which places there are, and what they answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import HERE, OWN_UID, here, places_of
+from tests.unit.osuserworld import OsUserWorld
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.core.locations.local_locations import OwnLocationProvider
+from tservice.core.locations.location import (
+    OWN_LOCATION,
+    LocationId,
+    LocationKind,
+    LocationOutage,
+    location_of_os_user,
+)
+from tservice.core.locations.location_registry import LocationRegistry
+
+FAR = LocationId(kind=LocationKind.REMOTE, name="build-host")
+
+
+class Cut:
+    """A way that is cut."""
+
+    def __init__(self) -> None:
+        self.asked: list[LocationId] = []
+
+    def find_outage(self, known: LocationId) -> LocationOutage | None:
+        return LocationOutage(title=known.name)
+
+    def request_connection(self, known: LocationId) -> None:
+        self.asked.append(known)
+
+
+class PlacesTests(SynchronousTestCase):
+    """Whoever knows a kind is asked about it."""
+
+    def test_who_is_between_tells_of_outages(self) -> None:
+        """Where nothing is between, there is none."""
+        places, cut = LocationRegistry({}), Cut()
+        places.register_provider(LocationKind.REMOTE, OwnLocationProvider(HERE), way=cut)
+        far, near = LocationId(kind=LocationKind.REMOTE, name="h"), LocationId()
+        self.assertEqual(LocationOutage(title="h"), places.find_outage(far))
+        self.assertIsNone(places.find_outage(near))
+        places.request_connection(far)
+        places.request_connection(near)
+        self.assertEqual([far], cut.asked)
+
+    def test_a_kind_joins_once(self) -> None:
+        places = places_of(HERE)
+        places.register_provider(LocationKind.REMOTE, OwnLocationProvider(HERE))
+        self.assertIs(HERE, places.recall_location(FAR))
+        self.assertIs(HERE, places.check_location(FAR, None))
+        self.assertRaises(
+            ValueError, places.register_provider, LocationKind.REMOTE, OwnLocationProvider(HERE)
+        )
+
+    def test_a_kind_that_nobody_knows_is_out_of_reach(self) -> None:
+        """What runs there is left alone, nothing is started, nothing is read."""
+        places = LocationRegistry({})
+        self.successResultOf(Deferred.fromCoroutine(places.refresh_location(FAR)))
+        place = places.recall_location(FAR)
+        self.assertEqual(place, places.find_location(FAR))
+        self.assertEqual((FAR, "build-host"), (place.id, place.title))
+        self.assertEqual(
+            (False, "remote", None), (place.has_local_files, place.unreadable_reason, place.hooks)
+        )
+        self.assertRaises(OSError, place.run_file_work, list)
+        self.assertEqual((None, {}), (place.find_program(["sh"]), place.build_environment()))
+        self.assertRaises(OSError, place.build_command, ["/bin/true"])
+        error = self.assertRaises(ServiceError, places.check_location, FAR, None)
+        self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
+
+    def test_what_clients_are_told_of_containers(self) -> None:
+        inside = LocationId(kind=LocationKind.CONTAINER, name="default", part="web")
+        place = LocationRegistry({}).recall_location(inside)
+        self.assertEqual(("docker", "web"), (place.unreadable_reason, place.title))
+
+    def test_whose_processes_are_this_machines(self) -> None:
+        self.assertTrue(OWN_LOCATION.is_on_this_machine)
+        self.assertTrue(location_of_os_user("ann", 5).is_on_this_machine)
+        self.assertFalse(FAR.is_on_this_machine)
+
+    def test_of_a_caller(self) -> None:
+        caller = Identity(username="ann", admin=False)
+        self.assertEqual(OWN_LOCATION, caller.location_id)
+        named = Identity(username="ann", admin=False, os_user="a")
+        self.assertEqual(location_of_os_user("a"), named.location_id)
+
+
+class OwnTests(SynchronousTestCase):
+    """The service's own."""
+
+    def test_as_this_process(self) -> None:
+        place = here(Path("/home/me"), SHELL="/bin/zsh", USER="me")
+        self.assertEqual((OWN_LOCATION, Path("/home/me")), (place.id, place.home))
+        self.assertEqual(("me", OWN_UID), (place.user.name, place.user.uid))
+        self.assertEqual("/bin/zsh", place.user.shell)
+        self.assertEqual(
+            (False, True, None), (place.is_isolated, place.has_local_files, place.unreadable_reason)
+        )
+        self.assertEqual({"SHELL": "/bin/zsh", "USER": "me"}, place.build_environment(["X"]))
+        self.assertEqual([], place.run_file_work(list))
+        self.assertEqual(["/bin/true"], place.build_command(["/bin/true"]))
+        assert place.hooks is not None
+        self.assertEqual(Path("/home/me/data/hook-secret"), place.hooks.secret_file)
+        place.hooks.put()
+
+    def test_nothing_is_started_there_for_an_account_that_has_an_os_user(self) -> None:
+        places = places_of(HERE)
+        self.assertIs(HERE, places.check_location(OWN_LOCATION, None))
+        self.assertIs(HERE, places.recall_location(OWN_LOCATION))
+        error = self.assertRaises(ServiceError, places.check_location, OWN_LOCATION, "ann")
+        self.assertIn("osUser: the account's OS user changed", error.message)
+
+
+class OsUserTests(SynchronousTestCase):
+    """Those of other users of this machine."""
+
+    def setUp(self) -> None:
+        self.world = OsUserWorld(Path(self.mktemp()).absolute())
+        self.user = self.world.add("ann", 1001)
+        self.known = location_of_os_user("ann", 1001)
+        self.places = places_of(here(Path("/root"), PATH="/usr/bin", KEY="roots"), self.world)
+
+    def test_as_that_user(self) -> None:
+        place = self.places.check_location(self.known, "ann")
+        self.assertEqual((self.known, "ann", self.user), (place.id, place.title, place.user))
+        self.assertEqual(self.user.home, place.home)
+        self.assertTrue(place.is_isolated and place.has_local_files)
+        self.world.acted.clear()
+        place.run_file_work(list)
+        self.assertEqual(["ann"], self.world.acted)
+        rights = ["--groups", "1001,4000", "--inh-caps=-all", "--pdeathsig", "KILL", "--"]
+        before = ["/s", "/p", "--reuid", "1001", "--regid", "1001", *rights]
+        self.assertEqual([*before, "/bin/true"], place.build_command(["/bin/true"]))
+        environ = place.build_environment()
+        self.assertEqual(("ann", None), (environ["USER"], environ.get("KEY")))
+        self.assertEqual("roots", place.build_environment(["KEY"])["KEY"])
+        assert place.hooks is not None
+        place.hooks.put()
+        self.assertEqual(["ann"], self.world.secrets)
+
+    def test_programs_are_found_on_the_users_paths_with_the_users_rights(self) -> None:
+        own = self.user.home / ".local" / "bin" / "agent"
+        own.parent.mkdir(parents=True)
+        own.write_text("#!/bin/sh\n")
+        own.chmod(0o755)
+        place = self.places.recall_location(self.known)
+        self.world.acted.clear()
+        self.assertEqual(own, place.find_program(["agent"]))
+        self.assertEqual(["ann"], self.world.acted)
+
+    def test_a_name_alone_is_judged_for_what_is_new(self) -> None:
+        named = location_of_os_user("ann")
+        self.assertEqual(self.known, self.places.check_location(named, "ann").id)
+        found = self.places.find_location(named)
+        assert found is not None
+        self.assertEqual(self.known, found.id)
+        self.assertRaises(ValueError, self.places.recall_location, named)
+
+    def test_another_user_of_the_account(self) -> None:
+        for now in ("ben", None):
+            error = self.assertRaises(ServiceError, self.places.check_location, self.known, now)
+            self.assertIn("osUser: the account's OS user changed", error.message)
+
+    def test_another_one_of_that_name(self) -> None:
+        """What runs is still reached, with nobody's rights; nothing is found or started there."""
+        self.world.add("ann", 1002)
+        self.assertIsNone(self.places.find_location(self.known))
+        recalled = self.places.recall_location(self.known)
+        self.assertEqual((self.known, (65534,)), (recalled.id, recalled.user.groups))
+        self.assertRaises(ServiceError, self.places.check_location, self.known, "ann")
+        self.world.remove("ann")
+        self.assertIsNone(self.places.find_location(self.known))
+        self.assertEqual(self.known, self.places.recall_location(self.known).id)

@@ -1,1 +1,0 @@
-"""Tests for C{tservice.core.places}."""

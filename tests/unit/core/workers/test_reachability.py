@@ -1,0 +1,268 @@
+"""Tests for L{tservice.core.workers.reachability}: what does not answer."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IResolutionReceiver
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.ground import here, places_of
+from tests.unit.core.workers.held import PATIENCE, Held, ThreadClock
+from tests.unit.osuserworld import OsUserWorld
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.locations.location import (
+    OWN_LOCATION,
+    LocationId,
+    LocationKind,
+    location_of_os_user,
+)
+from tservice.core.workers.reachability import PROBE_SECONDS, ReachabilityProbe
+from tservice.core.workers.resolver import PooledResolver, limit_to_owner_share
+from tservice.core.workers.user_directory import REMEMBERED, UserDirectory
+from tservice.core.workers.worker_pool import NAMES, PoolBounds, WorkerPool
+
+SHARE = 2
+BOUNDS = PoolBounds(threads=4, stuck=4, share=SHARE, queue=16, seconds=30.0)
+
+
+async def always() -> list[str]:
+    return ["/usr/bin", "relative"]
+
+
+class ReachTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = ThreadClock()
+        self.door = WorkerPool(
+            self.clock,
+            "files",
+            "the file system",
+            BOUNDS,
+            lambda path: path[1] if path.startswith("/mnt") else "",
+        )
+        self.held = Held()
+        self.touched: list[str] = []
+        patched = mock.patch("tservice.core.workers.reachability.os.stat", self.stat)
+        patched.start()
+        self.addCleanup(patched.stop)
+        self.addCleanup(self.let_go)
+
+    def let_go(self) -> None:
+        self.held.free.set()
+        while self.door.usage.threads:
+            self.clock.hear()
+
+    def stat(self, path: str) -> None:
+        """A machine where all below /dead and /mnt/dead hangs."""
+        self.touched.append(path)
+        if path.startswith(("/dead", "/mnt/dead")):
+            self.held()
+        raise FileNotFoundError
+
+    def ask(self, *paths: str, os_user: str | None = None, reach: Any = None) -> Deferred[None]:
+        asked = (reach or self.reach).check_paths(location_of_os_user(os_user), paths, "ann")
+        return Deferred.fromCoroutine(asked)
+
+    def answered(self, done: Deferred[None]) -> None:
+        while not done.called:
+            self.clock.hear()
+        self.assertIsNone(self.successResultOf(done))
+
+    def silent(self, done: Deferred[Any], path: str) -> None:
+        error: ServiceError = self.failureResultOf(done, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn(f"{path} does not answer", error.message)
+
+    @property
+    def reach(self) -> ReachabilityProbe:
+        if not hasattr(self, "_reach"):
+            self._reach = ReachabilityProbe(places_of(here()), self.door, always)
+        return self._reach
+
+    def test_what_answers_passes_missing_or_not(self) -> None:
+        self.answered(self.ask("/a", "/a", "", "b"))
+        self.assertEqual(["/a/.", "/usr/bin/."], sorted(self.touched))
+
+    def test_what_does_not_is_named_and_remembered(self) -> None:
+        done = self.ask("/a", "/dead/b")
+        self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.assertNoResult(done)
+        self.clock.advance(PROBE_SECONDS)
+        for again in (done, self.ask("/dead/b")):
+            self.silent(again, "/dead/b")
+        self.assertEqual(1, self.door.usage.threads)
+        self.let_go()
+        self.answered(self.ask("/dead/b"))
+
+    def test_nobody_is_sent_after_a_question(self) -> None:
+        done = self.ask("/dead/b")
+        self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.clock.advance(PROBE_SECONDS)
+        self.silent(done, "/dead/b")
+        self.silent(self.door.run(self.held, at="/dead/b", owner="bob"), "/dead/b")
+
+    def test_each_mount_by_a_thread_of_its_own(self) -> None:
+        """What hangs is named, and leaves its asker threads for what does not, also at once."""
+        dead = [self.ask(f"/mnt/dead{number}") for number in range(3)]
+        self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.answered(self.ask("/a", "/b"))
+        self.clock.advance(PROBE_SECONDS)
+        for number, done in enumerate(dead):
+            self.silent(done, f"/mnt/dead{number}")
+        self.assertEqual(SHARE // 2, self.door.usage.threads)
+        self.answered(self.ask("/a", "/b"))
+        self.silent(self.ask("/a", "/mnt/more"), "/mnt/more")
+
+    def test_as_long_as_it_is_given(self) -> None:
+        asked = self.reach.check_paths(OWN_LOCATION, ["/dead/b"], "ann", PROBE_SECONDS / 2)
+        done = Deferred.fromCoroutine(asked)
+        self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.clock.advance(PROBE_SECONDS / 2)
+        self.failureResultOf(done, ServiceError)
+        self.let_go()
+
+    def test_as_the_os_user_and_the_own_home(self) -> None:
+        world = OsUserWorld(Path(self.mktemp()).absolute())
+        ann = world.add("ann", 2000)
+        done = self.ask("/a", os_user="ann", reach=ReachabilityProbe(world.places(), self.door))
+        self.answered(done)
+        self.assertEqual(["/a/.", f"{ann.home}/."], sorted(self.touched[-2:]))
+        self.assertEqual(["ann", "ann"], world.acted)
+
+    def test_of_what_is_far_away_nothing_is_touched(self) -> None:
+        """Nor of a user who is not there."""
+        reach = ReachabilityProbe(OsUserWorld(Path(self.mktemp()).absolute()).places(), self.door)
+        for place in (
+            LocationId(kind=LocationKind.REMOTE, name="h"),
+            location_of_os_user("nobody"),
+        ):
+            asked = reach.check_paths(place, ["/a"], "ann")
+            self.successResultOf(Deferred.fromCoroutine(asked))
+        self.assertNotIn("/a/.", self.touched)
+
+
+class DirectoryTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = ThreadClock()
+        self.door = WorkerPool(self.clock, "names", "the directory", NAMES)
+        self.asked: list[int] = []
+        self.known = {"ann": SimpleNamespace(pw_name="ann", pw_gid=5)}
+        self.directory = UserDirectory(self.look_up, lambda name, gid: [gid, 6])
+        self.directory.use_threads(self.door)
+
+    def look_up(self, name: str) -> SimpleNamespace:
+        self.asked.append(threading.get_ident())
+        return self.known[name]
+
+    def refresh(self, name: str) -> None:
+        done = Deferred.fromCoroutine(self.directory.refresh_entry(name))
+        if not done.called:
+            self.clock.hear()
+        self.successResultOf(done)
+
+    def test_asked_beside_the_reactor(self) -> None:
+        self.refresh("ann")
+        self.assertEqual("ann", self.directory.get_entry("ann").pw_name)
+        self.assertEqual((5, 6), self.directory.get_groups("ann", 5))
+        self.assertNotIn(threading.get_ident(), self.asked)
+
+    def test_an_answer_holds_until_the_next(self) -> None:
+        self.refresh("ann")
+        self.known.clear()
+        self.assertEqual("ann", self.directory.get_entry("ann").pw_name)
+        self.refresh("ann")
+        self.assertRaises(KeyError, self.directory.get_entry, "ann")
+
+    def test_one_that_never_answers(self) -> None:
+        held = Held()
+        self.patch(self.directory, "_entry", lambda name: held())
+        done = Deferred.fromCoroutine(self.directory.refresh_entry("ann"))
+        self.clock.advance(NAMES.seconds or 0)
+        error = self.failureResultOf(done, ServiceError).value
+        self.assertIn("the directory does not answer", error.message)
+        held.free.set()
+        self.clock.hear()
+
+    def test_bounded(self) -> None:
+        for number in range(REMEMBERED + 5):
+            self.refresh(f"n{number}")
+        self.assertEqual(REMEMBERED, len(self.directory._known))
+
+    def test_what_was_never_asked_for_is_told(self) -> None:
+        """It works, but is a fault that the log shows."""
+        self.assertEqual("ann", self.directory.get_entry("ann").pw_name)
+        self.assertEqual([threading.get_ident()], self.asked)
+
+
+@implementer(IResolutionReceiver)
+class Receiver:
+    def __init__(self) -> None:
+        self.found: list[object] = []
+        self.complete = False
+
+    def resolutionBegan(self, resolution: object) -> None:
+        """Nothing to keep."""
+
+    def addressResolved(self, address: object) -> None:
+        self.found.append(address)
+
+    def resolutionComplete(self) -> None:
+        self.complete = True
+
+
+class ResolverTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = ThreadClock()
+        self.door = WorkerPool(self.clock, "names", "the directory", NAMES)
+        self.resolver = PooledResolver(self.clock, self.door)
+
+    def test_an_address(self) -> None:
+        receiver = Receiver()
+        self.resolver.resolveHostName(receiver, "127.0.0.1", 80)
+        self.clock.hear()
+        self.clock.hear()
+        self.assertTrue(receiver.complete)
+        self.assertEqual(1, len(receiver.found))
+
+    def test_a_name_server_that_is_gone(self) -> None:
+        held = Held()
+        self.resolver = evolve(self.resolver, ask=lambda *_: held())
+        receivers = [Receiver() for _ in range(6)]
+        for receiver in receivers:
+            self.resolver.resolveHostName(receiver, "example.invalid", 80)
+        # Users are looked up all the same.
+        other = self.door.run(lambda: "answers", "users")
+        self.clock.hear()
+        self.assertEqual("answers", self.successResultOf(other))
+        self.assertEqual((4, 2), (self.door.usage.busy, self.door.usage.queued))
+        self.clock.advance(NAMES.seconds or 0)
+        held.free.set()
+        while not all(receiver.complete for receiver in receivers):
+            self.clock.hear()
+        self.assertEqual([], [found for receiver in receivers for found in receiver.found])
+
+    def test_slow_names_of_an_account(self) -> None:
+        """They take nothing of others, nor of what whoever runs the service has chosen."""
+        held = Held()
+        slow = limit_to_owner_share(evolve(self.resolver, ask=lambda *_: held()), "ann")
+        receivers = [Receiver() for _ in range(8)]
+        for receiver in receivers:
+            slow.resolveHostName(receiver, "example.invalid", 80)
+        self.assertEqual((4, 4), (self.door.usage.busy, self.door.usage.queued))
+        for owner in ("bob", None):
+            found = Receiver()
+            limit_to_owner_share(self.resolver, owner).resolveHostName(found, "127.0.0.1", 80)
+            while not found.complete:
+                self.clock.hear()
+            self.assertEqual(1, len(found.found))
+        self.clock.advance(NAMES.seconds or 0)
+        held.free.set()
+        while not all(receiver.complete for receiver in receivers):
+            self.clock.hear()

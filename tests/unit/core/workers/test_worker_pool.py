@@ -1,0 +1,434 @@
+"""The doors: real threads, time by a Clock, files that never answer."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.core.workers.held import PATIENCE, Held, ThreadClock
+from tests.waiting import until
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.workers.worker_pool import (
+    FILES,
+    HASHING,
+    LATE_SECONDS,
+    NAMES,
+    PoolBounds,
+    SynchronousThreads,
+    WorkerPool,
+    WorkerPools,
+)
+
+SMALL = PoolBounds(threads=2, stuck=2, share=2, queue=3, seconds=5.0)
+WIDE = PoolBounds(threads=8, stuck=8, share=4, queue=16, seconds=30.0)
+
+
+def elsewhere(path: str) -> str:
+    """A machine with one mount beside that of the service."""
+    return "0:9" if path.startswith("/mnt") else ""
+
+
+class DoorCase(SynchronousTestCase):
+    bounds = SMALL
+
+    def setUp(self) -> None:
+        self.clock = ThreadClock()
+        self.door = WorkerPool(self.clock, "small", "the cupboard", self.bounds, elsewhere)
+        self.held: list[Held] = []
+        self.dones: list[Deferred[str]] = []
+        self.addCleanup(self.let_all_go)
+
+    def let_all_go(self) -> None:
+        for each in self.held:
+            each.free.set()
+        while self.door.usage.threads:
+            self.clock.hear()
+        for done in self.dones:
+            done.addErrback(lambda why: why.trap(ServiceError, CancelledError))
+        for call in self.clock.getDelayedCalls():
+            call.cancel()
+
+    def hold(
+        self, place: str = "", *, at: str = "", owner: str | None = None
+    ) -> tuple[Held, Deferred[str]]:
+        held = Held()
+        self.held.append(held)
+        self.dones.append(self.door.run(held, place, at=at, owner=owner))
+        return held, self.dones[-1]
+
+    def refusal(self, done: Deferred[Any]) -> ErrorCode:
+        error: ServiceError = self.failureResultOf(done, ServiceError).value
+        self.assertIn("the cupboard", error.message)
+        return error.code
+
+
+class RunTests(DoorCase):
+    def test_result_comes_back_to_the_reactor_s_thread(self) -> None:
+        heard: list[int] = []
+        done = self.door.run(threading.get_ident)
+        done.addCallback(lambda there: heard.extend((there, threading.get_ident())))
+        self.clock.hear()
+        self.assertEqual(threading.get_ident(), heard[1])
+        self.assertNotEqual(*heard)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_fault(self) -> None:
+        done = self.door.run(lambda: 1 // 0)
+        self.clock.hear()
+        self.failureResultOf(done, ZeroDivisionError)
+
+    def test_so_many_at_a_time(self) -> None:
+        first, second, third = (self.hold(name) for name in "abc")
+        self.assertEqual((2, 1), (self.door.usage.busy, self.door.usage.queued))
+        first[0].free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(first[1]))
+        self.assertTrue(third[0].begun.wait(PATIENCE))
+        self.assertFalse(second[1].called)
+
+    def test_a_full_queue_refuses(self) -> None:
+        for name in "abcde":
+            self.hold(name)
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(self.hold("f")[1]))
+        self.assertEqual(
+            (2, 3, 1), (self.door.usage.busy, self.door.usage.queued, self.door.refused)
+        )
+
+    def test_who_leaves_is_not_worked_for(self) -> None:
+        for _ in range(2):
+            self.hold()
+        held, done = self.hold()
+        done.cancel()
+        self.failureResultOf(done, CancelledError)
+        self.let_all_go()
+        self.assertFalse(held.begun.is_set())
+
+    def test_who_leaves_while_it_runs_keeps_the_thread_counted(self) -> None:
+        _, done = self.hold()
+        done.cancel()
+        self.failureResultOf(done, CancelledError)
+        self.assertEqual(1, self.door.usage.busy)
+
+
+class SlowTests(DoorCase):
+    """Accounts whose folders all hang, by mounts that nobody can tell from their paths."""
+
+    bounds = FILES
+
+    def hang(self, owner: str) -> None:
+        """All that an account can take: it asks for more, in three folders, until it is refused."""
+        for folder in "abc":
+            for _ in range(8):
+                self.hold(at=f"/{owner}/{folder}", owner=owner)
+            self.clock.advance(31)
+
+    def answers(self, owner: str, within: float) -> None:
+        held, done = self.hold(at=f"/{owner}", owner=owner)
+        self.clock.advance(within)
+        self.assertTrue(held.begun.wait(PATIENCE))
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_what_is_slow_is_replaced(self) -> None:
+        for owner in ("ann", "bob"):
+            for _ in range(4):
+                self.hold(at=f"/{owner}", owner=owner)
+        self.assertEqual(6, self.door.usage.threads)
+        self.answers("cid", 1.0)
+        self.assertEqual((8, 0), (self.door.usage.busy, self.door.usage.stuck))
+
+    def test_what_was_slow_and_ends_is_free_again(self) -> None:
+        work = [self.hold(at=f"/{owner}", owner=owner)[0] for owner in "abcdef"]
+        self.clock.advance(1)
+        for held in work:
+            held.free.set()
+            self.clock.hear()
+        for owner in "abcdefg":
+            self.hold(at=f"/{owner}", owner=owner)
+        self.assertEqual((6, 1), (self.door.usage.threads, self.door.usage.queued))
+
+    def test_ten_accounts_that_hang_for_good_leave_room(self) -> None:
+        for number in range(10):
+            self.hang(f"u{number}")
+            self.assertEqual(6 * (number + 1), self.door.usage.stuck)
+        self.assertEqual((60, 0), (self.door.usage.threads, self.door.usage.queued))
+        self.answers("cid", 0.0)
+
+    def test_beyond_the_bound_they_count_as_busy(self) -> None:
+        for number in range(11):
+            self.hang(f"u{number}")
+        self.assertEqual(66, self.door.usage.threads)
+        _, done = self.hold(at="/cid", owner="cid")
+        self.clock.advance(30)
+        error = self.failureResultOf(done, ServiceError).value
+        self.assertEqual(ErrorCode.RATE_LIMITED, error.code)
+
+
+class StuckTests(DoorCase):
+    def test_what_never_answers_is_given_up_and_replaced(self) -> None:
+        stuck = [self.hold(name) for name in "ab"]
+        waits = self.hold("c")
+        self.clock.advance(4)
+        self.assertEqual(4, self.door.usage.oldest)
+        self.clock.advance(1)
+        for _, done in stuck:
+            self.assertEqual(ErrorCode.OPERATION_FAILED, self.refusal(done))
+        state = self.door.usage
+        self.assertEqual((3, 1, 2, 0), (state.threads, state.busy, state.stuck, state.queued))
+        waits[0].free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(waits[1]))
+
+    def test_one_place_cannot_have_all(self) -> None:
+        for _ in range(3):
+            self.hold("dead mount")
+            self.clock.advance(5)
+        self.assertEqual((2, 2), (self.door.usage.threads, self.door.usage.stuck))
+        _, done = self.hold("another")
+        self.held[-1].free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_nobody_is_sent_after_who_hangs_at_a_folder(self) -> None:
+        """Also who waits already; what is elsewhere has its own share, and goes on."""
+        self.hold(at="/dead")
+        self.hold(at="/dead")
+        _, waiting = self.hold(at="/dead")
+        self.clock.advance(5)
+        _, late = self.hold(at="/dead")
+        for done in (waiting, late):
+            refused = self.failureResultOf(done, ServiceError).value
+            self.assertIn("/dead does not answer", refused.message)
+        self.assertEqual(2, self.door.usage.threads)
+        held, done = self.hold(at="/well")
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_an_account_s_folders_have_one_share(self) -> None:
+        for number in range(4):
+            self.hold(at=f"/dead{number}", owner="ann")
+            self.clock.advance(5)
+        self.assertEqual(SMALL.share, self.door.usage.threads)
+        held, done = self.hold(at="/well", owner="bob")
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_nobody_has_the_whole_queue(self) -> None:
+        for _ in range(SMALL.threads + SMALL.queue // 2):
+            self.hold(at="/slow", owner="ann")
+        _, refused = self.hold(at="/slow", owner="ann")
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(refused))
+        _, waits = self.hold(at="/well", owner="bob")
+        self.assertNoResult(waits)
+
+    def test_a_folder_that_answers_again(self) -> None:
+        held, _ = self.hold(at="/dead")
+        self.clock.advance(5)
+        held.free.set()
+        self.clock.hear()
+        held, done = self.hold(at="/dead")
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_threads_are_bounded(self) -> None:
+        for name in "abcdefgh":
+            self.hold(name)
+            self.clock.advance(5)
+        self.assertEqual(SMALL.threads + SMALL.stuck, self.door.usage.threads)
+        _, done = self.hold("more")
+        self.assertNoResult(done)
+        self.clock.advance(5)
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(done))
+
+    def test_one_that_answers_after_all_makes_room(self) -> None:
+        held, done = self.hold("a")
+        self.clock.advance(5)
+        self.refusal(done)
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual(0, self.door.usage.threads)
+
+    def test_a_bound_of_its_own(self) -> None:
+        held = Held()
+        self.held.append(held)
+        done = self.door.run(held, seconds=1)
+        self.clock.advance(1)
+        self.refusal(done)
+
+    def test_a_pipe_that_nobody_writes_to(self) -> None:
+        """What the kernel holds for ever, as a dead mount would."""
+        path = Path(self.mktemp())
+        os.mkfifo(path)
+        done = self.door.run(path.read_bytes)
+        other = self.door.run(lambda: "answers", "other")
+        self.clock.hear()
+        self.assertEqual("answers", self.successResultOf(other))
+        self.clock.advance(5)
+        self.refusal(done)
+        self.assertEqual(1, self.door.usage.stuck)
+        # Its reader finds the end, which must not be over before it has come to open the pipe.
+        writer = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        os.write(writer, b"x")
+        until("its reader", lambda: not select.select([writer], [], [], 0)[0])
+        os.close(writer)
+
+
+class MountTests(DoorCase):
+    """Of one share no other mount has more than half, whatever folders there are on it."""
+
+    bounds = WIDE
+
+    def storm(self, owner: str | None = "ann") -> list[Deferred[str]]:
+        return [self.hold(at=f"/mnt/{number}", owner=owner)[1] for number in range(4)]
+
+    def answers(self, at: str, owner: str | None = "ann") -> None:
+        held, done = self.hold(at=at, owner=owner)
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def silent(self, *dones: Deferred[str]) -> None:
+        for done in dones:
+            error = self.failureResultOf(done, ServiceError).value
+            self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
+            self.assertRegex(error.message, "^/mnt/. does not answer")
+
+    def test_elsewhere_there_is_a_thread_from_the_first_moment_on(self) -> None:
+        for owner in ("ann", None):
+            self.storm(owner)
+            self.answers("/well", owner)
+        self.assertEqual((4, 4), (self.door.usage.busy, self.door.usage.queued))
+
+    def test_nobody_waits_behind_what_is_late(self) -> None:
+        first, second, *waiting = self.storm()
+        self.clock.advance(LATE_SECONDS - 1)
+        self.assertNoResult(waiting[0])
+        self.clock.advance(1)
+        self.silent(*waiting, self.hold(at="/mnt/9", owner="ann")[1])
+        self.answers("/well")
+        # Somebody else's may lie on a part of it that answers.
+        self.answers("/mnt/9", "bob")
+        self.assertNoResult(first)
+        self.clock.advance(30 - LATE_SECONDS)
+        self.silent(first, second, self.hold(at="/mnt/9", owner="ann")[1])
+        self.assertEqual(
+            (2, 2, 6), (self.door.usage.threads, self.door.usage.stuck, self.door.refused)
+        )
+
+    def test_whose_time_is_up_before_that(self) -> None:
+        for number in range(3):
+            self.held.append(Held())
+            self.dones.append(self.door.run(self.held[-1], "ann", 3, at=f"/mnt/{number}"))
+        self.clock.advance(3)
+        self.silent(*self.dones)
+        self.assertEqual(2, self.door.usage.threads)
+
+    def test_what_is_slow_there_has_its_turns(self) -> None:
+        self.storm()
+        self.clock.advance(LATE_SECONDS - 1)
+        for each in self.held:
+            each.free.set()
+            self.clock.hear()
+        for done in self.dones:
+            self.assertEqual("done", self.successResultOf(done))
+        self.answers("/mnt/9")
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_it_has_not_the_whole_queue(self) -> None:
+        for number in range(2 + WIDE.queue // 4):
+            self.hold(at=f"/mnt/{number}")
+        _, more = self.hold(at="/mnt/more")
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(more))
+        self.answers("/well", None)
+
+    def test_the_service_s_own_is_bounded_by_the_share_alone(self) -> None:
+        """However long it takes: whatever works, works there."""
+        for _ in range(6):
+            self.hold(at="/home", owner="ann")
+        self.clock.advance(LATE_SECONDS + 1)
+        self.assertEqual((4, 2), (self.door.usage.busy, self.door.usage.queued))
+        _, more = self.hold(at="/home", owner="ann")
+        self.assertNoResult(more)
+
+    def test_what_hangs_behind_a_link_counts_as_half_once_it_is_given_up(self) -> None:
+        for _ in range(4):
+            self.hold(at="/home/link", owner="ann")
+        self.clock.advance(30)
+        self.answers("/well")
+        for _ in range(2):
+            self.hold(at="/home/other", owner="ann")
+        self.clock.advance(30)
+        self.assertEqual((6, 6), (self.door.usage.threads, self.door.usage.stuck))
+        self.assertNoResult(self.hold(at="/well", owner="ann")[1])
+
+
+class StopTests(DoorCase):
+    def test_waits_for_what_runs_and_drops_what_waits(self) -> None:
+        for _ in range(3):
+            self.hold()
+        stopped = self.door.stopService()
+        self.assertIn("stopping", self.failureResultOf(self.door.run(str)).getErrorMessage())
+        self.assertNoResult(stopped)
+        self.let_all_go()
+        self.successResultOf(stopped)
+        self.assertFalse(self.held[2].begun.is_set())
+
+    def test_waits_for_none_that_was_given_up(self) -> None:
+        self.hold()
+        self.clock.advance(5)
+        self.successResultOf(self.door.stopService())
+
+    def test_no_thread_outlives_its_work(self) -> None:
+        thread: list[threading.Thread] = []
+        self.door.run(lambda: thread.append(threading.current_thread()))
+        self.clock.hear()
+        thread[0].join(PATIENCE)
+        self.assertFalse(thread[0].is_alive())
+        self.assertTrue(thread[0].daemon)
+
+
+class DoorsTests(SynchronousTestCase):
+    def test_one_holds_up_no_other(self) -> None:
+        clock = ThreadClock()
+        doors = WorkerPools(clock)
+        held = [Held() for _ in range(FILES.threads + FILES.stuck)]
+        for number, each in enumerate(held):
+            doors.files.run(each, str(number)).addErrback(lambda why: why.trap(ServiceError))
+            clock.advance(FILES.seconds or 0)
+        self.assertEqual(len(held), doors.files.usage.threads)
+        for door in (doors.hashing, doors.names):
+            done = door.run(lambda: "answers")
+            clock.hear()
+            self.assertEqual("answers", self.successResultOf(done))
+        for each in held:
+            each.free.set()
+        while doors.files.usage.threads:
+            clock.hear()
+        for call in clock.getDelayedCalls():
+            call.cancel()
+
+    def test_every_door_is_bounded(self) -> None:
+        for bounds in (HASHING, NAMES, FILES):
+            self.assertLessEqual(bounds.threads, 10)
+            # What hangs takes a stack, and no processor.
+            self.assertLessEqual(bounds.threads + bounds.stuck, 66)
+            self.assertLessEqual(bounds.queue, 1024)
+        for bounds in (NAMES, FILES):
+            self.assertIsNotNone(bounds.seconds)
+            self.assertLess(bounds.share or 99, min(bounds.threads, bounds.stuck))
+
+
+class NoThreadsTests(SynchronousTestCase):
+    def test_at_once(self) -> None:
+        done = SynchronousThreads().run(threading.get_ident)
+        self.assertEqual(threading.get_ident(), self.successResultOf(done))

@@ -1,0 +1,128 @@
+"""The channel that waits beside those that are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.protocol import ProcessProtocol
+from twisted.internet.task import Clock
+from twisted.python.failure import Failure
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.mux.remote.children import OUT, Process
+from tservice.mux.remote.preopened_channel import MOST_HEARD, WAITS, PreopenedChannel
+from tservice.mux.remote.runner import RemoteChannel, RemoteRunner
+from tservice.mux.remote.shell_quoting import MARK
+
+
+class Heir(ProcessProtocol):
+    """Whoever takes it."""
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    def connectionMade(self) -> None:
+        self.transport.write(b"line\n")  # type: ignore[union-attr]
+
+    def childDataReceived(self, childFD: int, data: bytes) -> None:
+        self.heard.append((childFD, data))
+
+    def childConnectionLost(self, childFD: int) -> None:
+        self.heard.append(childFD)
+
+    def processExited(self, reason: Failure) -> None:
+        self.heard.append("exited")
+
+    def processEnded(self, reason: Failure) -> None:
+        self.heard.append("ended")
+
+
+class SpareTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.made: list[Process] = []
+        self.failing = False
+        processes: Any = self
+        self.spare = PreopenedChannel(self.clock, processes, lambda: ["/ssh", "there"], {"A": "b"})
+        self.addCleanup(lambda: self.assertEqual([], self.clock.getDelayedCalls()))
+        self.addCleanup(self.spare.close)
+
+    def spawnProcess(
+        self, protocol: ProcessProtocol, program: str, argv: list[str], env: object, path: str
+    ) -> None:
+        if self.failing:
+            raise OSError(12, "no memory")
+        self.assertEqual(("/ssh", ["/ssh", "there"], {"A": "b"}, "/"), (program, argv, env, path))
+        self.made.append(Process(protocol))
+
+    def test_none_waits_before_somebody_wants_one(self) -> None:
+        self.assertFalse(self.spare.hand_over(Heir()))
+        self.assertEqual([], self.made)
+
+    def test_the_one_that_waits_is_taken_whole(self) -> None:
+        self.spare.open_ahead()
+        self.spare.open_ahead()
+        (child,) = self.made
+        child.say(b"welcome")
+        heir = Heir()
+        self.assertTrue(self.spare.hand_over(heir))
+        self.assertEqual(b"line\n", child.written)
+        child.say(b"answer")
+        child.end_stream()
+        self.assertEqual([(OUT, b"welcome"), (OUT, b"answer"), "exited", OUT, "ended"], heir.heard)
+
+    def test_another_takes_its_place(self) -> None:
+        self.spare.open_ahead()
+        self.spare.hand_over(Heir())
+        self.assertFalse(self.spare.hand_over(Heir()))
+        self.clock.advance(0)
+        self.assertEqual(2, len(self.made))
+        self.assertTrue(self.spare.hand_over(Heir()))
+
+    def test_it_does_not_wait_for_ever(self) -> None:
+        self.spare.open_ahead()
+        self.clock.advance(WAITS)
+        self.assertTrue(self.made[0].over)
+        self.assertFalse(self.spare.hand_over(Heir()))
+
+    def test_one_that_ended_is_handed_to_nobody(self) -> None:
+        self.spare.open_ahead()
+        self.made[0].end_stream()
+        self.assertFalse(self.spare.hand_over(Heir()))
+        self.spare.open_ahead()
+        self.assertEqual(2, len(self.made))
+
+    def test_one_that_prints_without_end_is_ended(self) -> None:
+        self.spare.open_ahead()
+        self.made[0].say(b"x" * MOST_HEARD)
+        self.assertFalse(self.made[0].over)
+        self.made[0].say(b"x")
+        self.assertTrue(self.made[0].over)
+        self.assertFalse(self.spare.hand_over(Heir()))
+
+    def test_a_closed_one_makes_none(self) -> None:
+        self.spare.open_ahead()
+        self.spare.hand_over(Heir())
+        self.spare.close()
+        self.spare.open_ahead()
+        self.assertEqual(1, len(self.made))
+        self.assertFalse(self.made[0].over, "it is somebody's")
+
+    def test_where_none_can_be_made_there_is_none(self) -> None:
+        self.failing = True
+        self.spare.open_ahead()
+        self.assertFalse(self.spare.hand_over(Heir()))
+
+    def test_a_short_program_takes_it_too(self) -> None:
+        processes: Any = self
+        way = RemoteChannel(
+            prefix=lambda: ["/ssh"], takes_shell_text=True, env={}, preopened=self.spare
+        )
+        self.spare.open_ahead()
+        far = RemoteRunner(self.clock, processes, way)
+        answer = Deferred.fromCoroutine(far.run_program(b"line\n", b"data"))
+        self.assertEqual(b"line\ndata", self.made[0].written)
+        self.made[0].say(b"noise " + MARK + b"said")
+        self.made[0].end_stream()
+        self.assertEqual(b"said", self.successResultOf(answer).out)

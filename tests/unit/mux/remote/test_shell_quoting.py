@@ -1,0 +1,124 @@
+"""Words that mean something to a shell, through real ones."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tservice.mux.remote.shell_quoting import (
+    HEARING,
+    MARK,
+    SPOKEN,
+    export_variables,
+    join_programs,
+    quote_word,
+    quote_words,
+)
+
+_SHELLS = ("sh", "bash", "dash", "zsh", "fish", "tcsh", "bsd-csh", "busybox")
+SHELLS = [name for name in _SHELLS if shutil.which(name)]
+"""Login shells that this machine has; the program itself is always for sh."""
+
+HOSTILE = (
+    b"",
+    b" ",
+    b"-rf",
+    b"a b",
+    b"it's",
+    b'"',
+    b"$(touch x)",
+    b"`touch x`",
+    b"${HOME}",
+    b"\\",
+    b"\\n\\",
+    b"a\nb\n",
+    b"\n",
+    b"\r\t",
+    b"~",
+    b"*",
+    b"!!",
+    b";&|<>(){}#",
+    b"%s\\033",
+    "ü€😀\u202e".encode(),
+    b"\x80\x81\x84\x88\xff",
+    b"\x01\x1b\x7f",
+    b"tservice_nl",
+    b"'\"'\"'",
+)
+
+_WORDS = st.lists(
+    st.one_of(
+        st.sampled_from(HOSTILE),
+        st.binary(max_size=40).map(lambda data: data.replace(b"\0", b"")),
+        st.text(alphabet="'\"\\$`\n !~*;-%éa", max_size=12).map(str.encode),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def heard(shell: str, program: bytes, more: bytes = b"") -> bytes:
+    """What a program prints that somebody's login shell of that kind is handed."""
+    start = [shell, "sh"] if shell == "busybox" else [shell]
+    done = subprocess.run([*start, "-c", SPOKEN], input=program + more, capture_output=True)
+    assert done.stderr == MARK, done.stderr
+    assert done.stdout.startswith(MARK), done.stdout
+    return done.stdout.removeprefix(MARK)
+
+
+class QuoteTests(SynchronousTestCase):
+    """L{join_programs}, L{quote_words} and L{export_variables}."""
+
+    def test_every_login_shell_passes_hostile_words_on(self) -> None:
+        program = join_programs(b"printf '%s\\0' " + quote_words(*HOSTILE))
+        for shell in SHELLS:
+            self.assertEqual([*HOSTILE, b""], heard(shell, program).split(b"\0"), shell)
+
+    @settings(max_examples=examples(15), deadline=None)
+    @given(_WORDS)
+    def test_any_words_arrive(self, given_words: list[bytes]) -> None:
+        program = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
+        self.assertEqual(1, program.count(b"\n"))
+        for shell in ("sh", "bash"):
+            self.assertEqual([*given_words, b""], heard(shell, program).split(b"\0"))
+
+    @settings(max_examples=examples(10), deadline=None)
+    @given(_WORDS)
+    def test_a_program_in_a_program(self, given_words: list[bytes]) -> None:
+        """As what starts a pane's program travels: one line inside of another's variable."""
+        inner = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
+        outer = join_programs(export_variables({b"A_1": inner}), b'exec sh -c "$A_1"')
+        self.assertEqual([*given_words, b""], heard("sh", outer).split(b"\0"))
+
+    def test_variables_arrive(self) -> None:
+        env = {b"V_%d" % at: word for at, word in enumerate(HOSTILE)}
+        told = heard("sh", join_programs(export_variables(env), b"exec env -0")).split(b"\0")
+        for name, value in env.items():
+            self.assertIn(name + b"=" + value, told)
+
+    def test_what_follows_the_line_is_the_programs_own(self) -> None:
+        rest = b"first $(touch x)\nsecond\n"
+        for shell in SHELLS:
+            self.assertEqual(rest, heard(shell, join_programs(b"cat"), rest), shell)
+
+    def test_shells_that_echo_their_commands_print_no_mark(self) -> None:
+        """Else a program would be heard before it begins."""
+        for text in (SPOKEN, HEARING[2]):
+            self.assertNotIn(MARK.strip(), text.encode())
+
+    def test_the_command_line_says_nothing(self) -> None:
+        """Whoever looks at the processes there sees the same words always."""
+        self.assertEqual("sh", HEARING[0])
+        for text in (SPOKEN, HEARING[2]):
+            self.assertNotIn("\\", text)
+            self.assertNotIn("!", text)
+
+    def test_bad_words(self) -> None:
+        for name in (b"", b"1A", b"A B", b"A=", b"A;b", b"A-B", "é".encode()):
+            self.assertRaises(ValueError, export_variables, {name: b""})
+        self.assertRaises(ValueError, quote_word, b"a\0b")

@@ -1,0 +1,1 @@
+"""Tests of L{tservice.timed_runs}."""

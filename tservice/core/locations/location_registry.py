@@ -1,0 +1,222 @@
+"""Registry of locations, with one provider for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, Protocol, TypeVar
+
+from tservice.core.errors import operation_failed
+from tservice.core.locations.location import Location, LocationId, LocationKind, LocationOutage
+from tservice.core.users.os_users import make_missing_user
+
+_T = TypeVar("_T")
+
+UsageCheck = Callable[[LocationId], str | None]
+"""Callable that describes what uses a location, in words; C{None}: nothing."""
+
+_UNREADABLE_REASONS = {LocationKind.REMOTE: "remote", LocationKind.CONTAINER: "docker"}
+"""Reasons that clients see for workspaces that are not read unasked (protocol-git-status)."""
+
+
+class LocationUser(Protocol):
+    """User of locations: an account, as described by C{core.identity}."""
+
+    @property
+    def location_id(self) -> LocationId:
+        """Default location of its sessions."""
+
+    @property
+    def os_user(self) -> str | None:
+        """OS user that its record names."""
+
+
+class LocationProvider(Protocol):
+    """Provider of the locations of one kind."""
+
+    async def refresh_location(self, known: LocationId) -> None:
+        """Load the data that the other methods need.
+
+        @raise ServiceError: 422: the location does not answer; 429: too many requests.
+        """
+
+    async def refresh_if_reachable(self, known: LocationId) -> None:
+        """Load the data as L{refresh_location} does, for running sessions: do not wait for a
+        location that is
+        known to be unreachable.
+
+        @raise ServiceError: 422: the location does not answer; 429: too many requests.
+        """
+
+    async def prepare_location(self, known: LocationId) -> None:
+        """Load the data as L{refresh_location} does, and prepare the location for something new:
+        start a stopped
+        container.
+
+        @raise ServiceError: as L{refresh_location}; 422: it cannot be prepared.
+        """
+
+    def find_location(self, known: LocationId) -> Location | None:
+        """Return the location, usable or not; C{None} if there is none."""
+
+    def recall_location(self, known: LocationId) -> Location:
+        """Return the location that something was started in, even if it was removed since: sessions
+        there keep running.
+        """
+
+    def check_location(self, known: LocationId, os_user: str | None) -> Location:
+        """Return the location if something new may be started there.
+
+        @param os_user: the OS user of the account that will own it.
+        @raise ServiceError: 422: nothing may be started there.
+        """
+
+
+class LocationLink(Protocol):
+    """Connection between this machine and the locations of one kind, for kinds whose connection can
+    fail.
+    """
+
+    def find_outage(self, known: LocationId) -> LocationOutage | None:
+        """Return the outage of a location that is unreachable now; C{None} if it is reachable."""
+
+    def request_connection(self, known: LocationId) -> None:
+        """Request a connection to the location, and wake its host if it sleeps."""
+
+
+class LocationRegistry:
+    """Registry that passes each call to the provider of the kind; a kind without provider is
+    unreachable.
+
+    @param kinds: the provider of each kind.
+    """
+
+    def __init__(self, kinds: Mapping[LocationKind, LocationProvider]) -> None:
+        self._kinds = dict(kinds)
+        self._tenants: list[UsageCheck] = []
+        self._ways: dict[LocationKind, LocationLink] = {}
+
+    def register_provider(
+        self, kind: LocationKind, known_by: LocationProvider, *, way: LocationLink | None = None
+    ) -> None:
+        """Register the provider of a further kind.
+
+        @param way: the connection to its locations, if it can fail.
+        """
+        if kind in self._kinds:
+            raise ValueError(f"{kind} already has a provider")
+        self._kinds[kind] = known_by
+        if way is not None:
+            self._ways[kind] = way
+
+    def register_usage_check(self, tenant: UsageCheck) -> None:
+        """Register a callable that reports what uses a location."""
+        self._tenants.append(tenant)
+
+    def find_usage(self, known: LocationId) -> str | None:
+        """Return what uses the location and prevents its removal, in words; C{None}: nothing."""
+        return next((found for each in self._tenants if (found := each(known))), None)
+
+    def find_outage(self, known: LocationId) -> LocationOutage | None:
+        """See L{LocationLink.find_outage}."""
+        way = self._ways.get(known.kind)
+        return None if way is None else way.find_outage(known)
+
+    def request_connection(self, known: LocationId) -> None:
+        """See L{LocationLink.request_connection}; does nothing if the kind has no connection."""
+        way = self._ways.get(known.kind)
+        if way is not None:
+            way.request_connection(known)
+
+    async def refresh_location(self, known: LocationId) -> None:
+        """See L{LocationProvider.refresh_location}."""
+        await self._get_provider(known).refresh_location(known)
+
+    async def refresh_if_reachable(self, known: LocationId) -> None:
+        """See L{LocationProvider.refresh_if_reachable}."""
+        await self._get_provider(known).refresh_if_reachable(known)
+
+    async def prepare_location(self, known: LocationId) -> None:
+        """See L{LocationProvider.prepare_location}."""
+        await self._get_provider(known).prepare_location(known)
+
+    def has_provider(self, kind: LocationKind) -> bool:
+        """Return whether that kind has a provider."""
+        return kind in self._kinds
+
+    def find_location(self, known: LocationId) -> Location | None:
+        """See L{LocationProvider.find_location}."""
+        return self._get_provider(known).find_location(known)
+
+    def recall_location(self, known: LocationId) -> Location:
+        """See L{LocationProvider.recall_location}."""
+        return self._get_provider(known).recall_location(known)
+
+    def get_caller_location(self, caller: LocationUser) -> Location:
+        """Return the default location of the caller's new sessions, also used to access files for
+        it.
+
+        @raise ServiceError: 422 naming C{osUser}: the location cannot be used now.
+        """
+        return self.check_location(caller.location_id, caller.os_user)
+
+    def check_location(self, known: LocationId, os_user: str | None) -> Location:
+        """See L{LocationProvider.check_location}."""
+        return self._get_provider(known).check_location(known, os_user)
+
+    def _get_provider(self, known: LocationId) -> LocationProvider:
+        return self._kinds.get(known.kind, _UNKNOWN)
+
+
+class _UnreachableOperations:
+    """Operations of a location whose kind has no provider: each one fails."""
+
+    def run_file_work(self, work: Callable[[], _T], /) -> _T:
+        raise OSError("the files of this location are unreachable")
+
+    def find_program(self, names: Sequence[str], /) -> Path | None:
+        return None
+
+    def build_command(self, argv: Sequence[str], /) -> list[str]:
+        raise OSError("no program can be run in this location")
+
+    def build_environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
+        return {}
+
+    def get_search_path(self) -> str:
+        return ""
+
+
+class _UnknownKindProvider:
+    """Provider of records from a newer version of the service: these are left alone."""
+
+    async def refresh_location(self, known: LocationId) -> None:
+        """Do nothing, since there is nothing to query."""
+
+    async def refresh_if_reachable(self, known: LocationId) -> None:
+        """Do nothing, since there is nothing to query."""
+
+    async def prepare_location(self, known: LocationId) -> None:
+        """Do nothing; L{check_location} refuses any use."""
+
+    def find_location(self, known: LocationId) -> Location | None:
+        return self.recall_location(known)
+
+    def recall_location(self, known: LocationId) -> Location:
+        user = make_missing_user(known.name)
+        return Location(
+            id=known,
+            title=known.part or known.name,
+            home=user.home,
+            user=user,
+            is_isolated=True,
+            has_local_files=False,
+            unreadable_reason=_UNREADABLE_REASONS.get(known.kind, known.kind.value),
+            operations=_UnreachableOperations(),
+        )
+
+    def check_location(self, known: LocationId, os_user: str | None) -> NoReturn:
+        raise operation_failed(f"this service does not support locations of kind {known.kind}")
+
+
+_UNKNOWN = _UnknownKindProvider()

@@ -1,0 +1,440 @@
+"""Thread pools for blocking work (architecture-doors).
+
+There is one pool for each kind of work, so work that hangs in one pool delays no other kind: a dead
+mount stops no sign-in.  Work that takes too long is given up: its caller gets an error, and its
+thread, which cannot be ended, is replaced, up to a bound.  The threads are daemons, so the end of
+the program waits for none that hangs.
+
+Hanging work uses at most half of a share, so the user of a dead mount can continue in other
+folders.  For mounts other than the service's this limit holds from the start.  A mount that is
+reached by a link, or lies below the folder, is noticed only when work is given up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from attrs import define, frozen
+from twisted.application.service import MultiService, Service
+from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.interfaces import IDelayedCall
+from twisted.python.failure import Failure
+from zope.interface import Interface, implementer
+
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+
+SIZE = 2
+"""Number of concurrent hashes; they are bound by the processor, not by waiting."""
+LATE_SECONDS = 5.0
+"""Seconds after which queued work for a mount is refused, if all threads that one share may have on
+it are still busy.
+"""
+
+_T = TypeVar("_T")
+
+DeviceFinder = Callable[[str], str]
+"""See L{tservice.core.workers.mount_table.MountTable.find_other_device}."""
+
+
+def _no_other_device(path: str) -> str:
+    return ""
+
+
+class IThreads(Interface):
+    """Runs work outside the reactor's thread."""
+
+    def run(work: Callable[[], Any], *, at: str = "", owner: str | None = None) -> Deferred[Any]:
+        """Run C{work} in a thread; it must touch nothing that the reactor's thread uses.
+
+        The Deferred fires with the result.  It may fail with a L{ServiceError}: 429: too many
+        requests wait; 422: the work took too long, or C{at} does not answer.
+
+        @param at: the user's folder that the work touches.  While earlier work there is given up
+            and hangs, no more is started; the folder has a separate share.  For each mount other
+            than the service's, half a share is available at a time.
+        @param owner: the account whose folder it is, among several.  All folders of an account have
+            one share; otherwise many that hang would use up all threads.
+        """
+
+
+@frozen(kw_only=True)
+class PoolBounds:
+    """Limits of one pool.
+
+    @ivar threads: concurrent work items, not counting slow ones and those that were given up.
+    @ivar stuck: how many of these threads are replaced; any more count as busy.
+    @ivar slow: seconds after which a running thread is replaced; C{None}: once its work is given
+        up.
+    @ivar share: threads that one share may have.  Threads that hang at one folder count as half of
+        it at most.
+    @ivar queue: number of waiting items; one share has half of them, and one mount half of these.
+        Further items are refused with 429.
+    @ivar seconds: longest time that an item may wait and run together; C{None}: no limit.
+    """
+
+    threads: int
+    stuck: int = 0
+    slow: float | None = None
+    share: int | None = None
+    queue: int = 256
+    seconds: float | None = None
+
+    @property
+    def half_share(self) -> int:
+        """Half of a share: the limit for one mount, and the most that work hanging at one folder
+        counts.
+        """
+        return max(1, (self.share or 0) // 2)
+
+
+@frozen(kw_only=True)
+class PoolUsage:
+    """Usage figures of a pool.
+
+    @ivar threads: threads alive.
+    @ivar stuck: threads among them whose work was given up.
+    @ivar oldest: seconds since the oldest running work was started.
+    """
+
+    threads: int
+    busy: int
+    stuck: int
+    queued: int
+    oldest: float
+
+
+@define(eq=False)
+class _PoolJob:
+    """Work item of a pool.
+
+    @ivar mount: the share and the device, if the folder is on another mount than the service's.
+    """
+
+    work: Callable[[], Any]
+    place: str
+    at: str
+    mount: tuple[str, str] | None
+    limit: float | None
+    done: Deferred[Any]
+    begun: float = 0.0
+    slow: bool = False
+    late: bool = False
+    given_up: bool = False
+    timer: IDelayedCall | None = None
+
+
+@implementer(IThreads)
+class WorkerPool(Service):
+    """Thread pool for one kind of work; each work item runs in a separate thread."""
+
+    def __init__(
+        self,
+        reactor: Any,
+        name: str,
+        what: str,
+        bounds: PoolBounds,
+        elsewhere: DeviceFinder = _no_other_device,
+    ) -> None:
+        """@param reactor: provides IReactorTime and IReactorFromThreads.
+        @param what: the resource that error texts name when it does not answer.
+        """
+        self.setName(f"door {name}")
+        self.label = name
+        self.refused = 0
+        self.what = what
+        self.find_other_device = elsewhere
+        self._reactor, self._bounds = reactor, bounds
+        self._waiting: list[_PoolJob] = []
+        self._begun: list[_PoolJob] = []
+        self._closed = False
+        self._empty: Deferred[None] | None = None
+
+    def run(
+        self,
+        work: Callable[[], _T],
+        place: str = "",
+        seconds: float | None = None,
+        *,
+        at: str = "",
+        owner: str | None = None,
+    ) -> Deferred[_T]:
+        """See L{IThreads}.
+
+        @param place: the share to use; by default C{owner}, else C{at}.  No share may use more than
+            its part of the threads.
+        @param seconds: replaces the pool's time limit.
+        """
+        if self._closed:
+            return fail(operation_failed("the service is stopping"))
+        whose = place or owner or ""
+        where = self.find_other_device(at) if at else ""
+        job = _PoolJob(
+            work=work,
+            place=whose or at,
+            at=at,
+            mount=(whose, where) if where else None,
+            limit=seconds or self._bounds.seconds,
+            done=Deferred(lambda _: self._drop_queued(job)),
+        )
+        refused = self._find_refusal(job)
+        if refused is not None:
+            self.refused += 1
+            return fail(refused)
+        if job.limit is not None:
+            job.timer = self._reactor.callLater(job.limit, self._give_up, job)
+        self._waiting.append(job)
+        self._start_queued()
+        return job.done
+
+    @property
+    def usage(self) -> PoolUsage:
+        """Current usage figures."""
+        now = self._reactor.seconds()
+        stuck = sum(job.given_up for job in self._begun)
+        return PoolUsage(
+            threads=len(self._begun),
+            busy=len(self._begun) - stuck,
+            stuck=stuck,
+            queued=len(self._waiting),
+            oldest=max((now - job.begun for job in self._begun), default=0.0),
+        )
+
+    def stopService(self) -> Deferred[None]:
+        """Start no further work; the Deferred fires once only given-up work is running."""
+        super().stopService()
+        self._closed = True
+        for job in tuple(self._waiting):
+            self._finish_job(job, Failure(operation_failed("the service is stopping")))
+        self._waiting.clear()
+        self._empty = Deferred()
+        self._check_drained()
+        return self._empty
+
+    # -- internals
+
+    def _start_queued(self) -> None:
+        for job in tuple(self._waiting):
+            if not self._has_room:
+                return
+            if self._can_start(job):
+                self._waiting.remove(job)
+                self._start_job(job)
+
+    @property
+    def _has_room(self) -> bool:
+        slow = sum(job.slow for job in self._begun)
+        replaced = min(slow, self._bounds.stuck)
+        return len(self._begun) - replaced < self._bounds.threads
+
+    def _find_refusal(self, job: _PoolJob) -> ServiceError | None:
+        if self._would_hang(job):
+            return unresponsive_error(job.at)
+        return self._overload_error() if self._is_overloaded(job) else None
+
+    def _would_hang(self, job: _PoolJob) -> bool:
+        """Return whether the work would only wait for other work that hangs."""
+        if job.at and any(each.given_up and each.at == job.at for each in self._begun):
+            return True
+        return self._fills_mount_share(job, [each for each in self._begun if each.late])
+
+    def _is_overloaded(self, job: _PoolJob) -> bool:
+        most = self._bounds.queue
+        if len(self._waiting) >= most:
+            return True
+        if self._bounds.share is None:
+            return False
+        beside = sum(each.place == job.place for each in self._waiting)
+        there = sum(each.mount == job.mount for each in self._waiting)
+        return beside >= most // 2 or (job.mount is not None and there >= most // 4)
+
+    def _can_start(self, job: _PoolJob) -> bool:
+        share = self._bounds.share
+        if share is None:
+            return True
+        return (
+            not self._fills_mount_share(job, self._begun)
+            and self._count_used_threads(job.place) < share
+        )
+
+    def _fills_mount_share(self, job: _PoolJob, those: list[_PoolJob]) -> bool:
+        """Return whether C{those} use all threads that one share may have on the mount of
+        C{job}.
+        """
+        if self._bounds.share is None or job.mount is None:
+            return False
+        return sum(each.mount == job.mount for each in those) >= self._bounds.half_share
+
+    def _count_used_threads(self, place: str) -> int:
+        """Return the number of threads that count for C{place}."""
+        own = [job for job in self._begun if job.place == place]
+        hanging = Counter(job.at for job in own if job.given_up and job.at)
+        counted = sum(min(count, self._bounds.half_share) for count in hanging.values())
+        return len(own) - hanging.total() + counted
+
+    def _start_job(self, job: _PoolJob) -> None:
+        job.begun = self._reactor.seconds()
+        self._begun.append(job)
+        self._set_timer(job)
+        name = f"tservice-{self.label}"
+        threading.Thread(target=self._run_job, args=(job,), name=name, daemon=True).start()
+
+    def _run_job(self, job: _PoolJob) -> None:
+        """Run the work in its thread and pass the result to the reactor."""
+        result: Any
+        try:
+            result = job.work()
+        except BaseException:
+            result = Failure()
+        self._reactor.callFromThread(self._handle_result, job, result)
+
+    def _handle_result(self, job: _PoolJob, result: Any) -> None:
+        self._begun.remove(job)
+        self._finish_job(job, result)
+        self._start_queued()
+        self._check_drained()
+
+    def _give_up(self, job: _PoolJob) -> None:
+        job.timer = None
+        self.refused += 1
+        if job in self._waiting:
+            self._waiting.remove(job)
+            away = self._fills_mount_share(job, self._begun)
+            self._finish_job(
+                job, Failure(unresponsive_error(job.at) if away else self._overload_error())
+            )
+            return
+        job.slow = job.late = job.given_up = True
+        self._refuse_hanging()
+        why = (
+            unresponsive_error(job.at)
+            if job.at
+            else operation_failed(f"{self.what} does not answer")
+        )
+        self._finish_job(job, Failure(why))
+        self._start_queued()
+        self._check_drained()
+
+    def _mark_slow(self, job: _PoolJob) -> None:
+        job.timer, job.slow = None, True
+        self._set_timer(job)
+        self._start_queued()
+
+    def _mark_late(self, job: _PoolJob) -> None:
+        job.timer, job.late = None, True
+        self._set_timer(job)
+        self._refuse_hanging()
+
+    def _refuse_hanging(self) -> None:
+        """Refuse queued work that would only wait for other work that hangs."""
+        for job in tuple(self._waiting):
+            # A caller that was notified earlier in this loop may have cancelled the job.
+            if job in self._waiting and self._would_hang(job):
+                self.refused += 1
+                self._waiting.remove(job)
+                self._finish_job(job, Failure(unresponsive_error(job.at)))
+
+    def _drop_queued(self, job: _PoolJob) -> None:
+        """Remove cancelled work from the queue; running work continues."""
+        if job in self._waiting:
+            self._waiting.remove(job)
+            self._stop_timer(job)
+
+    def _finish_job(self, job: _PoolJob, result: Any) -> None:
+        self._stop_timer(job)
+        if not job.done.called:
+            job.done.callback(result)
+
+    def _set_timer(self, job: _PoolJob) -> None:
+        """Set the timer of running work to its next time limit."""
+        self._stop_timer(job)
+        stages = self._pending_limits(job)
+        if stages:
+            after, step = min(stages, key=lambda stage: stage[0])
+            left = max(0.0, job.begun + after - self._reactor.seconds())
+            job.timer = self._reactor.callLater(left, step, job)
+
+    def _pending_limits(self, job: _PoolJob) -> list[tuple[float, Callable[[_PoolJob], None]]]:
+        """Return the pending time limits of the work, in seconds after its start, with their
+        actions; of two at the same time the first wins.
+        """
+        found: list[tuple[float, Callable[[_PoolJob], None]]] = []
+        if job.limit is not None:
+            found.append((job.limit, self._give_up))
+        if job.mount is not None and not job.late:
+            found.append((LATE_SECONDS, self._mark_late))
+        if self._bounds.slow is not None and not job.slow:
+            found.append((self._bounds.slow, self._mark_slow))
+        return found
+
+    def _stop_timer(self, job: _PoolJob) -> None:
+        if job.timer is not None:
+            job.timer.cancel()
+            job.timer = None
+
+    def _check_drained(self) -> None:
+        if self._empty is None or self._empty.called:
+            return
+        if all(job.given_up for job in self._begun):
+            self._empty.callback(None)
+
+    def _overload_error(self) -> ServiceError:
+        text = f"too many requests are waiting for {self.what}; try again later"
+        return ServiceError(ErrorCode.RATE_LIMITED, text)
+
+
+def unresponsive_error(at: str) -> ServiceError:
+    """Return the error for a folder that does not answer."""
+    return operation_failed(f"{at} does not answer; is it on a mount whose server is gone?")
+
+
+HASHING = PoolBounds(threads=SIZE, queue=1024)
+"""Limits for hashing; the callers bound their own queues separately."""
+NAMES = PoolBounds(threads=10, stuck=6, share=4, queue=128, seconds=10.0)
+FILES = PoolBounds(threads=6, stuck=60, slow=1.0, share=4, queue=256, seconds=30.0)
+"""Limits for files.  An account has at most six threads that hang: four in one folder, which count
+as two, and two in another.  If ten such accounts hang, all threads are still free for others,
+each after a second.
+"""
+
+
+class WorkerPools(MultiService):
+    """Complete set of thread pools.
+
+    @ivar hashing: for work of the processor: password hashes and message signatures.
+    @ivar names: for lookups of hosts and users, which may come over a network.
+    @ivar files: for folders and files that users named.
+    """
+
+    def __init__(self, reactor: Any, elsewhere: DeviceFinder = _no_other_device) -> None:
+        """@param elsewhere: returns the mount of a folder that a user named."""
+        super().__init__()
+        self.hashing = WorkerPool(reactor, "hashing", "the processor", HASHING)
+        self.names = WorkerPool(reactor, "names", "the system's directory of names", NAMES)
+        self.files = WorkerPool(reactor, "files", "the file system", FILES, elsewhere)
+        for door in self.all_pools:
+            door.setServiceParent(self)
+
+    @property
+    def all_pools(self) -> tuple[WorkerPool, ...]:
+        """Every pool in a fixed order."""
+        return (self.hashing, self.names, self.files)
+
+
+@implementer(IThreads)
+class SynchronousThreads:
+    """Runs work synchronously in the caller's thread: for tests and for the start."""
+
+    def run(
+        self,
+        work: Callable[[], _T],
+        place: str = "",
+        seconds: float | None = None,
+        *,
+        at: str = "",
+        owner: str | None = None,
+    ) -> Deferred[_T]:
+        """See L{IThreads}."""
+        return succeed(work())

@@ -1,0 +1,90 @@
+"""Assembly of the OS users that accounts name (protocol-os-users)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.access.hook_secret import OsUserSecrets, load_hook_secret
+from tservice.core.locations.location import HookAccess
+from tservice.core.users.file_identity import SETGROUPS, act_as
+from tservice.core.users.os_users import NO_ROOT, OsUser, OsUsers, OsUserSupport, run_as_prefix
+from tservice.core.users.shared_folder import SharedFolder
+from tservice.core.workers.user_directory import UserDirectory
+from tservice.mux.tmux.setup import OsUserSetups
+
+PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
+"""Interpreters for a pane's keeper if its user cannot access the service's interpreter."""
+
+
+@frozen
+class OsUserWiring:
+    """Parts that depend on OS users.
+
+    @ivar directory: the lookup that L{users} use; runs in the caller's thread until it gets a
+        worker pool.
+    @ivar hooks: returns how a user's hooks reach the service.
+    @ivar prefix: returns the words that precede a command to run it as a user.
+    @ivar setups: returns how tmux, given its path, runs for users; C{None}: it cannot.
+    """
+
+    users: OsUsers
+    directory: UserDirectory
+    hooks: Callable[[OsUser], HookAccess]
+    prefix: Callable[[OsUser], Sequence[str]]
+    setups: Callable[[str], OsUserSetups | None]
+
+
+def wire_os_users(
+    data_dir: Path, environ: Mapping[str, str], hide: Callable[[str], object]
+) -> OsUserWiring:
+    """Create the parts; apart from a lookup of programs, nothing is created or queried yet."""
+    path = environ.get("PATH")
+    setpriv, setsid = (shutil.which(name, path=path) for name in ("setpriv", "setsid"))
+    directory = UserDirectory()
+    users = OsUsers(
+        find_os_user_support(os.geteuid(), setpriv, setsid, directory), directory.refresh_entry
+    )
+    shared = SharedFolder(data_dir)
+
+    def make_setups(tmux: str) -> OsUserSetups | None:
+        if users.host.obstacle is not None:
+            return None
+        return OsUserSetups(shared=shared, tmux=tmux, pythons=(sys.executable, *PYTHONS))
+
+    def make_prefix(user: OsUser) -> list[str]:
+        if setsid is None or setpriv is None:
+            raise OSError("setpriv and setsid of util-linux are missing")
+        return run_as_prefix(setsid, setpriv, user)
+
+    kept = OsUserSecrets(
+        secret=lambda: load_hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
+    )
+    return OsUserWiring(
+        users=users,
+        directory=directory,
+        hooks=kept.get_hook_access,
+        prefix=make_prefix,
+        setups=make_setups,
+    )
+
+
+def find_os_user_support(
+    euid: int, setpriv: str | None, setsid: str | None, directory: UserDirectory
+) -> OsUserSupport:
+    """Return the support of this process for other users."""
+    if euid != 0:
+        return NO_ROOT
+    if setpriv is None or setsid is None:
+        return OsUserSupport(obstacle="setpriv and setsid of util-linux are missing", act=act_as)
+    if SETGROUPS is None:
+        return OsUserSupport(obstacle="not supported on this processor", act=act_as)
+    return OsUserSupport(
+        obstacle=None, act=act_as, entry=directory.get_entry, groups=directory.get_groups
+    )

@@ -1,0 +1,72 @@
+"""Runtime of the features."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import tzinfo
+
+from attrs import field, frozen
+
+from tservice.clis.binary_lookup import BinaryLookup
+from tservice.clis.login_path import LoginPathReader
+from tservice.core.events import EventHub
+from tservice.core.late_binding import LateBinding
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.locations.workspace_bounds import AccountRights, WorkspaceBounds
+from tservice.core.workers.reachability import ReachabilityCheck
+from tservice.core.workers.worker_pool import WorkerPools
+from tservice.core.zone import local_zone
+from tservice.runtime.launch_context import LaunchContext
+from tservice.runtime.os_user_wiring import OsUserWiring
+from tservice.settings.interfaces import ISettings
+from tservice.store.database import Database
+
+
+@frozen(kw_only=True)
+class Runtime(LaunchContext):
+    """Services and data passed to every feature's C{build.py}.
+
+    @ivar hub: the event hub.
+    @ivar doors: thread pools for blocking work.
+    @ivar reach: checks whether folders answer.
+    @ivar programs: finds programs that this process can run.
+    @ivar login: reads the login shell's C{PATH} for it.
+    @ivar places: the locations of sessions.
+    @ivar os_users: the OS users that accounts name.
+    @ivar account: returns an account's rights by its name; the accounts are created later.
+    @ivar account_id: returns the id of an account, also of a removed one, by its name.
+    @ivar random: returns that many unguessable bytes.
+    """
+
+    database: Database
+    worker_pools: WorkerPools
+    reachability: ReachabilityCheck
+    settings: ISettings
+    programs: BinaryLookup
+    login_path: LoginPathReader
+    locations: LocationRegistry
+    os_users: OsUserWiring
+    hub: EventHub = field(factory=EventHub)
+    account_rights: LateBinding[Callable[[str], AccountRights | None]] = field(
+        factory=lambda: LateBinding("the accounts")
+    )
+    account_id: LateBinding[Callable[[str], str | None]] = field(
+        factory=lambda: LateBinding("the ids of accounts")
+    )
+    random: Callable[[int], bytes] = os.urandom
+
+    @property
+    def workspace_bounds(self) -> WorkspaceBounds:
+        """Rules on the folders in which an account's sessions may work."""
+        return WorkspaceBounds(
+            cases_dir=self.config.cases_dir,
+            multiuser=self.config.multiuser,
+            account=lambda name: self.account_rights()(name),
+            account_id=lambda name: self.account_id()(name),
+        )
+
+    @property
+    def time_zone(self) -> tzinfo:
+        """Time zone of the machine's wall-clock times."""
+        return local_zone(self.environ)

@@ -1,0 +1,182 @@
+"""Intents: read, replaced, and extended with prompts to agents (protocol-intent)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.identity import AccountExists
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.tasks import spawn_logged
+from tservice.core.workers.worker_pool import IThreads
+from tservice.sessions.interfaces import ISessions, Session
+from tservice.settings.interfaces import ISettings, Settings
+from tservice.suggestions.interfaces import PromptReader
+from tservice.suggestions.model import Intent, PastPrompt, add_prompts, intent_key
+from tservice.suggestions.store import IntentStore
+
+_TURNS = frozenset({EventName.HOOK_STOP, EventName.SESSION_IDLE})
+"""Events after which a new prompt may have been submitted."""
+
+
+class IntentService:
+    """Intents of all owners and workspaces."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        hub: EventHub,
+        store: IntentStore,
+        settings: ISettings,
+        sessions: ISessions,
+        threads: IThreads,
+        places: LocationRegistry,
+        prompts: PromptReader,
+    ) -> None:
+        self._clock, self._hub, self._store = clock, hub, store
+        self._settings, self._sessions = settings, sessions
+        self._threads, self._places = threads, places
+        self._prompts = prompts
+        self._since: dict[str, int] = {}
+        self._reading: dict[str, Deferred[Any]] = {}
+        self._known: AccountExists = lambda owner: True
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self._unobserve: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Begin to collect prompts of the modes that have it enabled."""
+        self._since = self._store.collected_modes()
+        self._apply_settings(self._settings.get())
+        self._unobserve = self._settings.add_observer(
+            lambda before, after: self._apply_settings(after)
+        )
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
+
+    def stop(self) -> None:
+        """Stop collecting; running reads are cancelled."""
+        self._unsubscribe()
+        self._unobserve()
+        for reading in tuple(self._reading.values()):
+            reading.cancel()
+
+    def delete_unknown_owners(self, known: AccountExists) -> None:
+        """Delete the intents of unknown owners, now and later."""
+        self._known = known
+        self._store.delete_unknown_owners(known)
+
+    async def find_intent(self, session_id: str) -> Intent | None:
+        """Return the intent of a session's owner in its workspace.
+
+        @raise ServiceError: 404; 422: the workspace does not answer.
+        """
+        return self._store.find_intent((await self._resolve_workspace(session_id))[0])
+
+    async def set_goals(
+        self, session_id: str, goals: str, reauthorize: Callable[[], object] = lambda: None
+    ) -> Intent:
+        """Replace the intent with C{goals} only; collected prompts are deleted.
+
+        @param again: authorizes the caller again before it is saved.
+        @raise ServiceError: as L{find_intent}, and 422: it cannot be saved.
+        """
+        intent = evolve(await self._make_intent(session_id), goals=goals)
+        reauthorize()
+        self._store.replace_intent(intent)
+        return intent
+
+    async def delete_intent(
+        self, session_id: str, reauthorize: Callable[[], object] = lambda: None
+    ) -> bool:
+        """Delete the intent and return whether there was one.
+
+        @param again: as for L{set_goals}.
+        @raise ServiceError: as L{set_goals}.
+        """
+        key, _ = await self._resolve_workspace(session_id)
+        reauthorize()
+        return self._store.delete_intent(key, now_ms(self._clock))
+
+    # -- internals
+
+    async def _resolve_workspace(self, session_id: str) -> tuple[str, str]:
+        """Return the key of an intent, and the real path of its workspace."""
+        session = self._sessions.get(session_id)
+        await self._places.refresh_location(session.location_id)
+        look = partial(os.path.realpath, session.working_dir)
+        work = partial(self._places.recall_location(session.location_id).run_file_work, look)
+        folder = await self._threads.run(work, at=session.working_dir, owner=session.owner)
+        return intent_key(session.owner, folder), folder
+
+    async def _make_intent(self, session_id: str) -> Intent:
+        owner = self._sessions.get(session_id).owner
+        key, folder = await self._resolve_workspace(session_id)
+        return Intent(key=key, owner=owner, working_dir=folder, updated_at=now_ms(self._clock))
+
+    def _apply_settings(self, settings: Settings) -> None:
+        """Start and end the collection by mode, so that prompts from before are never collected."""
+        wanted = set(settings.read_my_mind_modes) if settings.read_my_mind_enabled else set()
+        for mode in wanted - self._since.keys():
+            self._since[mode] = now_ms(self._clock)
+            self._store.begin_mode(mode, self._since[mode])
+        for mode in self._since.keys() - wanted:
+            del self._since[mode]
+            self._store.end_mode(mode)
+
+    def _handle_event(self, event: Event) -> None:
+        session_id = event.session_id
+        if event.name in _TURNS and session_id is not None and session_id not in self._reading:
+            session = self._sessions.get(session_id)
+            if session.mode in self._since:
+                self._collect_soon(session)
+
+    def _collect_soon(self, session: Session) -> None:
+        reading = spawn_logged(self._collect_prompts(session), self._log, "collecting prompts")
+        if not reading.called:
+            self._reading[session.id] = reading
+            reading.addBoth(lambda _: self._handle_collected(session.id))
+
+    def _handle_collected(self, session_id: str) -> None:
+        self._reading.pop(session_id, None)
+
+    def _may_save(self, session: Session, fresh: Intent) -> bool:
+        """Return whether the session still exists and belongs to the owner whose prompts were
+        read.
+
+        A session may outlive its account, and a deleted session may have belonged to an earlier
+        account of the same name.
+        """
+        there = any(each.id == session.id for each in self._sessions.list())
+        return there and (fresh.owner is None or self._known(fresh.owner))
+
+    async def _collect_prompts(self, session: Session) -> None:
+        try:
+            said = await self._prompts(session.id, self._since.get(session.mode, 0))
+            fresh = await self._make_intent(session.id)
+        except ServiceError as error:
+            self._log.debug("{id}: no prompts: {error}", id=session.id, error=error)
+            return
+        # The mode may have been disabled and enabled again while the transcript was read.
+        begun = self._since.get(session.mode)
+        if begun is None or not self._may_save(session, fresh):
+            return
+        since = max(begun, self._store.replaced_at(fresh.key))
+        found = [
+            PastPrompt(ts=at, session_id=session.id, text=text) for at, text in said if at >= since
+        ]
+        before = self._store.find_intent(fresh.key) or fresh
+        after = add_prompts(before, found)
+        if after is not before:
+            self._store.save_collected(evolve(after, updated_at=fresh.updated_at))

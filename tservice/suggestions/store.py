@@ -1,0 +1,137 @@
+"""Database tables of intents."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+
+from attrs import asdict
+
+from tservice.store.database import Database
+from tservice.suggestions.model import KEY_CHARS, Intent, PastPrompt
+
+KEPT = 1000
+"""Maximum number of stored intents; beyond it the least recently changed one is deleted."""
+
+_SAVE = """
+    INSERT INTO intents (key, owner, working_dir, goals, prompts, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET goals = excluded.goals, prompts = excluded.prompts,
+    updated_at = excluded.updated_at
+"""
+_TRIM = """
+    DELETE FROM intents WHERE key IN (
+        SELECT key FROM intents ORDER BY updated_at DESC, key LIMIT -1 OFFSET ?
+    )
+"""
+_FORGET = "DELETE FROM intents WHERE owner = ?"
+_BEGIN = """
+    INSERT INTO collected_since (subject, at) VALUES (?, ?)
+    ON CONFLICT (subject) DO UPDATE SET at = excluded.at
+"""
+_END = "DELETE FROM collected_since WHERE subject = ?"
+_TRIM_SINCE = """
+    DELETE FROM collected_since WHERE subject IN (
+        SELECT subject FROM collected_since WHERE length(subject) = ?
+        ORDER BY at DESC, subject LIMIT -1 OFFSET ?
+    )
+"""
+
+
+class IntentStore:
+    """The tables C{intents} and C{collected_since}."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find_intent(self, key: str) -> Intent | None:
+        """Return the intent of a key."""
+        row = self._database.query_one("SELECT * FROM intents WHERE key = ?", (key,))
+        return None if row is None else _intent_from_row(row)
+
+    def save_collected(self, intent: Intent) -> None:
+        """Insert or replace an intent with collected prompts; on a full disk the change is
+        deferred.
+        """
+        self._database.execute_or_defer(("intent", intent.key), _SAVE, _intent_to_row(intent))
+
+    def replace_intent(self, intent: Intent) -> None:
+        """Save a replaced intent, for which only later prompts are collected.
+
+        @raise DiskFull: the disk refuses the write.
+        """
+        with self._database.transaction():
+            self._database.execute(_SAVE, _intent_to_row(intent))
+            self._database.execute(_TRIM, (KEPT,))
+            self._forget_before(intent.key, intent.updated_at)
+
+    def delete_intent(self, key: str, at: int) -> bool:
+        """Delete an intent, and return whether there was one.
+
+        @param at: Unix milliseconds; prompts from before are not collected again.
+        @raise DiskFull: the disk refuses the write.
+        """
+        with self._database.transaction():
+            found = self._database.execute("DELETE FROM intents WHERE key = ?", (key,)) > 0
+            self._forget_before(key, at)
+        return found
+
+    def replaced_at(self, key: str) -> int:
+        """Return when an intent was last replaced or deleted, in Unix milliseconds; 0 if never."""
+        row = self._database.query_one("SELECT at FROM collected_since WHERE subject = ?", (key,))
+        return 0 if row is None else int(row["at"])
+
+    def collected_modes(self) -> dict[str, int]:
+        """Return the modes whose prompts are collected, each with its beginning."""
+        sql = "SELECT subject, at FROM collected_since WHERE length(subject) < ?"
+        return {row["subject"]: row["at"] for row in self._database.query_rows(sql, (KEY_CHARS,))}
+
+    def begin_mode(self, mode: str, at: int) -> None:
+        """Record that prompts of a mode are collected from C{at} on; on a full disk the change
+        is deferred.
+        """
+        self._database.execute_or_defer(("collected", mode), _BEGIN, (mode, at))
+
+    def end_mode(self, mode: str) -> None:
+        """Record that prompts of a mode are no longer collected; on a full disk the change is
+        deferred.
+        """
+        self._database.execute_or_defer(("collected", mode), _END, (mode,))
+
+    def _forget_before(self, key: str, at: int) -> None:
+        self._database.execute(_BEGIN, (key, at))
+        self._database.execute(_TRIM_SINCE, (KEY_CHARS, KEPT))
+
+    def delete_unknown_owners(self, known: Callable[[str], bool]) -> None:
+        """Delete the intents of owners without an account, so that a later account of the same
+        name does not get them.
+
+        On a full disk this is deferred, but happens before an account is created. A start needs no
+        room.
+        """
+        rows = self._database.query_rows(
+            "SELECT DISTINCT owner FROM intents WHERE owner IS NOT NULL"
+        )
+        for row in rows:
+            if not known(row["owner"]):
+                self._database.execute_or_defer(
+                    ("intents of", row["owner"]), _FORGET, (row["owner"],)
+                )
+
+
+def _intent_to_row(intent: Intent) -> tuple[object, ...]:
+    prompts = json.dumps([asdict(each) for each in intent.prompts])
+    head = (intent.key, intent.owner, intent.working_dir)
+    return (*head, intent.goals, prompts, intent.updated_at)
+
+
+def _intent_from_row(row: sqlite3.Row) -> Intent:
+    return Intent(
+        key=row["key"],
+        owner=row["owner"],
+        working_dir=row["working_dir"],
+        goals=row["goals"],
+        prompts=tuple(PastPrompt(**each) for each in json.loads(row["prompts"])),
+        updated_at=row["updated_at"],
+    )

@@ -1,0 +1,314 @@
+"""Suggestions: the session's own CLI runs once, and its output is parsed strictly
+(protocol-suggestions).
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import CancelledError, Deferred, gatherResults
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.logger import Logger
+
+from tservice.clis.interfaces import ICliRegistry, InstalledCli
+from tservice.core.clock import now_ms
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    invalid_field,
+    operation_failed,
+    state_conflict,
+)
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.locations.location import Location
+from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.process.environment_handover import hide_names, restore_command
+from tservice.core.workers.worker_pool import IThreads
+from tservice.sessions.interfaces import ISessions, Reauthorize, Session, accept_always
+from tservice.settings.interfaces import ISettings
+from tservice.suggestions.commands import COMMANDS, build_command
+from tservice.suggestions.context import (
+    SessionContext,
+    build_instructions,
+    format_dialog,
+    format_git_status,
+)
+from tservice.suggestions.intents import IntentService
+from tservice.suggestions.interfaces import ConversationReader, GitStateReader, PendingItemFinder
+from tservice.suggestions.model import Suggestion, UnusableSuggestions, parse_suggestions
+from tservice.suggestions.oneshot_process import OneShotCommand, OneShotExit, OneShotProcess
+
+AT_ONCE = 4
+"""Maximum CLI runs at a time."""
+OF_ONE = 2
+"""Maximum runs of one account, if there are several accounts."""
+
+
+@frozen(kw_only=True)
+class SuggestionSources:
+    """Sources of the text for the CLI."""
+
+    intents: IntentService
+    conversation: ConversationReader
+    git: GitStateReader
+    pending: PendingItemFinder
+
+
+class Suggester:
+    """Makes suggestions, one run a session at a time; never types anything into the session.
+
+    @param folder: private folder of the prompt files; created when it is needed.
+    @param starting: returns the location where a process of a session may be started; raises
+        L{ServiceError} if none may be started now.
+    @param random: returns a number of unguessable bytes.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        hub: EventHub,
+        settings: ISettings,
+        sessions: ISessions,
+        clis: ICliRegistry,
+        places: LocationRegistry,
+        starting: Callable[[Session], Location],
+        threads: IThreads,
+        sources: SuggestionSources,
+        folder: Path,
+        random: Callable[[int], bytes],
+        make: Callable[[IReactorTime], OneShotProcess] = OneShotProcess,
+    ) -> None:
+        self._clock, self._processes, self._hub = clock, processes, hub
+        self._settings, self._sessions, self._clis = settings, sessions, clis
+        self._places, self._starting, self._threads = places, starting, threads
+        self._sources, self._folder, self._random = sources, folder, random
+        self._make = make
+        self._asking: dict[str, str | None] = {}
+        self._children: dict[OneShotProcess, str] = {}
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Subscribe to session events; remove files that a killed service left."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._unsubscribe = self._hub.subscribe(self._handle_event)
+
+    def stop(self) -> Deferred[list[OneShotExit]]:
+        """End every running CLI; fires once they are gone."""
+        self._unsubscribe()
+        children = tuple(self._children)
+        ends = [_wait_for_exit(child) for child in children]
+        for child in children:
+            child.kill_process("the service stops")
+        return gatherResults(ends)
+
+    def require_enabled(self) -> None:
+        """Check the setting before any other check of a request.
+
+        @raise ServiceError: 403 while the setting is off.
+        """
+        if not self._settings.get().read_my_mind_enabled:
+            raise ServiceError(ErrorCode.FORBIDDEN, "the setting readMyMindEnabled is off")
+
+    async def suggest(
+        self,
+        session_id: str,
+        *,
+        granted: bool,
+        steer: str = "",
+        rejected: Sequence[str] = (),
+        reauthorize: Reauthorize = accept_always,
+    ) -> dict[str, Any]:
+        """Return suggestions for the next prompt.
+
+        The CLI is started for them, so the same rules apply as to a start of the session.
+
+        @param granted: the caller may bypass permissions.
+        @param again: called when everything else is ready, because the caller may have lost the
+            right.
+        @return: C{suggestions}, and C{began}, C{ended} in Unix milliseconds.
+        @raise ServiceError: 400: not in this mode; 403: the CLI, or a variable of the session,
+            needs the grant; 404; 409: a run is in progress; 422: no start is allowed at its
+            location now, or the output was unusable; 429: too many runs.
+        """
+        session = self._sessions.get(session_id)
+        self._check_request(session)
+        began = now_ms(self._clock)
+        self._asking[session_id] = session.owner
+        try:
+            text = await self._build_text(session, steer, rejected)
+            place = await self._find_location(session)
+            look = partial(
+                self._clis.find_program, session.mode, session.env_overrides, place, granted=granted
+            )
+            program = await self._threads.run(look, at=str(place.home), owner=session.owner)
+            found = await self._ask_cli(session, place, program, text, reauthorize)
+        finally:
+            del self._asking[session_id]
+        return {"suggestions": found, "began": began, "ended": now_ms(self._clock)}
+
+    # -- internals
+
+    def _check_request(self, session: Session) -> None:
+        if session.mode not in self._settings.get().read_my_mind_modes:
+            raise invalid_field("id", f"no suggestions for sessions of mode {session.mode}")
+        if session.mode not in COMMANDS:
+            raise invalid_field("id", f"the CLI of mode {session.mode} cannot make suggestions")
+        if session.id in self._asking:
+            raise state_conflict("suggestions for this session are being made already")
+        if len(self._asking) >= AT_ONCE:
+            raise ServiceError(
+                ErrorCode.RATE_LIMITED, f"{AT_ONCE} suggestion requests are running already"
+            )
+        own = sum(owner == session.owner for owner in self._asking.values())
+        if session.owner is not None and own >= OF_ONE:
+            raise ServiceError(
+                ErrorCode.RATE_LIMITED,
+                f"{OF_ONE} suggestion requests of this account are running already",
+            )
+
+    async def _build_text(self, session: Session, steer: str, rejected: Sequence[str]) -> str:
+        sources = self._sources
+        item = sources.pending(session.id)
+        observed = SessionContext(
+            dialog="" if item is None else format_dialog(item),
+            said=await self._read_last_answer(session.id),
+            git=format_git_status(await sources.git(session.id)),
+        )
+        intent = await sources.intents.find_intent(session.id)
+        mark = f"=== observed {self._random(12).hex()}"
+        return build_instructions(intent, observed, mark=mark, steer=steer, rejected=rejected)
+
+    async def _read_last_answer(self, session_id: str) -> str:
+        try:
+            return str((await self._sources.conversation(session_id))["text"])
+        except ServiceError as error:
+            if error.code is ErrorCode.NOT_FOUND:
+                raise
+            self._log.debug("{id}: nothing said: {error}", id=session_id, error=error)
+            return ""
+
+    async def _find_location(self, session: Session) -> Location:
+        """Return the location where its CLI may be started now."""
+        await self._places.refresh_location(session.location_id)
+        if not self._places.recall_location(session.location_id).has_local_files:
+            raise operation_failed("suggestions are for sessions that run on this machine itself")
+        return self._starting(session)
+
+    async def _ask_cli(
+        self,
+        session: Session,
+        place: Location,
+        program: InstalledCli,
+        text: str,
+        reauthorize: Reauthorize,
+    ) -> tuple[Suggestion, ...]:
+        argv = build_command(program.path, session.mode, self._settings.get().read_my_mind_model)
+        env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
+        asked = await self._prepare_user_run(session, place, OneShotCommand(argv=argv, env=env))
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            with tempfile.TemporaryDirectory(dir=self._folder, prefix="ask-") as folder:
+                prompt = Path(folder) / "prompt"
+                prompt.touch(mode=0o600)
+                prompt.write_text(text, "utf-8", errors="replace")
+                self.require_enabled()
+                reauthorize()
+                ending = await self._run_process(session.id, asked, prompt)
+        finally:
+            if asked.own_group_folder is not None:
+                work = partial(shutil.rmtree, asked.own_group_folder, ignore_errors=True)
+                await self._run_at_location(place, work, session.owner)
+        return self._parse_output(session.id, ending)
+
+    async def _prepare_user_run(
+        self, session: Session, place: Location, asked: OneShotCommand
+    ) -> OneShotCommand:
+        """Prepare the run as another OS user: in a folder of that user, with a hidden
+        environment.
+
+        @raise ServiceError: 422: no process can be started there.
+        """
+        if not place.is_isolated:
+            return asked
+        try:
+            argv = tuple(place.build_command(restore_command(asked.env, asked.argv)))
+            work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
+            stands = await self._run_at_location(place, work, session.owner)
+        except OSError as error:
+            raise operation_failed(f"the CLI could not be started: {error.strerror}") from error
+        return OneShotCommand(argv=argv, env=hide_names(asked.env), own_group_folder=Path(stands))
+
+    def _run_at_location(
+        self, place: Location, work: Callable[[], Any], owner: str | None
+    ) -> Deferred[Any]:
+        return self._threads.run(
+            partial(place.run_file_work, work), at=str(place.home), owner=owner
+        )
+
+    async def _run_process(
+        self, session_id: str, asked: OneShotCommand, prompt: Path
+    ) -> OneShotExit:
+        child = self._make(self._clock)
+        try:
+            child.start_process(self._processes, asked, prompt)
+        except OSError as error:
+            raise operation_failed(f"the CLI could not be started: {error.strerror}") from error
+        self._children[child] = session_id
+        child.ended.addBoth(self._remove_child, child)
+        ended = _wait_for_exit(child)
+        try:
+            return await ended
+        except CancelledError:
+            child.kill_process("the request was cancelled")
+            raise
+
+    def _remove_child(self, ending: OneShotExit, child: OneShotProcess) -> OneShotExit:
+        del self._children[child]
+        return ending
+
+    def _parse_output(self, session_id: str, ending: OneShotExit) -> tuple[Suggestion, ...]:
+        # If the session was deleted in the meantime, this raises the matching 404.
+        self._sessions.get(session_id)
+        if ending.reason:
+            raise operation_failed(f"no suggestions: {ending.reason}")
+        if ending.status != 0:
+            self._log.info(
+                "{id}: {errors}", id=session_id, errors=ending.complained.decode("utf-8", "replace")
+            )
+            how = "a signal" if ending.status is None else f"status {ending.status}"
+            raise operation_failed(f"no suggestions: the CLI ended with {how}")
+        try:
+            return parse_suggestions(ending.printed.decode("utf-8", "replace"))
+        except UnusableSuggestions as error:
+            raise operation_failed(f"no suggestions: {error}") from None
+
+    def _handle_event(self, event: Event) -> None:
+        if event.name is EventName.SESSION_DELETED:
+            for child, session_id in tuple(self._children.items()):
+                if session_id == event.session_id:
+                    child.kill_process("the session was deleted")
+
+
+def _wait_for_exit(child: OneShotProcess) -> Deferred[OneShotExit]:
+    """Return a Deferred that fires with the child's exit; cancelling it does not affect the
+    child.
+    """
+    waiter: Deferred[OneShotExit] = Deferred()
+
+    def fire_waiter(ending: OneShotExit) -> OneShotExit:
+        if not waiter.called:
+            waiter.callback(ending)
+        return ending
+
+    child.ended.addCallback(fire_waiter)
+    return waiter

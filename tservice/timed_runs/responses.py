@@ -1,0 +1,51 @@
+"""Wire form of timed runs (protocol-legacy)."""
+
+from __future__ import annotations
+
+from tservice.core.payload import Payload, omit_if_none
+from tservice.timed_runs.model import TimedRun, TimedRunState
+
+
+class TimedRunResponse(Payload):
+    """A timed run; times in Unix milliseconds."""
+
+    id: str
+    prompt: str
+    working_dir: str
+    duration_minutes: int
+    started_at: int
+    end_at: int
+    status: TimedRunState
+    session_id: str | None
+    turns: int
+    logs: list[str]
+    owner: str | None = omit_if_none()
+
+
+class TimedRunEnvelope(Payload):
+    """A run that was begun."""
+
+    run: TimedRunResponse
+
+
+class TimedRunsResponse(Payload):
+    """The runs, the newest first."""
+
+    runs: list[TimedRunResponse]
+
+
+def make_timed_run_response(run: TimedRun) -> TimedRunResponse:
+    """Return the response for a run."""
+    return TimedRunResponse(
+        id=run.id,
+        prompt=run.prompt,
+        working_dir=run.working_dir,
+        duration_minutes=run.duration_minutes,
+        started_at=run.started_at,
+        end_at=run.end_at,
+        status=run.status,
+        session_id=run.session_id,
+        turns=run.turns,
+        logs=list(run.logs),
+        owner=run.owner,
+    )
