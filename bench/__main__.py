@@ -31,9 +31,9 @@ from bench import (
     waits,
 )
 from bench.report import Row, table
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
-BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
+BENCHES: dict[str, Callable[[DaemonHarness], list[Row]]] = {
     "page": page.run,
     "against": against.run,
     "company": company.run,
@@ -61,7 +61,7 @@ BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
 otherwise."""
 
 
-class Executed(Daemon):
+class Executed(DaemonHarness):
     """One that runs as its users run it: its imports are a part of its start."""
 
     preloaded = False

@@ -20,7 +20,7 @@ from bench.client import echo_times, new_session
 from bench.echo import websocket_times
 from bench.report import Row, percentile
 from bench.ttyd import Ttyd
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 ROUNDS, KEYS = 7, 60
 TTYD_P50 = 1.5
@@ -53,7 +53,7 @@ def in_turns(parts: dict[str, Times]) -> dict[str, Echo]:
     }
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     session, numbers = new_session(daemon), count()
 

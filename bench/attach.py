@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from bench.client import echo_times, new_session, run_line, wait_output
 from bench.report import Row, percentile
 from bench.tsctl import START
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 
 COUNT, ROUNDS = 100, 3
 ADDED_P50 = 1.0
@@ -22,7 +22,7 @@ QUIET = 0.02
 """Seconds without output between two keys."""
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench; taken in turns, so that the machine's moods meet both alike."""
     session = new_session(daemon)
     run_line(daemon, session, "printf 'mark%s' er; cat")
@@ -42,7 +42,7 @@ def run(daemon: Daemon) -> list[Row]:
 
 
 @contextmanager
-def _attached(daemon: Daemon, session: str) -> Iterator[int]:
+def _attached(daemon: DaemonHarness, session: str) -> Iterator[int]:
     """The other end of the terminal that C{tsctl attach} runs in."""
     master, slave = os.openpty()
     process = subprocess.Popen(

@@ -19,9 +19,9 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from bench.report import Row
-from tests.integration.harness import Daemon
-from tests.security.world import World
-from tests.unit.http.driver import turn
+from tests.integration.harness import DaemonHarness
+from tests.security.harness import SecurityHarness
+from tests.unit.http.site_driver import run_turn
 from tservice.client.errors import ApiError
 from tservice.client.mcp.http_routes import read_message
 from tservice.client.mcp.plan import PlannedRequest
@@ -114,7 +114,7 @@ def dearest(work: Callable[[Clock], Coroutine[Any, Any, None]]) -> float:
     most = time.thread_time() - begin
     while not done.called:
         begin = time.thread_time()
-        turn(clock)
+        run_turn(clock)
         most = max(most, time.thread_time() - begin)
     if isinstance(done.result, Failure):
         done.result.raiseException()
@@ -213,9 +213,9 @@ def message_row() -> Row:
     )
 
 
-def run(_: Daemon) -> list[Row]:
+def run(_: DaemonHarness) -> list[Row]:
     """One row a route that takes a body, and one of C{/mcp}."""
-    world = World()
+    world = SecurityHarness()
     try:
         rows = [row(each) for each in world.operations if each.body is not None]
         return [*rows, message_row()]

@@ -9,22 +9,24 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 
 
-def new_session(daemon: Daemon, **fields: object) -> str:
+def new_session(daemon: DaemonHarness, **fields: object) -> str:
     """Start a shell session and wait until it has a process; its id."""
     body = {"mode": "shell", "start": True, "workingDir": str(daemon.home), **fields}
     session: str = daemon.request("POST", "/api/sessions", body).data()["session"]["id"]
     return session
 
 
-def run_line(daemon: Daemon, session: str, line: str) -> None:
+def run_line(daemon: DaemonHarness, session: str, line: str) -> None:
     """Type a line into a shell session."""
     daemon.request("POST", f"/api/sessions/{session}/input", {"input": line + "\r"}).data()
 
 
-def wait_output(daemon: Daemon, session: str, text: str, start: str = "now") -> dict[str, Any]:
+def wait_output(
+    daemon: DaemonHarness, session: str, text: str, start: str = "now"
+) -> dict[str, Any]:
     """Hold until the session prints C{text}."""
     path = f"/api/sessions/{session}/wait-output?match={text}&from={start}&timeout=55000"
     found: dict[str, Any] = daemon.request("GET", path).data()
@@ -34,7 +36,7 @@ def wait_output(daemon: Daemon, session: str, text: str, start: str = "now") -> 
 class Terminal:
     """One socket on a session, past its hello and snapshot."""
 
-    def __init__(self, daemon: Daemon, session: str, cid: str = "bench") -> None:
+    def __init__(self, daemon: DaemonHarness, session: str, cid: str = "bench") -> None:
         url = daemon.url.replace("http", "ws", 1)
         self._open = ExitStack()
         where = f"{url}/ws/sessions/{session}/terminal?cid={cid}"
@@ -71,7 +73,7 @@ class Terminal:
 
 
 def echo_times(
-    daemon: Daemon, session: str, count: int, pause: float = 0.02, cid: str = "bench"
+    daemon: DaemonHarness, session: str, count: int, pause: float = 0.02, cid: str = "bench"
 ) -> list[float]:
     """Seconds from a key sent to its echo received, C{count} times, C{pause} apart.
 

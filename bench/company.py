@@ -17,7 +17,7 @@ from bench.against import Echo, Times, in_turns
 from bench.client import Terminal, echo_times, new_session
 from bench.report import Row
 from bench.ttyd import HELLO, PROTOCOL, Ttyd
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 VIEWERS, VIEWED = 4, 1.3
 """So many other viewers, all that a session takes, may make its echo slower so many times."""
@@ -72,14 +72,14 @@ def readers(url: str, many: int, protocol: str = "", hello: str = "") -> Iterato
         process.communicate(timeout=10)
 
 
-def viewers(daemon: Daemon, session: str, many: int = 1) -> AbstractContextManager[None]:
+def viewers(daemon: DaemonHarness, session: str, many: int = 1) -> AbstractContextManager[None]:
     """So many sockets on a session's terminal."""
     url = daemon.url.replace("http", "ws", 1)
     return readers(f"{url}/ws/sessions/{session}/terminal?cid=viewerNUMBER", many)
 
 
 @contextmanager
-def flooded(daemon: Daemon, session: str) -> Iterator[None]:
+def flooded(daemon: DaemonHarness, session: str) -> Iterator[None]:
     """A session that prints without end, and somebody who looks at it."""
     terminal = Terminal(daemon, session, "flooding")
     try:
@@ -100,7 +100,7 @@ def flooded_ttyd(other: Ttyd) -> Iterator[None]:
     other.interrupt()
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     session, neighbour = new_session(daemon), new_session(daemon)
     numbers = count()

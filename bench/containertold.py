@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from bench.report import Row
-from tests.integration.harness import Daemon
-from tests.sshd import children
-from tests.waiting import until
+from tests.integration.harness import DaemonHarness
+from tests.sshd import find_children
+from tests.waiting import wait_until
 
 TOLD = 3.0
 """Seconds that it may take."""
@@ -26,7 +26,7 @@ _ACTS: Sequence[tuple[str, tuple[str, ...], str]] = (
 )
 
 
-def told_rows(daemon: Daemon, session: str, podman: Callable[..., str]) -> Iterator[Row]:
+def told_rows(daemon: DaemonHarness, session: str, podman: Callable[..., str]) -> Iterator[Row]:
     """One row for each, from the moment at which the engine is told to do it.
 
     @param session: one in a container.
@@ -38,7 +38,7 @@ def told_rows(daemon: Daemon, session: str, podman: Callable[..., str]) -> Itera
             daemon.request("POST", f"{path}/start", {}).data()
         began = time.perf_counter()
         podman(*words)
-        until(reason, lambda: daemon.request("GET", path).data().get("statusReason") == reason)
+        wait_until(reason, lambda: daemon.request("GET", path).data().get("statusReason") == reason)
         return time.perf_counter() - began
 
     def row(name: str, seconds: float) -> Row:
@@ -54,15 +54,15 @@ def told_rows(daemon: Daemon, session: str, podman: Callable[..., str]) -> Itera
         yield row(name, told(words, reason))
 
 
-def deafen(daemon: Daemon) -> None:
+def deafen(daemon: DaemonHarness) -> None:
     """End what the service hears its engine by, as the end of an engine would."""
 
     def listening() -> list[int]:
         found = []
-        for pid in children(daemon.pid):
+        for pid in find_children(daemon.pid):
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
             found += [pid] if b"events" in words else []
         return found
 
-    for pid in until("a stream of events", listening):
+    for pid in wait_until("a stream of events", listening):
         os.kill(pid, signal.SIGKILL)

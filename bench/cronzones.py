@@ -14,8 +14,8 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from bench.report import Row
-from tests.integration.harness import Daemon
-from tests.stress.cron_zones import sweep
+from tests.integration.harness import DaemonHarness
+from tests.stress.cron_zones import sweep_zones
 from tservice.cron.fire_times import find_next_fire
 from tservice.cron.model import JobSchedule, ScheduleType
 
@@ -24,9 +24,9 @@ ROUNDS = 2000
 START = 1_800_000_000_000
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """Both; the daemon is not needed."""
-    figures = sweep(4, 1)
+    figures = sweep_zones(4, 1)
     plain = _each(_convert)
     schedules = {
         "daily": JobSchedule(type=ScheduleType.DAILY, daily_time="02:30"),

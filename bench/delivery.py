@@ -21,7 +21,7 @@ from bench.baretmux import flood_seconds, unread_seconds
 from bench.client import Terminal, new_session
 from bench.company import ttyd_of
 from bench.report import Row
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 ROUNDS = 7
 NUMBERS, SEQ_GOAL = 1_000_000, 1.2
@@ -75,7 +75,9 @@ def lines_of(printed: bytes) -> set[bytes]:
     return {line.rpartition(b"\r")[2] for line in printed.split(b"\r\n")}
 
 
-def measure(daemon: Daemon, flood: Flood, others: dict[str, Callable[[str], float]]) -> list[Row]:
+def measure(
+    daemon: DaemonHarness, flood: Flood, others: dict[str, Callable[[str], float]]
+) -> list[Row]:
     """The rows of one flood."""
     session, numbers = new_session(daemon), count()
     seconds: dict[str, list[float]] = {name: [] for name in others}
@@ -116,7 +118,7 @@ def measure(daemon: Daemon, flood: Flood, others: dict[str, Callable[[str], floa
     return [*ends, whole]
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     others: dict[str, Callable[[str], float]] = {
         UNREAD: unread_seconds,

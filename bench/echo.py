@@ -11,7 +11,7 @@ from websockets.sync.client import connect
 from bench.baretmux import echo_times as bare_echo_times
 from bench.client import echo_times, new_session, run_line, wait_output
 from bench.report import Row, percentile
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 COUNT = 300
 ADDED_P50, ADDED_P99 = 1.0, 5.0
@@ -54,7 +54,7 @@ def websocket_times(count: int) -> list[float]:
         server.stdout.close()
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     session = new_session(daemon)
     run_line(daemon, session, "printf 'mark%s' er; cat")

@@ -18,9 +18,9 @@ from bench.containertold import told_rows
 from bench.delay import Delay
 from bench.footprint import family, proportional
 from bench.report import Row, percentile
-from tests.integration.containers.engines import Podman, obstacle
-from tests.integration.harness import Daemon
-from tests.sshd import Sshd, children
+from tests.integration.containers.engines import PodmanEngine, engine_obstacle
+from tests.integration.harness import DaemonHarness
+from tests.sshd import SshServer, find_children
 from tservice.containers.model import EngineKind
 
 ROUNDS, KEYS = 5, 60
@@ -57,7 +57,7 @@ class Somewhere:
     keys: list[float] = Factory(list)
     floor: list[float] = Factory(list)
 
-    def measure_keys(self, daemon: Daemon) -> None:
+    def measure_keys(self, daemon: DaemonHarness) -> None:
         """Of all places in turn."""
         session = self.session(daemon)
         try:
@@ -68,13 +68,13 @@ class Somewhere:
             daemon.request("DELETE", f"/api/sessions/{session}").data()
         self.floor += [seconds * 1000 for seconds in round_trips(self.cat, self.env, KEYS)]
 
-    def session(self, daemon: Daemon) -> str:
+    def session(self, daemon: DaemonHarness) -> str:
         """Start a shell there; its id."""
         place = self.fields or {"workingDir": str(daemon.home)}
         body = {"mode": "shell", "start": True, **place}
         return str(ask(daemon, "/api/sessions", body)["session"]["id"])
 
-    def start(self, daemon: Daemon) -> float:
+    def start(self, daemon: DaemonHarness) -> float:
         """Milliseconds from asking for a session to the first byte of its prompt."""
         began = time.perf_counter()
         session = self.session(daemon)
@@ -85,14 +85,14 @@ class Somewhere:
         daemon.request("DELETE", path).data()
         return taken
 
-    def told(self, daemon: Daemon) -> Iterator[Row]:
+    def told(self, daemon: DaemonHarness) -> Iterator[Row]:
         """How soon it is told what befalls the container."""
         assert self.podman is not None
         session = self.session(daemon)
         yield from told_rows(daemon, session, self.podman)
         daemon.request("DELETE", f"/api/sessions/{session}").data()
 
-    def memory(self, daemon: Daemon) -> tuple[float, float]:
+    def memory(self, daemon: DaemonHarness) -> tuple[float, float]:
         """Megabytes of one idle session: here, and there with its shell."""
         before = proportional(family(daemon.pid)), proportional(self.far())
         made = [self.session(daemon) for _ in range(IDLE)]
@@ -123,13 +123,13 @@ def round_trips(argv: Sequence[str], env: Mapping[str, str], count: int) -> list
 
 
 @contextmanager
-def by_ssh(daemon: Daemon, name: str = "ssh", delay: float = 0.0) -> Iterator[Somewhere]:
+def by_ssh(daemon: DaemonHarness, name: str = "ssh", delay: float = 0.0) -> Iterator[Somewhere]:
     """An sshd on loopback, and a case there.
 
     @param delay: seconds of a byte's way there, and of one's way back.
     """
     with ExitStack() as held:
-        sshd = Sshd(daemon.folder / f"at-{name}")
+        sshd = SshServer(daemon.folder / f"at-{name}")
         held.callback(sshd.close)
         if delay:
             relay = held.enter_context(closing(Delay(sshd.port, delay)))
@@ -164,9 +164,9 @@ def by_ssh(daemon: Daemon, name: str = "ssh", delay: float = 0.0) -> Iterator[So
 
 
 @contextmanager
-def in_a_container(daemon: Daemon) -> Iterator[Somewhere]:
+def in_a_container(daemon: DaemonHarness) -> Iterator[Somewhere]:
     """A podman, and a case in a container of it; the daemon is started anew."""
-    podman = Podman()
+    podman = PodmanEngine()
     try:
         podman.image(IMAGE)
         engine = {k: v for k, v in podman.environ.items() if k.startswith("CONTAINERS")}
@@ -184,7 +184,7 @@ def in_a_container(daemon: Daemon) -> Iterator[Somewhere]:
             listed = podman.run("top", name, "hpid").split()[1:]
             return [*map(int, listed), *with_word(inner)]
 
-        cat = [str(Podman.program()), "exec", "--interactive", name, "cat"]
+        cat = [str(PodmanEngine.program()), "exec", "--interactive", name, "cat"]
         yield Somewhere(
             name="container", fields={"caseName": "box"}, cat=cat, env=podman.environ, far=far,
             podman=podman.run,
@@ -194,7 +194,7 @@ def in_a_container(daemon: Daemon) -> Iterator[Somewhere]:
         podman.close()
 
 
-def ask(daemon: Daemon, path: str, body: Any = None) -> Any:
+def ask(daemon: DaemonHarness, path: str, body: Any = None) -> Any:
     """What a POST answers."""
     return daemon.request("POST", path, body).data()
 
@@ -220,17 +220,17 @@ def _matching(file: str, wanted: bytes) -> list[int]:
     return found
 
 
-def grandchildren(sshd: Sshd) -> list[int]:
+def grandchildren(sshd: SshServer) -> list[int]:
     """What the processes that serve connections run, where it is an sshd still."""
     return [
         child
         for pid in sshd.connections()
-        for child in children(pid)
+        for child in find_children(pid)
         if Path(f"/proc/{child}/comm").read_text().strip() == "sshd"
     ]
 
 
-def rows_of(places: Sequence[Somewhere], daemon: Daemon) -> Iterator[Row]:
+def rows_of(places: Sequence[Somewhere], daemon: DaemonHarness) -> Iterator[Row]:
     """Their figures; the first place is this machine."""
     here = places[0]
     for share, name in ((0.5, "p50"), (0.99, "p99")):
@@ -255,7 +255,7 @@ def rows_of(places: Sequence[Somewhere], daemon: Daemon) -> Iterator[Row]:
         yield Row(name=label, ours=own, peer=far, unit="MB", against="there, its shell included")
 
 
-def round_trip_rows(place: Somewhere, daemon: Daemon) -> Iterator[Row]:
+def round_trip_rows(place: Somewhere, daemon: DaemonHarness) -> Iterator[Row]:
     """What a further session costs where every round trip counts."""
     held = place.session(daemon)
     made, floor = [], []
@@ -280,11 +280,11 @@ def first_word(cat: Sequence[str]) -> float:
     return time.perf_counter() - began
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench; without containers where the machine runs none."""
     with ExitStack() as held:
         places = [Somewhere(name="here")]
-        why = obstacle(EngineKind.PODMAN)
+        why = engine_obstacle(EngineKind.PODMAN)
         if why is None:
             places.append(held.enter_context(in_a_container(daemon)))
         else:

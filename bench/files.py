@@ -18,8 +18,8 @@ import psutil
 from bench.client import echo_times, new_session, run_line, wait_output
 from bench.gitecho import beside
 from bench.report import Row, percentile
-from tests.integration.files import BOUNDARY, FORM, Files, files_of, read
-from tests.integration.harness import Daemon
+from tests.integration.files import BOUNDARY, FORM, SessionFiles, files_of, read_answer
+from tests.integration.harness import DaemonHarness
 
 DOWN, UP = 2 * 1024**3, 100 * 1024**2
 MEMORY = 4.0
@@ -34,7 +34,7 @@ ASKED, TREES, KEYS, ROUNDS = 50, 40, 100, 3
 _PIECE = 1024 * 1024
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     folder = Path(tempfile.mkdtemp(prefix="filesbench-")).resolve()
     try:
@@ -53,7 +53,7 @@ def run(daemon: Daemon) -> list[Row]:
         shutil.rmtree(folder)
 
 
-def _carried(daemon: Daemon, files: Files) -> list[Row]:
+def _carried(daemon: DaemonHarness, files: SessionFiles) -> list[Row]:
     before = _processor(daemon)
     with _growth(daemon) as down:
         seconds_down = _timed(lambda: _download(files, DOWN))
@@ -71,7 +71,7 @@ def _carried(daemon: Daemon, files: Files) -> list[Row]:
     ]
 
 
-def _looked_at(daemon: Daemon, folder: Path, files: Files) -> list[Row]:
+def _looked_at(daemon: DaemonHarness, folder: Path, files: SessionFiles) -> list[Row]:
     firsts = [_timed(lambda: _download(files, 1)) * 1000 for _ in range(ASKED)]
     rows = [_limit("first byte of a 2 GB file, p95", percentile(firsts, 0.95), FIRST_BYTE, "ms")]
     for name, width in (("1000 folders", 100), ("one folder", TREE_FILES)):
@@ -84,7 +84,7 @@ def _looked_at(daemon: Daemon, folder: Path, files: Files) -> list[Row]:
     return rows
 
 
-def _neighbour(daemon: Daemon, folder: Path, files: Files) -> list[Row]:
+def _neighbour(daemon: DaemonHarness, folder: Path, files: SessionFiles) -> list[Row]:
     """The peer is the same echo while as much is written beside the service."""
     typed = new_session(daemon)
     run_line(daemon, typed, "printf 'mark%s' er; cat")
@@ -118,7 +118,7 @@ def _write(path: Path) -> None:
             stream.write(piece)
 
 
-def _download(files: Files, size: int) -> None:
+def _download(files: SessionFiles, size: int) -> None:
     """Read C{size} bytes of the huge file, as cheaply as they can be read."""
     where = urlsplit(files.daemon.url)
     with socket.create_connection((where.hostname, where.port)) as sock:
@@ -136,7 +136,7 @@ def _download(files: Files, size: int) -> None:
             got += count
 
 
-def _upload(files: Files, size: int) -> None:
+def _upload(files: SessionFiles, size: int) -> None:
     head = 'Content-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n'
     before = f"--{BOUNDARY}\r\n{head}".encode()
     after = f"\r\n--{BOUNDARY}--\r\n".encode()
@@ -150,11 +150,11 @@ def _upload(files: Files, size: int) -> None:
         for _ in range(size // _PIECE):
             connection.send(piece)
         connection.send(after)
-        [kept] = read(connection).data()["files"]
+        [kept] = read_answer(connection).data()["files"]
     os.unlink(kept["path"])
 
 
-def _tree(files: Files) -> None:
+def _tree(files: SessionFiles) -> None:
     found = files.get("files", ".").data()
     if found["totalFiles"] + found["totalDirectories"] != 5000:
         raise RuntimeError(f"not measured: {found['totalFiles']} files")
@@ -170,7 +170,7 @@ def _plant(top: Path, width: int) -> None:
 
 
 @contextmanager
-def _growth(daemon: Daemon) -> Iterator[list[float]]:
+def _growth(daemon: DaemonHarness) -> Iterator[list[float]]:
     """By how many megabytes the daemon was larger, at its peak, than before the block."""
     before = _memory(daemon, "VmRSS")
     Path(f"/proc/{daemon.pid}/clear_refs").write_text("5")  # the peak begins anew
@@ -179,13 +179,13 @@ def _growth(daemon: Daemon) -> Iterator[list[float]]:
     found[0] = max(0.0, _memory(daemon, "VmHWM") - before)
 
 
-def _memory(daemon: Daemon, name: str) -> float:
+def _memory(daemon: DaemonHarness, name: str) -> float:
     lines = Path(f"/proc/{daemon.pid}/status").read_text().splitlines()
     [line] = [line for line in lines if line.startswith(f"{name}:")]
     return int(line.split()[1]) / 1024
 
 
-def _processor(daemon: Daemon) -> float:
+def _processor(daemon: DaemonHarness) -> float:
     """Seconds that the daemon has worked."""
     return sum(psutil.Process(daemon.pid).cpu_times()[:2])
 

@@ -11,7 +11,7 @@ from attrs import evolve
 from bench.baretmux import flood_seconds, unread_seconds
 from bench.client import new_session, run_line
 from bench.report import Row
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 LINES = 2_000_000
 COMMAND = f"seq 1 {LINES}; echo flood''ed"
@@ -45,7 +45,7 @@ print(json.dumps(totals))
 """
 
 
-def flood(daemon: Daemon, sessions: int, sockets: int) -> float:
+def flood(daemon: DaemonHarness, sessions: int, sockets: int) -> float:
     """Seconds until C{sockets} sockets on each of C{sessions} sessions have seen the end."""
     ids = [new_session(daemon) for _ in range(sessions)]
     url = daemon.url.replace("http", "ws", 1)
@@ -72,7 +72,7 @@ def flood(daemon: Daemon, sessions: int, sockets: int) -> float:
     return seconds
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench: megabytes of pane output a second."""
     bare = SIZE / flood_seconds(COMMAND, b"flooded") / 1e6
     alone = SIZE / unread_seconds(COMMAND) / 1e6

@@ -10,7 +10,7 @@ import psutil
 from bench.baretmux import bare_servers
 from bench.client import new_session
 from bench.report import Row
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 RSS_LIMIT, CPU_LIMIT = 150.0, 1.0
 """Megabytes and per cent of one core that the daemon may need with 100 idle sessions."""
@@ -38,7 +38,7 @@ def family(pid: int) -> list[int]:
     return [pid, *(child.pid for child in process.children(recursive=True))]
 
 
-def keepers(daemon: Daemon) -> list[int]:
+def keepers(daemon: DaemonHarness) -> list[int]:
     """What runs for the sessions beside their programs: keepers and tmux servers."""
     found: list[int] = []
     for session in daemon.request("GET", "/api/sessions").data():
@@ -58,7 +58,7 @@ def cpu_percent(pids: list[int], seconds: float) -> float:
     return (after - before) / seconds * 100
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench; C{daemon} must have no sessions and room for 100."""
     rows: list[Row] = []
     made = 0

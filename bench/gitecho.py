@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.client import echo_times, new_session, run_line, wait_output
 from bench.gitstatus import bare, make_repository
 from bench.report import Row, percentile
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 REPOSITORIES, FILES = 12, 2000
 COUNT, ROUNDS = 100, 3
@@ -52,7 +52,7 @@ def beside(work: Callable[[], object]) -> Iterator[list[int]]:
         raise RuntimeError(f"the work beside failed: {failed}")
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     folder = Path(tempfile.mkdtemp(prefix="gitecho-")).resolve()
     try:
@@ -64,7 +64,7 @@ def run(daemon: Daemon) -> list[Row]:
         shutil.rmtree(folder)
 
 
-def _rows(daemon: Daemon, folder: Path, roots: list[Path]) -> list[Row]:
+def _rows(daemon: DaemonHarness, folder: Path, roots: list[Path]) -> list[Row]:
     typed = new_session(daemon)
     run_line(daemon, typed, "printf 'mark%s' er; cat")
     wait_output(daemon, typed, "marker", "buffer")
@@ -97,11 +97,11 @@ def _compared(name: str, ours: float, peer: float, limit: float) -> list[Row]:
     ]
 
 
-def _echoes(daemon: Daemon, session: str, cid: str) -> list[float]:
+def _echoes(daemon: DaemonHarness, session: str, cid: str) -> list[float]:
     return [seconds * 1000 for seconds in echo_times(daemon, session, COUNT, cid=cid)]
 
 
-def _status(daemon: Daemon, session: str) -> None:
+def _status(daemon: DaemonHarness, session: str) -> None:
     found = daemon.request("GET", f"/api/sessions/{session}/git-status?fresh=1").data()
     states = {repo["status"]["state"] for repo in found["repos"]}
     if len(found["repos"]) != REPOSITORIES or states != {"ok"}:

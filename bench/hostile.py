@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from bench.report import Row
-from tests.ground import lay_ground
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 from tests.integration.mux.test_fake_server import FakeServerTests
+from tests.runtime_harness import build_test_runtime
 from tservice.agents.transcripts.conversation_access import read_further
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.prompt_ledger import hash_prompt
@@ -78,7 +78,7 @@ def files(top: Path) -> Iterator[Case]:
     """Files that anybody may have put into a home folder or a repository."""
     home = top / "home"
     (home / "data").mkdir(parents=True)
-    registry = build_clis(lay_ground(home, home=home, environ={"HOME": str(home)})).service
+    registry = build_clis(build_test_runtime(home, home=home, environ={"HOME": str(home)})).service
     config = _written(home / ".codex" / "config.toml")
     for name, content in TOML.items():
         config.write_text('model = "m"\n' + content)
@@ -156,7 +156,7 @@ def _measured(cases: Iterator[Case]) -> Iterator[Row]:
         )
 
 
-def run(_: Daemon) -> list[Row]:
+def run(_: DaemonHarness) -> list[Row]:
     """Return one row for each text."""
     with tempfile.TemporaryDirectory(prefix="ts") as folder:
         return [

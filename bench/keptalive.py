@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 
 
 class Connection:
     """One connection that carries one request after the other."""
 
-    def __init__(self, daemon: Daemon) -> None:
+    def __init__(self, daemon: DaemonHarness) -> None:
         where = urlsplit(daemon.url)
         self._host = where.netloc
         self.socket = socket.create_connection((where.hostname, where.port), PATIENCE)

@@ -6,14 +6,14 @@ import sys
 import time
 
 from bench.report import Row, percentile
-from tests.integration.harness import Daemon
-from tests.integration.osusers.people import People, Service, why_not
+from tests.integration.harness import DaemonHarness
+from tests.integration.osusers.harness import MultiuserDaemon, OsUserFactory, os_user_obstacle
 
 RUNS = 40
 RATIO = 1.5
 
 
-def create_to_prompt(service: Service, name: str) -> float:
+def create_to_prompt(service: MultiuserDaemon, name: str) -> float:
     """Milliseconds from asking for a session to the first byte of its prompt."""
     started = time.perf_counter()
     session = service.shell(name)
@@ -24,15 +24,15 @@ def create_to_prompt(service: Service, name: str) -> float:
     return taken
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench; it has a daemon of its own, with accounts."""
-    reason = why_not()
+    reason = os_user_obstacle()
     if reason is not None:
         print(f"osusers is left out: {reason}", file=sys.stderr)
         return []
-    people = People()
+    people = OsUserFactory()
     try:
-        service = Service()
+        service = MultiuserDaemon()
         try:
             service.account("ann", people.make().name)
             service.account("own", "")
@@ -43,7 +43,7 @@ def run(daemon: Daemon) -> list[Row]:
         people.close()
 
 
-def _rows(service: Service) -> list[Row]:
+def _rows(service: MultiuserDaemon) -> list[Row]:
     taken: dict[str, list[float]] = {"own": [], "ann": []}
     for name in taken:
         create_to_prompt(service, name)

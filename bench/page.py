@@ -18,9 +18,9 @@ from bench import pagelists
 from bench.client import new_session, run_line, wait_output
 from bench.pagetasks import CATEGORIES, Task, tasks
 from bench.report import Row, limited, percentile
-from tests.browser.browsers import ARGUMENTS, program
-from tests.browser.harness import GRAPHICS, READ, SHOWN, Terminal, until
-from tests.integration.harness import Daemon
+from tests.browser.chromium import ARGUMENTS, chromium_path
+from tests.browser.harness import GRAPHICS, READ, SHOWN, PageTerminal, wait_until_on_page
+from tests.integration.harness import DaemonHarness
 
 DESK: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
 WEIGHT = 190.0
@@ -116,7 +116,7 @@ def window(browser: Browser, script: str) -> Iterator[Page]:
         context.close()
 
 
-def weigh(browser: Browser, daemon: Daemon) -> float:
+def weigh(browser: Browser, daemon: DaemonHarness) -> float:
     """Kilobytes of all files until a terminal is drawn, as sent, without their headers."""
     with window(browser, GRAPHICS) as page:
         cdp = page.context.new_cdp_session(page)
@@ -139,12 +139,12 @@ def weigh(browser: Browser, daemon: Daemon) -> float:
         cdp.on("Network.loadingFinished", done)
         cdp.send("Network.enable")
         page.goto(daemon.url)
-        Terminal(page).ready()
-        until(page, "all files", lambda: not files - set(sizes))
+        PageTerminal(page).ready()
+        wait_until_on_page(page, "all files", lambda: not files - set(sizes))
         return sum(sizes[each] - heads[each] for each in files) / 1000
 
 
-def arrive(browser: Browser, daemon: Daemon, network: Network) -> tuple[float, float]:
+def arrive(browser: Browser, daemon: DaemonHarness, network: Network) -> tuple[float, float]:
     """Seconds until the first paint and until the terminal."""
     with window(browser, WATCH) as page:
         cdp = page.context.new_cdp_session(page)
@@ -160,22 +160,24 @@ def arrive(browser: Browser, daemon: Daemon, network: Network) -> tuple[float, f
             },
         )
         page.goto(daemon.url, wait_until="commit")
-        terminal = until(page, "a terminal", lambda: page.evaluate("window.terminalAt"))
+        terminal = wait_until_on_page(
+            page, "a terminal", lambda: page.evaluate("window.terminalAt")
+        )
         paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
         return paint / 1000, terminal / 1000
 
 
-def press(browser: Browser, daemon: Daemon) -> list[float]:
+def press(browser: Browser, daemon: DaemonHarness) -> list[float]:
     """Milliseconds that the page added to each key's echo."""
     session = new_session(daemon)
     run_line(daemon, session, "printf 'mark%s' er; cat")
     wait_output(daemon, session, "marker", "buffer")
     with window(browser, KEY_WATCH) as page:
         page.goto(f"{daemon.url}/?session={session}")
-        Terminal(page).ready().focus()
+        PageTerminal(page).ready().focus()
         for number in range(KEYS):
             page.keyboard.press("a")
-            until(page, "its echo", lambda n=number: times(page) > n)  # type: ignore[misc]
+            wait_until_on_page(page, "its echo", lambda n=number: times(page) > n)  # type: ignore[misc]
             page.wait_for_timeout(TYPED_APART)
         found: list[float] = page.evaluate("keyWatch.times")
     daemon.request("DELETE", f"/api/sessions/{session}")
@@ -187,7 +189,7 @@ def times(page: Page) -> int:
     return int(page.evaluate("keyWatch.times.length"))
 
 
-def flood(browser: Browser, daemon: Daemon) -> list[Task]:
+def flood(browser: Browser, daemon: DaemonHarness) -> list[Task]:
     """Each task of the page's main thread while nine terminals are flooded."""
     sessions = [new_session(daemon, name=f"flood {number}") for number in range(CELLS)]
     for each in sessions:
@@ -198,7 +200,7 @@ def flood(browser: Browser, daemon: Daemon) -> list[Task]:
             page.wait_for_selector(f"{SHOWN}[data-painted]")
             page.keyboard.press(f"Alt+Shift+{CELLS}")
             cells = page.locator(f".cell {SHOWN}[data-painted][data-renderer]")
-            until(page, "all cells", lambda: cells.count() == CELLS)
+            wait_until_on_page(page, "all cells", lambda: cells.count() == CELLS)
             browser.start_tracing(page=page, categories=CATEGORIES)
             page.wait_for_timeout(FLOOD_SECONDS * 1000)
             return tasks(json.loads(browser.stop_tracing())["traceEvents"])
@@ -207,12 +209,12 @@ def flood(browser: Browser, daemon: Daemon) -> list[Task]:
             daemon.request("DELETE", f"/api/sessions/{each}")
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     session = new_session(daemon)
     rows = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program(), args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=list(ARGUMENTS))
         rows.append(limited("first load", weigh(browser, daemon), WEIGHT, "kB"))
         for network in NETWORKS:
             # What else the machine does only adds to it.

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from bench.pagetasks import CATEGORIES, Task, tasks
 from bench.report import Row, limited, percentile
 from tests.browser.harness import SHOWN
-from tests.browser.mockservice import MockService
+from tests.browser.mock_service import MockService
 from tests.integration.harness import PATIENCE
 
 SCROLLED = 200

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from bench.report import Row
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 ROUNDS, REQUESTS = 7, 200
 LEAST = 0.5
@@ -81,15 +81,15 @@ def bare(stack: ExitStack) -> str:
     return f"http://127.0.0.1:{int(server.stdout.readline())}"
 
 
-def guarded(stack: ExitStack) -> Daemon:
+def guarded(stack: ExitStack) -> DaemonHarness:
     """A service with a password."""
-    daemon = Daemon(SERVICE_PASSWORD=PASSWORD)
+    daemon = DaemonHarness(SERVICE_PASSWORD=PASSWORD)
     stack.callback(daemon.close)
     daemon.start()
     return daemon
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     word = base64.b64encode(f"admin:{PASSWORD}".encode()).decode()
     with ExitStack() as stack:

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from bench.report import percentile
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 PASSWORD = "Vm3kq9XwT2bLz7Rn"
 ROUNDS = 400
@@ -48,7 +48,7 @@ def basic(username: str, password: str) -> dict[str, str]:
     return {"Authorization": f"Basic {word}"}
 
 
-def pairs(daemon: Daemon) -> list[Pair]:
+def pairs(daemon: DaemonHarness) -> list[Pair]:
     """What is compared."""
     secret = (daemon.data / "hook-secret").read_text().strip()
     far = "0" if secret[0] != "0" else "1"
@@ -71,7 +71,7 @@ def _pair(title: str, call: tuple[str, str], a: Mapping[str, str], b: Mapping[st
     return Pair(title=title, method=call[0], path=call[1], a=a, b=b)
 
 
-def measure(daemon: Daemon, pair: Pair, rounds: int) -> tuple[list[float], list[float]]:
+def measure(daemon: DaemonHarness, pair: Pair, rounds: int) -> tuple[list[float], list[float]]:
     """Seconds of every refusal, of C{a} and of C{b}."""
     where = urlsplit(daemon.url)
     connection = HTTPConnection(str(where.hostname), where.port)
@@ -123,7 +123,7 @@ def main(rounds: int) -> int:
     """Single-user, then multi-user; 1 when a pair differs."""
     good = True
     for multiuser in ("0", "1"):
-        daemon = Daemon(SERVICE_MULTIUSER=multiuser, SERVICE_PASSWORD=PASSWORD)
+        daemon = DaemonHarness(SERVICE_MULTIUSER=multiuser, SERVICE_PASSWORD=PASSWORD)
         try:
             daemon.start()
             print(f"-- multiuser {multiuser}")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.client import Terminal, new_session, run_line, wait_output
 from bench.report import Row, percentile
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 KEYS = 500
 PAUSE = 0.02
@@ -46,7 +46,7 @@ CREATION: Places = (
 )
 
 
-class Probed(Daemon):
+class Probed(DaemonHarness):
     """One that notes when a key passes where."""
 
     preloaded = False
@@ -55,7 +55,7 @@ class Probed(Daemon):
         return [sys.executable, "-m", "bench.probe", *command[3:]]
 
 
-def run(_: Daemon) -> list[Row]:
+def run(_: DaemonHarness) -> list[Row]:
     """The rows of this bench, medians; each against the whole way."""
     daemon = Probed()
     # As systemd starts it.
@@ -94,7 +94,7 @@ def stages(
     ]
 
 
-def typed(daemon: Daemon) -> list[tuple[float, float]]:
+def typed(daemon: DaemonHarness) -> list[tuple[float, float]]:
     """When each key was sent and when its echo was received."""
     session = new_session(daemon)
     run_line(daemon, session, "printf 'mark%s' er; cat")
@@ -111,7 +111,7 @@ def typed(daemon: Daemon) -> list[tuple[float, float]]:
     return times
 
 
-def created(daemon: Daemon) -> list[tuple[float, float]]:
+def created(daemon: DaemonHarness) -> list[tuple[float, float]]:
     """When each session was asked for and when it was answered."""
     times = []
     for _ in range(CREATIONS):

@@ -7,14 +7,14 @@ import time
 from bench.baretmux import created_seconds
 from bench.client import Terminal, new_session
 from bench.report import Row, percentile
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 SESSIONS = 100
 START_LIMIT, CREATE_LIMIT, ADOPT_LIMIT = 930.0, 35.0, 2000.0
 """Milliseconds."""
 
 
-def first_answer(daemon: Daemon) -> float:
+def first_answer(daemon: DaemonHarness) -> float:
     """Milliseconds from starting the process to the first answer of C{/healthz}."""
     started = time.perf_counter()
     daemon.start()
@@ -22,7 +22,7 @@ def first_answer(daemon: Daemon) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def create_to_prompt(daemon: Daemon) -> float:
+def create_to_prompt(daemon: DaemonHarness) -> float:
     """Milliseconds from asking for a session to the first byte of its prompt."""
     started = time.perf_counter()
     session = new_session(daemon)
@@ -34,7 +34,7 @@ def create_to_prompt(daemon: Daemon) -> float:
     return seconds * 1000
 
 
-def adopted_after_kill(daemon: Daemon) -> float:
+def adopted_after_kill(daemon: DaemonHarness) -> float:
     """Milliseconds from the start after a kill -9 until all sessions have their process again."""
     ids = {session["id"] for session in daemon.request("GET", "/api/sessions").data()}
     daemon.kill()
@@ -50,7 +50,7 @@ def adopted_after_kill(daemon: Daemon) -> float:
     return taken
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench; C{daemon} gets as many sessions as it has not, and is restarted."""
     for _ in range(SESSIONS - len(daemon.request("GET", "/api/sessions").data())):
         new_session(daemon)

@@ -7,10 +7,10 @@ import unittest
 from twisted.trial.unittest import SynchronousTestCase
 
 from bench.report import Row
-from tests.agents.driven import PlayedClaude
-from tests.agents.statussuite import FEW, StatusSuite
-from tests.agents.truth import Deviation
-from tests.integration.harness import Daemon
+from tests.agents.driven_sessions import PlayedClaude
+from tests.agents.status_suite import FEW, StatusSuite
+from tests.agents.status_truth import StatusDeviation
+from tests.integration.harness import DaemonHarness
 
 LIMIT = 1.0
 """Seconds by which the status may be wrong, once what the machine itself held up is taken off."""
@@ -19,13 +19,13 @@ LIMIT = 1.0
 class _Scenes(StatusSuite, PlayedClaude, SynchronousTestCase):
     """Plays the scenes and keeps what was found."""
 
-    found: tuple[Deviation, ...] = ()
+    found: tuple[StatusDeviation, ...] = ()
 
     def runTest(self) -> None:
         self.found = tuple(self.deviations(FEW))
 
 
-def run(_: Daemon) -> list[Row]:
+def run(_: DaemonHarness) -> list[Row]:
     """Return one row for each way that clients learn of a status.
 
     @raise AssertionError: the status changed when no turn began or ended.

@@ -7,7 +7,7 @@ import sys
 import time
 
 from bench.report import Row, percentile
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 TIMES = 30
 LIMIT = 150.0
@@ -16,7 +16,7 @@ LIMIT = 150.0
 START = "from tservice.client.ctl import main; main()"
 
 
-def taken(daemon: Daemon, *words: str) -> float:
+def taken(daemon: DaemonHarness, *words: str) -> float:
     """Milliseconds from starting a Python process to its end."""
     environ = {**daemon.environ(), "TSCTL_URL": daemon.url}
     started = time.perf_counter()
@@ -24,7 +24,7 @@ def taken(daemon: Daemon, *words: str) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def run(daemon: Daemon) -> list[Row]:
+def run(daemon: DaemonHarness) -> list[Row]:
     """The rows of this bench; taken in turns, so that the machine's moods meet all alike."""
     nothing, version, listed = [], [], []
     for _ in range(TIMES):

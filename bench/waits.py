@@ -19,7 +19,7 @@ from bench.client import new_session, run_line
 from bench.keptalive import Connection
 from bench.report import Row, percentile
 from tests.agents.mocks import install_mock
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 HOOK_LIMIT, MEMORY_LIMIT, WAKE_LIMIT, MATCH_LIMIT = 3.0, 40.0, 250.0, 50.0
 """Milliseconds; of C{MEMORY_LIMIT} megabytes."""
@@ -53,10 +53,10 @@ os.replace(told + ".draft", told)
 
 
 @contextmanager
-def waiting_daemon() -> Iterator[Daemon]:
+def waiting_daemon() -> Iterator[DaemonHarness]:
     """A daemon of its own, whose memory is that of a fresh one, with room for the waits."""
     room = str(PARKED + 100)
-    daemon = Daemon(
+    daemon = DaemonHarness(
         SERVICE_WAIT_MAX_PER_SESSION=room,
         SERVICE_WAIT_MAX_TOTAL=room,
         SERVICE_WAIT_MAX_PER_OWNER=room,
@@ -69,21 +69,21 @@ def waiting_daemon() -> Iterator[Daemon]:
         daemon.close()
 
 
-def agent(daemon: Daemon) -> str:
+def agent(daemon: DaemonHarness) -> str:
     """A session of the primary mode, its agent played and idle; its id."""
     session = new_session(daemon, mode="primary")
     daemon.request("GET", f"/api/sessions/{session}/wait?until=idle&fresh=1").data()
     return session
 
 
-def stop_hook(daemon: Daemon, connection: Connection, session: str) -> None:
+def stop_hook(daemon: DaemonHarness, connection: Connection, session: str) -> None:
     """Send what the agent's hook sends at the end of a turn."""
     secret = (daemon.data / "hook-secret").read_text().strip()
     body = {"event": "stop", "sessionId": session, "data": {"hook_event_name": "Stop"}}
     connection.ask("POST", "/api/hook-event", body, {"X-Service-Hook-Secret": secret})
 
 
-def parked(daemon: Daemon) -> int:
+def parked(daemon: DaemonHarness) -> int:
     """How many waits the daemon holds, as its metrics say."""
     text = daemon.request("GET", "/metrics").body.decode()
     found = re.search(r"^tservice_parked_waits (\d+)", text, re.MULTILINE)
@@ -91,13 +91,13 @@ def parked(daemon: Daemon) -> int:
     return int(found[1])
 
 
-def until_parked(daemon: Daemon, count: int) -> None:
+def until_parked(daemon: DaemonHarness, count: int) -> None:
     """Return once C{count} waits are held."""
     while parked(daemon) != count:
         time.sleep(0.01)
 
 
-def hook_times(daemon: Daemon, session: str) -> list[float]:
+def hook_times(daemon: DaemonHarness, session: str) -> list[float]:
     """Milliseconds from a hook being sent to the end of the answer to the wait."""
     times = []
     with ExitStack() as held:
@@ -117,7 +117,7 @@ def hook_times(daemon: Daemon, session: str) -> list[float]:
     return times
 
 
-def crowd(daemon: Daemon, session: str) -> tuple[float, float]:
+def crowd(daemon: DaemonHarness, session: str) -> tuple[float, float]:
     """Megabytes that L{PARKED} waits and their connections add, and milliseconds to answer all."""
     process = psutil.Process(daemon.pid)
     before = process.memory_info().rss
@@ -156,7 +156,7 @@ def answered_all(waiters: list[Connection]) -> float:
         poll.close()
 
 
-def match_times(daemon: Daemon) -> tuple[list[float], float]:
+def match_times(daemon: DaemonHarness) -> tuple[list[float], float]:
     """Milliseconds from the write of a needle to the answer, and the flood's true bytes a second.
 
     The program in the pane notes the moment just before it writes the needle.
@@ -194,7 +194,7 @@ def within(name: str, ours: float, limit: float, unit: str = "ms") -> Row:
     return Row(name=name, ours=ours, peer=limit, unit=unit, against="limit", at_most=1.0)
 
 
-def run(_: Daemon) -> list[Row]:
+def run(_: DaemonHarness) -> list[Row]:
     """The rows of this bench."""
     with waiting_daemon() as daemon:
         session = agent(daemon)

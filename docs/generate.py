@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 
 from docs import pyclient
 from docs.typescript import web_types
-from tests.security.world import World
+from tests.security.harness import SecurityHarness
 from tservice import __version__
 from tservice.client.commands.record import CommandOption, CommandSpec
 from tservice.client.commands.table import COMMANDS, GLOBAL
@@ -167,7 +167,7 @@ def events_table() -> str:
 
 def whole_document() -> Mapping[str, Any]:
     """Return the OpenAPI document of all operations, from a daemon assembled in memory."""
-    world = World()
+    world = SecurityHarness()
     try:
         return make_document(world.operations, __version__)
     finally:

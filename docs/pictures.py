@@ -22,9 +22,9 @@ from attrs import asdict, frozen  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
 
 from tests.agents.mock_tui.scenario import VARIABLE, Scenario  # noqa: E402
-from tests.browser.browsers import Chromium  # noqa: E402
+from tests.browser.chromium import Chromium  # noqa: E402
 from tests.browser.harness import Terminal  # noqa: E402
-from tests.integration.agents.played import played_daemon  # noqa: E402
+from tests.integration.agents.harness import played_daemon  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 LARGEST = 200_000

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import evidence, figures
-from tests.dealing import dealt
+from tests import evidence, run_figures
 from tests.examples import IS_LONG
-from tests.runfolder import Leftovers, make_run_folder, remove_run_folder
+from tests.run_folder import RunLeftovers, make_run_folder, remove_run_folder
+from tests.run_order import order_tests
 
 # How long an example takes is the machine's business, which may be busy with other tests.  The
 # short form always tries the same examples: what it finds is of the change that it is run for.
@@ -29,7 +29,7 @@ settings.load_profile("busy")
 
 
 _RUN_FOLDER = pytest.StashKey[Path]()
-_LEFTOVERS = pytest.StashKey[Leftovers]()
+_LEFTOVERS = pytest.StashKey[RunLeftovers]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -83,7 +83,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what takes long."""
     hands = getattr(config, "workerinput", {"workercount": 1})["workercount"]
-    items[:] = dealt(
+    items[:] = order_tests(
         items,
         hands,
         lambda item: item.nodeid.rpartition("::")[0],
@@ -102,14 +102,14 @@ def _evidence(request: pytest.FixtureRequest) -> None:
     """A test that fails leaves logs, screens and pictures."""
     evidence.begin_test(request.node)
     if request.instance is not None:
-        evidence.watch(request.instance)
+        evidence.watch_case(request.instance)
 
 
 @pytest.fixture(autouse=True)
 def _figures(request: pytest.FixtureRequest) -> Iterator[None]:
     """Reports carry what a test told from the process that ran it to the one that prints."""
     yield
-    request.node.user_properties += figures.take()
+    request.node.user_properties += run_figures.take_figures()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -122,7 +122,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         (report.nodeid, str(text)): None
         for report in reports
         for key, text in getattr(report, "user_properties", ())
-        if key == figures.KEY
+        if key == run_figures.KEY
     }
     if told:
         terminalreporter.section("figures")

@@ -49,17 +49,17 @@ def begin_test(item: pytest.Item) -> None:
     _items[:] = [item]
 
 
-def announce(owner: object, source: Source) -> None:
-    """Read C{source} if a test fails before L{withdraw} is called with the same owner."""
+def register_source(owner: object, source: Source) -> None:
+    """Read C{source} if a test fails before L{unregister_source} is called with the same owner."""
     _sources[owner] = source
 
 
-def withdraw(owner: object) -> None:
+def unregister_source(owner: object) -> None:
     """Forget the source of C{owner}: it is closed."""
     _sources.pop(owner, None)
 
 
-def collect(test: str) -> None:
+def collect_evidence(test: str) -> None:
     """Write what every open source has to tell of C{test}."""
     if VARIABLE not in os.environ or not _sources:
         return
@@ -102,17 +102,17 @@ def read_screens(folder: Path) -> Files:
             yield f"screen-{socket.stem}.txt", done.stdout + done.stderr
 
 
-def watch(case: Any) -> None:
+def watch_case(case: Any) -> None:
     """Collect evidence when this test case fails, before it cleans up."""
     run = case.run
 
     def run_collecting(result: Any = None) -> Any:
-        return run(_Collecting(result))
+        return run(_EvidenceResult(result))
 
     case.run = run_collecting
 
 
-class _Collecting:
+class _EvidenceResult:
     """A result that collects evidence when a test fails, and passes everything on."""
 
     def __init__(self, result: Any) -> None:
@@ -122,9 +122,9 @@ class _Collecting:
         return getattr(self._result, name)
 
     def addError(self, test: Any, error: Any) -> None:
-        collect(test.id())
+        collect_evidence(test.id())
         self._result.addError(test, error)
 
     def addFailure(self, test: Any, error: Any) -> None:
-        collect(test.id())
+        collect_evidence(test.id())
         self._result.addFailure(test, error)

@@ -12,15 +12,15 @@ from typing import Any
 
 from twisted.internet.process import ProcessReader
 
-from tests.heldport import HeldPort
-from tests.waiting import PATIENCE, until
+from tests.held_port import HeldPort
+from tests.waiting import PATIENCE, wait_until
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") or "/usr/sbin/sshd"
 SSH = shutil.which("ssh") or "/usr/bin/ssh"
 KEYGEN = shutil.which("ssh-keygen") or "/usr/bin/ssh-keygen"
 
 
-class Sshd:
+class SshServer:
     """Its keys, its home and its port are its own; C{close} ends all that it left.
 
     @ivar home: HOME of whoever signs in.
@@ -86,7 +86,9 @@ class Sshd:
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
         self.pid = self._process.pid
-        until("the server", lambda: self._process.poll() is not None or _listens(self.port))
+        wait_until(
+            "the server", lambda: self._process.poll() is not None or _is_listening(self.port)
+        )
         if self._process.poll() is not None:
             raise RuntimeError((self.folder / "log").read_text())
 
@@ -96,16 +98,16 @@ class Sshd:
             return
         # It stands still first, or one that it takes just now would be missed, and would stay.
         self._process.send_signal(signal.SIGSTOP)
-        until("a server that stands still", lambda: _stands(self._process.pid))
+        wait_until("a server that stands still", lambda: _is_stopped(self._process.pid))
         for pid in self.connections():
-            _end(pid)
+            _end_process(pid)
         self._process.kill()
         self._process.wait()
         self.pid = None
 
     def connections(self) -> list[int]:
         """The processes that serve connections."""
-        return children(self.pid) if self.pid is not None else []
+        return find_children(self.pid) if self.pid is not None else []
 
     def close(self) -> None:
         """End it and every tmux server there."""
@@ -160,7 +162,7 @@ class SshAgent:
     def add(self, key: Path) -> None:
         """Have it keep a key."""
         # Its socket is there before anybody listens on it.
-        until("the agent", lambda: _hears(self.socket))
+        wait_until("the agent", lambda: _agent_answers(self.socket))
         environ = {**os.environ, "SSH_AUTH_SOCK": str(self.socket)}
         subprocess.run(["ssh-add", "-q", str(key)], env=environ, check=True)
 
@@ -170,7 +172,7 @@ class SshAgent:
         self._process.wait()
 
 
-def children(pid: int) -> list[int]:
+def find_children(pid: int) -> list[int]:
     """The processes whose parent is C{pid}."""
     try:
         text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
@@ -184,7 +186,7 @@ def children_read(reactor: Any) -> bool:
     return any(isinstance(each, ProcessReader) for each in reactor.getReaders())
 
 
-def _listens(port: int) -> bool:
+def _is_listening(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), 1).close()
     except OSError:
@@ -192,17 +194,17 @@ def _listens(port: int) -> bool:
     return True
 
 
-def _stands(pid: int) -> bool:
+def _is_stopped(pid: int) -> bool:
     """Whether a process of ours is stopped, or over."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] in "TZX"
 
 
-def _hears(path: Path) -> bool:
+def _agent_answers(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as one:
         return one.connect_ex(str(path)) == 0
 
 
-def _end(pid: int) -> None:
+def _end_process(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:

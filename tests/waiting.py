@@ -16,7 +16,7 @@ EVERY = 0.05
 """Seconds between two looks."""
 
 
-def until(
+def wait_until(
     what: str,
     look: Callable[[], _T],
     *,
@@ -37,7 +37,7 @@ def until(
     return found
 
 
-class Settled(Generic[_T]):
+class SettledCondition(Generic[_T]):
     """A condition: C{read} gives the same for C{seconds}, and something else than C{unlike}.
 
     That a program has drawn what a key asked for says that it has read the key; that it draws
@@ -59,7 +59,7 @@ class Settled(Generic[_T]):
         return now != self._unlike and at - self._since >= self._seconds
 
 
-def stays(what: str, look: Callable[[], object], seconds: float) -> None:
+def assert_stays(what: str, look: Callable[[], object], seconds: float) -> None:
     """Ask C{look} again and again for C{seconds}: what must not happen has that long to happen.
 
     @raise AssertionError: it gave something false.

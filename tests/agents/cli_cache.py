@@ -30,7 +30,7 @@ from attrs import evolve, frozen
 
 
 @frozen(kw_only=True)
-class Cli:
+class CachedCli:
     """One installable client.
 
     @ivar minimum: the version whose screens the tests know, and that is installed; a newer one that
@@ -44,23 +44,23 @@ class Cli:
     timeout: float = 180.0
 
 
-CLIS: Mapping[str, Cli] = {
+CLIS: Mapping[str, CachedCli] = {
     cli.name: cli
     for cli in (
-        Cli(name="claude", package="@anthropic-ai/claude-code", minimum="2.1.197"),
-        Cli(name="codex", package="@openai/codex", minimum="0.169.0"),
-        Cli(name="gemini", package="@google/gemini-cli", minimum="0.61.0"),
-        Cli(name="opencode", package="opencode-ai", minimum="1.18.33"),
-        Cli(name="pi", package="@mariozechner/pi-coding-agent", minimum="0.73.1"),
+        CachedCli(name="claude", package="@anthropic-ai/claude-code", minimum="2.1.197"),
+        CachedCli(name="codex", package="@openai/codex", minimum="0.169.0"),
+        CachedCli(name="gemini", package="@google/gemini-cli", minimum="0.61.0"),
+        CachedCli(name="opencode", package="opencode-ai", minimum="1.18.33"),
+        CachedCli(name="pi", package="@mariozechner/pi-coding-agent", minimum="0.73.1"),
     )
 }
 
 
 @frozen(kw_only=True)
-class Installed:
+class CachedCliProgram:
     """A CLI that can be started: C{binary} by its whole path."""
 
-    cli: Cli
+    cli: CachedCli
     version: str
     binary: Path
 
@@ -73,7 +73,7 @@ class CliUnavailable(Exception):
     """A CLI cannot be installed or does not start; the message says why."""
 
 
-def numbers(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
     """The version's numbers, for comparing."""
     return tuple(int(part) for part in re.findall(r"\d+", version.split("-")[0]))
 
@@ -85,26 +85,26 @@ def cache_root(env: Mapping[str, str]) -> Path:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock_folder(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 
-def _present(cli: Cli, folder: Path) -> Installed | None:
+def _find_installed(cli: CachedCli, folder: Path) -> CachedCliProgram | None:
     """What is installed in the folder, or L{None} when too old or absent."""
     about = folder / "node_modules" / cli.package / "package.json"
     binary = folder / "node_modules" / ".bin" / cli.name
     if not about.exists() or not binary.exists():
         return None
     version = str(json.loads(about.read_text("utf-8"))["version"])
-    if numbers(version) < numbers(cli.minimum):
+    if version_numbers(version) < version_numbers(cli.minimum):
         return None
-    return Installed(cli=cli, version=version, binary=binary)
+    return CachedCliProgram(cli=cli, version=version, binary=binary)
 
 
-def _npm(cli: Cli, folder: Path, env: Mapping[str, str], wanted: str) -> None:
+def _run_npm(cli: CachedCli, folder: Path, env: Mapping[str, str], wanted: str) -> None:
     npm = shutil.which("npm", path=env.get("PATH"))
     if npm is None:
         raise CliUnavailable(f"{cli.name}: no npm on the PATH")
@@ -133,7 +133,7 @@ def _npm(cli: Cli, folder: Path, env: Mapping[str, str], wanted: str) -> None:
         raise CliUnavailable(f"{cli.name}: npm ended with {child.returncode}: {last}")
 
 
-def install(name: str, env: Mapping[str, str]) -> Installed:
+def install_cli(name: str, env: Mapping[str, str]) -> CachedCliProgram:
     """The CLI, installed unless it was already.
 
     @param env: C{HOME} and C{PATH} for npm, and the variables above.
@@ -141,34 +141,34 @@ def install(name: str, env: Mapping[str, str]) -> Installed:
     """
     cli = CLIS[name]
     folder = cache_root(env) / name
-    with _locked(folder.with_suffix(".lock")):
-        found = _present(cli, folder)
+    with _lock_folder(folder.with_suffix(".lock")):
+        found = _find_installed(cli, folder)
         if found is None:
-            _npm(cli, folder, env, cli.minimum)
-            found = _present(cli, folder)
+            _run_npm(cli, folder, env, cli.minimum)
+            found = _find_installed(cli, folder)
     if found is None:
         raise CliUnavailable(f"{name}: npm installed no {cli.package} of {cli.minimum} or newer")
     return found
 
 
-def install_version(name: str, version: str, env: Mapping[str, str]) -> Installed:
+def install_version(name: str, version: str, env: Mapping[str, str]) -> CachedCliProgram:
     """Exactly that version, or what C{latest} is, in a folder of its own.
 
     @raise CliUnavailable: with the reason.
     """
     cli = evolve(CLIS[name], minimum="0")
     folder = cache_root(env) / f"{name}@{version}"
-    with _locked(folder.with_suffix(".lock")):
-        found = _present(cli, folder)
+    with _lock_folder(folder.with_suffix(".lock")):
+        found = _find_installed(cli, folder)
         if found is None or version == LATEST:
-            _npm(cli, folder, env, version)
-            found = _present(cli, folder)
+            _run_npm(cli, folder, env, version)
+            found = _find_installed(cli, folder)
     if found is None:
         raise CliUnavailable(f"{name}: npm installed no {cli.package} {version}")
     return found
 
 
-def required(name: str, env: Mapping[str, str]) -> bool:
+def is_required(name: str, env: Mapping[str, str]) -> bool:
     """Whether this run must fail where the CLI is missing."""
     return name in env.get("TSERVICE_REQUIRE_CLIS", "").split(",")
 
@@ -179,7 +179,7 @@ def main(names: list[str]) -> int:
     for name in names or list(CLIS):
         began = time.monotonic()
         try:
-            found = install(name, os.environ)
+            found = install_cli(name, os.environ)
         except CliUnavailable as why:
             missing += 1
             print(f"MISSING {why}")

@@ -26,7 +26,7 @@ TOOL = {
 }
 
 
-class Server:
+class FormMcpServer:
     """The protocol without its pipes: message in, messages out."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ def _result(identifier: Any, result: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Serve standard input until it closes."""
-    server = Server()
+    server = FormMcpServer()
     for line in sys.stdin:
         for answer in server.receive(json.loads(line)):
             print(json.dumps(answer), flush=True)

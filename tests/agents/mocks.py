@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attrs import asdict
 
-from tests.agents.mock_tui.scenario import VARIABLE, Scenario
+from tests.agents.mock_tui.scenario import VARIABLE, MockScenario
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,7 +33,7 @@ def install_mock(folder: Path, family: str) -> Path:
     return program
 
 
-def scenario_env(path: Path, scenario: Scenario) -> Mapping[str, str]:
+def scenario_env(path: Path, scenario: MockScenario) -> Mapping[str, str]:
     """Write the scenario down; the environment that names it."""
     path.write_text(json.dumps(asdict(scenario)), "utf-8")
     return {VARIABLE: str(path)}

@@ -90,7 +90,7 @@ def inside_network_of(pid: int) -> Iterator[None]:
         os.close(before)
 
 
-def interfaces() -> list[str]:
+def interface_names() -> list[str]:
     """Names of the interfaces that this thread sees."""
     return [name for _, name in socket.if_nameindex()]
 

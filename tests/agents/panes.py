@@ -39,7 +39,7 @@ _LOOK = (
 
 
 @frozen(kw_only=True)
-class Screen:
+class PaneScreen:
     """What one look at the pane showed.
 
     @ivar text: C{capture-pane -p}.
@@ -62,7 +62,7 @@ class Screen:
         return [row.rstrip() for row in self.text.splitlines()]
 
 
-class Pane:
+class AgentPane:
     """One program in a tmux server of its own; a context manager that ends both."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Pane:
         self.tmux(*started, "--", "env", "-u", "TMUX", "-u", "TMUX_PANE", *argv, env=env)
         self._server = int(self.tmux("display-message", "-p", "#{pid}"))
 
-    def __enter__(self) -> Pane:
+    def __enter__(self) -> AgentPane:
         return self
 
     def __exit__(
@@ -117,13 +117,13 @@ class Pane:
             raise RuntimeError(f"tmux {arguments[0]}: {ran.stderr.strip()}")
         return ran.stdout
 
-    def look(self) -> Screen:
+    def look(self) -> PaneScreen:
         """The screen now, all of it at one moment."""
         told, _, shown = self.tmux(*_LOOK).partition("\n")
         text, _, ansi = shown.partition(f"{_BETWEEN}\n")
         place, _, title = told.partition("|")
         column, row, alternate, dead, *status = place.split(" ")
-        return Screen(
+        return PaneScreen(
             text=text,
             ansi=ansi,
             title=title,
@@ -133,24 +133,24 @@ class Pane:
             status=int(status[0]) if status and status[0] else None,
         )
 
-    def wait(self, pattern: str, timeout: float = PATIENCE) -> Screen:
+    def wait(self, pattern: str, timeout: float = PATIENCE) -> PaneScreen:
         """Look until a row matches.
 
         @raise TimeoutError: none did; the message holds the last screen.
         """
         return self._until(lambda screen: re.search(pattern, screen.text, re.M), pattern, timeout)
 
-    def wait_gone(self, pattern: str, timeout: float = PATIENCE) -> Screen:
+    def wait_gone(self, pattern: str, timeout: float = PATIENCE) -> PaneScreen:
         """Look until no row matches."""
         return self._until(
             lambda screen: not re.search(pattern, screen.text, re.M), f"no {pattern}", timeout
         )
 
-    def wait_title(self, pattern: str, timeout: float = PATIENCE) -> Screen:
+    def wait_title(self, pattern: str, timeout: float = PATIENCE) -> PaneScreen:
         """Look until the title matches."""
         return self._until(lambda screen: re.search(pattern, screen.title), pattern, timeout)
 
-    def wait_dead(self, timeout: float = PATIENCE) -> Screen:
+    def wait_dead(self, timeout: float = PATIENCE) -> PaneScreen:
         """Look until the program ended and its status is known.
 
         tmux 3.3a sometimes misses the end of a child: the pane is dead, its
@@ -160,7 +160,9 @@ class Pane:
         self.tmux("run-shell", "true")
         return self._until(lambda screen: screen.status is not None, "exit status", timeout)
 
-    def _until(self, holds: Callable[[Screen], object], what: str, timeout: float) -> Screen:
+    def _until(
+        self, holds: Callable[[PaneScreen], object], what: str, timeout: float
+    ) -> PaneScreen:
         end = time.monotonic() + timeout
         while True:
             screen = self.look()
@@ -203,7 +205,9 @@ class Pane:
         """
         before = self.look().text
         self.paste(text)
-        self._until(lambda screen: _shows(screen.text, text, before), "the pasted text", PATIENCE)
+        self._until(
+            lambda screen: _paste_is_shown(screen.text, text, before), "the pasted text", PATIENCE
+        )
         self.settle(gap)
         self.keys("Enter")
 
@@ -220,31 +224,31 @@ class Pane:
                 timeout=CLOSING,
             )
         end = time.monotonic() + CLOSING
-        while _runs(self._server):
+        while _is_running(self._server):
             if time.monotonic() > end:
                 raise TimeoutError(f"tmux server {self._server} is still there")
             time.sleep(POLL)
 
 
-def _shows(now: str, text: str, before: str) -> bool:
+def _paste_is_shown(now: str, text: str, before: str) -> bool:
     """Whether a paste is on the screen: as it is, or as what a client draws in its place."""
     # A client that draws something else meanwhile has not read the paste yet.
     short = len(text) <= SHORT and "\n" not in text
     signs = [text] if short else [text.split("\n")[0][:ENDS], text.split("\n")[-1][-ENDS:]]
     more = len(_PLACEHOLDER.findall(now)) > len(_PLACEHOLDER.findall(before))
     return more or any(
-        _folded(now).count(each) > _folded(before).count(each)
-        for each in map(_folded, signs)
+        _without_blanks(now).count(each) > _without_blanks(before).count(each)
+        for each in map(_without_blanks, signs)
         if each
     )
 
 
-def _folded(text: str) -> str:
+def _without_blanks(text: str) -> str:
     """Without white space: Claude Code draws a space behind the sign of its shell mode."""
     return "".join(text.split())
 
 
-def _runs(process: int) -> bool:
+def _is_running(process: int) -> bool:
     """Whether the process is there and is not merely waiting to be reaped."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text("utf-8")

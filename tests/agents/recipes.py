@@ -17,7 +17,7 @@ CLAUDE_READY = "^\u276f\xa0"
 
 
 @frozen(kw_only=True)
-class Place:
+class RunLocation:
     """Where a CLI runs and whom it asks.
 
     @ivar url: the stub model, without a trailing slash.
@@ -29,7 +29,7 @@ class Place:
 
 
 @frozen(kw_only=True)
-class Launch:
+class ClientLaunch:
     """What to start.
 
     @ivar env: beyond the base environment of L{world.base_env}.
@@ -48,7 +48,7 @@ def _write_json(path: Path, data: Mapping[str, Any]) -> None:
     _write(path, json.dumps(data, indent=1))
 
 
-def claude(place: Place, *, trusted: bool, subscription: bool = False) -> Launch:
+def claude(place: RunLocation, *, trusted: bool, subscription: bool = False) -> ClientLaunch:
     """Claude Code past its onboarding.
 
     @param subscription: use a login token rather than a key; then the client
@@ -62,7 +62,7 @@ def claude(place: Place, *, trusted: bool, subscription: bool = False) -> Launch
         state["projects"] = {str(place.work): {"hasTrustDialogAccepted": True}}
     _write_json(place.home / ".claude.json", state)
     credential = "CLAUDE_CODE_OAUTH_TOKEN" if subscription else "ANTHROPIC_API_KEY"
-    return Launch(
+    return ClientLaunch(
         env={
             "ANTHROPIC_BASE_URL": place.url,
             credential: KEY,
@@ -74,7 +74,7 @@ def claude(place: Place, *, trusted: bool, subscription: bool = False) -> Launch
     )
 
 
-def codex(place: Place, *, trusted: bool) -> Launch:
+def codex(place: RunLocation, *, trusted: bool) -> ClientLaunch:
     """Codex with the stub as its provider; its trust page needs a git folder.
 
     Its background server outlives the pane: L{world.World.close} ends it.
@@ -96,17 +96,17 @@ def codex(place: Place, *, trusted: bool) -> Launch:
     if trusted:
         lines += [f'[projects."{place.work}"]', 'trust_level = "trusted"']
     _write(place.home / ".codex" / "config.toml", "\n".join(lines) + "\n")
-    return Launch(env={"STUB_KEY": KEY})
+    return ClientLaunch(env={"STUB_KEY": KEY})
 
 
-def gemini(place: Place, *, trusted: bool) -> Launch:
+def gemini(place: RunLocation, *, trusted: bool) -> ClientLaunch:
     """Gemini CLI with a key chosen as its way to sign in."""
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
     _write_json(place.home / ".gemini" / "settings.json", settings)
     if trusted:
         folders = {str(place.work): "TRUST_FOLDER"}
         _write_json(place.home / ".gemini" / "trustedFolders.json", folders)
-    return Launch(
+    return ClientLaunch(
         env={
             "GEMINI_API_KEY": KEY,
             "GOOGLE_GEMINI_BASE_URL": place.url,
@@ -123,7 +123,7 @@ def know_no_models(home: Path) -> None:
     _write_json(home / ".cache" / "opencode" / "models.json", {})
 
 
-def opencode(place: Place, *, trusted: bool) -> Launch:
+def opencode(place: RunLocation, *, trusted: bool) -> ClientLaunch:
     """opencode, which knows no trust dialog."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
@@ -140,10 +140,12 @@ def opencode(place: Place, *, trusted: bool) -> Launch:
     }
     _write_json(place.home / ".config" / "opencode" / "opencode.json", config)
     know_no_models(place.home)
-    return Launch(env={"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"})
+    return ClientLaunch(
+        env={"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+    )
 
 
-def pi(place: Place, *, trusted: bool) -> Launch:
+def pi(place: RunLocation, *, trusted: bool) -> ClientLaunch:
     """pi, which asks for nothing."""
     provider = {
         "baseUrl": f"{place.url}/v1",
@@ -152,10 +154,10 @@ def pi(place: Place, *, trusted: bool) -> Launch:
         "models": [{"id": "stub-model", "name": "Stub Model", "contextWindow": 128000}],
     }
     _write_json(place.home / ".pi" / "agent" / "models.json", {"providers": {"stub": provider}})
-    return Launch(arguments=("--offline", "--provider", "stub", "--model", "stub-model"))
+    return ClientLaunch(arguments=("--offline", "--provider", "stub", "--model", "stub-model"))
 
 
-RECIPES: Mapping[str, Callable[..., Launch]] = {
+RECIPES: Mapping[str, Callable[..., ClientLaunch]] = {
     "claude": claude,
     "codex": codex,
     "gemini": gemini,

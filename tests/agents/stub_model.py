@@ -22,7 +22,7 @@ from twisted.internet.endpoints import TCP4ServerEndpoint
 from twisted.internet.interfaces import IListeningPort
 from twisted.web.server import Site
 
-from tests.agents.stub.record import Request, Turn, requests_from, turns
+from tests.agents.stub.record import ModelTurn, StubModelRequest, requests_from, turns
 from tests.agents.stub.server import StubModel
 from tests.waiting import PATIENCE
 
@@ -85,7 +85,7 @@ class StubProcess:
         finally:
             connection.close()
 
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[StubModelRequest]:
         """Every model request so far, side requests included."""
         return requests_from(self._control("requests", {})["requests"])
 
@@ -98,7 +98,7 @@ class StubProcess:
         """Model requests so far."""
         return int(self._control("conversation", {"since": 0})["requests"])
 
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[ModelTurn]:
         """Every turn so far."""
         return turns(self.requests())
 

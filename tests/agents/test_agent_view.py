@@ -7,9 +7,9 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import RealClaude
-from tests.agents.world import leftovers
-from tests.waiting import Settled
+from tests.agents.driven_sessions import RealClaude
+from tests.agents.harness import find_leftovers
+from tests.waiting import SettledCondition
 
 STILL = 1.0
 """Seconds without another drawing after which a key has done what it does."""
@@ -22,13 +22,13 @@ class AgentViewTests(RealClaude, SynchronousTestCase):
         self.prompt("SAY: one")
         for key in ("Left", "Left", "Escape"):
             self.key(key)
-            self.until("rest", Settled(self.screen, STILL))
+            self.until("rest", SettledCondition(self.screen, STILL))
         self.assertNotIn("moved to the background", self.screen())
         self.answers_here("two")
         for command in ("/bg", "/background"):
             path = f"/api/sessions/{self.session}/input"
             self.daemon.request("POST", path, {"input": f"{command}\r"})
-            self.until("rest", Settled(self.screen, STILL))
+            self.until("rest", SettledCondition(self.screen, STILL))
             self.assertIn("\n❯\xa0", self.screen())
         self.answers_here("three")
         self.call("DELETE", f"/api/sessions/{self.session}")
@@ -37,7 +37,7 @@ class AgentViewTests(RealClaude, SynchronousTestCase):
     def left_running(self) -> list[bytes]:
         """The commands of the agent's processes."""
         found = []
-        for process in leftovers(self.world.place.home):
+        for process in find_leftovers(self.world.place.home):
             with passing(OSError):  # it is over
                 found.append(Path(f"/proc/{process}/cmdline").read_bytes())
         return [each for each in found if b"claude" in each]

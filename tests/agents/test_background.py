@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import RealClaude
-from tests.agents.world import end_command
+from tests.agents.driven_sessions import RealClaude
+from tests.agents.harness import end_command
 
 
 class BackgroundTests(RealClaude, SynchronousTestCase):

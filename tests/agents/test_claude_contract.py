@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING, Any
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable
-from tests.agents.panes import POLL, Pane, Screen
+from tests.agents.contract_harness import (
+    AgentHarness,
+    PlayedAgentHarness,
+    RealAgentHarness,
+    skip_reason,
+)
+from tests.agents.panes import POLL, AgentPane, PaneScreen
 from tests.agents.recipes import CLAUDE_READY
 from tests.agents.stub.record import deliveries
-from tests.agents.subject import Played, Real, Subject, unavailable
-from tests.waiting import PATIENCE, stays
+from tests.waiting import PATIENCE, assert_stays
 
 if TYPE_CHECKING:
     Case = SynchronousTestCase
@@ -66,16 +71,16 @@ def whole_rows(path: Path) -> list[dict[str, Any]]:
 class ClaudeContract(Case):
     """What both must do; a subclass makes the subject."""
 
-    subject: Subject
+    subject: AgentHarness
 
-    def ready(self, *arguments: str, **options: Any) -> Pane:
+    def ready(self, *arguments: str, **options: Any) -> AgentPane:
         """A pane whose composer takes input."""
         pane = self.subject.start(*arguments, **options)
         pane.wait(CLAUDE_READY)
         pane.settle(SETTLE)
         return pane
 
-    def answered(self, pane: Pane, prompt: str) -> Screen:
+    def answered(self, pane: AgentPane, prompt: str) -> PaneScreen:
         """Submit and wait until the turn is over."""
         pane.submit(prompt)
         pane.wait(r"^✻ \S+ for \d+s")
@@ -89,7 +94,7 @@ class ClaudeContract(Case):
                 raise AssertionError(f"no {what} in {timeout} s")
             time.sleep(0.05)
 
-    def twice(self, pane: Pane, key: str, over: Callable[[Screen], bool]) -> None:
+    def twice(self, pane: AgentPane, key: str, over: Callable[[PaneScreen], bool]) -> None:
         """Press a key twice: the second has 0.8 s after the first, and must not be read with it.
 
         tmux keeps that time better than this process; where the client was kept from reading
@@ -357,7 +362,7 @@ class ClaudeContract(Case):
 
     # --- hooks and transcript
 
-    def hooked(self) -> tuple[Pane, Callable[[], list[dict[str, Any]]]]:
+    def hooked(self) -> tuple[AgentPane, Callable[[], list[dict[str, Any]]]]:
         """A ready pane with hooks, and what they got."""
         place = self.subject.world.place
         log = place.home / "hooks.jsonl"
@@ -404,7 +409,7 @@ class ClaudeContract(Case):
         self.assertEqual("Claude needs your permission", notice["message"])
         pane.keys("Escape")
         pane.wait("⎿ \xa0Interrupted")
-        stays("no other hook", lambda: seen()[-1]["hook_event_name"] == "Notification", 1.0)
+        assert_stays("no other hook", lambda: seen()[-1]["hook_event_name"] == "Notification", 1.0)
 
     def test_clear_begins_another_session(self) -> None:
         pane, seen = self.hooked()
@@ -451,7 +456,7 @@ class PlayedClaudeTests(ClaudeContract, SynchronousTestCase):
     def setUp(self) -> None:
         stack = ExitStack()
         self.addCleanup(stack.close)
-        self.subject = Played("claude", stack)
+        self.subject = PlayedAgentHarness("claude", stack)
 
 
 class RealClaudeTests(ClaudeContract, SynchronousTestCase):
@@ -461,9 +466,9 @@ class RealClaudeTests(ClaudeContract, SynchronousTestCase):
         stack = ExitStack()
         self.addCleanup(stack.close)
         try:
-            self.subject = Real("claude", stack)
+            self.subject = RealAgentHarness("claude", stack)
         except CliUnavailable as why:
-            reason = unavailable(why, "claude")
+            reason = skip_reason(why, "claude")
             if reason is None:
                 raise
             raise SkipTest(reason) from why

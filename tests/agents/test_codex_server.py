@@ -11,13 +11,13 @@ from typing import Any
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
+from tests.agents.harness import AgentEnvironmentHarness, find_leftovers
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.agents.subject import unavailable
-from tests.agents.world import World, leftovers
-from tests.integration.harness import PATIENCE, Daemon
-from tests.waiting import until
+from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.waiting import wait_until
 
 HELD = 3 * PATIENCE
 """Seconds for which the service may hold a prompt, and then wait for what comes of it."""
@@ -28,19 +28,19 @@ class ServerTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         try:
-            binary = install("codex", os.environ).binary
+            binary = install_cli("codex", os.environ).binary
         except CliUnavailable as error:
-            reason = unavailable(error, "codex")
+            reason = skip_reason(error, "codex")
             raise SkipTest(reason) if reason else error from error
         held = ExitStack()
         self.addCleanup(held.close)
         isolated = held.enter_context(loopback_only())
         made = tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
         self.world = held.enter_context(
-            World("codex", Path(held.enter_context(made)), isolated=isolated)
+            AgentEnvironmentHarness("codex", Path(held.enter_context(made)), isolated=isolated)
         )
         self.work = self.world.place.work
-        self.daemon = Daemon(PATH=f"{binary.parent}:{os.environ['PATH']}")
+        self.daemon = DaemonHarness(PATH=f"{binary.parent}:{os.environ['PATH']}")
         held.callback(self.daemon.close)
         self.daemon.home = self.world.place.home
         env = RECIPES["codex"](self.world.place, trusted=True).env
@@ -75,8 +75,8 @@ class ServerTests(SynchronousTestCase):
         """What a command of the session knows of it."""
         made = self.work / f"{session}.txt"
         self.run_command(session, f"echo $OPENAI_MARK $SERVICE_SESSION_ID > {made.name}")
-        until("its file", made.exists, told=lambda: self.screen(session))
-        until("its end", lambda: self.record(session)["status"] == "idle")
+        wait_until("its file", made.exists, told=lambda: self.screen(session))
+        wait_until("its end", lambda: self.record(session)["status"] == "idle")
         return made.read_text()
 
     def record(self, session: str) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class ServerTests(SynchronousTestCase):
     def commands(self) -> list[bytes]:
         """What runs in this home: the agent, its servers, and the shells of its commands."""
         found = []
-        for process in leftovers(self.world.place.home):
+        for process in find_leftovers(self.world.place.home):
             with passing(OSError):  # it is over
                 found.append(Path(f"/proc/{process}/cmdline").read_bytes())
         return [each for each in found if b"codex" in each or b"outlived" in each]
@@ -105,10 +105,10 @@ class ServerTests(SynchronousTestCase):
         self.assertEqual(f"A {first}\n", self.told_by(first))
 
         self.run_command(first, "sleep 300; touch outlived.txt")
-        until("the command", self.runs)
+        wait_until("the command", self.runs)
         self.call("DELETE", f"/api/sessions/{first}")
-        until("the command's end", lambda: not self.runs())
+        wait_until("the command's end", lambda: not self.runs())
         self.prompt(second, "SAY: still here", wait="stop", waitTimeout=60_000)
         self.call("DELETE", f"/api/sessions/{second}")
-        until("nothing of it", lambda: not self.commands())
+        wait_until("nothing of it", lambda: not self.commands())
         self.assertFalse((self.work / "outlived.txt").exists())

@@ -12,10 +12,10 @@ import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable
-from tests.agents.subject import unavailable
+from tests.agents.contract_harness import skip_reason
 from tests.stress import approvals
-from tests.stress.place import Place, serving
-from tests.waiting import until
+from tests.stress.harness import StressHarness, serve_cli
+from tests.waiting import wait_until
 
 FIRST = 300.0
 """Seconds for the first turn, and for what waits until it is over."""
@@ -31,7 +31,7 @@ class ControlTests(SynchronousTestCase):
     def begin(self, cli: str) -> None:
         held = ExitStack()
         self.addCleanup(held.close)
-        self.place: Place = available(cli, lambda: held.enter_context(serving(cli)))
+        self.place: StressHarness = available(cli, lambda: held.enter_context(serve_cli(cli)))
         self.path = f"/api/sessions/{self.place.session()}"
         ready = f"{self.path}/wait?until=idle&timeout=60000"
         self.place.call("GET", ready)
@@ -39,7 +39,7 @@ class ControlTests(SynchronousTestCase):
         # tells its end; opencode takes more than one wait's time over its first on a busy machine.
         first = {"input": "SAY: ready\r", "wait": "idle", "waitTimeout": 60_000}
         self.place.daemon.request("POST", f"{self.path}/input", first, patience=FIRST).data()
-        until("the end of the turn", self.rests, patience=FIRST)
+        wait_until("the end of the turn", self.rests, patience=FIRST)
 
     def rests(self) -> bool:
         turns = self.place.world.stub.turns()
@@ -68,7 +68,7 @@ class ControlTests(SynchronousTestCase):
             is_late = status == 409 or UNSEEN.search(str(said))
             return status == 200 or not is_late
 
-        until(f"{name} to be shown", known, patience=FIRST, told=lambda: answers)
+        wait_until(f"{name} to be shown", known, patience=FIRST, told=lambda: answers)
         self.assertEqual(200, answers[-1][0], answers)
         return answers[-1][1]
 
@@ -92,10 +92,10 @@ class ControlTests(SynchronousTestCase):
         self.prompt("HOLD: one", wait="working")
         self.refused(409, "model", model="opus")
         self.place.world.stub.release("one")
-        until("the end of the turn", lambda: self.record()["status"] == "idle")
+        wait_until("the end of the turn", lambda: self.record()["status"] == "idle")
         self.place.call("POST", f"{self.path}/input", input="half a thought", useMux=False)
         # What is typed before it is drawn would be taken for a part of it.
-        until("the draft", lambda: "half a thought" in self.screen())
+        wait_until("the draft", lambda: "half a thought" in self.screen())
         self.refused(409, "effort", effort="high")
 
     def test_gemini(self) -> None:
@@ -124,12 +124,12 @@ class ControlTests(SynchronousTestCase):
         self.refused(422, "effort", effort="high")
         # No turn: while its picker is open no wait for rest ends.
         self.place.call("POST", f"{self.path}/input", input="/model\r")
-        until("the picker", lambda: "Select Model" in self.screen())
+        wait_until("the picker", lambda: "Select Model" in self.screen())
         self.place.call("POST", f"{self.path}/send-key", key="Enter")
-        until("the page of levels", lambda: "Select Reasoning" in self.screen())
+        wait_until("the page of levels", lambda: "Select Reasoning" in self.screen())
         # For this session only.
         self.place.call("POST", f"{self.path}/input", input="s", useMux=False)
-        until("its end", lambda: "Select Reasoning" not in self.screen())
+        wait_until("its end", lambda: "Select Reasoning" not in self.screen())
         for effort in ("high", "low", "medium"):
             self.assertEqual({"effort": effort}, self.tell("effort", effort=effort))
 
@@ -161,5 +161,5 @@ def available(cli: str, make: Callable[[], Any]) -> Any:
     try:
         return make()
     except CliUnavailable as why:
-        reason = unavailable(why, cli)
+        reason = skip_reason(why, cli)
         raise SkipTest(reason) if reason else why from why

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import RealClaude
-from tests.agents.prompts import LISTED, QUOTED
-from tests.agents.truth import Watcher
-from tests.agents.world import end_command
-from tests.waiting import Settled
+from tests.agents.driven_sessions import RealClaude
+from tests.agents.harness import end_command
+from tests.agents.misleading_prompts import LISTED, QUOTED
+from tests.agents.status_truth import StatusWatcher
+from tests.waiting import SettledCondition
 
 STILL = 0.5
 """Seconds without another drawing after which a screen rests."""
@@ -45,7 +45,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
     def test_a_wait_is_answered_with_its_hook(self) -> None:
         """C{bench/waits.py} measures how long that takes."""
         self.prompt("SAY: ready")
-        with Watcher(self.daemon, self.session) as watcher:
+        with StatusWatcher(self.daemon, self.session) as watcher:
             for turn, text in enumerate(("SAY: a", "SLOW: 1", "SAY: c"), start=1):
                 found = self.prompt(text)
                 self.assertEqual("stop", found["wait"]["signal"])
@@ -54,7 +54,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             self.assertEqual("blocked", blocked["wait"]["signal"])
             self.until_hooks(watcher, "permission_prompt", 1)
 
-    def until_hooks(self, watcher: Watcher, event: str, count: int) -> None:
+    def until_hooks(self, watcher: StatusWatcher, event: str, count: int) -> None:
         """Wait until the hook has come C{count} times, and no more often."""
         self.until(f"{event} {count}", lambda: len(watcher.hooks(event)) >= count)
         self.assertEqual(count, len(watcher.hooks(event)))
@@ -85,13 +85,13 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         sizes = [(46, 24), (120, 40), (60, 14), (200, 50), (34, 10), (90, 30)]
         for cols, rows in (*sizes, *sizes[::-1]):
             self.call("POST", f"/api/sessions/{self.session}/resize", cols=cols, rows=rows)
-            resting = Settled(self.screen, STILL)
+            resting = SettledCondition(self.screen, STILL)
             while not resting():
                 now = self.approval()
                 self.assertEqual([before.get(n) for n in names], [now.get(n) for n in names])
                 self.assertEqual(self.labels(before), self.labels(now))
         self.call("POST", f"/api/sessions/{self.session}/resize", cols=46, rows=12)
-        self.until("rest", Settled(self.screen, STILL))
+        self.until("rest", SettledCondition(self.screen, STILL))
         self.answer(self.approval(), action="deny")
         self.until_idle()
 
@@ -131,7 +131,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         for text in ("RUN: touch approved.txt", "ASK:"):
             item = self.asked(text)
             # Beside the dialog it may still draw something else.
-            self.until("rest", Settled(self.screen, STILL))
+            self.until("rest", SettledCondition(self.screen, STILL))
             frame = self.screen()
             for prompt in ("SAY: do not do that", "2 things to do", "y"):
                 path = f"/api/sessions/{self.session}/input"
@@ -225,7 +225,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
     def test_the_tool_that_runs_is_told(self) -> None:
         self.prompt("SAY: ready")
         home = self.world.place.home
-        with Watcher(self.daemon, self.session) as watcher:
+        with StatusWatcher(self.daemon, self.session) as watcher:
             self.type("RUN: sleep 100; echo x")
             tool = "tool Bash sleep 100; echo x"
             self.until("the tool", lambda: self.record()["statusReason"] == tool)

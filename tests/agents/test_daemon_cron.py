@@ -10,11 +10,11 @@ from pathlib import Path
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.agents.world import World
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 
 PROMPTS = {"paste": "SAY: pasted by a job", "typed": "SAY: typed by a job"}
 
@@ -24,7 +24,7 @@ class ClaudeJobTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         try:
-            binary = install("claude", os.environ).binary
+            binary = install_cli("claude", os.environ).binary
         except CliUnavailable as error:
             raise SkipTest(str(error)) from None
         held = ExitStack()
@@ -33,11 +33,13 @@ class ClaudeJobTests(SynchronousTestCase):
         # What is killed may still make a last file.
         made = tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
         folder = held.enter_context(made)
-        self.world = held.enter_context(World("claude", Path(folder), isolated=isolated))
+        self.world = held.enter_context(
+            AgentEnvironmentHarness("claude", Path(folder), isolated=isolated)
+        )
         launch = RECIPES["claude"](self.world.place, trusted=False)
         names = ",".join(launch.env)
         path = f"{binary.parent}:{os.environ['PATH']}"
-        self.daemon = Daemon(**{**launch.env, "PATH": path, "SERVICE_PANE_ENV": names})
+        self.daemon = DaemonHarness(**{**launch.env, "PATH": path, "SERVICE_PANE_ENV": names})
         held.callback(self.daemon.close)
         self.daemon.home = self.world.place.home
         self.daemon.start()

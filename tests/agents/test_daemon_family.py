@@ -21,16 +21,16 @@ import pytest
 from attrs import field, frozen
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
+from tests.agents.harness import AgentEnvironmentHarness
+from tests.agents.misleading_prompts import LISTED, QUOTED
 from tests.agents.netns import loopback_only
-from tests.agents.prompts import LISTED, QUOTED
 from tests.agents.recipes import RECIPES
 from tests.agents.stub.record import digest
-from tests.agents.subject import unavailable
-from tests.agents.world import World
 from tests.integration.events import EventLog
-from tests.integration.harness import PATIENCE, Daemon, wait_until_gone
-from tests.waiting import Settled, until
+from tests.integration.harness import PATIENCE, DaemonHarness, wait_until_gone
+from tests.waiting import SettledCondition, wait_until
 
 SHORT = 3
 """Turns that are over at once."""
@@ -62,7 +62,7 @@ HELD = 3 * PATIENCE
 
 
 @frozen(kw_only=True)
-class Manner:
+class FamilyManner:
     """What is different about one client.
 
     @ivar params: launch parameters of the session.
@@ -90,26 +90,26 @@ class Manner:
 
 
 MANNERS = {
-    "codex": Manner(
+    "codex": FamilyManner(
         trust=("Down", "Up", "Enter"),
         pane_env=("STUB_KEY",),
         lists=("update_plan", "plan", "step"),
     ),
-    "gemini": Manner(
+    "gemini": FamilyManner(
         # Its newer models are given no tool for a list.
         params={"model": "gemini-2.5-pro"},
         trust=("Down", "Up", "Enter"),
         lists=("write_todos", "todos", "description"),
         asks_to_list=True,
     ),
-    "opencode": Manner(
+    "opencode": FamilyManner(
         refuse=("Right", "Right", "Enter"),
         leave="/exit",
         modes=("plan", "build"),
         untold=("model", "effort"),
         lists=("todowrite", "todos", "content"),
     ),
-    "pi": Manner(params={"provider": "stub", "model": "stub-model"}, asks=False),
+    "pi": FamilyManner(params={"provider": "stub", "model": "stub-model"}, asks=False),
 }
 
 
@@ -118,9 +118,9 @@ class FamilyCase(SynchronousTestCase):
 
     def begin(self, cli: str) -> None:
         try:
-            binary = install(cli, os.environ).binary
+            binary = install_cli(cli, os.environ).binary
         except CliUnavailable as error:
-            reason = unavailable(error, cli)
+            reason = skip_reason(error, cli)
             raise SkipTest(reason) if reason else error from error
         held = ExitStack()
         self.addCleanup(held.close)
@@ -129,9 +129,11 @@ class FamilyCase(SynchronousTestCase):
         folder = held.enter_context(
             tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
         )
-        self.world = held.enter_context(World(cli, Path(folder), isolated=isolated))
+        self.world = held.enter_context(
+            AgentEnvironmentHarness(cli, Path(folder), isolated=isolated)
+        )
         self.world.make_git()
-        self.daemon = Daemon(PATH=f"{binary.parent}:{os.environ['PATH']}")
+        self.daemon = DaemonHarness(PATH=f"{binary.parent}:{os.environ['PATH']}")
         held.callback(self.daemon.close)
         self.daemon.home = self.world.place.home
         launch = RECIPES[cli](self.world.place, trusted=False)
@@ -175,7 +177,7 @@ class FamilyCase(SynchronousTestCase):
         comes together with a key for a part of a paste.
         """
         for key in keys:
-            drawn = Settled(self.screen, STILL, unlike=self.screen())
+            drawn = SettledCondition(self.screen, STILL, unlike=self.screen())
             self.call("POST", f"{self.path}/send-key", key=key)
             self.until(f"an effect of {key}", drawn)
 
@@ -184,7 +186,9 @@ class FamilyCase(SynchronousTestCase):
         self.assertEqual(signal_, found["wait"]["signal"], self.screen())
 
     def until(self, what: str, look: Callable[[], Any]) -> Any:
-        return until(what, look, told=lambda: f"{self.record()['statusReason']}\n{self.screen()}")
+        return wait_until(
+            what, look, told=lambda: f"{self.record()['statusReason']}\n{self.screen()}"
+        )
 
     def reason(self, *begins: str) -> dict[str, Any]:
         """The record, once its status has such a reason."""

@@ -17,13 +17,13 @@ from typing import Any
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
+from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.agents.subject import unavailable
-from tests.agents.world import World
-from tests.integration.harness import PATIENCE, Daemon
-from tests.waiting import until
+from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.waiting import wait_until
 
 PASSWORD = "correct horse"
 HELD = 3 * PATIENCE
@@ -35,9 +35,9 @@ class GrantTests(SynchronousTestCase):
 
     def begin(self, cli: str) -> None:
         try:
-            binary = install(cli, os.environ).binary
+            binary = install_cli(cli, os.environ).binary
         except CliUnavailable as error:
-            reason = unavailable(error, cli)
+            reason = skip_reason(error, cli)
             raise SkipTest(reason) if reason else error from error
         held = ExitStack()
         self.addCleanup(held.close)
@@ -47,9 +47,9 @@ class GrantTests(SynchronousTestCase):
                 tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
             )
         )
-        world = held.enter_context(World(cli, self.folder, isolated=isolated))
+        world = held.enter_context(AgentEnvironmentHarness(cli, self.folder, isolated=isolated))
         self.marker = self.folder / "owned"
-        self.daemon = Daemon(
+        self.daemon = DaemonHarness(
             PATH=f"{binary.parent}:{os.environ['PATH']}",
             SERVICE_MULTIUSER="1",
             SERVICE_USERNAME="root",
@@ -78,7 +78,7 @@ class GrantTests(SynchronousTestCase):
         made = self.launch("ann", mode, {**self.env, **needed, name: value})
         session = made["data"]["sessionId"]
         path = f"/api/sessions/{session}/terminal"
-        until(
+        wait_until(
             "what the variable names",
             self.marker.exists,
             patience=HELD,
@@ -104,7 +104,7 @@ class GrantTests(SynchronousTestCase):
         self.assertEqual("FORBIDDEN", refused.get("errorCode"), refused)
         self.assertFalse(self.marker.exists())
         self.prompt("ann", "primary", text)
-        until("what the prompt names", self.marker.exists, patience=HELD)
+        wait_until("what the prompt names", self.marker.exists, patience=HELD)
 
     def test_opencode(self) -> None:
         self.begin("opencode")

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import HELD, RealClaude
-from tests.agents.world import leftovers
-from tests.integration.harness import PATIENCE, Answer
+from tests.agents.driven_sessions import HELD, RealClaude
+from tests.agents.harness import find_leftovers
+from tests.integration.harness import PATIENCE, DaemonAnswer
 
 GOOD = {
     "suggestions": [
@@ -36,7 +36,7 @@ class MindTests(RealClaude, SynchronousTestCase):
         """The processes of CLIs that are asked now, and of what they started: of this home's, for
         other tests ask beside this one."""
         found = []
-        for pid in leftovers(self.world.place.home):
+        for pid in find_leftovers(self.world.place.home):
             with passing(OSError):  # it is over
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
                 found += [pid] if b"--no-session-persistence" in words else []
@@ -47,7 +47,7 @@ class MindTests(RealClaude, SynchronousTestCase):
         would refuse the next question."""
         return not self.asked() and not list((self.daemon.data / "mind").iterdir())
 
-    def ask(self, **body: Any) -> Answer:
+    def ask(self, **body: Any) -> DaemonAnswer:
         path = f"/api/sessions/{self.session}/readmymind"
         return self.daemon.request("POST", path, body, patience=HELD)
 

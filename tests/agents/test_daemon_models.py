@@ -15,13 +15,13 @@ from typing import Any
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
+from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import know_no_models
-from tests.agents.subject import unavailable
-from tests.agents.world import World
-from tests.integration.harness import PATIENCE, Daemon
-from tests.waiting import until
+from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.waiting import wait_until
 
 MODEL = "qwen3:stub-30b"
 OWN = "of-the-users-own"
@@ -38,18 +38,20 @@ class CustomModelTests(SynchronousTestCase):
     def begin(self, cli: str, mode: str, style: str = "bearer", **environment: str) -> None:
         self.key = f"custom-key-{secrets.token_hex(16)}"
         try:
-            binary = install(cli, os.environ).binary
+            binary = install_cli(cli, os.environ).binary
         except CliUnavailable as error:
-            reason = unavailable(error, cli)
+            reason = skip_reason(error, cli)
             raise SkipTest(reason) if reason else error from error
         held = ExitStack()
         self.addCleanup(held.close)
         isolated = held.enter_context(loopback_only())
         made = tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
         folder = held.enter_context(made)
-        self.world = held.enter_context(World(cli, Path(folder), isolated=isolated))
+        self.world = held.enter_context(
+            AgentEnvironmentHarness(cli, Path(folder), isolated=isolated)
+        )
         path = f"{binary.parent}:{os.environ['PATH']}"
-        self.daemon = Daemon(PATH=path, **environment)
+        self.daemon = DaemonHarness(PATH=path, **environment)
         held.callback(self.daemon.close)
         self.daemon.home = self.world.place.home
         trusted = self.daemon.home / ".gemini" / "trustedFolders.json"
@@ -100,7 +102,7 @@ class CustomModelTests(SynchronousTestCase):
             turns = self.world.stub.turns()
             return any(each.prompt == f"SAY: {text}" and each.outcome == "said" for each in turns)
 
-        until("the turn", turn, told=self.told)
+        wait_until("the turn", turn, told=self.told)
         requests = self.world.stub.requests()
         self.assertEqual({MODEL}, {each.model for each in requests if not each.side})
         for each in requests:
@@ -129,7 +131,7 @@ class CustomModelTests(SynchronousTestCase):
             return found
 
         # Whose parent ends is nobody's child for as long as it takes to end, too.
-        until("the end of all others", lambda: not strangers(), told=strangers)
+        wait_until("the end of all others", lambda: not strangers(), told=strangers)
         self.assertNotIn(self.key, self.daemon.log)
         for route in ("/api/sessions", "/api/settings", "/api/model-endpoints", "/api/audit"):
             self.assertNotIn(self.key.encode(), self.daemon.request("GET", route).body, route)
@@ -145,7 +147,7 @@ class CustomModelTests(SynchronousTestCase):
         refused = self.daemon.request("DELETE", f"/api/model-endpoints/{self.endpoint}")
         self.assertEqual(409, refused.status)
         self.call("DELETE", self.path)
-        until("the folder's end", lambda: not list(homes.iterdir()))
+        wait_until("the folder's end", lambda: not list(homes.iterdir()))
         self.call("DELETE", f"/api/model-endpoints/{self.endpoint}")
 
     def walk(self, cli: str, mode: str, style: str = "bearer", **environment: str) -> None:
@@ -165,9 +167,9 @@ class CustomModelTests(SynchronousTestCase):
             kept[:] = (self.daemon.home / ".claude" / "projects").rglob("*.jsonl")
             return bool(kept)
 
-        until("the conversation's file, written behind the answer", written, told=self.told)
+        wait_until("the conversation's file, written behind the answer", written, told=self.told)
         self.assertEqual(1, len(kept))
-        until("the end of the turn", lambda: self.record()["status"] == "idle", told=self.told)
+        wait_until("the end of the turn", lambda: self.record()["status"] == "idle", told=self.told)
         wish = {"endpointId": self.endpoint, "modelId": MODEL}
         changed = self.call("POST", f"{self.path}/custom-model", **wish)
         self.assertTrue(changed["restarted"])

@@ -9,15 +9,15 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import RealClaude
-from tests.integration.harness import PATIENCE, Answer, Daemon
-from tests.unit.http.gatecase import basic
+from tests.agents.driven_sessions import RealClaude
+from tests.integration.harness import PATIENCE, DaemonAnswer, DaemonHarness
+from tests.unit.http.gate_harness import basic_headers
 from tests.unit.tap.oldfolders import age
 
 WORD = "long enough"
 
 
-class AdminsDaemon(Daemon):
+class AdminsDaemon(DaemonHarness):
     """One with accounts, asked as its admin."""
 
     def __init__(self, **environment: str) -> None:
@@ -30,8 +30,8 @@ class AdminsDaemon(Daemon):
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         patience: float = PATIENCE,
-    ) -> Answer:
-        asked = {**basic("admin", WORD), **(headers or {})}
+    ) -> DaemonAnswer:
+        asked = {**basic_headers("admin", WORD), **(headers or {})}
         return super().request(method, path, body, asked, patience)
 
 

@@ -7,7 +7,7 @@ import signal
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import RealClaude
+from tests.agents.driven_sessions import RealClaude
 from tests.integration.rebooting import RebootDaemon
 
 

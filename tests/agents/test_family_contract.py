@@ -9,10 +9,15 @@ from attrs import frozen
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable
-from tests.agents.panes import Pane
+from tests.agents.contract_harness import (
+    AgentHarness,
+    PlayedAgentHarness,
+    RealAgentHarness,
+    skip_reason,
+)
+from tests.agents.panes import AgentPane
 from tests.agents.stub.record import deliveries
-from tests.agents.subject import Played, Real, Subject, unavailable
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     Case = SynchronousTestCase
@@ -24,7 +29,7 @@ ENTERS = 5
 
 
 @frozen(kw_only=True)
-class Marks:
+class StateMarks:
     """What tells the states of one client apart.
 
     @ivar ready, busy, refused: patterns for a row.
@@ -44,7 +49,7 @@ class Marks:
 
 
 MARKS = {
-    "codex": Marks(
+    "codex": StateMarks(
         ready="stub-model default",
         busy="^• holding|Working",
         idle_title="^work$",
@@ -53,7 +58,7 @@ MARKS = {
         approval="^› 1. Yes, proceed",
         refused="Conversation interrupted",
     ),
-    "gemini": Marks(
+    "gemini": StateMarks(
         ready="Type your message",
         busy="esc to cancel",
         idle_title="Ready",
@@ -62,13 +67,13 @@ MARKS = {
         approval="● 1. Allow once",
         refused="Request cancelled",
     ),
-    "opencode": Marks(
+    "opencode": StateMarks(
         ready="Ask anything",
         busy="esc interrupt",
         approval="Allow once +Allow always",
         settle=1.5,
     ),
-    "pi": Marks(ready="0.0%/128k", busy="Working\\.\\.\\."),
+    "pi": StateMarks(ready="0.0%/128k", busy="Working\\.\\.\\."),
 }
 
 
@@ -76,13 +81,13 @@ class FamilyContract(Case):
     """What all must do; a subclass names the client and makes the subject."""
 
     cli: str
-    subject: Subject
+    subject: AgentHarness
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> StateMarks:
         return MARKS[self.cli]
 
-    def ready(self) -> Pane:
+    def ready(self) -> AgentPane:
         """A pane whose composer takes input."""
         if self.cli == "codex":
             self.subject.world.make_git()
@@ -100,7 +105,7 @@ class FamilyContract(Case):
         if self.marks.approval is not None:
             self.takes_escape_for_a_no(pane, self.marks.approval)
 
-    def arrives_once_and_whole(self, pane: Pane) -> None:
+    def arrives_once_and_whole(self, pane: AgentPane) -> None:
         pane.submit("SAY: hello there")
         self.submitted(pane)
         pane.wait("^ *[^ ]? *hello there *$")
@@ -109,17 +114,17 @@ class FamilyContract(Case):
         self.assertEqual("SAY: hello there", turn.prompt)
         self.assertEqual(1, deliveries(self.subject.requests(), "SAY: hello there"))
 
-    def submitted(self, pane: Pane) -> None:
+    def submitted(self, pane: AgentPane) -> None:
         """One that comes up on a busy machine may lose the first Enter."""
         for _ in range(ENTERS):
             try:
-                until("its turn", self.subject.turns, patience=PATIENCE / ENTERS)
+                wait_until("its turn", self.subject.turns, patience=PATIENCE / ENTERS)
             except AssertionError:
                 pane.keys("Enter")
             else:
                 return
 
-    def shows_busy_until_the_answer_ends(self, pane: Pane) -> None:
+    def shows_busy_until_the_answer_ends(self, pane: AgentPane) -> None:
         pane.submit("HOLD: door")
         pane.wait(self.marks.busy)
         pane.wait_title(self.marks.busy_title)
@@ -127,7 +132,7 @@ class FamilyContract(Case):
         pane.wait("holding until released")
         self.rests(pane)
 
-    def asks_before_a_command(self, pane: Pane) -> None:
+    def asks_before_a_command(self, pane: AgentPane) -> None:
         pane.submit("RUN: touch made")
         if self.marks.approval is not None:
             pane.wait(self.marks.approval)
@@ -137,7 +142,7 @@ class FamilyContract(Case):
         self.assertTrue((self.subject.world.place.work / "made").exists())
         self.rests(pane)
 
-    def takes_escape_for_a_no(self, pane: Pane, approval: str) -> None:
+    def takes_escape_for_a_no(self, pane: AgentPane, approval: str) -> None:
         pane.submit("RUN: touch unmade")
         pane.wait(approval)
         pane.settle(self.marks.settle)
@@ -146,7 +151,7 @@ class FamilyContract(Case):
         pane.wait(self.marks.refused)
         self.assertFalse((self.subject.world.place.work / "unmade").exists())
 
-    def rests(self, pane: Pane) -> None:
+    def rests(self, pane: AgentPane) -> None:
         """Look until the turn is over on the screen as well."""
         if self.marks.idle_title:
             pane.wait_title(self.marks.idle_title)
@@ -178,7 +183,7 @@ class PlayedSetUp(SynchronousTestCase):
     def setUp(self) -> None:
         stack = ExitStack()
         self.addCleanup(stack.close)
-        self.subject: Subject = Played(self.cli, stack)
+        self.subject: AgentHarness = PlayedAgentHarness(self.cli, stack)
 
 
 class RealSetUp(SynchronousTestCase):
@@ -190,9 +195,9 @@ class RealSetUp(SynchronousTestCase):
         stack = ExitStack()
         self.addCleanup(stack.close)
         try:
-            self.subject: Subject = Real(self.cli, stack)
+            self.subject: AgentHarness = RealAgentHarness(self.cli, stack)
         except CliUnavailable as why:
-            reason = unavailable(why, self.cli)
+            reason = skip_reason(why, self.cli)
             if reason is None:
                 raise
             raise SkipTest(reason) from why

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import RealClaude
+from tests.agents.driven_sessions import RealClaude
 
 
 class FolderTrustTests(RealClaude, SynchronousTestCase):

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
+from tests.agents.harness import AgentEnvironmentHarness
+from tests.agents.key_filter import install_sieve
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.agents.sieve import install_sieve
-from tests.agents.subject import unavailable
-from tests.agents.world import World
-from tests.integration.harness import PATIENCE, Daemon
-from tests.waiting import until
+from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.waiting import wait_until
 
 HELD = 4 * PATIENCE
 LOST = "SAY: one row of it\nand another one\nand the last"
@@ -39,9 +39,9 @@ class LostEnterTests(SynchronousTestCase):
 
     def begin(self, cli: str) -> None:
         try:
-            binary = install(cli, os.environ).binary
+            binary = install_cli(cli, os.environ).binary
         except CliUnavailable as error:
-            reason = unavailable(error, cli)
+            reason = skip_reason(error, cli)
             raise SkipTest(reason) if reason else error from error
         held = ExitStack()
         self.addCleanup(held.close)
@@ -49,14 +49,16 @@ class LostEnterTests(SynchronousTestCase):
         folder = held.enter_context(
             tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
         )
-        self.world = held.enter_context(World(cli, Path(folder), isolated=isolated))
+        self.world = held.enter_context(
+            AgentEnvironmentHarness(cli, Path(folder), isolated=isolated)
+        )
         self.world.make_git()
         self.gate = Path(folder) / "open"
         install_sieve(Path(folder) / "sieve", self.gate, binary)
         path = f"{folder}/sieve:{binary.parent}:{os.environ['PATH']}"
         launch = RECIPES[cli](self.world.place, trusted=True)
         names = ",".join(launch.env)
-        self.daemon = Daemon(**{**launch.env, "PATH": path, "SERVICE_PANE_ENV": names})
+        self.daemon = DaemonHarness(**{**launch.env, "PATH": path, "SERVICE_PANE_ENV": names})
         held.callback(self.daemon.close)
         self.daemon.home = self.world.place.home
         self.daemon.start()
@@ -89,7 +91,7 @@ class LostEnterTests(SynchronousTestCase):
         self.assertEqual(200, status, f"{answer}\n{self.screen()}")
         self.assertEqual({"delivered": True, "putAside": True}, answer["data"])
         said = self.world.stub.conversation
-        until(
+        wait_until(
             "the next one", lambda: said()[-1:] == [NEXT], told=lambda: f"{said()}{self.screen()}"
         )
         self.assertNotIn(LOST, said())

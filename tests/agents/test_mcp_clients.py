@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 from attrs import field, frozen
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
+from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
-from tests.agents.recipes import RECIPES, Place
-from tests.agents.subject import unavailable
-from tests.agents.world import World
-from tests.integration.harness import PATIENCE, ROOT, Daemon
+from tests.agents.recipes import RECIPES, RunLocation
+from tests.integration.harness import PATIENCE, ROOT, DaemonHarness
 from tests.integration.tsctl import TSCTL
 
 HELD = 4 * PATIENCE
@@ -47,12 +47,12 @@ def _changed(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     path.write_text(json.dumps(found))
 
 
-def _claude(place: Place, env: Mapping[str, str]) -> None:
+def _claude(place: RunLocation, env: Mapping[str, str]) -> None:
     server = {"type": "stdio", "command": SERVER[0], "args": SERVER[1:], "env": dict(env)}
     _changed(place.home / ".claude.json", lambda it: it.update(mcpServers={"tservice": server}))
 
 
-def _codex(place: Place, env: Mapping[str, str]) -> None:
+def _codex(place: RunLocation, env: Mapping[str, str]) -> None:
     lines = [
         "[mcp_servers.tservice]",
         f"command = {json.dumps(SERVER[0])}",
@@ -67,56 +67,56 @@ def _codex(place: Place, env: Mapping[str, str]) -> None:
         file.write("\n".join(lines) + "\n")
 
 
-def _gemini(place: Place, env: Mapping[str, str]) -> None:
+def _gemini(place: RunLocation, env: Mapping[str, str]) -> None:
     # This one by HTTP, which takes no program.
     server = {"httpUrl": f"{env['TSCTL_URL']}/mcp", "trust": True}
     settings = place.home / ".gemini" / "settings.json"
     _changed(settings, lambda it: it.update(mcpServers={"tservice": server}))
 
 
-def _opencode(place: Place, env: Mapping[str, str]) -> None:
+def _opencode(place: RunLocation, env: Mapping[str, str]) -> None:
     server = {"type": "local", "command": list(SERVER), "environment": dict(env), "enabled": True}
     config = place.home / ".config" / "opencode" / "opencode.json"
     _changed(config, lambda it: it.update(mcp={"tservice": server}))
 
 
 @frozen(kw_only=True)
-class Way:
+class McpClientRecipe:
     """How one client is told of a server, and asked without a screen."""
 
-    configure: Callable[[Place, Mapping[str, str]], None]
+    configure: Callable[[RunLocation, Mapping[str, str]], None]
     words: tuple[str, ...]
     env: Mapping[str, str] = field(factory=dict)
 
 
 WAYS = {
-    "claude": Way(
+    "claude": McpClientRecipe(
         configure=_claude,
         words=("-p", "--allowedTools", "mcp__tservice", "--"),
         env={"MCP_CONNECTION_NONBLOCKING": "0", "MCP_TIMEOUT": "120000"},
     ),
-    "codex": Way(configure=_codex, words=("exec", "--skip-git-repo-check")),
-    "gemini": Way(configure=_gemini, words=("--yolo", "-p")),
-    "opencode": Way(configure=_opencode, words=("run",)),
+    "codex": McpClientRecipe(configure=_codex, words=("exec", "--skip-git-repo-check")),
+    "gemini": McpClientRecipe(configure=_gemini, words=("--yolo", "-p")),
+    "opencode": McpClientRecipe(configure=_opencode, words=("run",)),
 }
 
 
 class ClientTests(SynchronousTestCase):
     held: ClassVar[ExitStack]
-    daemon: ClassVar[Daemon]
+    daemon: ClassVar[DaemonHarness]
     isolated: ClassVar[bool]
 
     @classmethod
     def setUpClass(cls) -> None:
         for cli in WAYS:
             try:
-                install(cli, os.environ)  # before the network ends
+                install_cli(cli, os.environ)  # before the network ends
             except CliUnavailable as error:
-                if unavailable(error, cli) is None:
+                if skip_reason(error, cli) is None:
                     raise
         cls.held = ExitStack()
         cls.isolated = cls.held.enter_context(loopback_only())
-        cls.daemon = Daemon()
+        cls.daemon = DaemonHarness()
         cls.held.callback(cls.daemon.close)
         cls.daemon.start()
 
@@ -127,15 +127,17 @@ class ClientTests(SynchronousTestCase):
     def drive(self, cli: str) -> None:
         """One call of the client, and what came of it."""
         try:
-            binary = install(cli, os.environ).binary
+            binary = install_cli(cli, os.environ).binary
         except CliUnavailable as error:
-            reason = unavailable(error, cli)
+            reason = skip_reason(error, cli)
             raise SkipTest(reason) if reason else error from error
         with ExitStack() as held:
             folder = held.enter_context(
                 tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
             )
-            world = held.enter_context(World(cli, Path(folder), isolated=self.isolated))
+            world = held.enter_context(
+                AgentEnvironmentHarness(cli, Path(folder), isolated=self.isolated)
+            )
             way, place = WAYS[cli], world.place
             launch = RECIPES[cli](place, trusted=True)
             way.configure(place, {"TSCTL_URL": self.daemon.url, "PYTHONPATH": str(ROOT)})

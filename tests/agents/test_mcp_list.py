@@ -12,12 +12,12 @@ from pathlib import Path
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, Installed, install
+from tests.agents.cli_cache import CachedCliProgram, CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
+from tests.agents.harness import base_env
 from tests.agents.netns import loopback_only
-from tests.agents.subject import unavailable
-from tests.agents.world import base_env
-from tests.figures import tell
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
+from tests.run_figures import report_figure
 
 CLIS = ("claude", "codex", "gemini", "opencode")
 PATIENCE = 120.0
@@ -57,18 +57,18 @@ class ListTests(SynchronousTestCase):
             )
         )
         folders = [str(one.binary.parent) for one in self.found]
-        self.daemon = Daemon(PATH=":".join([*folders, os.environ["PATH"]]))
+        self.daemon = DaemonHarness(PATH=":".join([*folders, os.environ["PATH"]]))
         held.callback(self.daemon.close)
         self.put(".gemini/settings.json", GEMINI)
         # Gemini CLI connects to nothing in a folder that nobody trusts, and lists nothing then.
         self.put(".gemini/trustedFolders.json", json.dumps({str(self.work): "TRUST_FOLDER"}))
         self.put(".codex/config.toml", CODEX)
 
-    def installed(self, name: str) -> Installed:
+    def installed(self, name: str) -> CachedCliProgram:
         try:
-            return install(name, os.environ)
+            return install_cli(name, os.environ)
         except CliUnavailable as error:
-            reason = unavailable(error, name)
+            reason = skip_reason(error, name)
             raise SkipTest(reason) if reason else error from error
 
     def put(self, name: str, text: str) -> None:
@@ -106,4 +106,4 @@ class ListTests(SynchronousTestCase):
         for one in self.found:
             words = set(re.findall(r"[a-z][a-z-]+", self.listed(one.binary)))
             self.assertEqual(set(), NAMES - words, one.cli.name)
-            tell(f"{one.cli.name} {one.version} lists {len(NAMES)} servers")
+            report_figure(f"{one.cli.name} {one.version} lists {len(NAMES)} servers")

@@ -8,11 +8,11 @@ import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.mock_tui import claude_dialogs as dialogs
-from tests.agents.mock_tui.engine import Modal
-from tests.agents.mock_tui.families import CODEX, GEMINI, Family
-from tests.agents.mock_tui.form import Form
-from tests.agents.mock_tui.keys import Press, Typed
-from tests.agents.mock_tui.questions import Page, Questions
+from tests.agents.mock_tui.engine import ModalView
+from tests.agents.mock_tui.families import CODEX, GEMINI, FamilyLayout
+from tests.agents.mock_tui.form import MockForm
+from tests.agents.mock_tui.keys import KeyPress, TypedText
+from tests.agents.mock_tui.questions import QuestionPage, QuestionsDialog
 from tests.agents.stub.script import MULTIPLE, PLAN_TEXT, SECOND, SINGLE
 from tests.frames import capture
 
@@ -35,7 +35,7 @@ def trimmed(rows: list[str]) -> list[str]:
 
 
 class ClaudeDialogTests(SynchronousTestCase):
-    def check(self, name: str, modal: Modal, columns: int) -> None:
+    def check(self, name: str, modal: ModalView, columns: int) -> None:
         """The recording ends with the dialog as played."""
         played = trimmed(modal.rows(columns))
         self.assertEqual(
@@ -48,7 +48,7 @@ class ClaudeDialogTests(SynchronousTestCase):
 
     def test_trust_after_down(self) -> None:
         modal, _ = dialogs.trust(WORK, "numbered")
-        modal.press([Press("down")])
+        modal.press([KeyPress("down")])
         self.check("trust_down", modal, 120)
 
     def test_bypass(self) -> None:
@@ -95,56 +95,58 @@ class ClaudeDialogTests(SynchronousTestCase):
         self.assertEqual(played, recorded("claude", "120x40_plan_dialog")[-len(played) - 1 : -1])
 
     def test_form(self) -> None:
-        form = Form("forms", "Who are you?")
+        form = MockForm("forms", "Who are you?")
         self.check("form", form, 120)
-        form.press([Typed("Ada")])
+        form.press([TypedText("Ada")])
         self.check("form_typed", form, 120)
 
 
 class ClaudeQuestionTests(SynchronousTestCase):
     """The question dialogs, step by step as they were recorded."""
 
-    def check(self, name: str, modal: Questions) -> None:
+    def check(self, name: str, modal: QuestionsDialog) -> None:
         played = trimmed(modal.rows(120))
         self.assertEqual(played, recorded("claude", f"120x40_{name}")[-len(played) :])
 
     def test_single(self) -> None:
-        modal = Questions([Page.of(SINGLE)])
+        modal = QuestionsDialog([QuestionPage.of(SINGLE)])
         self.check("question", modal)
-        modal.press([Press("down")])
+        modal.press([KeyPress("down")])
         self.check("question_down", modal)
-        modal.press([Typed("4")])
-        modal.press([Typed("port 7")])
+        modal.press([TypedText("4")])
+        modal.press([TypedText("port 7")])
         rows = trimmed(modal.rows(120))
         self.assertEqual(
             rows[:-1], recorded("claude", "120x40_question_free_text")[-len(rows) : -1]
         )
-        self.assertEqual({SINGLE["question"]: "port 7"}, modal.press([Press("enter")]))
+        self.assertEqual({SINGLE["question"]: "port 7"}, modal.press([KeyPress("enter")]))
 
     def test_multiple(self) -> None:
-        modal = Questions([Page.of(MULTIPLE)])
+        modal = QuestionsDialog([QuestionPage.of(MULTIPLE)])
         self.check("multiple", modal)
-        modal.press([Typed("1")])
-        modal.press([Typed("3")])
+        modal.press([TypedText("1")])
+        modal.press([TypedText("3")])
         self.check("multiple_two_ticked", modal)
-        modal.press([Press("right")])
+        modal.press([KeyPress("right")])
         self.check("multiple_review", modal)
-        self.assertEqual({MULTIPLE["question"]: "Types, Unit tests"}, modal.press([Typed("1")]))
+        self.assertEqual({MULTIPLE["question"]: "Types, Unit tests"}, modal.press([TypedText("1")]))
 
     def test_several(self) -> None:
-        modal = Questions([Page.of(SINGLE), Page.of(MULTIPLE), Page.of(SECOND)])
+        modal = QuestionsDialog(
+            [QuestionPage.of(SINGLE), QuestionPage.of(MULTIPLE), QuestionPage.of(SECOND)]
+        )
         self.check("several_first", modal)
-        modal.press([Typed("2")])
-        modal.press([Typed("2")])
+        modal.press([TypedText("2")])
+        modal.press([TypedText("2")])
         self.check("several_second", modal)
-        modal.press([Press("right")])
+        modal.press([KeyPress("right")])
         self.check("several_third", modal)
-        modal.press([Typed("1")])
+        modal.press([TypedText("1")])
         self.check("several_review", modal)
 
 
 class FamilyDialogTests(SynchronousTestCase):
-    def check(self, family: Family, name: str, modal: Modal, columns: int) -> None:
+    def check(self, family: FamilyLayout, name: str, modal: ModalView, columns: int) -> None:
         played = [row for row in trimmed(modal.rows(columns)) if row]
         shown = [row for row in recorded(family.name, name) if row]
         self.assertEqual(played, shown[-len(played) :])

@@ -10,44 +10,51 @@ from hypothesis import given
 from hypothesis import strategies as some
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.mock_tui.choice import ESCAPED, Choice, Row
-from tests.agents.mock_tui.composer import Composer
-from tests.agents.mock_tui.engine import Ask, Await, Engine, Gate, Interrupted, Sleep
-from tests.agents.mock_tui.form import Form
-from tests.agents.mock_tui.keys import Decoder, Key, Pasted, Press, Typed
-from tests.agents.mock_tui.terminal import Painter, View, folded
+from tests.agents.mock_tui.choice import ESCAPED, ChoiceList, ChoiceRow
+from tests.agents.mock_tui.composer import MockComposer
+from tests.agents.mock_tui.engine import (
+    AskStep,
+    Await,
+    GateStep,
+    SleepStep,
+    TurnEngine,
+    TurnInterrupted,
+)
+from tests.agents.mock_tui.form import MockForm
+from tests.agents.mock_tui.keys import Key, KeyDecoder, KeyPress, PastedText, TypedText
+from tests.agents.mock_tui.terminal import MockView, ViewPainter, folded
 
 pytestmark = pytest.mark.essential
 
 
 class DecoderTests(SynchronousTestCase):
     def read(self, *reads: bytes) -> list[Key]:
-        decoder = Decoder()
+        decoder = KeyDecoder()
         return [key for each in reads for key in decoder.feed(each)]
 
     def test_names_and_text(self) -> None:
         keys = self.read(b"ab\x1b[B\r\x1bOA\x1b")
-        named = [Press("down"), Press("enter"), Press("up"), Press("escape")]
-        self.assertEqual([Typed("ab"), *named], keys)
+        named = [KeyPress("down"), KeyPress("enter"), KeyPress("up"), KeyPress("escape")]
+        self.assertEqual([TypedText("ab"), *named], keys)
 
     def test_paste_over_two_reads_with_a_cut_character(self) -> None:
         text = "\x1b[200~ä\r\nb\tc\x1b[201~".encode()
-        self.assertEqual([Pasted("ä\nb    c")], self.read(text[:7], text[7:]))
+        self.assertEqual([PastedText("ä\nb    c")], self.read(text[:7], text[7:]))
 
     def test_end_marker_inside_a_paste_ends_it(self) -> None:
         keys = self.read(b"\x1b[200~one\x1b[201~two\r")
-        self.assertEqual([Pasted("one"), Typed("two"), Press("enter")], keys)
+        self.assertEqual([PastedText("one"), TypedText("two"), KeyPress("enter")], keys)
 
     @given(some.text(alphabet=some.characters(min_codepoint=32, exclude_characters="\x7f")))
     def test_typed_text_is_kept(self, text: str) -> None:
         data = text.encode("utf-8", "replace")
-        typed = [key.text for key in self.read(data) if isinstance(key, Typed)]
+        typed = [key.text for key in self.read(data) if isinstance(key, TypedText)]
         self.assertEqual(data.decode(), "".join(typed))
 
 
 class ComposerTests(SynchronousTestCase):
     def test_placeholders_are_numbered_and_sent_in_full(self) -> None:
-        composer = Composer()
+        composer = MockComposer()
         composer.paste("1\n2\n3\n4")
         composer.type(" and ")
         composer.paste("x" * 900)
@@ -56,85 +63,85 @@ class ComposerTests(SynchronousTestCase):
         self.assertEqual("", composer.shown)
 
     def test_backspace_takes_a_placeholder_whole(self) -> None:
-        composer = Composer(shown="a")
+        composer = MockComposer(shown="a")
         composer.paste("1\n2\n3\n4")
         composer.backspace()
         self.assertEqual("a", composer.shown)
 
     def test_short_paste_loses_one_line_end(self) -> None:
-        composer = Composer()
+        composer = MockComposer()
         composer.paste("one\ntwo\n")
         self.assertEqual("one\ntwo", composer.shown)
 
 
 class ChoiceTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.choice = Choice((), ("a", "b", "c"))
+        self.choice = ChoiceList((), ("a", "b", "c"))
 
     def test_cursor_and_enter_in_one_read_take_the_old_option(self) -> None:
-        self.assertEqual(0, self.choice.press([Press("down"), Press("enter")]))
+        self.assertEqual(0, self.choice.press([KeyPress("down"), KeyPress("enter")]))
 
     def test_in_two_reads_the_new_one(self) -> None:
-        self.assertIs(None, self.choice.press([Press("down")]))
-        self.assertEqual(1, self.choice.press([Press("enter")]))
+        self.assertIs(None, self.choice.press([KeyPress("down")]))
+        self.assertEqual(1, self.choice.press([KeyPress("enter")]))
 
     def test_digits_answer_at_once_and_others_do_nothing(self) -> None:
-        self.assertIs(None, self.choice.press([Typed("9")]))
-        self.assertEqual(2, self.choice.press([Typed("3")]))
+        self.assertIs(None, self.choice.press([TypedText("9")]))
+        self.assertEqual(2, self.choice.press([TypedText("3")]))
 
     def test_escape(self) -> None:
-        self.assertEqual(ESCAPED, self.choice.press([Press("escape")]))
+        self.assertEqual(ESCAPED, self.choice.press([KeyPress("escape")]))
 
     def test_wraps(self) -> None:
-        self.choice.press([Press("up")])
+        self.choice.press([KeyPress("up")])
         self.assertEqual([" ❯ 3. c"], self.choice.option_rows(80)[2:])
 
     def test_row_takes_left_and_right_only(self) -> None:
-        row = Row((), ("once", "always", "no"), numbered=False)
-        row.press([Press("down"), Typed("2")])
+        row = ChoiceRow((), ("once", "always", "no"), numbered=False)
+        row.press([KeyPress("down"), TypedText("2")])
         self.assertEqual(0, row.selected)
-        row.press([Press("right")])
+        row.press([KeyPress("right")])
         self.assertEqual(1, row.selected)
 
 
 class FormTests(SynchronousTestCase):
     def test_required_field_holds_accept_back(self) -> None:
-        form = Form("s", "who")
-        form.press([Press("down")])
-        form.press([Press("down")])
-        self.assertIs(None, form.press([Press("enter")]))
+        form = MockForm("s", "who")
+        form.press([KeyPress("down")])
+        form.press([KeyPress("down")])
+        self.assertIs(None, form.press([KeyPress("enter")]))
         self.assertEqual(0, form.at)
 
     def test_accept_decline_cancel(self) -> None:
-        form = Form("s", "who", at=2, name="Ada")
-        self.assertEqual(("accept", {"name": "Ada"}), form.press([Press("enter")]))
+        form = MockForm("s", "who", at=2, name="Ada")
+        self.assertEqual(("accept", {"name": "Ada"}), form.press([KeyPress("enter")]))
         form.at = 3
-        self.assertEqual(("decline", {}), form.press([Press("enter")]))
-        self.assertEqual(("cancel", {}), form.press([Press("escape")]))
+        self.assertEqual(("decline", {}), form.press([KeyPress("enter")]))
+        self.assertEqual(("cancel", {}), form.press([KeyPress("escape")]))
 
 
 class EngineTests(SynchronousTestCase):
     def setUp(self) -> None:
         gates = Path("gates")
         gates.mkdir()
-        self.engine, self.seen = Engine(2.0, gates, 0.0), list[object]()
+        self.engine, self.seen = TurnEngine(2.0, gates, 0.0), list[object]()
 
     def turn(self, *waits: Await) -> Iterator[Await]:
         try:
             for each in waits:
                 self.seen.append((yield each))
-        except Interrupted:
+        except TurnInterrupted:
             self.seen.append("interrupted")
 
     def test_sleep_is_scaled(self) -> None:
-        self.engine.start(self.turn(Sleep(2)))  # type: ignore[arg-type]
+        self.engine.start(self.turn(SleepStep(2)))  # type: ignore[arg-type]
         self.engine.tick(0.9)
         self.assertTrue(self.engine.busy)
         self.engine.tick(1.0)
         self.assertFalse(self.engine.busy)
 
     def test_gate_is_a_file_that_is_used_up(self) -> None:
-        self.engine.start(self.turn(Gate("door")))  # type: ignore[arg-type]
+        self.engine.start(self.turn(GateStep("door")))  # type: ignore[arg-type]
         self.engine.tick(1)
         self.assertTrue(self.engine.busy)
         Path("gates/door").touch()
@@ -143,7 +150,7 @@ class EngineTests(SynchronousTestCase):
         self.assertFalse(Path("gates/door").exists())
 
     def test_answer_and_interrupt(self) -> None:
-        self.engine.start(self.turn(Ask(Choice((), ("a",))), Sleep(9)))  # type: ignore[arg-type]
+        self.engine.start(self.turn(AskStep(ChoiceList((), ("a",))), SleepStep(9)))  # type: ignore[arg-type]
         self.engine.answer(0)
         self.engine.interrupt()
         self.assertEqual([0, "interrupted"], self.seen)
@@ -158,17 +165,17 @@ class EngineTests(SynchronousTestCase):
 class PainterTests(SynchronousTestCase):
     def test_unchanged_view_writes_nothing(self) -> None:
         written = list[str]()
-        painter = Painter(written.append)
-        view = View(done=["a"], live=["b"], title="t")
+        painter = ViewPainter(written.append)
+        view = MockView(done=["a"], live=["b"], title="t")
         painter.draw(view, 80, 24)
         painter.draw(view, 80, 24)
         self.assertEqual(1, len(written))
 
     def test_done_rows_are_written_once(self) -> None:
         written = list[str]()
-        painter = Painter(written.append)
-        painter.draw(View(done=["first"], live=["x"], title=""), 80, 24)
-        painter.draw(View(done=["first", "second"], live=["x"], title=""), 80, 24)
+        painter = ViewPainter(written.append)
+        painter.draw(MockView(done=["first"], live=["x"], title=""), 80, 24)
+        painter.draw(MockView(done=["first", "second"], live=["x"], title=""), 80, 24)
         self.assertNotIn("first", written[1])
         self.assertIn("second\r\nx", written[1])
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import PlayedClaude, RealClaude
-from tests.agents.statussuite import BY_SOMEBODY, BY_THEMSELVES, FEW, StatusSuite
+from tests.agents.driven_sessions import PlayedClaude, RealClaude
+from tests.agents.status_suite import BY_SOMEBODY, BY_THEMSELVES, FEW, StatusSuite
 
 
 class PlayedStatusTests(StatusSuite, PlayedClaude, SynchronousTestCase):

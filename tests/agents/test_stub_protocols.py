@@ -11,8 +11,16 @@ from hypothesis import strategies as some
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.stub import anthropic, chat, gemini, responses, wire
-from tests.agents.stub.record import Asked, Record, digest, turns
-from tests.agents.stub.script import CLOSING, Call, Fail, Say, Shell, directive, plan
+from tests.agents.stub.record import ModelPrompt, ModelRecord, digest, turns
+from tests.agents.stub.script import (
+    CLOSING,
+    CallDirective,
+    FailDirective,
+    SayDirective,
+    ShellDirective,
+    directive,
+    plan,
+)
 from tests.agents.stub.tools import fitted, shell_call
 
 pytestmark = pytest.mark.essential
@@ -29,34 +37,40 @@ def events(steps: Any) -> list[Any]:
 
 class ScriptTests(SynchronousTestCase):
     def test_last_directive_counts(self) -> None:
-        self.assertEqual(Say(text="two"), directive("SAY: one\nSAY: two\nwords"))
+        self.assertEqual(SayDirective(text="two"), directive("SAY: one\nSAY: two\nwords"))
 
     def test_escaped_line_ends(self) -> None:
-        self.assertEqual(Say(text="a\nb"), directive("SAY: a\\nb"))
+        self.assertEqual(SayDirective(text="a\nb"), directive("SAY: a\\nb"))
 
     def test_words_alone_are_no_directive(self) -> None:
         self.assertIs(None, directive("please SAY: nothing"))
 
     def test_after_a_tool_comes_the_closing_sentence(self) -> None:
-        self.assertEqual(Say(text=CLOSING), plan("RUN: ls", last_tool="Bash", has_tools=True))
+        self.assertEqual(
+            SayDirective(text=CLOSING), plan("RUN: ls", last_tool="Bash", has_tools=True)
+        )
 
     def test_errors_stay_errors_after_a_tool(self) -> None:
-        self.assertEqual(Fail(status=529), plan("FAIL: 529", last_tool="x", has_tools=True))
+        self.assertEqual(
+            FailDirective(status=529), plan("FAIL: 529", last_tool="x", has_tools=True)
+        )
 
     def test_without_tools_a_command_becomes_words(self) -> None:
-        self.assertIsInstance(plan("RUN: ls", last_tool=None, has_tools=False), Say)
+        self.assertIsInstance(plan("RUN: ls", last_tool=None, has_tools=False), SayDirective)
 
     def test_plan_is_written_before_it_is_shown(self) -> None:
         steps = [
             plan("PLAN:", last_tool=last, has_tools=True, plan_file="/p.md")
             for last in (None, "Write", "ExitPlanMode")
         ]
-        self.assertEqual(["Write", "ExitPlanMode"], [s.name for s in steps if isinstance(s, Call)])
-        self.assertEqual(Say(text=CLOSING), steps[2])
+        self.assertEqual(
+            ["Write", "ExitPlanMode"], [s.name for s in steps if isinstance(s, CallDirective)]
+        )
+        self.assertEqual(SayDirective(text=CLOSING), steps[2])
 
     def test_slow_answers_last_as_long_as_asked(self) -> None:
         said = directive("SLOW: 3")
-        assert isinstance(said, Say)
+        assert isinstance(said, SayDirective)
         self.assertEqual(3.0, len(said.text.split()) * said.pause)
 
 
@@ -102,19 +116,23 @@ class ReadTests(SynchronousTestCase):
 
 class AnswerTests(SynchronousTestCase):
     def test_anthropic_text_is_whole(self) -> None:
-        sent = events(anthropic.stream("1", Asked(prompt=""), Say(text="a b c", pause=1)))
+        sent = events(
+            anthropic.stream("1", ModelPrompt(prompt=""), SayDirective(text="a b c", pause=1))
+        )
         deltas = [each["delta"]["text"] for each in sent if each["type"] == "content_block_delta"]
         self.assertEqual("a b c", "".join(deltas))
         self.assertEqual("message_stop", sent[-1]["type"])
 
     def test_anthropic_blocks_are_numbered(self) -> None:
-        sent = events(anthropic.stream("1", Asked(prompt=""), Say(text="x", think=1)))
+        sent = events(
+            anthropic.stream("1", ModelPrompt(prompt=""), SayDirective(text="x", think=1))
+        )
         starts = [each["index"] for each in sent if each["type"] == "content_block_start"]
         self.assertEqual([0, 1], starts)
 
     def test_arguments_survive_every_protocol(self) -> None:
-        call = Call(name="Bash", arguments={"command": 'echo "ü"'})
-        asked = Asked(prompt="")
+        call = CallDirective(name="Bash", arguments={"command": 'echo "ü"'})
+        asked = ModelPrompt(prompt="")
         found = [
             json.loads(events(anthropic.stream("1", asked, call))[-4]["delta"]["partial_json"]),
             json.loads(
@@ -137,59 +155,61 @@ class AnswerTests(SynchronousTestCase):
 
 class ToolTests(SynchronousTestCase):
     def test_shell_of_the_client(self) -> None:
-        call = shell_call(Asked(prompt="", tools=SHELL), Shell(command="ls"))
-        self.assertEqual(Call(name="Bash", arguments={"command": "ls"}), call)
+        call = shell_call(ModelPrompt(prompt="", tools=SHELL), ShellDirective(command="ls"))
+        self.assertEqual(CallDirective(name="Bash", arguments={"command": "ls"}), call)
 
     def test_array_commands_and_required_fillers(self) -> None:
         schema = {
             "properties": {"command": {"type": "array"}, "kind": {"enum": ["a", "b"]}},
             "required": ["command", "kind"],
         }
-        call = shell_call(Asked(prompt="", tools={"shell": schema}), Shell(command="ls"))
+        call = shell_call(
+            ModelPrompt(prompt="", tools={"shell": schema}), ShellDirective(command="ls")
+        )
         assert call is not None
         self.assertEqual({"command": ["sh", "-c", "ls"], "kind": "a"}, call.arguments)
 
     def test_no_tool(self) -> None:
-        self.assertIs(None, shell_call(Asked(prompt=""), Shell(command="ls")))
+        self.assertIs(None, shell_call(ModelPrompt(prompt=""), ShellDirective(command="ls")))
 
     def test_write_under_another_name(self) -> None:
         schema: dict[str, Any] = {"properties": {"filePath": {}, "content": {}}}
-        call = Call(name="Write", arguments={"file_path": "/x", "content": "y"})
-        fit = fitted(Asked(prompt="", tools={"write": schema}), call)
+        call = CallDirective(name="Write", arguments={"file_path": "/x", "content": "y"})
+        fit = fitted(ModelPrompt(prompt="", tools={"write": schema}), call)
         self.assertEqual(("write", {"filePath": "/x", "content": "y"}), (fit.name, fit.arguments))
 
 
 class RecordTests(SynchronousTestCase):
-    def folded(self, *asked: tuple[Asked, str]) -> list[tuple[str, str, int]]:
-        record = Record()
+    def folded(self, *asked: tuple[ModelPrompt, str]) -> list[tuple[str, str, int]]:
+        record = ModelRecord()
         for moment, (each, outcome) in enumerate(asked):
-            number = record.begin("x", each, Say(text=""), moment)
+            number = record.begin("x", each, SayDirective(text=""), moment)
             record.end(number, outcome, moment)  # type: ignore[arg-type]
         return [(turn.prompt, turn.outcome, turn.requests) for turn in turns(record.requests)]
 
     def test_tool_results_continue_a_turn(self) -> None:
         found = self.folded(
-            (Asked(prompt="a"), "tool"), (Asked(prompt="a", last_tool="Bash"), "said")
+            (ModelPrompt(prompt="a"), "tool"), (ModelPrompt(prompt="a", last_tool="Bash"), "said")
         )
         self.assertEqual([("a", "said", 2)], found)
 
     def test_retries_are_one_turn_and_repeats_are_two(self) -> None:
-        failed, said = (Asked(prompt="a"), "failed"), (Asked(prompt="a"), "said")
+        failed, said = (ModelPrompt(prompt="a"), "failed"), (ModelPrompt(prompt="a"), "said")
         self.assertEqual([("a", "said", 2)], self.folded(failed, said))
         self.assertEqual([("a", "said", 1)] * 2, self.folded(said, said))
 
     def test_side_requests_are_no_turns(self) -> None:
-        self.assertEqual([], self.folded((Asked(prompt="title", side=True), "said")))
+        self.assertEqual([], self.folded((ModelPrompt(prompt="title", side=True), "said")))
 
     def test_full_record_says_so(self) -> None:
-        record = Record(limit=1)
-        record.begin("x", Asked(prompt=""), Say(text=""), 0.0)
+        record = ModelRecord(limit=1)
+        record.begin("x", ModelPrompt(prompt=""), SayDirective(text=""), 0.0)
         with self.assertRaises(OverflowError):
-            record.begin("x", Asked(prompt=""), Say(text=""), 0.0)
+            record.begin("x", ModelPrompt(prompt=""), SayDirective(text=""), 0.0)
 
     @given(some.text(max_size=5000))
     def test_hash_is_of_the_whole_prompt(self, text: str) -> None:
-        record = Record()
-        record.begin("x", Asked(prompt=text), Say(text=""), 0.0)
+        record = ModelRecord()
+        record.begin("x", ModelPrompt(prompt=text), SayDirective(text=""), 0.0)
         kept = record.requests[0]
         self.assertEqual((digest(text), len(text)), (kept.sha256, kept.length))

@@ -10,7 +10,7 @@ import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.stub_model import StubProcess
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.essential
 
@@ -57,7 +57,7 @@ class ServerTests(SynchronousTestCase):
         self.ask("HOLD: door").readline()
         self.connection.close()
         self.ask("SAY: next").read()
-        until("the abort", lambda: self.stub.turns()[0].outcome == "aborted")
+        wait_until("the abort", lambda: self.stub.turns()[0].outcome == "aborted")
 
     def test_error(self) -> None:
         answer = self.ask("FAIL: 529")

@@ -6,9 +6,9 @@ import json
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import HELD, RealClaude
-from tests.unit.agents.transcripts.independent import claude
-from tests.waiting import Settled
+from tests.agents.driven_sessions import HELD, RealClaude
+from tests.unit.agents.transcripts.independent_totals import claude_totals
+from tests.waiting import SettledCondition
 
 STILL = 1.0
 """Seconds without another drawing after which a command has done what it does."""
@@ -28,7 +28,7 @@ class TokenTests(RealClaude, SynchronousTestCase):
 
         def same() -> bool:
             tokens = self.record()["tokens"]
-            return (tokens["input"], tokens["output"]) == claude(root)
+            return (tokens["input"], tokens["output"]) == claude_totals(root)
 
         self.until("the same sums", same)
 
@@ -36,7 +36,7 @@ class TokenTests(RealClaude, SynchronousTestCase):
         path = f"/api/sessions/{self.session}/input"
         answer = self.daemon.request("POST", path, {"input": f"{text}\r"}, patience=HELD)
         self.assertEqual(200, answer.status, answer.body)
-        self.until("rest", Settled(self.screen, STILL))
+        self.until("rest", SettledCondition(self.screen, STILL))
 
     def test_each_message_counts_once(self) -> None:
         self.prompt("SAY: one")

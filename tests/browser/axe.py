@@ -22,7 +22,7 @@ LOOKS: tuple[tuple[Literal["light", "dark"], dict[str, Any]], ...] = (
 """A theme changes colours and nothing else, so the rules for the rest are asked once."""
 
 
-def faults(page: Page, within: str | None = None, rules: dict[str, Any] = ALL) -> list[str]:
+def find_faults(page: Page, within: str | None = None, rules: dict[str, Any] = ALL) -> list[str]:
     """Each violation with where it is.
 
     @param within: a selector; C{None}: the whole page.
@@ -40,10 +40,10 @@ def faults(page: Page, within: str | None = None, rules: dict[str, Any] = ALL) -
 
 
 def faults_in_both(page: Page, within: str | None = None) -> list[str]:
-    """As L{faults}, in either theme of a page that follows the system's."""
+    """As L{find_faults}, in either theme of a page that follows the system's."""
     found = []
     for look, rules in LOOKS:
         page.emulate_media(color_scheme=look)
         page.locator(f":root[data-theme={look}]").wait_for()
-        found += [f"{look}: {each}" for each in faults(page, within, rules)]
+        found += [f"{look}: {each}" for each in find_faults(page, within, rules)]
     return found

@@ -1,6 +1,7 @@
 """A real Chromium on the real daemon.
 
-Everything is blocking: a test says what it waits for, and L{until} asks again until it is so or
+Everything is blocking: a test says what it waits for, and L{wait_until_on_page} asks again until it
+is so or
 L{PATIENCE} is over.  A page that logs an error, throws or breaks its content security policy
 fails its test, unless the test has said which lines it expects.
 """
@@ -21,11 +22,11 @@ from playwright.sync_api import (
 )
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.browser.browsers import Chromium, program, shared
-from tests.evidence import Files, announce, withdraw
-from tests.heldport import HeldPort
-from tests.integration.harness import LOOPBACK, Daemon
-from tests.waiting import Settled
+from tests.browser.chromium import ChromiumPool, chromium_path, shared_chromium
+from tests.evidence import Files, register_source, unregister_source
+from tests.held_port import HeldPort
+from tests.integration.harness import LOOPBACK, DaemonHarness
+from tests.waiting import SettledCondition
 
 _T = TypeVar("_T")
 
@@ -103,7 +104,7 @@ DELETED = r"status of 404 \(Not Found\) \(.*/api/sessions/[\w-]+(/git-status\b.*
 """What is asked about a session may arrive behind the order to delete it."""
 
 
-def until(page: Page, what: str, look: Callable[[], _T]) -> _T:
+def wait_until_on_page(page: Page, what: str, look: Callable[[], _T]) -> _T:
     """Ask C{look} again until it gives something true, and return that.
 
     @raise AssertionError: it never did; with C{what} and the last answer.
@@ -118,12 +119,12 @@ def until(page: Page, what: str, look: Callable[[], _T]) -> _T:
     return found
 
 
-def start_new(page: Page) -> Terminal:
+def start_new(page: Page) -> PageTerminal:
     """Start the session of the form that is open; the terminal in its place, once the form is gone:
     until then the keyboard is the form's."""
     page.get_by_test_id("new-start").click()
     page.get_by_test_id("new-start").wait_for(state="detached")
-    return Terminal(page).ready()
+    return PageTerminal(page).ready()
 
 
 def has_focus(element: Locator) -> bool:
@@ -137,10 +138,10 @@ def has_focus(element: Locator) -> bool:
 
 def expect_focus(element: Locator) -> None:
     """Wait until L{has_focus}."""
-    until(element.page, f"focus on {element}", lambda: has_focus(element))
+    wait_until_on_page(element.page, f"focus on {element}", lambda: has_focus(element))
 
 
-def clipboard(page: Page) -> str | None:
+def read_clipboard(page: Page) -> str | None:
     """What is in the clipboard; C{None}: this page may not read it now."""
     found: str | None = page.evaluate(CLIPBOARD)
     return found
@@ -148,17 +149,17 @@ def clipboard(page: Page) -> str | None:
 
 def put_into_clipboard(page: Page, text: str) -> None:
     """As if it was copied elsewhere."""
-    until(page, "a clipboard", lambda: page.evaluate(INTO_CLIPBOARD, text))
+    wait_until_on_page(page, "a clipboard", lambda: page.evaluate(INTO_CLIPBOARD, text))
 
 
-def listen(page: Page, selector: str = ".toast") -> None:
+def listen_for_words(page: Page, selector: str = ".toast") -> None:
     """Keep what such elements say from now on, also what they say for a moment alone."""
     page.evaluate(LISTEN, selector)
 
 
-def heard(page: Page, words: str) -> None:
+def wait_for_words(page: Page, words: str) -> None:
     """Wait until one of those that are listened to has said so."""
-    until(page, words, lambda: words in page.evaluate("[...heard].join()"))
+    wait_until_on_page(page, words, lambda: words in page.evaluate("[...heard].join()"))
 
 
 def is_uncovered(element: Locator) -> bool:
@@ -166,7 +167,7 @@ def is_uncovered(element: Locator) -> bool:
     return bool(element.evaluate(UNCOVERED))
 
 
-class Terminal:
+class PageTerminal:
     """The terminal in front on a page."""
 
     def __init__(self, page: Page) -> None:
@@ -176,13 +177,17 @@ class Terminal:
     def element(self) -> Locator:
         return self.page.locator(SHOWN)
 
-    def ready(self) -> Terminal:
+    def ready(self) -> PageTerminal:
         """Wait until its screen is drawn, its connection open and its size settled."""
         self.page.wait_for_selector(f"{SHOWN}[data-painted][data-link=open][data-renderer]")
         # Until its claim is answered a page has another's size; that of another window stays.
-        lasting = Settled(lambda: (self.attribute("cols"), self.attribute("rows")), LASTING)
-        until(self.page, "its size", lambda: self.attribute("foreign") is None or lasting())
-        until(self.page, "a settled size", self._settled)
+        lasting = SettledCondition(
+            lambda: (self.attribute("cols"), self.attribute("rows")), LASTING
+        )
+        wait_until_on_page(
+            self.page, "its size", lambda: self.attribute("foreign") is None or lasting()
+        )
+        wait_until_on_page(self.page, "a settled size", self._settled)
         return self
 
     def _settled(self) -> bool:
@@ -209,24 +214,24 @@ class Terminal:
         """Whether a row of the screen matches the whole of a pattern."""
         return any(re.fullmatch(pattern, row) for row in self.screen())
 
-    def wait(self, pattern: str) -> Terminal:
+    def wait(self, pattern: str) -> PageTerminal:
         """Wait until a row matches the whole of a pattern."""
         try:
-            until(self.page, pattern, lambda: self.has(pattern))
+            wait_until_on_page(self.page, pattern, lambda: self.has(pattern))
         except AssertionError as error:
             raise AssertionError(f"{error}\n" + "\n".join(self.screen())) from None
         return self
 
-    def focus(self) -> Terminal:
+    def focus(self) -> PageTerminal:
         self.element.click()
         return self
 
-    def type(self, text: str) -> Terminal:
+    def type(self, text: str) -> PageTerminal:
         """Type on the keyboard, as fast as the page takes it."""
         self.page.keyboard.type(text)
         return self
 
-    def run(self, command: str) -> Terminal:
+    def run(self, command: str) -> PageTerminal:
         """Type a command and Enter."""
         self.type(command)
         self.page.keyboard.press("Enter")
@@ -241,7 +246,7 @@ class BrowserCase(SynchronousTestCase):
         shows no notification, has no microphone and no camera.
     """
 
-    chromium: ClassVar[Chromium]
+    chromium: ClassVar[ChromiumPool]
     arguments: tuple[str, ...] = ()
     whole = False
     expected: tuple[str, ...] = ()
@@ -251,24 +256,24 @@ class BrowserCase(SynchronousTestCase):
     def setUpClass(cls) -> None:
         super().setUpClass()
         expect.set_options(timeout=PATIENCE * 1000)
-        program(whole=cls.whole)
+        chromium_path(whole=cls.whole)
         if cls.arguments:
-            cls.chromium = Chromium(*cls.arguments, whole=cls.whole)
+            cls.chromium = ChromiumPool(*cls.arguments, whole=cls.whole)
             cls.addClassCleanup(cls.chromium.close)
         else:
-            cls.chromium = shared(whole=cls.whole)
+            cls.chromium = shared_chromium(whole=cls.whole)
 
     def setUp(self) -> None:
         super().setUp()
         self.enterContext(self.chromium.limited("come to the end of the test", LONGEST))
 
-    def daemon(self, **environment: str) -> Daemon:
+    def daemon(self, **environment: str) -> DaemonHarness:
         """A running daemon whose shells have a short prompt and no history of others."""
         return self.daemon_at(LOOPBACK, **environment)
 
-    def daemon_at(self, endpoint: str, **environment: str) -> Daemon:
+    def daemon_at(self, endpoint: str, **environment: str) -> DaemonHarness:
         """The same, where the test says."""
-        daemon = Daemon(**environment)
+        daemon = DaemonHarness(**environment)
         self.addCleanup(daemon.close)
         (daemon.home / ".bash_profile").write_text("PS1='$ '\n")
         return daemon.start(listen=(endpoint,))
@@ -279,13 +284,13 @@ class BrowserCase(SynchronousTestCase):
         self.addCleanup(port.close)
         return port.endpoint
 
-    def session(self, daemon: Daemon, name: str = "one", **fields: Any) -> str:
+    def session(self, daemon: DaemonHarness, name: str = "one", **fields: Any) -> str:
         """A running shell in the daemon's home folder; its id."""
         body = {"mode": "shell", "start": True, "workingDir": str(daemon.home), "name": name}
         made = daemon.request("POST", "/api/sessions", {**body, **fields}).data()
         return str(made["session"]["id"])
 
-    def record(self, daemon: Daemon, session: str) -> dict[str, Any]:
+    def record(self, daemon: DaemonHarness, session: str) -> dict[str, Any]:
         """What the service says of a session."""
         found: dict[str, Any] = daemon.request("GET", f"/api/sessions/{session}").data()
         return found
@@ -295,8 +300,8 @@ class BrowserCase(SynchronousTestCase):
         settings = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"}
         context = self.chromium.browser.new_context(**{**settings, **options})
         self.addCleanup(self.chromium.put_away, context)
-        self.addCleanup(withdraw, context)
-        announce(context, lambda: _pictures(context))
+        self.addCleanup(unregister_source, context)
+        register_source(context, lambda: _pictures(context))
         context.set_default_timeout(PATIENCE * 1000)
         context.add_init_script(WATCH_POLICY)
         return context
@@ -308,9 +313,11 @@ class BrowserCase(SynchronousTestCase):
         page.goto(url)
         return page
 
-    def terminal(self, url: str, context: BrowserContext | None = None, **options: Any) -> Terminal:
+    def terminal(
+        self, url: str, context: BrowserContext | None = None, **options: Any
+    ) -> PageTerminal:
         """The drawn terminal of a new page."""
-        return Terminal(self.page(url, context, **options)).ready()
+        return PageTerminal(self.page(url, context, **options)).ready()
 
     def leave(self, page: Page) -> None:
         """Close a page, as a person does."""
@@ -336,13 +343,13 @@ def _pictures(context: BrowserContext) -> Files:
         yield f"page-{number}.png", page.screenshot(timeout=PICTURE_SECONDS * 1000)
 
 
-def captured(daemon: Daemon, session: str, *options: str) -> list[str]:
+def captured_rows(daemon: DaemonHarness, session: str, *options: str) -> list[str]:
     """The rows of a session's screen as tmux has them, without blanks at their ends."""
     rows = ask_tmux(daemon, session, "capture-pane", "-p", *options).split("\n")[:-1]
     return [row.rstrip() for row in rows]
 
 
-def ask_tmux(daemon: Daemon, session: str, *words: str) -> str:
+def ask_tmux(daemon: DaemonHarness, session: str, *words: str) -> str:
     """What the tmux of a session answers to a command."""
     socket = daemon.data / "mux" / f"{session}.sock"
     found = subprocess.run(
@@ -355,11 +362,13 @@ def ask_tmux(daemon: Daemon, session: str, *words: str) -> str:
     return found.stdout
 
 
-def expect_same(daemon: Daemon, session: str, terminal: Terminal) -> None:
+def expect_same(daemon: DaemonHarness, session: str, terminal: PageTerminal) -> None:
     """Wait until a page shows row by row what tmux has, once what is under way has arrived."""
     try:
-        until(terminal.page, "same", lambda: captured(daemon, session) == terminal.screen())
+        wait_until_on_page(
+            terminal.page, "same", lambda: captured_rows(daemon, session) == terminal.screen()
+        )
     except AssertionError:
         shown = "\n".join(terminal.screen())
-        held = "\n".join(captured(daemon, session))
+        held = "\n".join(captured_rows(daemon, session))
         raise AssertionError(f"the page shows\n{shown}\nand tmux has\n{held}") from None

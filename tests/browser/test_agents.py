@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.axe import faults_in_both
-from tests.browser.harness import BrowserCase, expect_focus, until
-from tests.browser.mockservice import MockService
-from tests.nonempty import some
+from tests.browser.harness import BrowserCase, expect_focus, wait_until_on_page
+from tests.browser.mock_service import MockService
+from tests.non_empty import require_items
 
 AGENT = "hexadecimal floats"
 PHONE = {
@@ -24,7 +24,7 @@ EDGES = """all => all.map((each) => each.getBoundingClientRect())
   .map(({ height, right }) => [height, right])"""
 
 
-class AgentCase(BrowserCase):
+class WaitingSessionsCase(BrowserCase):
     """A page of a service with four sessions that wait."""
 
     expected = (
@@ -50,11 +50,11 @@ class AgentCase(BrowserCase):
         return items
 
 
-class InboxTests(AgentCase):
+class InboxTests(WaitingSessionsCase):
     def test_title_and_icon_follow_what_waits(self) -> None:
         page = self.open()
         icon = page.locator("link[rel=icon]")
-        until(page, "a count in the title", lambda: page.title().startswith("(4) "))
+        wait_until_on_page(page, "a count in the title", lambda: page.title().startswith("(4) "))
         expect(icon).to_have_attribute("href", "./icons/icon-alert.svg")
         expect(page.get_by_test_id("todos").first).to_have_text("1/3")
         for left in (3, 2, 1, 0):
@@ -62,7 +62,7 @@ class InboxTests(AgentCase):
             page.get_by_test_id("approval-dismiss").first.click()
             expect(page.get_by_test_id("approval")).to_have_count(left)
             page.keyboard.press("Escape")
-        until(page, "no count in the title", lambda: not page.title().startswith("("))
+        wait_until_on_page(page, "no count in the title", lambda: not page.title().startswith("("))
         expect(icon).to_have_attribute("href", "./icons/icon.svg")
 
     @pytest.mark.essential
@@ -125,12 +125,12 @@ class InboxTests(AgentCase):
         expect(option).to_be_visible()
         buttons = page.locator(".approval .choice-button, .approval .choice-check")
         # All of one moment: the item that has just come takes the place of another.
-        for height, right in some(buttons.evaluate_all(EDGES)):
+        for height, right in require_items(buttons.evaluate_all(EDGES)):
             self.assertGreaterEqual(height, THUMB)
             self.assertLessEqual(right, 390)
 
 
-class PromptTests(AgentCase):
+class PromptTests(WaitingSessionsCase):
     def setUp(self) -> None:
         super().setUp()
         self.shown = self.open()
@@ -160,7 +160,7 @@ class PromptTests(AgentCase):
         page = self.open(context=context)
         field = page.get_by_test_id("prompt-field")
         field.click()
-        until(page, "the terminal's code", lambda: held)
+        wait_until_on_page(page, "the terminal's code", lambda: held)
         held[0].continue_()
         page.get_by_test_id("terminal").first.wait_for()
         page.keyboard.type("to the prompt")
@@ -186,7 +186,7 @@ class PromptTests(AgentCase):
         expect(self.field).to_have_value("mine")
 
 
-class StateTests(AgentCase):
+class StateTests(WaitingSessionsCase):
     def test_the_reason_shows_for_the_keyboard_too(self) -> None:
         page = self.open()
         page.get_by_test_id("terminal").first.wait_for()
@@ -210,14 +210,14 @@ class StateTests(AgentCase):
         expect(notice).to_contain_text("It waits for you")
 
 
-class NotificationTests(AgentCase):
+class NotificationTests(WaitingSessionsCase):
     whole = True
 
     def test_they_are_switched_on_by_their_own_worker(self) -> None:
         page = self.open(permissions=["notifications"])
         page.goto(f"{self.mock.url}/?page=settings")
         page.get_by_test_id("notify-here").check()
-        until(
+        wait_until_on_page(
             page,
             "the setting",
             lambda: self.mock.get("/api/settings")["notificationPreferences"]["enabled"],

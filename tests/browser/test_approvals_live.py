@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
-from tests.agents.mock_tui.scenario import Scenario
+from tests.agents.mock_tui.scenario import MockScenario
 from tests.browser.harness import (
     PATIENCE,
     BrowserCase,
-    Terminal,
+    PageTerminal,
     expect_focus,
     is_uncovered,
-    until,
+    wait_until_on_page,
 )
-from tests.integration.agents.played import PlayedSession, played_daemon
-from tests.integration.harness import Daemon
+from tests.integration.agents.harness import PlayedSession, played_daemon
+from tests.integration.harness import DaemonHarness
 
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},
@@ -33,7 +33,7 @@ class LiveCase(BrowserCase):
 
     # A request that a test cuts is logged by the browser itself.
     expected = (r"net::ERR_FAILED",)
-    running: Daemon
+    running: DaemonHarness
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -44,9 +44,9 @@ class LiveCase(BrowserCase):
         settings = {"primaryMode": "normal", "showPlanUsageLimits": True}
         cls.running.request("PUT", "/api/settings", settings).data()
 
-    def agent(self, scenario: Scenario | None = None, **fields: Any) -> PlayedSession:
+    def agent(self, scenario: MockScenario | None = None, **fields: Any) -> PlayedSession:
         """A session of a played Claude Code in a folder of its own."""
-        chosen = scenario or Scenario(trust=False)
+        chosen = scenario or MockScenario(trust=False)
         found = PlayedSession(self.running, "primary", chosen, **fields)
         self.addCleanup(found.end)
         return found
@@ -81,7 +81,7 @@ class InboxTests(LiveCase):
         item = agent.item()
         self.assertEqual(agent.options(), [option["label"] for option in item["options"]])
         page = self.shown(agent)
-        until(page, "a count in the title", lambda: page.title().startswith("(1) "))
+        wait_until_on_page(page, "a count in the title", lambda: page.title().startswith("(1) "))
         card = self.card(page, agent)
         expect(card).to_contain_text("touch made")
         expect(card).to_contain_text("Do you want to proceed?")
@@ -89,7 +89,7 @@ class InboxTests(LiveCase):
         card.get_by_test_id("approval-option-1").click()
         expect(card).to_have_count(0)
         agent.until("the file", agent.made("made").exists)
-        until(page, "no count in the title", lambda: not page.title().startswith("("))
+        wait_until_on_page(page, "no count in the title", lambda: not page.title().startswith("("))
 
     def test_a_permission_by_thumb(self) -> None:
         agent = self.agent()
@@ -182,7 +182,7 @@ class FrontTests(LiveCase):
         return agents
 
     def in_focus(self, page: Page, agent: PlayedSession) -> None:
-        until(page, "its card", lambda: page.evaluate(SESSION_IN_FOCUS) == agent.id)
+        wait_until_on_page(page, "its card", lambda: page.evaluate(SESSION_IN_FOCUS) == agent.id)
         card = page.locator(f"[data-testid=approval][data-session='{agent.id}']")
         self.assertTrue(is_uncovered(card.get_by_test_id("approval-visit")))
 
@@ -205,7 +205,7 @@ class FrontTests(LiveCase):
         page.get_by_text("web-shop").first.click()
         page.keyboard.press("Alt+Shift+A")
         self.in_focus(page, older)
-        Terminal(page).element.click()
+        PageTerminal(page).element.click()
         page.get_by_test_id("approvals-bell").click()
         self.in_focus(page, older)
 
@@ -214,7 +214,7 @@ class FrontTests(LiveCase):
         page = self.shown(older)
         page.keyboard.press("Alt+Shift+A")
         self.in_focus(page, older)
-        Terminal(page).ready().focus()
+        PageTerminal(page).ready().focus()
         third = self.agent()
         third.prompt("RUN: touch made", wait="blocked")
         expect(page.get_by_test_id("approval")).to_have_count(3)
@@ -234,7 +234,7 @@ class ResizeTests(LiveCase):
         desk = self.shown(agent)
         desk.get_by_test_id("approvals-bell").click()
         phone = self.terminal(f"{self.running.url}/?session={agent.id}", **PHONE)
-        for viewer in (phone, Terminal(desk)) * 3:
+        for viewer in (phone, PageTerminal(desk)) * 3:
             self.fits(agent, viewer)
             for _ in range(3):
                 self.assertEqual(self.kept(before), self.kept(agent.items()[0]))
@@ -256,7 +256,7 @@ class ResizeTests(LiveCase):
         self.assertIn(answer.status, (200, 409), answer.body)
         return answer.status == 200
 
-    def fits(self, agent: PlayedSession, viewer: Terminal) -> None:
+    def fits(self, agent: PlayedSession, viewer: PageTerminal) -> None:
         """The terminal takes this viewer's size."""
         was = agent.record()["cols"]
         pill = viewer.page.get_by_test_id("foreign-size")
@@ -277,7 +277,9 @@ class StandingTests(LiveCase):
             agent.prompt(prompt, wait=signal)
             reason = "working" if signal == "working" else "wants to use Bash"
             page.mouse.move(640, 700)
-            until(page, f"a look for {signal}", lambda: dot.get_attribute("data-look") != "idle")
+            wait_until_on_page(
+                page, f"a look for {signal}", lambda: dot.get_attribute("data-look") != "idle"
+            )
             dot.hover()
             expect(tip).to_be_visible()
             expect(tip).to_contain_text(reason)
@@ -294,7 +296,7 @@ class StandingTests(LiveCase):
         for used, level in ((0.85, "amber"), (0.96, "red")):
             limits = {"five_hour": used, "seven_day": 0.2}
             token = {"CLAUDE_CODE_OAUTH_TOKEN": "stub"}
-            agent = self.agent(Scenario(trust=False, limits=limits), envOverrides=token)
+            agent = self.agent(MockScenario(trust=False, limits=limits), envOverrides=token)
             agent.prompt("SAY: spent", wait="stop")
             expect(five).to_have_attribute("data-level", level)
             expect(five).to_contain_text(f"{used:.0%}")
@@ -356,7 +358,7 @@ class PromptTests(LiveCase):
         expect(keys).to_be_visible()
 
     def test_held_by_a_dialog_of_the_start(self) -> None:
-        agent = self.agent(Scenario(trust=False, servers=("forms",)))
+        agent = self.agent(MockScenario(trust=False, servers=("forms",)))
         agent.reason("mcp dialog: ")
         self.open(agent)
         self.field.fill("SAY: at last")
@@ -381,7 +383,7 @@ class PromptTests(LiveCase):
         self.open(agent, context)
         self.field.fill("SAY: once")
         self.field.press("Enter")
-        until(self.front, "the loss of the answer", lambda: lost == [200])
+        wait_until_on_page(self.front, "the loss of the answer", lambda: lost == [200])
         expect(self.outcome).to_contain_text("once at most")
         self.field.press("Enter")
         expect(self.outcome).to_contain_text("not typed twice")

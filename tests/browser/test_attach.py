@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Page, Position, expect
 
-from tests.agents.mock_tui.scenario import Scenario
-from tests.browser.harness import PHONE, BrowserCase, Terminal, is_uncovered, until
-from tests.browser.pictures import bring, picture
-from tests.integration.agents.played import PlayedSession, played_daemon
-from tests.integration.harness import Daemon
+from tests.agents.mock_tui.scenario import MockScenario
+from tests.browser.harness import PHONE, BrowserCase, PageTerminal, is_uncovered, wait_until_on_page
+from tests.browser.picture_files import bring_file, make_picture
+from tests.integration.agents.harness import PlayedSession, played_daemon
+from tests.integration.harness import DaemonHarness
 
 
 class AttachTests(BrowserCase):
     expected = (r"the server responded with a status of 400",)
-    service: Daemon
+    service: DaemonHarness
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -29,7 +29,7 @@ class AttachTests(BrowserCase):
         cls.service.start()
 
     def agent(self) -> PlayedSession:
-        found = PlayedSession(self.service, "primary", Scenario(trust=False))
+        found = PlayedSession(self.service, "primary", MockScenario(trust=False))
         self.addCleanup(found.end)
         return found
 
@@ -41,11 +41,13 @@ class AttachTests(BrowserCase):
         agent = self.agent()
         page = self.shown(agent.id)
         field = page.get_by_test_id("prompt-field")
-        bring(field, "paste", "shot.png", picture())
+        bring_file(field, "paste", "shot.png", make_picture())
         chip = page.get_by_test_id("attached")
         expect(chip).to_have_attribute("data-state", "ready")
         image = chip.locator("img")
-        until(page, "a thumbnail", lambda: image.evaluate("each => each.naturalWidth") == 4)
+        wait_until_on_page(
+            page, "a thumbnail", lambda: image.evaluate("each => each.naturalWidth") == 4
+        )
         field.fill("what is this")
         field.press("Enter")
         expect(page.get_by_test_id("prompt-outcome")).to_contain_text("Delivered")
@@ -53,16 +55,16 @@ class AttachTests(BrowserCase):
         (turn,) = agent.until("the turn", agent.turns)
         name, _, text = turn.prompt.partition(" ")
         self.assertEqual("what is this", text)
-        self.assertEqual(picture(), Path(name.removeprefix("@")).read_bytes())
+        self.assertEqual(make_picture(), Path(name.removeprefix("@")).read_bytes())
 
     def test_a_dropped_file_is_typed_into_a_shell(self) -> None:
         session = self.session(self.service)
         page = self.shown(session)
-        bring(page.locator(".holder"), "drop", "data.csv", b"a,b\n")
+        bring_file(page.locator(".holder"), "drop", "data.csv", b"a,b\n")
         chip = page.get_by_test_id("attached")
         expect(chip).to_have_attribute("data-state", "ready")
-        until(page, "it in sight", lambda: is_uncovered(chip))
-        terminal = Terminal(page)
+        wait_until_on_page(page, "it in sight", lambda: is_uncovered(chip))
+        terminal = PageTerminal(page)
         terminal.type("cat ")
         page.get_by_test_id("attached-type").click()
         expect(chip).to_have_count(0)
@@ -75,7 +77,7 @@ class AttachTests(BrowserCase):
         with page.expect_file_chooser() as chooser:
             page.get_by_test_id("prompt-attach").tap()
         files: list[FilePayload] = [
-            {"name": "one.png", "mimeType": "image/png", "buffer": picture()},
+            {"name": "one.png", "mimeType": "image/png", "buffer": make_picture()},
             {"name": "two.png", "mimeType": "image/png", "buffer": b"no picture"},
         ]
         chooser.value.set_files(files)
@@ -84,7 +86,7 @@ class AttachTests(BrowserCase):
         expect(chips.last).to_have_attribute("data-state", "failed")
         page.get_by_test_id("prompt-send").tap()
         expect(page.get_by_test_id("prompt-outcome")).to_contain_text("was not uploaded")
-        until(page, "it in sight", lambda: is_uncovered(chips.last))
+        wait_until_on_page(page, "it in sight", lambda: is_uncovered(chips.last))
         for left in (1, 0):
             page.get_by_test_id("attached-out").last.tap()
             expect(chips).to_have_count(left)
@@ -132,7 +134,7 @@ class AttachTests(BrowserCase):
             screen.hover(position=next(places))
             return terminal.element.locator("[title*='line 300']").count()
 
-        until(page, "a link", told)
+        wait_until_on_page(page, "a link", told)
         screen.click(position=next(places), modifiers=["Control"])
         line = page.get_by_test_id("text").locator(".cm-activeLine")
         expect(line).to_have_text("no 300")

@@ -7,9 +7,9 @@ from playwright.sync_api import Page
 
 from tests.browser.axe import faults_in_both
 from tests.browser.harness import PHONE, BrowserCase
-from tests.browser.leaves import paper
-from tests.integration.harness import Daemon
-from tests.unit.agents.transcripts.written import ID, prompt, said, write
+from tests.browser.pdf_files import make_pdf
+from tests.integration.harness import DaemonHarness
+from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
 
 PAGES = ("approvals", "cases", "files", "git", "cron", "timed", "webtabs", "clis", "models", "mcp",
          "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
@@ -48,12 +48,12 @@ class AxeTests(BrowserCase):
     def check(self, page: Page, where: str, all_: list[str]) -> None:
         all_.extend(f"{where}: {fault}" for fault in faults_in_both(page))
 
-    def scene(self) -> Daemon:
+    def scene(self) -> DaemonHarness:
         """A daemon with something on every page."""
         daemon = self.daemon()
         (daemon.home / "w").mkdir()
         (daemon.home / "notes.md").write_text("# One\n\n`two` **three**\n")
-        (daemon.home / "paper.pdf").write_bytes(paper(2))
+        (daemon.home / "paper.pdf").write_bytes(make_pdf(2))
         linked = {"name": "notes", "path": str(daemon.home / "w")}
         daemon.request("POST", "/api/cases/link", linked).data()
         on = {"customModelEndpointsEnabled": True, "cliManagementEnabled": True}
@@ -67,7 +67,11 @@ class AxeTests(BrowserCase):
         entry = {"id": "mine", "label": "Mine", "shortBadge": "MI", "binaries": ["sh"],
                  "argv": ["sh", "-i"]}  # fmt: skip
         daemon.request("POST", "/api/clis", entry).data()
-        write(daemon.home / ".claude/projects/-w" / f"{ID}.jsonl", prompt("Paint"), said("*Done*"))
+        write_lines(
+            daemon.home / ".claude/projects/-w" / f"{ID}.jsonl",
+            prompt_line("Paint"),
+            answer_line("*Done*"),
+        )
         for number in range(2):
             self.session(daemon, f"task {number}")
         return daemon
@@ -107,7 +111,7 @@ class AxeTests(BrowserCase):
         self.check(page, "phone settings", faults)
         self.assertEqual([], faults, "\n".join(faults))
 
-    def check_around(self, page: Page, daemon: Daemon, faults: list[str]) -> None:
+    def check_around(self, page: Page, daemon: DaemonHarness, faults: list[str]) -> None:
         """The dialog of a new session, the palette, the sidebar, and cells, two of them empty."""
         page.goto(daemon.url)
         page.get_by_test_id("new-session-button").click()

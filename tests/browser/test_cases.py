@@ -8,27 +8,27 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser import gitscene
-from tests.browser.harness import PHONE, BrowserCase, Terminal, until
-from tests.integration.harness import Daemon
-from tests.unit.git.repos import git
+from tests.browser import git_repositories
+from tests.browser.harness import PHONE, BrowserCase, PageTerminal, wait_until_on_page
+from tests.integration.harness import DaemonHarness
+from tests.unit.git.random_repositories import run_git
 
 
 class PickerTests(BrowserCase):
     """No path is typed in any of these."""
 
     expected = (r"the server responded with a status of 422",)
-    service: Daemon
+    service: DaemonHarness
     source: Path
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.service = Daemon()
+        cls.service = DaemonHarness()
         cls.addClassCleanup(cls.service.close)
         (cls.service.home / ".bash_profile").write_text("PS1='$ '\n")
         cls.service.start()
-        cls.source = gitscene.repository(cls.service.home / "source")
+        cls.source = git_repositories.make_repository(cls.service.home / "source")
         (cls.service.home / "plain" / "deep").mkdir(parents=True)
 
     def tearDown(self) -> None:
@@ -48,7 +48,7 @@ class PickerTests(BrowserCase):
 
     def works_in(self, page: Page, folder: Path) -> None:
         page.get_by_test_id("new-start").click()
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         (session,) = self.service.request("GET", "/api/sessions").data()
         self.assertEqual(str(folder), session["workingDir"])
 
@@ -122,7 +122,7 @@ class PickerTests(BrowserCase):
         page.get_by_test_id("worktree-branch").fill("fix/login")
         cloned = Path(self.service.request("GET", "/api/cases/cloned").data()["path"])
         self.works_in(page, cloned.with_name("cloned-fix-login"))
-        branch = git(cloned.with_name("cloned-fix-login"), "branch", "--show-current")
+        branch = run_git(cloned.with_name("cloned-fix-login"), "branch", "--show-current")
         self.assertEqual(b"fix/login", branch.strip())
 
     def test_worktree_that_lacks_a_submodule_offers_to_fetch_it(self) -> None:
@@ -130,10 +130,10 @@ class PickerTests(BrowserCase):
         config = self.service.home / ".gitconfig"
         config.write_text('[protocol "file"]\n\tallow = always\n')
         self.addCleanup(config.unlink)
-        main = gitscene.repository(self.service.home / "with-library")
+        main = git_repositories.make_repository(self.service.home / "with-library")
         allowed = ("-c", "protocol.file.allow=always")
-        git(main, *allowed, "submodule", "add", "-q", str(self.source), "lib")
-        git(main, "commit", "-q", "-m", "library")
+        run_git(main, *allowed, "submodule", "add", "-q", str(self.source), "lib")
+        run_git(main, "commit", "-q", "-m", "library")
         self.service.request("POST", "/api/cases/link", {"name": "lib", "path": str(main)}).data()
         page = self.open()
         self.place(page, "lib").click()
@@ -144,6 +144,6 @@ class PickerTests(BrowserCase):
         toast = page.get_by_test_id("toast").filter(has_text="lib-修复登录 is incomplete")
         expect(toast).to_contain_text("Submodules were not cloned.")
         toast.get_by_test_id("toast-action").click()
-        until(page, "the submodule is there", lambda: any((tree / "lib").iterdir()))
+        wait_until_on_page(page, "the submodule is there", lambda: any((tree / "lib").iterdir()))
         names = [each["name"] for each in self.service.request("GET", "/api/sessions").data()]
         self.assertIn("prepare lib-修复登录", names)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.harness import BrowserCase, Terminal, clipboard, put_into_clipboard, until
+from tests.browser.harness import (
+    BrowserCase,
+    PageTerminal,
+    put_into_clipboard,
+    read_clipboard,
+    wait_until_on_page,
+)
 
 
 class ClipboardTests(BrowserCase):
-    def opened(self, url: str) -> Terminal:
+    def opened(self, url: str) -> PageTerminal:
         context = self.context()
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         return self.terminal(url, context)
@@ -21,7 +27,7 @@ class ClipboardTests(BrowserCase):
         page.locator(".holder").click(button="right")
         page.get_by_test_id("menu").get_by_role("menuitem", name="Paste").click()
 
-    def bracket(self, terminal: Terminal) -> None:
+    def bracket(self, terminal: PageTerminal) -> None:
         """Have the shell mark pastes, which it asks the terminal for before each prompt."""
         terminal.run("bind 'set enable-bracketed-paste on'").run("echo set-$((1 + 0))")
         terminal.wait("set-1").wait(r"\$")
@@ -34,7 +40,9 @@ class ClipboardTests(BrowserCase):
         page.locator(".holder").click(button="right")
         page.get_by_test_id("menu").get_by_role("menuitem", name="Select all").click()
         page.keyboard.press("Control+Shift+C")
-        until(page, "a copy", lambda: "\ncopy-1\n" in (clipboard(page) or "").replace("\r", ""))
+        wait_until_on_page(
+            page, "a copy", lambda: "\ncopy-1\n" in (read_clipboard(page) or "").replace("\r", "")
+        )
 
     def test_bracketed_lines_arrive_as_one(self) -> None:
         """The shell marks pastes: nothing runs before Enter, then all of it."""

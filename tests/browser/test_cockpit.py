@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.harness import LOST, PHONE, BrowserCase, expect_focus, is_uncovered, until
-from tests.browser.mockservice import MockService
+from tests.browser.harness import (
+    LOST,
+    PHONE,
+    BrowserCase,
+    expect_focus,
+    is_uncovered,
+    wait_until_on_page,
+)
+from tests.browser.mock_service import MockService
 
 NARROW = {"width": 320, "height": 640}
 OUTSIDE = """() => {
@@ -39,13 +46,15 @@ class TabTests(BrowserCase):
         page.get_by_test_id("tab").nth(11).wait_for()
         page.keyboard.press("Alt+9")
         last = page.get_by_test_id("tab").nth(8)
-        until(page, "the ninth in front", lambda: last.get_attribute("data-active") == "true")
-        until(page, "its tab in view", lambda: page.evaluate(SHOWN_WHOLE))
+        wait_until_on_page(
+            page, "the ninth in front", lambda: last.get_attribute("data-active") == "true"
+        )
+        wait_until_on_page(page, "its tab in view", lambda: page.evaluate(SHOWN_WHOLE))
         page.set_viewport_size({"width": 760, "height": 700})
-        until(page, "in view when narrow", lambda: page.evaluate(SHOWN_WHOLE))
+        wait_until_on_page(page, "in view when narrow", lambda: page.evaluate(SHOWN_WHOLE))
         page.reload()
         page.get_by_test_id("tab").nth(11).wait_for()
-        until(page, "in view after a reload", lambda: page.evaluate(SHOWN_WHOLE))
+        wait_until_on_page(page, "in view after a reload", lambda: page.evaluate(SHOWN_WHOLE))
 
     def test_renaming_begins_with_the_old_name_selected(self) -> None:
         daemon = self.daemon()
@@ -55,7 +64,9 @@ class TabTests(BrowserCase):
         page.get_by_test_id("rename").wait_for()
         page.keyboard.type("new")
         page.keyboard.press("Enter")
-        until(page, "the new name", lambda: page.locator(".tab-name").inner_text() == "new")
+        wait_until_on_page(
+            page, "the new name", lambda: page.locator(".tab-name").inner_text() == "new"
+        )
 
 
 class WordTests(BrowserCase):
@@ -66,13 +77,15 @@ class WordTests(BrowserCase):
         self.session(daemon)
         page = self.terminal(daemon.url).page
         dot = page.get_by_test_id("tab").get_by_test_id("status")
-        until(page, "known", lambda: dot.get_attribute("data-stale") == "false")
+        wait_until_on_page(page, "known", lambda: dot.get_attribute("data-stale") == "false")
         page.context.set_offline(True)
-        until(page, "a stale dot", lambda: dot.get_attribute("data-stale") == "true")
+        wait_until_on_page(page, "a stale dot", lambda: dot.get_attribute("data-stale") == "true")
         self.assertIn("last known", dot.inner_text())
-        until(page, "one message", lambda: page.locator(".banner, .pill.connecting").count() == 1)
+        wait_until_on_page(
+            page, "one message", lambda: page.locator(".banner, .pill.connecting").count() == 1
+        )
         page.context.set_offline(False)
-        until(page, "known again", lambda: dot.get_attribute("data-stale") == "false")
+        wait_until_on_page(page, "known again", lambda: dot.get_attribute("data-stale") == "false")
 
     def test_the_narrowest_phone_shows_the_name(self) -> None:
         daemon = self.daemon()
@@ -80,7 +93,7 @@ class WordTests(BrowserCase):
         page = self.page(daemon.url, **{**PHONE, "viewport": NARROW, "screen": NARROW})
         name = page.locator(".current-name")
         expect(name).to_have_text("payments")
-        until(page, "it in sight", lambda: is_uncovered(name))
+        wait_until_on_page(page, "it in sight", lambda: is_uncovered(name))
         whole = "each => each.scrollWidth <= each.clientWidth"
         self.assertTrue(name.evaluate(whole), "the name is cut")
 
@@ -119,7 +132,7 @@ class ManyTests(BrowserCase):
         page.get_by_test_id("drawer-session").filter(has_text="docs site").click()
         page.get_by_test_id("drawer").wait_for(state="detached")
         front = page.locator("[data-testid=tab][data-active=true] .tab-name")
-        until(page, "docs site in front", lambda: front.inner_text() == "docs site")
+        wait_until_on_page(page, "docs site in front", lambda: front.inner_text() == "docs site")
 
     def test_what_is_chosen_shows_where_colours_are_taken_away(self) -> None:
         for options in ({"viewport": {"width": 1440, "height": 900}}, PHONE):
@@ -177,8 +190,8 @@ class PaletteTests(BrowserCase):
             page.keyboard.press(keys)
             page.get_by_test_id("palette-field").fill(letters)
             page.keyboard.press("Enter")
-            until(page, name, lambda name=name: front.inner_text() == name)  # type: ignore[misc]
-            until(page, "closed", page.get_by_test_id("palette").is_hidden)
+            wait_until_on_page(page, name, lambda name=name: front.inner_text() == name)  # type: ignore[misc]
+            wait_until_on_page(page, "closed", page.get_by_test_id("palette").is_hidden)
         # The keyboard is the terminal's again, and Ctrl+K its program's.
         page.keyboard.press("Control+K")
         self.assertEqual(0, page.get_by_test_id("palette").count())
@@ -195,7 +208,7 @@ class PaletteTests(BrowserCase):
         page.keyboard.press("Escape")
         page.keyboard.press("Control+Shift+K")
         page.get_by_test_id("palette-field").fill("no such thing")
-        until(page, "no row", lambda: page.get_by_test_id("palette-row").count() == 0)
+        wait_until_on_page(page, "no row", lambda: page.get_by_test_id("palette-row").count() == 0)
         page.get_by_test_id("palette-field").fill("settings: terminal")
         row = page.get_by_test_id("palette-row").first
         expect(row).to_contain_text("Settings: Terminal")
@@ -210,7 +223,7 @@ class PaletteTests(BrowserCase):
         row.click()
         expect(page.get_by_test_id("new-folder")).to_have_value(str(daemon.home))
         page.keyboard.press("Escape")
-        until(page, "closed", page.get_by_test_id("palette").is_hidden)
+        wait_until_on_page(page, "closed", page.get_by_test_id("palette").is_hidden)
 
 
 class SidebarTests(BrowserCase):
@@ -226,28 +239,30 @@ class SidebarTests(BrowserCase):
             place = daemon.home / ("api" if number % 2 else "website")
             self.session(daemon, f"task {number}", start=number == 0, workingDir=str(place))
         page = self.terminal(daemon.url).page
-        until(page, "groups", lambda: page.get_by_test_id("side-group").count() == 2)
-        until(page, "eight", lambda: len(self.rows(page)) == 8)
+        wait_until_on_page(page, "groups", lambda: page.get_by_test_id("side-group").count() == 2)
+        wait_until_on_page(page, "eight", lambda: len(self.rows(page)) == 8)
         expect(page.get_by_test_id("tab")).to_have_count(0)
         page.get_by_test_id("side-filter").fill("website")
-        until(page, "four", lambda: len(self.rows(page)) == 4)
+        wait_until_on_page(page, "four", lambda: len(self.rows(page)) == 4)
         page.get_by_test_id("side-filter").fill("")
         page.get_by_test_id("side-session").nth(2).click()
-        until(
+        wait_until_on_page(
             page,
             "in front",
             lambda: self.rows(page)[2] in page.get_by_test_id("front").inner_text(),
         )
         page.get_by_test_id("side-group").first.click()
-        until(page, "folded", lambda: page.locator(".side-main:visible").count() == 4)
+        wait_until_on_page(page, "folded", lambda: page.locator(".side-main:visible").count() == 4)
         page.get_by_test_id("toggle-sidebar").click()
-        until(page, "tabs", lambda: page.get_by_test_id("tab").count() == 8)
+        wait_until_on_page(page, "tabs", lambda: page.get_by_test_id("tab").count() == 8)
         page.keyboard.press("Alt+Shift+B")
         page.get_by_test_id("sidebar").wait_for()
         page.reload()
         page.get_by_test_id("sidebar").wait_for()
         page.set_viewport_size({"width": 1000, "height": 700})
-        until(page, "tabs where it is narrow", lambda: page.get_by_test_id("tab").count() == 8)
+        wait_until_on_page(
+            page, "tabs where it is narrow", lambda: page.get_by_test_id("tab").count() == 8
+        )
 
     def test_a_terminal_that_comes_late_takes_the_keyboard_of_who_chose_it(self) -> None:
         daemon = self.daemon()
@@ -260,8 +275,8 @@ class SidebarTests(BrowserCase):
         row = page.get_by_test_id("side-session").nth(1)
         row.focus()
         page.keyboard.press("Enter")
-        until(page, "it in front", lambda: row.get_attribute("aria-current"))
-        until(page, "the terminal's code", lambda: held)
+        wait_until_on_page(page, "it in front", lambda: row.get_attribute("aria-current"))
+        wait_until_on_page(page, "the terminal's code", lambda: held)
         held[0].continue_()
         chosen = row.get_attribute("data-session")
         expect_focus(page.locator(f"[data-testid=terminal][data-session='{chosen}'] textarea"))
@@ -276,7 +291,7 @@ class SidebarTests(BrowserCase):
         rows = page.get_by_test_id("side-session")
         rows.nth(6).wait_for()
         wanted = ["task 0", "its child", "task 1"]
-        until(page, "their order", lambda: self.rows(page)[:3] == wanted)
+        wait_until_on_page(page, "their order", lambda: self.rows(page)[:3] == wanted)
         parent, child = (rows.nth(at).bounding_box() for at in (0, 1))
         assert parent is not None
         assert child is not None
@@ -285,7 +300,9 @@ class SidebarTests(BrowserCase):
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
-        until(page, "the one below", lambda: "task 1" in page.get_by_test_id("front").inner_text())
+        wait_until_on_page(
+            page, "the one below", lambda: "task 1" in page.get_by_test_id("front").inner_text()
+        )
         # Its terminal takes the keyboard when it comes to the front.
         chosen = rows.nth(2).get_attribute("data-session")
         expect_focus(page.locator(f"[data-testid=terminal][data-session='{chosen}'] textarea"))
@@ -295,7 +312,7 @@ class SidebarTests(BrowserCase):
         expect_focus(field)
         page.keyboard.type("renamed")
         page.keyboard.press("Enter")
-        until(page, "its name", lambda: "renamed" in self.rows(page))
+        wait_until_on_page(page, "its name", lambda: "renamed" in self.rows(page))
         expect_focus(rows.nth(2))
         rows.nth(2).click(button="right")
         page.get_by_role("menuitem", name="Rename").click()

@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import DELETED, BrowserCase, Terminal, expect_focus
-from tests.browser.mockservice import MockService
+from tests.browser.harness import DELETED, BrowserCase, PageTerminal, expect_focus
+from tests.browser.mock_service import MockService
 
 WORDS = "日本語"
 HEARD = """() => {
@@ -51,7 +51,7 @@ class ComposingTests(BrowserCase):
         daemon = self.daemon()
         self.session(daemon)
         page = self.front(daemon.url)
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         return page
 
     def converts(self, field: Locator, key: str = "Enter") -> None:

@@ -7,22 +7,22 @@ import shutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import DELETED, PHONE, BrowserCase, until
-from tests.integration.harness import Daemon
-from tests.unit.agents.transcripts.samples import RECORDED
-from tests.unit.agents.transcripts.written import ID, prompt, said, write
+from tests.browser.harness import DELETED, PHONE, BrowserCase, wait_until_on_page
+from tests.integration.harness import DaemonHarness
+from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
+from tests.unit.agents.transcripts.transcript_samples import RECORDED
 
 ANSWER = "I **painted** it, see `door.py`. <img src=x onerror=alert(1)>"
 
 
 class ConversationTests(BrowserCase):
     expected = (DELETED,)
-    service: Daemon
+    service: DaemonHarness
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.service = Daemon()
+        cls.service = DaemonHarness()
         cls.addClassCleanup(cls.service.close)
         home = cls.service.home
         program = home / ".local" / "bin" / "claude"
@@ -30,8 +30,8 @@ class ConversationTests(BrowserCase):
         program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\nexec sleep 600\n')
         program.chmod(0o755)
         (home / "shop").mkdir()
-        asked = {**prompt("Paint the front door"), "cwd": str(home / "shop")}
-        write(home / ".claude/projects/-shop" / f"{ID}.jsonl", asked, said(ANSWER))
+        asked = {**prompt_line("Paint the front door"), "cwd": str(home / "shop")}
+        write_lines(home / ".claude/projects/-shop" / f"{ID}.jsonl", asked, answer_line(ANSWER))
         codex = home / ".codex/sessions/2026/11/20"
         codex.mkdir(parents=True)
         shutil.copy(RECORDED / "codex-0.169.0.jsonl", codex / "rollout-a.jsonl")
@@ -81,7 +81,7 @@ class ConversationTests(BrowserCase):
         front = self.page(f"{self.service.url}/?session={other}&page=conversations")
         claude = front.locator("[data-testid=conversation][data-mode=primary]")
         claude.get_by_test_id("conversation-open").click()
-        until(front, "its session", lambda: f"session={session}" in front.url)
+        wait_until_on_page(front, "its session", lambda: f"session={session}" in front.url)
         self.assertEqual(2, len(self.service.request("GET", "/api/sessions").data()))
         # Once it has ended there, it can be gone on with again.
         self.service.request("DELETE", f"/api/sessions/{session}").data()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.cronpage import card, wrong
-from tests.browser.harness import BrowserCase, Terminal, expect_focus, until
+from tests.browser.cron_page import field_fault, job_card
+from tests.browser.harness import BrowserCase, PageTerminal, expect_focus, wait_until_on_page
 
 DESK: dict[str, Any] = {"timezone_id": "America/New_York", "locale": "en-GB"}
 
@@ -50,7 +50,7 @@ class CronTests(BrowserCase):
         self.write("disk watch", "echo ran-$((40 + 2))")
         self.save()
         expect_focus(page.get_by_test_id("cron-new"))
-        job = card(page, "disk watch")
+        job = job_card(page, "disk watch")
         expect(job.get_by_test_id("job-schedule")).to_have_text("Every day at 09:00")
         job.get_by_test_id("job-run").click()
         expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
@@ -58,7 +58,7 @@ class CronTests(BrowserCase):
         expect(job.get_by_test_id("run")).to_contain_text("by hand")
         job.get_by_test_id("run").get_by_test_id("run-session").click()
         # The jobs stay beside it.
-        Terminal(page).ready().wait("ran-42")
+        PageTerminal(page).ready().wait("ran-42")
         expect(page.get_by_test_id("page-cron")).to_be_visible()
 
     def test_times_are_those_of_the_service(self) -> None:
@@ -124,9 +124,9 @@ class CronTests(BrowserCase):
         expect(words).to_have_text(
             "At 00:00, on the 1st and 15th of the month, and also on Monday."
         )
-        expect(wrong(page, "workingDir")).to_be_visible()
+        expect(field_fault(page, "workingDir")).to_be_visible()
         page.get_by_test_id("job-cronExpression").fill("0 0 32 * *")
-        expect(wrong(page, "cronExpression")).to_contain_text("must be 1 to 31")
+        expect(field_fault(page, "cronExpression")).to_contain_text("must be 1 to 31")
         expect(words).to_have_text("")
 
     def test_the_service_s_refusals_stand_at_their_fields(self) -> None:
@@ -134,20 +134,22 @@ class CronTests(BrowserCase):
         self.write("wrong", "date")
         page.get_by_test_id("kind-cron").check()
         page.get_by_test_id("job-cronExpression").fill("0 9 31 2 *")
-        expect(wrong(page, "cronExpression")).to_be_visible()
+        expect(field_fault(page, "cronExpression")).to_be_visible()
         page.get_by_test_id("job-cronExpression").fill("0 9 * * *")
         expect(page.get_by_test_id("fire")).to_have_count(5)
-        expect(wrong(page, "cronExpression")).to_have_count(0)
+        expect(field_fault(page, "cronExpression")).to_have_count(0)
         page.get_by_test_id("job-workingDir").fill("/proc")
-        expect(wrong(page, "workingDir")).to_contain_text("Must not be in /proc")
+        expect(field_fault(page, "workingDir")).to_contain_text("Must not be in /proc")
         page.get_by_test_id("job-save").click()
         expect_focus(page.get_by_test_id("job-workingDir"))
         self.assertEqual([], self.jobs())
 
     def test_a_job_that_has_run_is_switched_on_with_another_moment(self) -> None:
         page = self.shown
-        moment = until(page, "a moment that was not over before it was heard of", self.soon)
-        job = card(page, "done")
+        moment = wait_until_on_page(
+            page, "a moment that was not over before it was heard of", self.soon
+        )
+        job = job_card(page, "done")
         expect(job.get_by_test_id("job-next")).to_contain_text("Has run")
         expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
         job.get_by_test_id("job-enabled").click()
@@ -185,7 +187,7 @@ class CronTests(BrowserCase):
         body = {**self.body("by a script"), **every}
         expect(page.get_by_test_id("cron-none")).to_be_visible()
         made = self.service.request("POST", "/api/cron/jobs", body).data()["job"]
-        job = card(page, "by a script")
+        job = job_card(page, "by a script")
         expect(job.get_by_test_id("job-schedule")).to_have_text("Every 1 h 30 min")
         # To the nearest minute, of which some seconds may be over.
         expect(job.get_by_test_id("job-next")).to_contain_text(re.compile("in 1 h (30|29) min"))

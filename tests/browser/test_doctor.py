@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import BrowserCase, clipboard, until
+from tests.browser.harness import BrowserCase, read_clipboard, wait_until_on_page
 
 OLD = "#!/bin/sh\necho git version 2.30.9\n"
 NEW = "#!/bin/sh\necho git version 2.51.0\n"
@@ -40,7 +40,7 @@ class DoctorTests(BrowserCase):
             again.click()
             return False
 
-        until(page, "a look", found)
+        wait_until_on_page(page, "a look", found)
 
     @pytest.mark.essential
     def test_found_needed_hint_and_once_more(self) -> None:
@@ -56,7 +56,7 @@ class DoctorTests(BrowserCase):
         tool.get_by_test_id("doctor-copy").click()
         hint = tool.locator("code").inner_text()
         self.assertIn("git", hint)
-        until(page, "a copy", lambda: clipboard(page) == hint)
+        wait_until_on_page(page, "a copy", lambda: read_clipboard(page) == hint)
 
         for group in ("core", "office", "other"):
             expect(page.get_by_test_id(f"doctor-{group}")).to_be_visible()

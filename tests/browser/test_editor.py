@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import BrowserCase, put_into_clipboard
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 LONG = b"y" * 200_000
 BOM = b"\xef\xbb\xbf"
@@ -55,13 +55,13 @@ def at_start(content: bytes, letter: bytes) -> bytes:
 
 
 class EditorTests(BrowserCase):
-    service: Daemon
+    service: DaemonHarness
     folder: Path
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.service = Daemon()
+        cls.service = DaemonHarness()
         cls.addClassCleanup(cls.service.close)
         cls.service.start()
         cls.folder = cls.service.home / "w"

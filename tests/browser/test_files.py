@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from tests.browser import gitscene
-from tests.browser.harness import PHONE, BrowserCase, until
-from tests.browser.leaves import paper
-from tests.browser.pictures import bring, picture
-from tests.integration.harness import Daemon
+from tests.browser import git_repositories
+from tests.browser.harness import PHONE, BrowserCase, wait_until_on_page
+from tests.browser.pdf_files import make_pdf
+from tests.browser.picture_files import bring_file, make_picture
+from tests.integration.harness import DaemonHarness
 
 INKED = """canvas => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -23,19 +23,19 @@ INKED = """canvas => {
 
 class FilesTests(BrowserCase):
     expected: tuple[str, ...] = (r"the server responded with a status of 40[039]",)
-    service: Daemon
+    service: DaemonHarness
     folder: Path
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.service = Daemon()
+        cls.service = DaemonHarness()
         cls.addClassCleanup(cls.service.close)
         cls.service.start()
-        cls.folder = gitscene.busy(cls.service.home / "w")
-        (cls.folder / "picture.png").write_bytes(picture())
+        cls.folder = git_repositories.make_busy_repository(cls.service.home / "w")
+        (cls.folder / "picture.png").write_bytes(make_picture())
         (cls.folder / "page.pdf").write_bytes(b"%PDF-1.4\n%%EOF\n")
-        (cls.folder / "paper.pdf").write_bytes(paper(12, wide=3))
+        (cls.folder / "paper.pdf").write_bytes(make_pdf(12, wide=3))
         (cls.folder / "data.bin").write_bytes(bytes(range(256)))
         (cls.folder / ".env").write_text("KEY=s3cr3t\n")
 
@@ -96,7 +96,9 @@ class FilesTests(BrowserCase):
         page = self.open()
         self.file(page, "picture.png").click()
         image = page.get_by_test_id("media-image")
-        until(page, "the picture", lambda: image.evaluate("each => each.naturalWidth") == 4)
+        wait_until_on_page(
+            page, "the picture", lambda: image.evaluate("each => each.naturalWidth") == 4
+        )
         self.file(page, "data.bin").click()
         expect(page.get_by_test_id("hex")).to_contain_text("000040  40 41 42")
         self.file(page, "page.pdf").click()
@@ -117,26 +119,28 @@ class FilesTests(BrowserCase):
         expect(page.get_by_test_id("pdf-pages")).to_have_text("of 12")
         pages = page.get_by_test_id("media-pdf")
         fits = "each => each.scrollWidth <= each.clientWidth"
-        until(page, "as wide as its place", lambda: pages.evaluate(fits))
+        wait_until_on_page(page, "as wide as its place", lambda: pages.evaluate(fits))
 
         field = page.get_by_test_id("pdf-page")
         field.fill("12")
         field.press("Enter")
         expect(self.sheet(page, 12)).to_contain_text("Page 12")
         expect(self.sheet(page, 1)).to_have_count(0)
-        until(page, "a few drawn", lambda: pages.locator("canvas").count() <= 6)
+        wait_until_on_page(page, "a few drawn", lambda: pages.locator("canvas").count() <= 6)
 
         before = page.get_by_test_id("pdf-fit").inner_text()
         pages.press("+")
         expect(page.get_by_test_id("pdf-fit")).not_to_have_text(before)
         page.get_by_test_id("pdf-larger").click()
-        until(page, "a larger page", lambda: not pages.evaluate(fits))
+        wait_until_on_page(page, "a larger page", lambda: not pages.evaluate(fits))
         pages.press("0")
         expect(page.get_by_test_id("pdf-fit")).to_have_text(before)
         expect(self.sheet(page, 12)).to_contain_text("Page 12")
 
         # The old picture stays until the new one is there, and takes its selection along.
-        until(page, "selected text", lambda: self.selected(page, "Page 12") == "Page 12")
+        wait_until_on_page(
+            page, "selected text", lambda: self.selected(page, "Page 12") == "Page 12"
+        )
 
     def selected(self, page: Page, text: str) -> str:
         """What a triple click on a text selects."""
@@ -187,7 +191,7 @@ class FilesTests(BrowserCase):
         expect(self.sheet(page, 1)).to_contain_text("Page 1")
         pages = page.get_by_test_id("media-pdf")
         fits = "each => each.scrollWidth <= each.clientWidth"
-        until(page, "as wide as its place", lambda: pages.evaluate(fits))
+        wait_until_on_page(page, "as wide as its place", lambda: pages.evaluate(fits))
         page.get_by_role("button", name="Next page").tap()
         expect(page.get_by_test_id("pdf-page")).to_have_value("2")
         page.get_by_test_id("file-back").tap()
@@ -196,13 +200,13 @@ class FilesTests(BrowserCase):
     def test_uploads_on_a_phone(self) -> None:
         page = self.open(**PHONE)
         name = "pic one.png"
-        upload: FilePayload = {"name": name, "mimeType": "image/png", "buffer": picture()}
+        upload: FilePayload = {"name": name, "mimeType": "image/png", "buffer": make_picture()}
         page.get_by_test_id("upload-input").set_input_files([upload])
         done = page.locator("[data-testid=upload][data-state=done]")
         expect(done).to_contain_text(name)
         (kept,) = (self.folder / ".service-uploads").glob("upload-*")
-        self.assertEqual(picture(), kept.read_bytes())
-        bring(page.get_by_test_id("uploads"), "drop", "fake.png", b"no picture")
+        self.assertEqual(make_picture(), kept.read_bytes())
+        bring_file(page.get_by_test_id("uploads"), "drop", "fake.png", b"no picture")
         expect(page.locator("[data-testid=upload][data-state=failed]")).to_contain_text("image")
         self.file(page, "README").click()
         expect(self.text(page)).to_contain_text("README line 1")

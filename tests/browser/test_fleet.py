@@ -8,8 +8,8 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import PHONE, BrowserCase, Terminal, is_uncovered, until
-from tests.browser.mockservice import MockService
+from tests.browser.harness import PHONE, BrowserCase, PageTerminal, is_uncovered, wait_until_on_page
+from tests.browser.mock_service import MockService
 from tests.integration.harness import PATIENCE
 
 MANY = 10
@@ -46,7 +46,7 @@ class FleetTests(BrowserCase):
         expect(fleet).to_have_count(0)
         expect(page.get_by_test_id("front")).to_contain_text("docs site")
         page.reload()
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         expect(fleet).to_have_count(0)
 
         page.get_by_test_id("home").click()
@@ -64,7 +64,7 @@ class FleetTests(BrowserCase):
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("page-settings")).to_have_count(0)
         page.goto(self.mock.url)
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         expect(fleet).to_have_count(0)
 
     def start_what_ended(self, page: Page) -> None:
@@ -86,7 +86,7 @@ class FleetTests(BrowserCase):
         expect(page.get_by_test_id("drawer")).to_have_count(0)
         expect(fleet).to_be_visible()
         heading = fleet.get_by_role("heading", name="Fleet")
-        until(page, "it in sight", lambda: is_uncovered(heading))
+        wait_until_on_page(page, "it in sight", lambda: is_uncovered(heading))
 
     def test_one_stands_over_the_other(self) -> None:
         """A new session over a page; what is below cannot be reached, and is there again."""

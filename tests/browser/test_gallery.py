@@ -17,7 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route
 
 from tests.browser.harness import BrowserCase
-from tests.browser.mockservice import WEB, node
+from tests.browser.mock_service import WEB, node_path
 from tests.integration.harness import ROOT
 
 BUILDING = 600.0
@@ -51,7 +51,7 @@ class GalleryTests(BrowserCase):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        program = node()
+        program = node_path()
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         # Its own: another process may build it at the same time.

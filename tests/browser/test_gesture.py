@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.agents.mock_tui.scenario import Scenario
+from tests.agents.mock_tui.scenario import MockScenario
 from tests.browser.axe import faults_in_both
-from tests.browser.harness import BrowserCase, Terminal, until
-from tests.integration.agents.played import PlayedSession, played_daemon
-from tests.integration.harness import Daemon
+from tests.browser.harness import BrowserCase, PageTerminal, wait_until_on_page
+from tests.integration.agents.harness import PlayedSession, played_daemon
+from tests.integration.harness import DaemonHarness
 
 PLAYED = """window.hands = [];
 window.time = 0;
@@ -69,7 +69,7 @@ def palm(low: float) -> list[dict[str, float]]:
 class GestureTests(BrowserCase):
     arguments = ("--use-fake-device-for-media-stream", "--enable-unsafe-swiftshader")
     whole = True
-    running: Daemon
+    running: DaemonHarness
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -109,14 +109,14 @@ class GestureTests(BrowserCase):
 
     def test_what_hands_do(self) -> None:
         shell = self.session(self.running, "shell")
-        agent = PlayedSession(self.running, "primary", Scenario(trust=False))
+        agent = PlayedSession(self.running, "primary", MockScenario(trust=False))
         self.addCleanup(agent.end)
         agent.prompt("RUN: touch made", wait="blocked")
         agent.item()
         context = self.context(permissions=["camera"])
         context.route("**/hands/hands.js", self.played)
         page = self.page(f"{self.running.url}/?session={shell}", context)
-        Terminal(page).ready().focus().run("seq 200").wait("200")
+        PageTerminal(page).ready().focus().run("seq 200").wait("200")
         self.switched_on(page)
         self.show(page, palm(0.8))
         for step in range(1, 9):
@@ -144,10 +144,12 @@ class GestureTests(BrowserCase):
         self.show(page, None)
         page.keyboard.press("Escape")
         self.show(page, PINCH)
-        until(page, "the next session", lambda: f"session={shell}" not in page.url)
+        wait_until_on_page(page, "the next session", lambda: f"session={shell}" not in page.url)
         page.get_by_test_id("gesture-switch").click()
         video = page.locator(".gestures video")
-        until(page, "no camera", lambda: video.evaluate("each => each.srcObject === null"))
+        wait_until_on_page(
+            page, "no camera", lambda: video.evaluate("each => each.srcObject === null")
+        )
 
     def played(self, route: Route) -> None:
         route.fulfill(body=PLAYED, content_type="text/javascript")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.browser import gitscene
-from tests.browser.gitcase import GitCase
-from tests.browser.harness import expect_focus, until
-from tests.unit.git.repos import git
+from tests.browser import git_repositories
+from tests.browser.git_harness import BrowserGitCase
+from tests.browser.harness import expect_focus, wait_until_on_page
+from tests.unit.git.random_repositories import run_git
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 MOST_ROWS = 200
 """Rows of a diff in the page at once, however long it is."""
 
 
-class BadgeTests(GitCase):
+class BadgeTests(BrowserGitCase):
     def test_it_follows_what_is_done_in_the_terminal(self) -> None:
-        root = gitscene.busy(self.service.home / "w")
+        root = git_repositories.make_busy_repository(self.service.home / "w")
         session = self.at(root)
         terminal = self.terminal(f"{self.service.url}/?session={session}")
         chip = terminal.page.get_by_test_id("git-chip")
@@ -27,13 +27,13 @@ class BadgeTests(GitCase):
         expect(mark).to_contain_text("±4")
         terminal.focus().run("git checkout -q --detach && rm fresh.txt && echo do''ne")
         terminal.wait("done")
-        commit = git(root, "rev-parse", "--short=7", "HEAD").decode().strip()
+        commit = run_git(root, "rev-parse", "--short=7", "HEAD").decode().strip()
         # A look that came before it was done is made good by the next one, half a minute later.
         expect(chip).to_contain_text(commit)
         expect(mark).to_contain_text("±3")
 
     def test_only_what_is_seen_is_read(self) -> None:
-        root = gitscene.repository(self.service.home / "w")
+        root = git_repositories.make_repository(self.service.home / "w")
         (root / "more").write_text("more\n")
         sessions = [self.at(root, f"s{number}") for number in range(8)]
         asked: list[str] = []
@@ -54,9 +54,11 @@ class BadgeTests(GitCase):
         expect(page.get_by_test_id("git-chip")).to_have_count(0)
 
 
-class LargeTests(GitCase):
+class LargeTests(BrowserGitCase):
     def test_three_hundred_files_and_a_diff_at_its_bound(self) -> None:
-        page = self.changes(self.at(gitscene.large(self.service.home / "w")))
+        page = self.changes(
+            self.at(git_repositories.make_large_repository(self.service.home / "w"))
+        )
         expect(page.get_by_test_id("git-file")).to_have_count(300)
         expect(page.locator("[data-testid=tab] [data-testid=git-mark]")).to_contain_text("±99+")
         self.file(page, "untracked", "zz-long").click()
@@ -70,9 +72,11 @@ class LargeTests(GitCase):
         self.assertLess(box.get_by_role("row").count(), MOST_ROWS)
 
 
-class PhoneTests(GitCase):
+class PhoneTests(BrowserGitCase):
     def test_the_list_gives_way_to_the_diff_and_back(self) -> None:
-        page = self.changes(self.at(gitscene.busy(self.service.home / "w")), **PHONE)
+        page = self.changes(
+            self.at(git_repositories.make_busy_repository(self.service.home / "w")), **PHONE
+        )
         row = self.file(page, "unstaged", "walk.py")
         box = row.bounding_box()
         assert box is not None
@@ -80,7 +84,9 @@ class PhoneTests(GitCase):
         row.tap()
         diff = page.get_by_test_id("diff-box")
         place = "each => [each.getBoundingClientRect().x, each.getBoundingClientRect().width]"
-        until(page, "it as wide as the screen", lambda: diff.evaluate(place) == [0, 390])
+        wait_until_on_page(
+            page, "it as wide as the screen", lambda: diff.evaluate(place) == [0, 390]
+        )
         expect(row).to_be_hidden()
         expect_focus(page.locator(".diff-title"))
         # Also on a machine that comes to no frame for a while.

@@ -7,16 +7,23 @@ import json
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.browser import gitscene
-from tests.browser.gitcase import GitCase
-from tests.browser.harness import clipboard, expect_focus, has_focus, heard, listen, until
-from tests.unit.git.repos import git
+from tests.browser import git_repositories
+from tests.browser.git_harness import BrowserGitCase
+from tests.browser.harness import (
+    expect_focus,
+    has_focus,
+    listen_for_words,
+    read_clipboard,
+    wait_for_words,
+    wait_until_on_page,
+)
+from tests.unit.git.random_repositories import run_git
 
 
-class ChangesTests(GitCase):
+class ChangesTests(BrowserGitCase):
     @pytest.mark.essential
     def test_files_commits_stashes_and_a_diff(self) -> None:
-        page = self.changes(self.at(gitscene.busy(self.service.home / "w")))
+        page = self.changes(self.at(git_repositories.make_busy_repository(self.service.home / "w")))
         panel = page.get_by_test_id("git-panel")
         expect(page.get_by_test_id("git-branch")).to_have_text("main")
         expect(page.get_by_test_id("git-stashes")).to_have_text("1 stash")
@@ -35,18 +42,18 @@ class ChangesTests(GitCase):
         expect(panel.locator(".diff-row[data-look=hunk]")).to_have_count(6)
 
     def test_copying_gives_the_whole_diff(self) -> None:
-        root = gitscene.busy(self.service.home / "w")
+        root = git_repositories.make_busy_repository(self.service.home / "w")
         rights = ["clipboard-read", "clipboard-write"]
         page = self.changes(self.at(root), permissions=rights)
         self.file(page, "unstaged", "walk.py").click()
-        listen(page)
+        listen_for_words(page)
         page.get_by_test_id("diff-copy").click()
-        heard(page, "Copied")
-        copied = until(page, "a copy", lambda: clipboard(page))
-        self.assertEqual(git(root, "diff", "src/walk.py").decode(), copied)
+        wait_for_words(page, "Copied")
+        copied = wait_until_on_page(page, "a copy", lambda: read_clipboard(page))
+        self.assertEqual(run_git(root, "diff", "src/walk.py").decode(), copied)
 
     def test_by_keyboard_alone(self) -> None:
-        session = self.at(gitscene.busy(self.service.home / "w"))
+        session = self.at(git_repositories.make_busy_repository(self.service.home / "w"))
         wide = {"width": 1040, "height": 800}
         page = self.terminal(f"{self.service.url}/?session={session}", viewport=wide).page
         page.keyboard.press("Alt+Shift+G")
@@ -67,12 +74,14 @@ class ChangesTests(GitCase):
         expect_focus(following)
         page.keyboard.press("Enter")
         box = page.get_by_test_id("diff-box")
-        until(page, "the next change", lambda: box.evaluate("box => box.scrollTop") > 0)
+        wait_until_on_page(
+            page, "the next change", lambda: box.evaluate("box => box.scrollTop") > 0
+        )
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("git-panel")).to_have_count(0)
 
     def test_what_changed_meanwhile_is_read_again(self) -> None:
-        root = gitscene.busy(self.service.home / "w")
+        root = git_repositories.make_busy_repository(self.service.home / "w")
         page = self.changes(self.at(root))
         self.file(page, "untracked", "fresh.txt").click()
         expect(page.locator(".diff-row[data-look=add]")).to_have_count(1)
@@ -86,9 +95,9 @@ class ChangesTests(GitCase):
     def test_several_repositories_and_one_that_cannot_be_read(self) -> None:
         folder = self.service.home / "all"
         for name in ("clean", "other"):
-            gitscene.repository(folder / name)
+            git_repositories.make_repository(folder / name)
         (folder / "other/new").write_text("new\n")
-        broken = gitscene.repository(folder / "broken")
+        broken = git_repositories.make_repository(folder / "broken")
         kept = (broken / ".git/config").read_text()
         (broken / ".git/config").write_text("[core\n")
         page = self.changes(self.at(folder))
@@ -101,14 +110,14 @@ class ChangesTests(GitCase):
         expect(trouble).to_have_count(0)
 
     def test_hidden_characters_are_written_out(self) -> None:
-        root = gitscene.repository(self.service.home / "w")
+        root = git_repositories.make_repository(self.service.home / "w")
         (root / "sly").write_text("if (admin) { /* \u202e */\n")
         page = self.changes(self.at(root))
         self.file(page, "untracked", "sly").click()
         expect(page.locator(".diff-row[data-look=add]")).to_contain_text("/* ‹202E› */")
 
     def test_a_slow_git_may_be_given_more_time(self) -> None:
-        root = gitscene.busy(self.service.home / "w")
+        root = git_repositories.make_busy_repository(self.service.home / "w")
         session = self.at(root)
         late = {"state": "error", "error": "git timed out after 30 s", "repos": []}
         body = json.dumps({"success": True, "data": {**late, "reposTruncated": False}})

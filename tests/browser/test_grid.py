@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page
 
-from tests.browser.harness import PHONE, READ, BrowserCase, Terminal, expect_focus, until
-from tests.integration.harness import Daemon
+from tests.browser.harness import (
+    PHONE,
+    READ,
+    BrowserCase,
+    PageTerminal,
+    expect_focus,
+    wait_until_on_page,
+)
+from tests.integration.harness import DaemonHarness
 
 FRONT = "[data-testid=cell][data-front=true]"
 HOST = "[data-testid=terminal]"
@@ -33,14 +40,14 @@ class GridTests(BrowserCase):
         return [each.get_attribute("data-link") for each in hosts.all()]
 
     def count(self, page: Page, wanted: int) -> None:
-        until(page, f"{wanted} cells", lambda: self.cells(page).count() == wanted)
+        wait_until_on_page(page, f"{wanted} cells", lambda: self.cells(page).count() == wanted)
 
     def drawn(self, page: Page, wanted: int) -> None:
         """Wait for so many terminals in cells, each drawn and its size known to be one or other."""
         shown = self.cells(page).locator(f"{HOST}[data-painted][data-renderer]")
-        until(page, f"{wanted} drawn", lambda: shown.count() == wanted)
+        wait_until_on_page(page, f"{wanted} drawn", lambda: shown.count() == wanted)
 
-    def size(self, daemon: Daemon, session: str) -> tuple[int, int]:
+    def size(self, daemon: DaemonHarness, session: str) -> tuple[int, int]:
         record = self.record(daemon, session)
         return record["cols"], record["rows"]
 
@@ -50,18 +57,18 @@ class GridTests(BrowserCase):
         page = self.terminal(daemon.url).page
         page.keyboard.press("Alt+Shift+2")
         self.drawn(page, 2)
-        until(page, "both live", lambda: self.links(page) == ["open", "open"])
+        wait_until_on_page(page, "both live", lambda: self.links(page) == ["open", "open"])
         # Typing goes to the one in front alone, and the keyboard moves by keys.
         expect_focus(page.locator(f"{FRONT} textarea"))
         page.keyboard.type("echo $((40+2))\n")
-        until(page, "typed in one", lambda: "42" in self.screen(page, ids[0]))
+        wait_until_on_page(page, "typed in one", lambda: "42" in self.screen(page, ids[0]))
         page.keyboard.press("Control+Shift+ArrowRight")
-        until(page, "two in front", lambda: self.front(page) == "two")
+        wait_until_on_page(page, "two in front", lambda: self.front(page) == "two")
         expect_focus(page.locator(f"{FRONT} textarea"))
         page.keyboard.type("echo $((41+2))\n")
-        until(page, "typed in two", lambda: "43" in self.screen(page, ids[1]))
+        wait_until_on_page(page, "typed in two", lambda: "43" in self.screen(page, ids[1]))
         self.assertNotIn("43", self.screen(page, ids[0]))
-        until(
+        wait_until_on_page(
             page,
             "each has the size of its cell",
             lambda: max(self.size(daemon, each)[0] for each in ids[:2]) < 90,
@@ -73,8 +80,8 @@ class GridTests(BrowserCase):
         self.count(page, 3)
         self.drawn(page, 3)
         page.locator(f"[data-testid=tab][data-session='{ids[3]}']").drag_to(self.cells(page).nth(0))
-        until(page, "dropped", lambda: self.names(page) == ["four", "two", "three"])
-        until(page, "four in front", lambda: self.front(page) == "four")
+        wait_until_on_page(page, "dropped", lambda: self.names(page) == ["four", "two", "three"])
+        wait_until_on_page(page, "four in front", lambda: self.front(page) == "four")
         # One as large as all, kept by this browser over a reload; then all again.
         page.keyboard.press("Alt+Shift+M")
         self.count(page, 1)
@@ -85,13 +92,13 @@ class GridTests(BrowserCase):
         self.assertEqual(["four", "two", "three"], self.names(page))
         # One chosen elsewhere takes the place of the one in front; a closed cell ends nothing.
         page.keyboard.press("Alt+1")
-        until(page, "replaced", lambda: self.names(page) == ["one", "two", "three"])
+        wait_until_on_page(page, "replaced", lambda: self.names(page) == ["one", "two", "three"])
         page.get_by_test_id("cell-close").nth(0).click()
-        until(page, "closed", lambda: self.names(page) == ["two", "three"])
+        wait_until_on_page(page, "closed", lambda: self.names(page) == ["two", "three"])
         self.assertIsNotNone(self.record(daemon, ids[0])["pid"])
         page.keyboard.press("Alt+Shift+1")
         self.count(page, 0)
-        Terminal(page).ready().wait(r".*\$")
+        PageTerminal(page).ready().wait(r".*\$")
 
     def test_too_small_to_read(self) -> None:
         daemon = self.daemon()
@@ -103,21 +110,23 @@ class GridTests(BrowserCase):
         page = self.terminal(daemon.url).page
         page.keyboard.press("Alt+Shift+6")
         self.drawn(page, 6)
-        until(page, "sampled", lambda: self.links(page) == ["open", *["resting"] * 5])
+        wait_until_on_page(page, "sampled", lambda: self.links(page) == ["open", *["resting"] * 5])
         for number, each in enumerate(ids):
-            until(page, each, lambda n=number, e=each: f"seen-{n}-42" in self.screen(page, e))  # type: ignore[misc]
+            wait_until_on_page(
+                page, each, lambda n=number, e=each: f"seen-{n}-42" in self.screen(page, e)
+            )  # type: ignore[misc]
         # What has the keyboard is live, and what lost it rests.
         self.cells(page).nth(4).locator(HOST).click()
-        until(page, "live", lambda: self.links(page)[4] == "open")
+        wait_until_on_page(page, "live", lambda: self.links(page)[4] == "open")
         page.keyboard.type("echo $((50+1))\n")
-        until(page, "typed", lambda: "51" in self.screen(page, ids[4]))
-        until(page, "one live", lambda: self.links(page).count("open") == 1)
+        wait_until_on_page(page, "typed", lambda: "51" in self.screen(page, ids[4]))
+        wait_until_on_page(page, "one live", lambda: self.links(page).count("open") == 1)
         self.assertEqual(sizes, {each: self.size(daemon, each) for each in ids[1:]}, "left alone")
         # It is given this size when a person says so.
         page.locator(FRONT).get_by_test_id("foreign-size").click()
-        until(page, "fits", lambda: self.size(daemon, ids[4])[0] < 60)
+        wait_until_on_page(page, "fits", lambda: self.size(daemon, ids[4])[0] < 60)
         # A phone has one, and keeps the choice.
         phone = self.page(daemon.url, **PHONE)
-        Terminal(phone).ready()
+        PageTerminal(phone).ready()
         self.assertEqual(0, self.cells(phone).count())
         self.assertEqual(0, phone.get_by_test_id("open-layout").count())

@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import faults_in_both
-from tests.browser.harness import LOST, PHONE, BrowserCase, Terminal, until
-from tests.browser.mockservice import MockService
-from tests.sshd import Sshd
+from tests.browser.harness import LOST, PHONE, BrowserCase, PageTerminal, wait_until_on_page
+from tests.browser.mock_service import MockService
+from tests.sshd import SshServer
 
 FINGER = 44
 """CSS pixels that a finger meets (on a phone)."""
@@ -31,7 +31,7 @@ class SshTests(BrowserCase):
 
     def test_a_host_from_its_key_to_its_end(self) -> None:
         service = self.daemon()
-        sshd = Sshd(service.folder / "far")
+        sshd = SshServer(service.folder / "far")
         self.addCleanup(sshd.close)
         (sshd.home / ".bash_profile").write_text("PS1='there '\n")
         page = self.page(f"{service.url}/?page=hosts")
@@ -40,7 +40,7 @@ class SshTests(BrowserCase):
         self.start(page, service.url)
         self.another_key(page, service.url, sshd)
 
-    def add(self, page: Page, sshd: Sshd) -> None:
+    def add(self, page: Page, sshd: SshServer) -> None:
         """What is wrong is said at its field, by the page and by the service."""
         page.get_by_test_id("host-new").click()
         page.get_by_test_id("host-save").click()
@@ -78,11 +78,11 @@ class SshTests(BrowserCase):
         )
         expect(page.get_by_test_id("new-session")).to_contain_text("on build-box")
         page.get_by_test_id("new-start").click()
-        Terminal(page).ready().wait("there")
+        PageTerminal(page).ready().wait("there")
         mark = page.get_by_test_id("tab").get_by_test_id("place-mark")
         expect(mark).to_contain_text("on the SSH host build-box")
 
-    def another_key(self, page: Page, url: str, sshd: Sshd) -> None:
+    def another_key(self, page: Page, url: str, sshd: SshServer) -> None:
         """A changed key: the session is away, both keys are shown, and one press trusts none."""
         sshd.stop()
         sshd.make_key("host")
@@ -126,7 +126,7 @@ class PlayedTests(BrowserCase):
         session = self.mock.session("build")
         self.mock.do("way", id=session, seconds=90)
         page = self.page(f"{self.mock.url}/?session={session}")
-        terminal = Terminal(page).ready()
+        terminal = PageTerminal(page).ready()
         notice = page.get_by_test_id("away-notice")
         expect(notice).to_contain_text("build-box is out of reach")
         expect(page.get_by_test_id("away-countdown")).to_have_text(re.compile(r"in \d+\s"))
@@ -204,4 +204,4 @@ class PlayedTests(BrowserCase):
         page.get_by_test_id("way-new").click()
         page.get_by_test_id("far-name").fill("engine")
         expect(page.get_by_test_id("far-problem")).to_contain_text("a case of this name")
-        until(page, "no case", lambda: page.get_by_test_id("far-make").is_disabled())
+        wait_until_on_page(page, "no case", lambda: page.get_by_test_id("far-make").is_disabled())

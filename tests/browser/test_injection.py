@@ -13,13 +13,13 @@ from urllib.parse import quote, urlsplit
 
 from playwright.sync_api import Dialog, Page, Request, expect
 
-from tests.agents.mock_tui.scenario import Scenario
-from tests.browser.harness import BrowserCase, Terminal, until
-from tests.browser.leaves import hostile
-from tests.integration.agents.played import PlayedSession, played_daemon
-from tests.integration.harness import Daemon
-from tests.unit.agents.transcripts.written import ID, prompt, said, write
-from tests.unit.git.repos import git
+from tests.agents.mock_tui.scenario import MockScenario
+from tests.browser.harness import BrowserCase, PageTerminal, wait_until_on_page
+from tests.browser.pdf_files import make_hostile_pdf
+from tests.integration.agents.harness import PlayedSession, played_daemon
+from tests.integration.harness import DaemonHarness
+from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
+from tests.unit.git.random_repositories import run_git
 
 ELSEWHERE = "//elsewhere.invalid"
 BORN = "x-born"
@@ -66,7 +66,7 @@ BAD = (
 class InjectionTests(BrowserCase):
     """One service with the same texts in all that it keeps, and one page that walks through it."""
 
-    service: ClassVar[Daemon]
+    service: ClassVar[DaemonHarness]
     root: ClassVar[Path]
     expected = (r"the server responded with a status of 4\d\d", r"ERR_CONNECTION_REFUSED",
                 r"MIME.*/api/file-link/|/api/file-link/.*MIME")  # fmt: skip
@@ -77,8 +77,10 @@ class InjectionTests(BrowserCase):
         cls.service = played_daemon()
         cls.addClassCleanup(cls.service.close)
         home = cls.service.home
-        words = {**prompt(f"{MARKUP}{LINKS}"), "cwd": str(home / SHORT)}
-        write(home / ".claude/projects/-x" / f"{ID}.jsonl", words, said(f"{MARKUP}\n\n{LINKS}"))
+        words = {**prompt_line(f"{MARKUP}{LINKS}"), "cwd": str(home / SHORT)}
+        write_lines(
+            home / ".claude/projects/-x" / f"{ID}.jsonl", words, answer_line(f"{MARKUP}\n\n{LINKS}")
+        )
         servers = {"mcpServers": {SHORT: {"command": MARKUP}}}
         (home / ".claude.json").write_text(json.dumps(servers))
         (home / ".bash_profile").write_text("PS1='$ '\n")
@@ -89,20 +91,20 @@ class InjectionTests(BrowserCase):
     def _repository(cls, root: Path) -> Path:
         """Hostile names, contents, a branch and subjects."""
         root.mkdir()
-        git(root, "init", "-q", "-b", f"b'\"><{BORN}>", "--template=")
-        git(root, "commit", "-q", "--allow-empty", "-m", MARKUP)
-        git(root, "init", "-q", "--bare", "--template=", f"{root}.git")
-        git(root, "remote", "add", "origin", f"{root}.git")
-        git(root, "push", "-q", "-u", "origin", "HEAD")
+        run_git(root, "init", "-q", "-b", f"b'\"><{BORN}>", "--template=")
+        run_git(root, "commit", "-q", "--allow-empty", "-m", MARKUP)
+        run_git(root, "init", "-q", "--bare", "--template=", f"{root}.git")
+        run_git(root, "remote", "add", "origin", f"{root}.git")
+        run_git(root, "push", "-q", "-u", "origin", "HEAD")
         for name in (SHORT, f"{SHORT}.txt"):
             (root / name).write_text("x\n")
-        git(root, "add", "-A")
-        git(root, "commit", "-qm", f"{MARKUP} {LINKS}")
+        run_git(root, "add", "-A")
+        run_git(root, "commit", "-qm", f"{MARKUP} {LINKS}")
         (root / f"{SHORT}.txt").write_text(f"{MARKUP}\n{LINKS}\n")
         (root / "a.md").write_text(f"# {MARKUP}\n{LINKS}\n```{MARKUP}\n{MARKUP}\n```\n|{MARKUP}|\n")
         (root / "a.html").write_text(f"{MARKUP}{LINKS}")
         (root / "a.svg").write_text(DRAWING)
-        (root / "a.pdf").write_bytes(hostile())
+        (root / "a.pdf").write_bytes(make_hostile_pdf())
         (root / "a.mjs").write_text("document.title = 'ran'")
         (root / "a.css").write_text("* { display: none }")
         return root
@@ -160,7 +162,7 @@ class InjectionTests(BrowserCase):
 
     def judge(self, page: Page, where: str) -> None:
         """What is shown there holds the payload as text, and nothing that was born of it."""
-        until(page, f"the payload at {where}", lambda: BORN in page.content())
+        wait_until_on_page(page, f"the payload at {where}", lambda: BORN in page.content())
         self.faults += [f"{where}: {each}" for frame in page.frames for each in frame.evaluate(BAD)]
 
     def test_files_are_no_scripts_of_the_page(self) -> None:
@@ -217,7 +219,7 @@ class InjectionTests(BrowserCase):
         (self.service.home / "titles").write_text(printed)
         page.set_viewport_size({"width": 1280, "height": 800})
         page.goto(f"{self.service.url}/?session={shell}")
-        terminal = Terminal(page).ready().focus()
+        terminal = PageTerminal(page).ready().focus()
         terminal.run(f'printf "$(cat {self.service.home}/titles)"; echo done')
         terminal.wait("done")
         self.judge(page, "terminal")
@@ -230,7 +232,7 @@ class InjectionTests(BrowserCase):
         self.judge(page, "sidebar")
 
     def look_at_an_approval(self, page: Page) -> None:
-        agent = PlayedSession(self.service, "primary", Scenario(trust=False), name=SHORT)
+        agent = PlayedSession(self.service, "primary", MockScenario(trust=False), name=SHORT)
         self.addCleanup(agent.end)
         agent.prompt(f"RUN: echo {SHORT}", wait="blocked")
         page.goto(f"{self.service.url}/?page=approvals")

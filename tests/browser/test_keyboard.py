@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import DELETED, BrowserCase, Terminal, expect_focus, until
+from tests.browser.harness import (
+    DELETED,
+    BrowserCase,
+    PageTerminal,
+    expect_focus,
+    wait_until_on_page,
+)
 
 NAMED = frozenset(
     (
@@ -80,20 +86,20 @@ class KeyboardTests(BrowserCase):
         self.tab_to(page, "new-name")
         page.keyboard.type("two")
         page.keyboard.press("Enter")
-        until(page, "the new one", lambda: terminal.attribute("session") != first)
-        until(page, "the focus", lambda: page.evaluate(FOCUSED) == "terminal")
+        wait_until_on_page(page, "the new one", lambda: terminal.attribute("session") != first)
+        wait_until_on_page(page, "the focus", lambda: page.evaluate(FOCUSED) == "terminal")
         terminal.ready().run("echo made-$((1 + 0))").wait("made-1")
         page.keyboard.press("Alt+1")
-        until(page, "the first", lambda: terminal.attribute("session") == first)
+        wait_until_on_page(page, "the first", lambda: terminal.attribute("session") == first)
         terminal.ready().run("echo old-$((1 + 0))").wait("old-1")
         page.keyboard.press("Alt+Shift+T")
-        until(page, "the tabs", lambda: page.evaluate(FOCUSED) == "tab")
+        wait_until_on_page(page, "the tabs", lambda: page.evaluate(FOCUSED) == "tab")
         page.keyboard.press("ArrowRight")
-        until(page, "the second", lambda: terminal.attribute("session") != first)
+        wait_until_on_page(page, "the second", lambda: terminal.attribute("session") != first)
         page.keyboard.press("Delete")
         page.get_by_test_id("ask-agree").focus()
         page.keyboard.press("Enter")
-        until(page, "one tab", lambda: page.get_by_test_id("tab").count() == 1)
+        wait_until_on_page(page, "one tab", lambda: page.get_by_test_id("tab").count() == 1)
         self.assertEqual(first, terminal.ready().attribute("session"))
 
     def tab_to(self, page: Page, wanted: str) -> None:
@@ -111,7 +117,7 @@ class KeyboardTests(BrowserCase):
         self.session(daemon)
         page = self.terminal(daemon.url).page
         page.keyboard.press("Alt+Shift+T")
-        until(page, "the tabs", lambda: page.evaluate(FOCUSED) == "tab")
+        wait_until_on_page(page, "the tabs", lambda: page.evaluate(FOCUSED) == "tab")
         stops = []
         for _ in range(7):
             self.assertEqual("", page.evaluate(RING))
@@ -138,7 +144,7 @@ class KeyboardTests(BrowserCase):
             page.get_by_test_id(shown).wait_for()
             page.keyboard.press("Escape")
             page.get_by_test_id(shown).wait_for(state="detached")
-            until(page, shown, lambda: page.evaluate(FOCUSED) == "terminal")
+            wait_until_on_page(page, shown, lambda: page.evaluate(FOCUSED) == "terminal")
         terminal.run("echo here-$((1 + 0))").wait("here-1")
 
     def test_what_opens_has_the_next_key(self) -> None:
@@ -202,7 +208,7 @@ class NameTests(BrowserCase):
         page.get_by_test_id("empty").wait_for()
         self.assertEqual([], self.nameless(page))
         self.session(daemon)
-        Terminal(page).ready().focus()
+        PageTerminal(page).ready().focus()
         self.assertEqual([], self.nameless(page))
         for keys, shown in (
             ("Alt+Shift+N", "new-session"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from tests.browser.harness import BrowserCase, Terminal, until
-from tests.integration.harness import Daemon
+from tests.browser.harness import BrowserCase, PageTerminal, wait_until_on_page
+from tests.integration.harness import DaemonHarness
 
 SHOWN = "stty -icanon -echo -isig -iexten -icrnl; printf '{asked}ready\\n'; cat -v"
 """A program that asks its terminal for something, and shows what it reads."""
@@ -15,15 +15,15 @@ SHOWN = "stty -icanon -echo -isig -iexten -icrnl; printf '{asked}ready\\n'; cat 
 class KeyTests(BrowserCase):
     """What arrives, of keys that the emulator alone would make something else of."""
 
-    def shows(self, terminal: Terminal, *expected: tuple[str, str]) -> None:
+    def shows(self, terminal: PageTerminal, *expected: tuple[str, str]) -> None:
         """Press keys, each followed by a letter; wait for what the program shows of all."""
         for keys, _ in expected:
             terminal.page.keyboard.press(keys)
             terminal.page.keyboard.type("x")
         wanted = "x".join(text for _, text in expected) + "x"
-        until(terminal.page, wanted, lambda: wanted in "".join(terminal.screen()))
+        wait_until_on_page(terminal.page, wanted, lambda: wanted in "".join(terminal.screen()))
 
-    def program(self, asked: str) -> Terminal:
+    def program(self, asked: str) -> PageTerminal:
         daemon = self.daemon()
         self.session(daemon)
         return self.terminal(daemon.url).run(SHOWN.format(asked=asked)).wait("ready")
@@ -55,7 +55,7 @@ class KeyTests(BrowserCase):
         self.shows(terminal, *keys)
 
     def test_agent_that_asked_for_nothing(self) -> None:
-        daemon = Daemon()
+        daemon = DaemonHarness()
         self.addCleanup(daemon.close)
         program = daemon.home / "shows"
         program.write_text(f"#!/bin/sh\n{SHOWN.format(asked='')}\n")
@@ -86,4 +86,4 @@ class KeyTests(BrowserCase):
             terminal.page.keyboard.press("Alt+Shift+Q")
             terminal.page.keyboard.press(keys)
         wanted = "^W^[1^[N^[[5;2~^F"
-        until(terminal.page, wanted, lambda: wanted in "".join(terminal.screen()))
+        wait_until_on_page(terminal.page, wanted, lambda: wanted in "".join(terminal.screen()))

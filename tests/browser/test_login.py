@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Response
 
-from tests.browser.harness import BrowserCase, start_new, until
+from tests.browser.harness import BrowserCase, start_new, wait_until_on_page
 
 SHARED = "caches.has('tservice-shared /')"
 PASSWORD = "correct horse"
@@ -40,7 +40,7 @@ class LoginTests(BrowserCase):
         page = self.form(daemon.url)
         self.sign_in(page, "wrong")
         problem = page.get_by_test_id("login-problem")
-        until(page, "a problem", problem.is_visible)
+        wait_until_on_page(page, "a problem", problem.is_visible)
         self.assertEqual("Wrong user name or password.", problem.inner_text().strip())
         self.sign_in(page, PASSWORD)
         page.get_by_test_id("empty-new").click()
@@ -52,7 +52,7 @@ class LoginTests(BrowserCase):
             page.get_by_test_id("sign-out").click()
         page.get_by_test_id("login").wait_for()
         self.assertEqual(0, page.get_by_test_id("terminal").count())
-        until(page, "what was shared gone", lambda: page.evaluate(SHARED) is False)
+        wait_until_on_page(page, "what was shared gone", lambda: page.evaluate(SHARED) is False)
         page.reload()
         page.get_by_test_id("login").wait_for()
         self.assertEqual([], self.asked)
@@ -70,4 +70,6 @@ class LoginTests(BrowserCase):
         daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
         page = self.form(daemon.url)
         self.assertEqual(0, page.get_by_test_id("new-session-button").count())
-        until(page, "focus", lambda: page.evaluate("document.activeElement.name") == "username")
+        wait_until_on_page(
+            page, "focus", lambda: page.evaluate("document.activeElement.name") == "username"
+        )

@@ -16,7 +16,7 @@ from tests.browser.harness import DELETED, PHONE, BrowserCase
 MODELS = [{"id": "qwen3-30b", "context_length": 65_536}, {"id": "tiny", "context_length": 8_192}]
 
 
-class Server(BaseHTTPRequestHandler):
+class TwoModelServer(BaseHTTPRequestHandler):
     """Offers two models to who has the key."""
 
     def do_GET(self) -> None:
@@ -36,7 +36,7 @@ class ModelsTests(BrowserCase):
 
     def setUp(self) -> None:
         super().setUp()
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        server = ThreadingHTTPServer(("127.0.0.1", 0), TwoModelServer)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         self.addCleanup(thread.join)

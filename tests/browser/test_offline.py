@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.harness import LOST, BrowserCase, Terminal, until
+from tests.browser.harness import LOST, BrowserCase, PageTerminal, wait_until_on_page
 from tests.integration.harness import ROOT
 
 CONTROLLED = "navigator.serviceWorker?.controller != null"
@@ -25,7 +25,7 @@ KEPT = """async () => {
 }"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
+class QuietPageHandler(SimpleHTTPRequestHandler):
     """The page's files, as the service serves them to somebody who is not signed in."""
 
     def translate_path(self, path: str) -> str:
@@ -41,7 +41,7 @@ class OfflineTests(BrowserCase):
 
     def controlled(self, page: Page) -> None:
         """Wait until the worker has the page."""
-        until(page, "a worker", lambda: page.evaluate(CONTROLLED))
+        wait_until_on_page(page, "a worker", lambda: page.evaluate(CONTROLLED))
 
     @pytest.mark.essential
     def test_it_opens_without_a_network(self) -> None:
@@ -54,12 +54,14 @@ class OfflineTests(BrowserCase):
         context.set_offline(True)
         page.reload()
         page.get_by_test_id("unreached").wait_for()
-        until(page, "says why", lambda: "offline" in page.get_by_test_id("banner").inner_text())
+        wait_until_on_page(
+            page, "says why", lambda: "offline" in page.get_by_test_id("banner").inner_text()
+        )
         another = self.page(f"{daemon.url}/?page=fleet", context)
         another.get_by_test_id("unreached").wait_for()
         self.leave(another)
         context.set_offline(False)
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         # What it keeps are files of the page: nobody's data.
         places = [url.removeprefix(daemon.url) for url in page.evaluate(KEPT)]
         strange = [p for p in places if not re.fullmatch(r"/login|/assets/[^/?]+", p)]
@@ -69,7 +71,9 @@ class OfflineTests(BrowserCase):
     def test_a_new_release_takes_over(self) -> None:
         folder = Path(self.mktemp()).resolve()
         shutil.copytree(ROOT / "tservice" / "static", folder)
-        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+        server = ThreadingHTTPServer(
+            ("127.0.0.1", 0), partial(QuietPageHandler, directory=str(folder))
+        )
         self.addCleanup(server.server_close)
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
@@ -85,7 +89,9 @@ class OfflineTests(BrowserCase):
         worker.write_text(re.sub('VERSION = "[^"]+"', 'VERSION = "second"', worker.read_text()))
         page.reload()
         self.assertEqual("second", page.evaluate(RELEASE))
-        until(page, "the old files gone", lambda: old not in page.evaluate("caches.keys()"))
+        wait_until_on_page(
+            page, "the old files gone", lambda: old not in page.evaluate("caches.keys()")
+        )
         self.assertEqual(1, len(page.evaluate("caches.keys()")))
         page.context.set_offline(True)
         page.reload()

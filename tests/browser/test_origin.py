@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOST, Terminal, start_new
-from tests.browser.perimeter import PASSWORD, PHONE, REFUSED, PerimeterCase
-from tests.browser.thief import Thief
-from tests.integration.harness import Daemon
+from tests.browser.access_harness import PASSWORD, PHONE, REFUSED, PerimeterCase
+from tests.browser.cookie_thief import CookieThief
+from tests.browser.harness import LOST, PageTerminal, start_new
+from tests.integration.harness import DaemonHarness
 
 KEY = "localStorage.getItem('tservice.key /')"
 
@@ -27,14 +27,14 @@ class OriginCase(PerimeterCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.thief = Thief()
+        self.thief = CookieThief()
         self.addCleanup(self.thief.close)
 
-    def alone(self, **environment: str) -> Daemon:
+    def alone(self, **environment: str) -> DaemonHarness:
         """A service of one user."""
         return self.daemon(SERVICE_PASSWORD=PASSWORD, **environment)
 
-    def signed_in(self, daemon: Daemon, **options: Any) -> Page:
+    def signed_in(self, daemon: DaemonHarness, **options: Any) -> Page:
         return self.enter(daemon, "admin", **options)
 
     def start_shell(self, page: Page) -> str:
@@ -160,7 +160,7 @@ class LostKeyTests(OriginCase):
         self.assertEqual(("/deep", True), (cookie["path"], daemon.url.endswith("/deep")))
         self.start_shell(page)
         page.reload()
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         self.assertIsNone(page.evaluate(KEY))
         self.assertNotIn("service_session", self.visit_thief(page))
 
@@ -179,7 +179,7 @@ class LostKeyTests(OriginCase):
 class StolenCookieTests(OriginCase):
     """What the cookie of a browser opens for who has nothing else."""
 
-    def assertWorthless(self, daemon: Daemon, session: str, cookie: str) -> None:
+    def assertWorthless(self, daemon: DaemonHarness, session: str, cookie: str) -> None:
         self.assertIn("service_session=", cookie)
         found = self.thief.doors(daemon.url, session, cookie)
         self.assertEqual([], [f"{way}: {status}" for way, status in found.items() if status < 400])
@@ -197,7 +197,7 @@ class StolenCookieTests(OriginCase):
         self.assertWorthless(daemon, session, cookie)
         # The page itself goes on, also anew.
         page.reload()
-        Terminal(page).ready().run("echo on-$((1 + 1))").wait("on-2")
+        PageTerminal(page).ready().run("echo on-$((1 + 1))").wait("on-2")
 
     def test_of_a_scanned_code(self) -> None:
         daemon = self.alone(SERVICE_TUNNEL_COMMAND=self.tunnel_program())
@@ -207,11 +207,11 @@ class StolenCookieTests(OriginCase):
         page.get_by_test_id("tunnel-start").click()
         address = page.get_by_test_id("qr-url").inner_text()
         phone = self.page(daemon.url + urlsplit(address).path, **PHONE)
-        Terminal(phone).ready()
+        PageTerminal(phone).ready()
         self.assertNotIn("key=", phone.url)
         self.assertWorthless(daemon, session, self.visit_thief(phone))
         phone.reload()
-        Terminal(phone).ready()
+        PageTerminal(phone).ready()
 
     def test_of_basic_in_a_browser(self) -> None:
         daemon = self.alone()
@@ -222,11 +222,11 @@ class StolenCookieTests(OriginCase):
         self.assertWorthless(daemon, session, self.visit_thief(page))
         # From there to the page: the browser itself sends the password along, once.
         page.goto(daemon.url)
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         self.assertWorthless(daemon, session, self.visit_thief(page))
         page.goto(f"{daemon.url}/api/docs")
         page.goto(daemon.url)
-        Terminal(page).ready().run("echo on-$((1 + 1))").wait("on-2")
+        PageTerminal(page).ready().run("echo on-$((1 + 1))").wait("on-2")
 
     def test_a_program_s_cookie_works_alone(self) -> None:
         daemon = self.alone()
@@ -234,7 +234,7 @@ class StolenCookieTests(OriginCase):
         cookie = found["headers"]["Set-Cookie"].partition(";")[0]
         self.assertEqual(200, self.thief.use(daemon.url, "GET", "/api/me", Cookie=cookie)["status"])
 
-    def call_as(self, daemon: Daemon, name: str) -> dict[str, Any]:
+    def call_as(self, daemon: DaemonHarness, name: str) -> dict[str, Any]:
         """A program with a password."""
         return self.thief.use(
             daemon.url, "GET", "/api/me", Authorization=basic(name), User_Agent="curl/8"

@@ -8,8 +8,15 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Request, Route, expect
 
-from tests.browser.browsers import Chromium
-from tests.browser.harness import GRAPHICS, LOST, PATIENCE, BrowserCase, Terminal, until
+from tests.browser.chromium import ChromiumPool
+from tests.browser.harness import (
+    GRAPHICS,
+    LOST,
+    PATIENCE,
+    BrowserCase,
+    PageTerminal,
+    wait_until_on_page,
+)
 
 SILENCE_MS = 45_000
 """When the page calls a silent stream dead: three missed heartbeats (protocol-sse)."""
@@ -36,7 +43,9 @@ class PolicyTests(BrowserCase):
               document.head.append(script);
             }"""
         )
-        until(page, "a report", lambda: any(re.match("policy: script-src", line) for line in lines))
+        wait_until_on_page(
+            page, "a report", lambda: any(re.match("policy: script-src", line) for line in lines)
+        )
         self.assertIsNone(page.evaluate("() => window.intruder ?? null"))
 
 
@@ -49,10 +58,10 @@ class ThemeTests(BrowserCase):
         page.keyboard.press("Alt+Shift+S")
         page.locator("label:has([data-testid=theme-light])").click()
         dark = "() => getComputedStyle(document.body).backgroundColor"
-        until(page, "light", lambda: page.evaluate(THEME) == "light")
+        wait_until_on_page(page, "light", lambda: page.evaluate(THEME) == "light")
         light = page.evaluate(dark)
         page.reload()
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         self.assertEqual("light", page.evaluate(THEME))
         self.assertEqual(light, page.evaluate(dark))
 
@@ -62,7 +71,7 @@ class ThemeTests(BrowserCase):
         page.get_by_test_id("empty").wait_for()
         self.assertEqual("light", page.evaluate(THEME))
         page.emulate_media(color_scheme="dark")
-        until(
+        wait_until_on_page(
             page,
             "dark",
             lambda: page.evaluate(THEME) == "dark",
@@ -83,13 +92,13 @@ class StreamTests(BrowserCase):
         page.on("request", requested)
         page.clock.install()
         page.goto(daemon.url)
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         self.assertEqual(1, len(streams))
         # Silence begins with the last word, whenever that is: not before now.
         before = page.evaluate("Date.now()")
         daemon.request("PUT", f"/api/sessions/{session}/name", {"name": "a word"}).data()
         name = page.locator(".tab-name")
-        until(page, "a word", lambda: name.inner_text() == "a word")
+        wait_until_on_page(page, "a word", lambda: name.inner_text() == "a word")
         page.clock.pause_at((before + SILENCE_MS - 5_000) / 1000)
         page.evaluate("() => fetch('api/status')")
         self.assertEqual(1, len(streams))
@@ -100,9 +109,9 @@ class StreamTests(BrowserCase):
             page.clock.fast_forward(6_000)
             return len(streams) > 1
 
-        until(page, "a new stream", goes_on)
+        wait_until_on_page(page, "a new stream", goes_on)
         self.assertNotEqual("", streams[1])
-        Terminal(page).ready().focus().run("echo alive-$((1 + 0))").wait("alive-1")
+        PageTerminal(page).ready().focus().run("echo alive-$((1 + 0))").wait("alive-1")
 
 
 class ChangedNetworkTests(BrowserCase):
@@ -127,7 +136,7 @@ class ChangedNetworkTests(BrowserCase):
         page.route("**/api/**", once)
         page.goto(f"{daemon.url}/?page=clis")
         expect(page.get_by_test_id("cli").first).to_be_visible()
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         self.assertLessEqual({"/api/events", "/api/clis", "/api/settings"}, set(cut))
         expect(page.get_by_test_id("toast")).to_have_count(0)
         expect(page.get_by_text("cannot be reached")).to_have_count(0)
@@ -138,14 +147,14 @@ class DenseScreenTests(BrowserCase):
         """A real one, not an emulated: the canvas has every device pixel."""
         daemon = self.daemon()
         self.session(daemon)
-        dense = Chromium("--force-device-scale-factor=2")
+        dense = ChromiumPool("--force-device-scale-factor=2")
         self.addCleanup(dense.close)
         context = dense.browser.new_context(no_viewport=True)
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
         page.add_init_script(GRAPHICS)
         page.goto(daemon.url)
-        terminal = Terminal(page).ready()
+        terminal = PageTerminal(page).ready()
         self.assertEqual("webgl", terminal.attribute("renderer"))
         canvases = terminal.element.locator(".xterm-screen canvas")
-        until(page, "every pixel", lambda: canvases.evaluate_all(EVERY_PIXEL))
+        wait_until_on_page(page, "every pixel", lambda: canvases.evaluate_all(EVERY_PIXEL))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import gitscene
-from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_focus, until
-from tests.browser.pictures import picture
-from tests.integration.harness import Daemon
+from tests.browser import git_repositories
+from tests.browser.harness import PHONE, BrowserCase, PageTerminal, expect_focus, wait_until_on_page
+from tests.browser.picture_files import make_picture
+from tests.integration.harness import DaemonHarness
 
 GUIDE = """# Guide
 
@@ -34,23 +34,23 @@ Some **strong** words, `code` and <b onclick="alert(1)">raw</b>.
 
 
 class PanelTests(BrowserCase):
-    service: Daemon
+    service: DaemonHarness
     folder: Path
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.service = Daemon()
+        cls.service = DaemonHarness()
         cls.addClassCleanup(cls.service.close)
         (cls.service.home / ".bash_profile").write_text("PS1='$ '\n")
         cls.service.start()
-        cls.folder = gitscene.busy(cls.service.home / "w")
+        cls.folder = git_repositories.make_busy_repository(cls.service.home / "w")
         (cls.folder / "docs" / "sub").mkdir(parents=True)
         (cls.folder / "docs" / "guide.md").write_text(GUIDE)
         (cls.folder / "docs" / "sub" / "next.md").write_text("# Next\n")
-        (cls.folder / "picture.png").write_bytes(picture())
+        (cls.folder / "picture.png").write_bytes(make_picture())
 
-    def open(self, address: str = "", **options: Any) -> Terminal:
+    def open(self, address: str = "", **options: Any) -> PageTerminal:
         made = self.session(self.service, workingDir=str(self.folder))
         self.addCleanup(lambda: self.service.request("DELETE", f"/api/sessions/{made}").data())
         return self.terminal(f"{self.service.url}/?session={made}{address}", **options)
@@ -64,7 +64,9 @@ class PanelTests(BrowserCase):
         panel = page.get_by_test_id("page-files")
         expect_focus(panel.locator("h2").first)
         expect(page.locator("dialog[open]")).to_have_count(0)
-        until(page, "fewer columns", lambda: int(terminal.attribute("cols") or 0) < before - 20)
+        wait_until_on_page(
+            page, "fewer columns", lambda: int(terminal.attribute("cols") or 0) < before - 20
+        )
         page.keyboard.press("Escape")
         terminal.ready().run("echo src/walk.py:7: wrong; echo be''side").wait("beside")
 
@@ -80,7 +82,7 @@ class PanelTests(BrowserCase):
             page.mouse.move(cell["x"] + next(steps), cell["y"] + (row + 0.5) * high)
             return terminal.element.locator("[title*='line 7']").count()
 
-        until(page, "a link", told)
+        wait_until_on_page(page, "a link", told)
         page.mouse.click(cell["x"] + 34, cell["y"] + (row + 0.5) * high)
         page.keyboard.up("Control")
         expect(panel.locator(".cm-activeLine")).to_contain_text("src/walk.py line 7")
@@ -89,7 +91,9 @@ class PanelTests(BrowserCase):
         page.get_by_test_id("panel-edge").focus()
         for _ in range(4):
             page.keyboard.press("ArrowLeft")
-        until(page, "a wider panel", lambda: int(terminal.attribute("cols") or 0) < now)
+        wait_until_on_page(
+            page, "a wider panel", lambda: int(terminal.attribute("cols") or 0) < now
+        )
         page.get_by_test_id("panel-git").click()
         expect(page.get_by_test_id("git-panel")).to_contain_text("walk.py")
         page.keyboard.press("Alt+Shift+S")
@@ -98,13 +102,15 @@ class PanelTests(BrowserCase):
         expect(page.get_by_test_id("page-settings")).to_have_count(0)
         page.reload()
         expect(page.get_by_test_id("git-panel")).to_contain_text("walk.py")
-        Terminal(page).ready().run("echo aga''in").wait("again")
+        PageTerminal(page).ready().run("echo aga''in").wait("again")
 
         page.set_viewport_size({"width": 1000, "height": 800})
         expect(page.get_by_test_id("git-panel")).to_have_count(0)
         page.set_viewport_size({"width": 1440, "height": 900})
         page.get_by_test_id("panel-close").click()
-        until(page, "all columns", lambda: int(terminal.attribute("cols") or 0) == before)
+        wait_until_on_page(
+            page, "all columns", lambda: int(terminal.attribute("cols") or 0) == before
+        )
 
     def test_a_document_as_it_reads(self) -> None:
         terminal = self.open("&page=files", viewport={"width": 1440, "height": 900})
@@ -117,7 +123,9 @@ class PanelTests(BrowserCase):
         expect(guide.locator("td").nth(1)).to_have_css("text-align", "right")
         expect(guide.get_by_role("checkbox").first).to_be_checked()
         image = guide.locator("img")
-        until(page, "the picture", lambda: image.evaluate("each => each.naturalWidth") == 4)
+        wait_until_on_page(
+            page, "the picture", lambda: image.evaluate("each => each.naturalWidth") == 4
+        )
         hrefs = guide.locator("a").evaluate_all("all => all.map((each) => each.href)")
         self.assertEqual(["https://example.org/", "https://example.org/far.png"], hrefs)
 

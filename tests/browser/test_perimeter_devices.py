@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import until
-from tests.browser.perimeter import PASSWORD, PHONE, PerimeterCase
-from tests.integration.harness import Daemon
+from tests.browser.access_harness import PASSWORD, PHONE, PerimeterCase
+from tests.browser.harness import wait_until_on_page
+from tests.integration.harness import DaemonHarness
 
 
 class DeviceTests(PerimeterCase):
@@ -52,7 +52,7 @@ class QrTests(PerimeterCase):
         page.get_by_test_id("tunnel-start").click()
         expect(page.get_by_test_id("qr-image")).to_be_visible()
 
-    def scan(self, daemon: Daemon, address: str) -> Page:
+    def scan(self, daemon: DaemonHarness, address: str) -> Page:
         """What a phone's camera opens, but for the tunnel between."""
         return self.page(daemon.url + urlsplit(address).path, **PHONE)
 
@@ -68,7 +68,9 @@ class QrTests(PerimeterCase):
         self.assertEqual("https://quiet-orchard.trycloudflare.com", address)
         expect(page.get_by_test_id("qr-countdown")).to_contain_text("new code in")
         image = page.get_by_test_id("qr-image")
-        until(page, "the code", lambda: image.evaluate("image => image.naturalWidth > 0"))
+        wait_until_on_page(
+            page, "the code", lambda: image.evaluate("image => image.naturalWidth > 0")
+        )
 
         guest = self.scan(daemon, page.get_by_test_id("qr-url").inner_text())
         expect(guest.get_by_test_id("empty")).to_be_visible()
@@ -77,7 +79,7 @@ class QrTests(PerimeterCase):
         expect(toast).to_contain_text("127.0.0.1")
         expect(page.get_by_test_id("device")).to_have_count(2)
         # It has a way out of its own, though it never saw the form.
-        until(guest, "a way out", lambda: "Sign out · admin" in self.entries(guest))
+        wait_until_on_page(guest, "a way out", lambda: "Sign out · admin" in self.entries(guest))
 
         page.get_by_test_id("toast-action").click()
         expect(guest.get_by_test_id("login")).to_be_visible()
@@ -91,11 +93,11 @@ class QrTests(PerimeterCase):
         code = page.get_by_test_id("qr-url")
         first = code.inner_text()
         page.get_by_test_id("qr-renew").click()
-        until(page, "another code", lambda: code.inner_text() != first)
+        wait_until_on_page(page, "another code", lambda: code.inner_text() != first)
         self.assertEqual(401, daemon.request("GET", urlsplit(first).path).status)
         second = code.inner_text()
         expect(self.scan(daemon, second).get_by_test_id("empty")).to_be_visible()
-        until(page, "another code", lambda: code.inner_text() != second)
+        wait_until_on_page(page, "another code", lambda: code.inner_text() != second)
         self.assertEqual(401, daemon.request("GET", urlsplit(second).path).status)
         page.get_by_test_id("tunnel-stop").click()
         expect(page.get_by_test_id("tunnel-start")).to_be_visible()

@@ -6,8 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import expect_focus, has_focus, until
-from tests.browser.perimeter import PHONE, PerimeterCase
+from tests.browser.access_harness import PHONE, PerimeterCase
+from tests.browser.harness import expect_focus, has_focus, wait_until_on_page
 
 TITLES = ("Devices and QR code", "Tokens", "Users", "Audit log", "Settings")
 
@@ -107,7 +107,7 @@ class PagesTests(PerimeterCase):
             page.keyboard.press("Tab")
             return has_focus(wanted)
 
-        until(page, f"the focus on {testid}", step)
+        wait_until_on_page(page, f"the focus on {testid}", step)
 
     def test_a_form_that_is_closed_gives_the_keyboard_back(self) -> None:
         page = self.enter(self.running)

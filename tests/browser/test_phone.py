@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_focus, until
+from tests.browser.harness import PHONE, BrowserCase, PageTerminal, expect_focus, wait_until_on_page
 
 TOO_WIDE = """() => [...document.querySelectorAll("body *")]
   .filter((each) => !each.closest(".terminal-host, .offscreen, .keyrow > *"))
@@ -45,7 +45,7 @@ def box(element: Locator) -> dict[str, float]:
 
 
 class PhoneTests(BrowserCase):
-    def phone(self, url: str) -> Terminal:
+    def phone(self, url: str) -> PageTerminal:
         """A terminal that a finger has touched: only then does a phone show its keyboard."""
         terminal = self.terminal(url, **PHONE)
         terminal.element.tap()
@@ -80,7 +80,9 @@ class PhoneTests(BrowserCase):
         control.tap()
         expect(control).to_have_attribute("aria-pressed", "true")
         terminal.type("a")
-        until(terminal.page, "a free key", lambda: control.get_attribute("aria-pressed") == "false")
+        wait_until_on_page(
+            terminal.page, "a free key", lambda: control.get_attribute("aria-pressed") == "false"
+        )
         terminal.type("a\n").wait(r"\^Aa")
 
     def test_no_key_reaches_a_terminal_that_is_covered(self) -> None:
@@ -127,8 +129,8 @@ class PhoneTests(BrowserCase):
         page.locator(f"[data-testid=drawer-session][data-session='{other}']").tap()
         page.get_by_test_id("drawer").wait_for(state="detached")
         # The drawer closes before the terminals change places.
-        until(page, "the session", partial(self.shows, Terminal(page), other))
-        Terminal(page).ready()
+        wait_until_on_page(page, "the session", partial(self.shows, PageTerminal(page), other))
+        PageTerminal(page).ready()
         expect(page.locator(".current-name")).to_have_text("two")
         # Its name is written where it stands.
         page.get_by_test_id("current").tap()
@@ -164,14 +166,14 @@ class PhoneTests(BrowserCase):
         for path, then in ((((300, 300), (120, 310)), second), (((200, 300), (230, 420)), second),
                            (((100, 300), (300, 290)), first)):  # fmt: skip
             finger(terminal.page, *path)
-            until(
+            wait_until_on_page(
                 terminal.page,
                 "the session",
                 partial(self.shows, terminal, then),
             )
-            Terminal(terminal.page).ready()
+            PageTerminal(terminal.page).ready()
 
-    def shows(self, terminal: Terminal, session: str) -> bool:
+    def shows(self, terminal: PageTerminal, session: str) -> bool:
         return terminal.attribute("session") == session
 
     def test_the_top_has_the_name_and_the_bell_and_the_keys_one_row_that_scrolls(self) -> None:

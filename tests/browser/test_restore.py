@@ -12,11 +12,11 @@ from playwright.sync_api import Page, expect
 from tests.browser.harness import (
     LOST,
     BrowserCase,
-    Terminal,
-    heard,
+    PageTerminal,
     is_uncovered,
-    listen,
-    until,
+    listen_for_words,
+    wait_for_words,
+    wait_until_on_page,
 )
 from tests.integration.rebooting import RebootDaemon
 
@@ -65,11 +65,13 @@ class RestoreTests(BrowserCase):
 
     def test_offered_looked_at_and_brought_back(self) -> None:
         page = self.page(f"{self.service.url}/?session={self.shell}")
-        terminal = Terminal(page).ready().focus().run("echo before-$((40 + 2))").wait("before-42")
+        terminal = (
+            PageTerminal(page).ready().focus().run("echo before-$((40 + 2))").wait("before-42")
+        )
         self.reboot()
         banner = page.get_by_test_id("restore-banner")
         expect(banner).to_contain_text("2 sessions can come back")
-        until(page, "nothing over it", lambda: is_uncovered(banner))
+        wait_until_on_page(page, "nothing over it", lambda: is_uncovered(banner))
         self.shot(page, "banner")
         page.get_by_test_id("restore-look").click()
         rows = page.get_by_test_id("restore-row")
@@ -122,10 +124,10 @@ class RestoreTests(BrowserCase):
         """Everything, and how far it is."""
         self.reboot()
         page = self.page(f"{self.service.url}/?session={self.agent}")
-        listen(page, "[data-testid=restore-banner], .toast")
+        listen_for_words(page, "[data-testid=restore-banner], .toast")
         page.get_by_test_id("restore-all").click()
-        heard(page, "2 of 2")
+        wait_for_words(page, "2 of 2")
         self.shot(page, "progress")
-        heard(page, "2 sessions brought back")
+        wait_for_words(page, "2 sessions brought back")
         expect(page.get_by_test_id("restore-banner")).to_have_count(0)
-        Terminal(page).ready().wait("agent of --conversation c0ffee-1")
+        PageTerminal(page).ready().wait("agent of --conversation c0ffee-1")

@@ -8,7 +8,7 @@ from base64 import b64encode
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.harness import READ, BrowserCase, Terminal, until
+from tests.browser.harness import READ, BrowserCase, PageTerminal, wait_until_on_page
 
 MANY = "for i in {1..3000}; do echo row $i of many; done; echo needle-$((1 + 0))"
 
@@ -40,7 +40,7 @@ MOST = """async (picture) => {
 }"""
 
 
-def ground(terminal: Terminal, row: int, column: int) -> list[int]:
+def ground(terminal: PageTerminal, row: int, column: int) -> list[int]:
     """The colour behind a character of the screen."""
     box = terminal.element.locator(".xterm-screen").bounding_box()
     assert box is not None
@@ -82,11 +82,11 @@ class SearchTests(BrowserCase):
         page.keyboard.press("Control+Shift+F")
         page.keyboard.type("early-1")
         count = page.locator(".search-count")
-        until(page, "a match", lambda: count.inner_text() == "1 of 1")
-        until(page, "a way back", page.get_by_test_id("to-end").is_visible)
+        wait_until_on_page(page, "a match", lambda: count.inner_text() == "1 of 1")
+        wait_until_on_page(page, "a way back", page.get_by_test_id("to-end").is_visible)
         page.keyboard.press("Control+A")
         page.keyboard.type("not there")
-        until(page, "no match", lambda: count.inner_text() == "nothing found")
+        wait_until_on_page(page, "no match", lambda: count.inner_text() == "nothing found")
         page.keyboard.press("Escape")
         page.get_by_test_id("search").wait_for(state="detached")
         terminal.run("echo typed-$((1 + 0))").wait("typed-1")
@@ -120,7 +120,7 @@ class SearchTests(BrowserCase):
             found = contrast(shown, bare), contrast(shown, marked), contrast(marked, bare)
             return all(each > least for each, least in zip(found, (5, 3, 1.15), strict=True))
 
-        until(page, "marks that stand out", stands_out)
+        wait_until_on_page(page, "marks that stand out", stands_out)
 
     def test_the_current_match_stands_out_on_dark(self) -> None:
         self.stands_out("dark")
@@ -143,13 +143,13 @@ class SearchTests(BrowserCase):
         page.keyboard.type("row 7 of many")
         page.get_by_test_id("search-history").click()
         matches = page.get_by_test_id("history-match")
-        until(page, "one match", lambda: matches.count() == 1)
+        wait_until_on_page(page, "one match", lambda: matches.count() == 1)
         self.assertIn("row 7 of many", matches.first.inner_text())
         grid = page.locator("[data-testid=history-grid][data-painted]")
         grid.wait_for()
-        until(page, "its row", lambda: "row 7 of many" in grid.evaluate(READ)["lines"])
+        wait_until_on_page(page, "its row", lambda: "row 7 of many" in grid.evaluate(READ)["lines"])
         page.get_by_test_id("history-query").fill("needle-1")
-        until(page, "the other", lambda: "needle-1" in matches.last.inner_text())
+        wait_until_on_page(page, "the other", lambda: "needle-1" in matches.last.inner_text())
         matches.last.click()
         page.keyboard.press("Escape")
         page.get_by_test_id("history").wait_for(state="detached")

@@ -9,12 +9,12 @@ from tests.browser.harness import (
     DELETED,
     LOST,
     BrowserCase,
-    Terminal,
+    PageTerminal,
     is_uncovered,
     start_new,
-    until,
+    wait_until_on_page,
 )
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 
 def tab(page: Page, session: str) -> Locator:
@@ -39,7 +39,7 @@ def choose(page: Page, session: str, *labels: str) -> None:
 class NewSessionTests(BrowserCase):
     expected = (r"the server responded with a status of 400",)
 
-    def open(self, daemon: Daemon) -> Page:
+    def open(self, daemon: DaemonHarness) -> Page:
         page = self.page(daemon.url)
         page.get_by_test_id("empty-new").click()
         page.get_by_test_id("new-session").wait_for()
@@ -84,7 +84,7 @@ class NewSessionTests(BrowserCase):
         page.get_by_test_id("mode-echo").locator("label").click()
         page.get_by_test_id("new-prompt").fill("say it again")
         page.get_by_test_id("new-start").click()
-        Terminal(page).ready().wait("say it again")
+        PageTerminal(page).ready().wait("say it again")
 
     def test_a_folder_that_brings_commands_waits_for_an_answer(self) -> None:
         daemon = self.daemon()
@@ -125,7 +125,7 @@ class NewSessionTests(BrowserCase):
         page.get_by_test_id("new-folder").fill(str(daemon.home))
         expect(problem).to_be_hidden()
         page.get_by_test_id("new-start").click()
-        Terminal(page).ready()
+        PageTerminal(page).ready()
 
     def test_a_refusal_is_seen(self) -> None:
         """With the list of CLIs so long that the form scrolls."""
@@ -138,7 +138,9 @@ class NewSessionTests(BrowserCase):
             page.get_by_test_id("new-start").click()
             problem.wait_for()
             both = (problem, page.get_by_test_id("new-start"))
-            until(page, "both in sight", lambda both=both: all(map(is_uncovered, both)))  # type: ignore[misc]
+            wait_until_on_page(
+                page, "both in sight", lambda both=both: all(map(is_uncovered, both))
+            )  # type: ignore[misc]
 
 
 class ChangeTests(BrowserCase):
@@ -151,23 +153,27 @@ class ChangeTests(BrowserCase):
         page.get_by_role("tab").dblclick()
         page.get_by_test_id("rename").fill("other <b>name</b>")
         page.keyboard.press("Enter")
-        until(page, "it", lambda: self.record(daemon, session)["name"] == "other <b>name</b>")
+        wait_until_on_page(
+            page, "it", lambda: self.record(daemon, session)["name"] == "other <b>name</b>"
+        )
         name = page.locator(".tab-name")
-        until(page, "the name", lambda: name.inner_text() == "other <b>name</b>")
+        wait_until_on_page(page, "the name", lambda: name.inner_text() == "other <b>name</b>")
 
     def test_pin_and_colour(self) -> None:
         daemon = self.daemon()
         first, second = self.session(daemon, "one"), self.session(daemon, "two")
         page = self.terminal(daemon.url).page
         choose(page, second, "Pin")
-        until(page, "the pin", lambda: order(page) == [second, first])
+        wait_until_on_page(page, "the pin", lambda: order(page) == [second, first])
         choose(page, second, "Colour", "Purple")
-        until(page, "the colour", lambda: self.record(daemon, second)["color"] == "purple")
+        wait_until_on_page(
+            page, "the colour", lambda: self.record(daemon, second)["color"] == "purple"
+        )
         self.assertTrue(self.record(daemon, second)["pinned"])
         colour = tab(page, second)
-        until(page, "it shown", lambda: colour.get_attribute("data-color") == "purple")
+        wait_until_on_page(page, "it shown", lambda: colour.get_attribute("data-color") == "purple")
         page.reload()
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         self.assertEqual([second, first], order(page))
 
     def test_reorder_by_mouse_and_by_keys(self) -> None:
@@ -176,18 +182,18 @@ class ChangeTests(BrowserCase):
         page = self.terminal(daemon.url).page
         self.assertEqual([one, two, three], order(page))
         tab(page, three).drag_to(tab(page, one), target_position={"x": 4, "y": 10})
-        until(page, "the first place", lambda: order(page) == [three, one, two])
+        wait_until_on_page(page, "the first place", lambda: order(page) == [three, one, two])
         page.locator(f"#tab-{one}").focus()
         page.keyboard.press("Control+Shift+ArrowRight")
-        until(page, "the last place", lambda: order(page) == [three, two, one])
+        wait_until_on_page(page, "the last place", lambda: order(page) == [three, two, one])
         # Nothing else tells when the service has answered; a reload shows what it has.
         kept = [three, two, one]
-        until(page, "the order kept", lambda: self.listed(daemon) == kept)
+        wait_until_on_page(page, "the order kept", lambda: self.listed(daemon) == kept)
         page.reload()
-        Terminal(page).ready()
+        PageTerminal(page).ready()
         self.assertEqual(kept, order(page))
 
-    def listed(self, daemon: Daemon) -> list[str]:
+    def listed(self, daemon: DaemonHarness) -> list[str]:
         return [each["id"] for each in daemon.request("GET", "/api/sessions").data()]
 
     def test_a_name_has_the_room_of_a_hidden_button(self) -> None:
@@ -219,10 +225,12 @@ class ChangeTests(BrowserCase):
         terminal.run("echo still-$((1 + 0))").wait("still-1")
         tab(page, one).get_by_test_id("tab-close").click()
         page.get_by_test_id("ask-agree").click()
-        until(page, "one tab", lambda: order(page) == [two])
-        self.assertEqual(two, Terminal(page).ready().attribute("session"))
+        wait_until_on_page(page, "one tab", lambda: order(page) == [two])
+        self.assertEqual(two, PageTerminal(page).ready().attribute("session"))
         self.assertEqual(404, daemon.request("GET", f"/api/sessions/{one}").status)
-        until(page, "no socket", lambda: not (daemon.data / "mux" / f"{one}.sock").exists())
+        wait_until_on_page(
+            page, "no socket", lambda: not (daemon.data / "mux" / f"{one}.sock").exists()
+        )
 
     def test_detach_leaves_the_program_and_attach_finds_it(self) -> None:
         daemon = self.daemon()
@@ -236,7 +244,7 @@ class ChangeTests(BrowserCase):
         start.wait_for()
         self.assertEqual("Attach", start.inner_text().strip())
         start.click()
-        until(page, "it again", start.is_hidden)
+        wait_until_on_page(page, "it again", start.is_hidden)
         terminal.ready().focus().run("echo after-$((1 + 1))").wait("after-2")
         terminal.wait("before-1")
         self.assertEqual(pid, self.record(daemon, session)["pid"])
@@ -247,7 +255,7 @@ class ChangeTests(BrowserCase):
         page = self.terminal(daemon.url).page
         daemon.request("PUT", f"/api/sessions/{one}/name", {"name": "<i>renamed</i>"}).data()
         name = page.locator(".tab-name")
-        until(page, "the name", lambda: name.inner_text() == "<i>renamed</i>")
+        wait_until_on_page(page, "the name", lambda: name.inner_text() == "<i>renamed</i>")
         daemon.request("DELETE", f"/api/sessions/{one}").data()
         page.get_by_test_id("empty").wait_for()
 
@@ -264,5 +272,5 @@ class ServiceStopTests(BrowserCase):
         banner = page.locator(".banner")
         expect(banner).to_contain_text("sessions go on")
         daemon.start(listen=(place,))
-        until(page, "no banner", lambda: banner.count() == 0)
-        Terminal(page).ready().focus().run("echo back-$((1 + 0))").wait("back-1")
+        wait_until_on_page(page, "no banner", lambda: banner.count() == 0)
+        PageTerminal(page).ready().focus().run("echo back-$((1 + 0))").wait("back-1")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import faults
-from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_focus, until
-from tests.integration.harness import Daemon
+from tests.browser.axe import find_faults
+from tests.browser.harness import PHONE, BrowserCase, PageTerminal, expect_focus, wait_until_on_page
+from tests.integration.harness import DaemonHarness
 
 COLOUR = """<key>{name}</key><dict><key>Red Component</key><real>{red}</real>
 <key>Green Component</key><real>0</real><key>Blue Component</key><real>0.4</real></dict>"""
@@ -26,12 +26,12 @@ CODE = '{"colors": {"terminal.background": "#fafafa", "terminal.foreground": "#2
 
 class SettingsTests(BrowserCase):
     expected = (r"the server responded with a status of 400",)
-    service: Daemon
+    service: DaemonHarness
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.service = Daemon()
+        cls.service = DaemonHarness()
         cls.addClassCleanup(cls.service.close)
         (cls.service.home / ".bash_profile").write_text("PS1='$ '\n")
         cls.service.start()
@@ -41,7 +41,7 @@ class SettingsTests(BrowserCase):
         return self.service.request("GET", "/api/settings").data()[name]
 
     def faultless(self, page: Page) -> None:
-        self.assertEqual([], faults(page))
+        self.assertEqual([], find_faults(page))
 
     @pytest.mark.essential
     def test_each_change_is_saved_with_its_way_back(self) -> None:
@@ -118,7 +118,7 @@ class SettingsTests(BrowserCase):
             ("Paper.json", CODE, "rgb(250, 250, 250)"),
         ):
             choose.set_input_files({"name": name, "mimeType": "", "buffer": text.encode()})
-            until(page, ground, partial(self.has_ground, terminal, ground))
+            wait_until_on_page(page, ground, partial(self.has_ground, terminal, ground))
         choose.set_input_files({"name": "x.json", "mimeType": "", "buffer": b"{}"})
         expect(page.get_by_test_id("palette-problem")).to_contain_text("no background colour")
         self.assertEqual("rgb(250, 250, 250)", self.ground(terminal))
@@ -127,10 +127,12 @@ class SettingsTests(BrowserCase):
         page.get_by_test_id("line-height").press("Enter")
         page.get_by_test_id("font-family").fill("DejaVu Sans Mono")
         page.get_by_test_id("font-family").press("Enter")
-        until(page, "fewer rows", lambda: int(terminal.attribute("rows") or 0) < rows * 0.8)
+        wait_until_on_page(
+            page, "fewer rows", lambda: int(terminal.attribute("rows") or 0) < rows * 0.8
+        )
         page.reload()
-        terminal = Terminal(page).ready()
-        until(page, "kept", lambda: self.ground(terminal) == "rgb(250, 250, 250)")
+        terminal = PageTerminal(page).ready()
+        wait_until_on_page(page, "kept", lambda: self.ground(terminal) == "rgb(250, 250, 250)")
         stored = json.loads(page.evaluate("localStorage.getItem('tservice.prefs')"))
         wanted = {
             "terminalTheme": "own-paper",
@@ -140,12 +142,14 @@ class SettingsTests(BrowserCase):
         self.assertEqual(wanted, {name: stored[name] for name in wanted})
         page.keyboard.press("Alt+Shift+S")
         page.get_by_test_id("palette-remove").click()
-        until(page, "the page's own", lambda: self.ground(terminal) == "rgb(10, 13, 16)")
+        wait_until_on_page(
+            page, "the page's own", lambda: self.ground(terminal) == "rgb(10, 13, 16)"
+        )
 
-    def has_ground(self, terminal: Terminal, colour: str) -> bool:
+    def has_ground(self, terminal: PageTerminal, colour: str) -> bool:
         return self.ground(terminal) == colour
 
-    def ground(self, terminal: Terminal) -> str:
+    def ground(self, terminal: PageTerminal) -> str:
         found: str = terminal.element.evaluate("each => getComputedStyle(each).backgroundColor")
         return found
 

@@ -9,18 +9,18 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.browser.cuttable_relay import BrowserRelay
 from tests.browser.harness import (
     LOST,
     BrowserCase,
-    Terminal,
+    PageTerminal,
     ask_tmux,
-    clipboard,
     expect_same,
     put_into_clipboard,
-    until,
+    read_clipboard,
+    wait_until_on_page,
 )
-from tests.browser.proxy import Relay
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 
 # As fast as it goes at first, then with pauses in which a page can come back and be cut again,
 # for as long as it takes to cut it.
@@ -71,7 +71,7 @@ class TypingTests(BrowserCase):
         page = self.terminal(daemon.url).run("echo $((6 * 7))-done").wait("42-done").page
         page.add_init_script("{ const now = Date.now; Date.now = () => now() - 3600e3; }")
         page.reload()
-        Terminal(page).ready().run("echo $((6 * 8))-done").wait("48-done")
+        PageTerminal(page).ready().run("echo $((6 * 8))-done").wait("48-done")
 
     def test_fast_typing_loses_nothing(self) -> None:
         """Far more keys than the service queues for a session, without a pause."""
@@ -106,7 +106,7 @@ class TypingTests(BrowserCase):
         terminal.wait(r"\$")
 
     def expect_columns(
-        self, daemon: Daemon, session: str, terminal: Terminal, sample: str, cells: int
+        self, daemon: DaemonHarness, session: str, terminal: PageTerminal, sample: str, cells: int
     ) -> None:
         """Wait until the caret stands there for tmux and on the page."""
 
@@ -114,7 +114,7 @@ class TypingTests(BrowserCase):
             told = ask_tmux(daemon, session, "display", "-p", "#{cursor_x}")
             return [int(told), terminal.read()["cursor"]["x"]]
 
-        until(terminal.page, f"{sample}: {cells}", lambda: places() == [cells, cells])
+        wait_until_on_page(terminal.page, f"{sample}: {cells}", lambda: places() == [cells, cells])
 
     @pytest.mark.essential
     def test_a_reload_shows_the_same(self) -> None:
@@ -127,7 +127,7 @@ class TypingTests(BrowserCase):
         terminal.page.reload()
         terminal.ready()
         for part in ("screen", "cursor", "cols", "rows"):
-            until(terminal.page, part, lambda p=part: terminal.read()[p] == before[p])  # type: ignore[misc]
+            wait_until_on_page(terminal.page, part, lambda p=part: terminal.read()[p] == before[p])  # type: ignore[misc]
         expect_same(daemon, session, terminal)
         self.assertIn("wide 日本語 red é 👍", terminal.read()["lines"])
         terminal.focus().run("echo on-$((2 + 1))").wait("on-3")
@@ -136,7 +136,7 @@ class TypingTests(BrowserCase):
         terminal.page.reload()
         self.expect_link(terminal.ready())
 
-    def expect_link(self, terminal: Terminal) -> None:
+    def expect_link(self, terminal: PageTerminal) -> None:
         """The pointer on the text tells where it leads, and none beside it."""
         terminal.wait("see the manual of it")
         screen = terminal.element.locator(".xterm-screen")
@@ -153,7 +153,7 @@ class TypingTests(BrowserCase):
         for column, expected in ((4.5, MANUAL), (2.5, ""), (13.5, MANUAL), (14.5, "")):
             # The pointer has to move for the page to look what is below it.
             moves = cycle((column - 0.2, column + 0.2))
-            until(
+            wait_until_on_page(
                 terminal.page,
                 f"{expected} at {column}",
                 lambda m=moves, e=expected: told(next(m)).split("\n")[0] == e,  # type: ignore[misc]
@@ -164,10 +164,10 @@ class TypingTests(BrowserCase):
         self.session(daemon)
         terminal = self.terminal(daemon.url).run("exit 3")
         ended = terminal.page.get_by_test_id("ended")
-        until(terminal.page, "its end", ended.is_visible)
+        wait_until_on_page(terminal.page, "its end", ended.is_visible)
         self.assertIn("ended with status 3", ended.inner_text())
         terminal.page.keyboard.press("Enter")
-        until(terminal.page, "a new start", ended.is_hidden)
+        wait_until_on_page(terminal.page, "a new start", ended.is_hidden)
         terminal.ready().run("echo new-$((1 + 0))").wait("new-1")
 
 
@@ -201,8 +201,8 @@ class TerminalOfAProgramTests(BrowserCase):
                 row = terminal.screen()[0]
                 return row.endswith(end) and row.count("=") == len(end)
 
-            until(terminal.page, sample, is_shown)
-            until(terminal.page, "the caret", lambda: len(set(places())) == 1)
+            wait_until_on_page(terminal.page, sample, is_shown)
+            wait_until_on_page(terminal.page, "the caret", lambda: len(set(places())) == 1)
             expect_same(daemon, session, terminal)
             terminal.type("n")
         terminal.wait(r"\$").run("clear; cat samples; echo end-$((40 + 2))").wait("end-42")
@@ -225,12 +225,12 @@ class TerminalOfAProgramTests(BrowserCase):
 class LineTests(BrowserCase):
     """A line that is wrapped is one line, whenever the page came."""
 
-    def opened(self, url: str) -> Terminal:
+    def opened(self, url: str) -> PageTerminal:
         context = self.context()
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         return self.terminal(url, context)
 
-    def copied_line(self, terminal: Terminal, row: int) -> str:
+    def copied_line(self, terminal: PageTerminal, row: int) -> str:
         """What a triple click into a row of the screen copies."""
         page = terminal.page
         screen = terminal.element.locator(".xterm-screen")
@@ -240,8 +240,8 @@ class LineTests(BrowserCase):
         put_into_clipboard(page, "")
         screen.click(click_count=3, position={"x": 40, "y": height * (row + 0.5)})
         page.keyboard.press("Control+Shift+C")
-        until(page, "a copy", lambda: clipboard(page))
-        return (clipboard(page) or "").rstrip()
+        wait_until_on_page(page, "a copy", lambda: read_clipboard(page))
+        return (read_clipboard(page) or "").rstrip()
 
     def test_a_triple_click_and_a_wider_window(self) -> None:
         daemon = self.daemon()
@@ -263,12 +263,12 @@ class LineTests(BrowserCase):
         size = page.viewport_size
         assert size is not None
         page.set_viewport_size({"width": size["width"] + 300, "height": size["height"]})
-        until(page, "more columns", lambda: terminal.read()["cols"] > before)
+        wait_until_on_page(page, "more columns", lambda: terminal.read()["cols"] > before)
         expect_same(daemon, session, terminal)
         self.assertEqual(text, self.copied_line(terminal, 1))
 
 
-def ask_terminal(daemon: Daemon, session: str) -> list[str]:
+def ask_terminal(daemon: DaemonHarness, session: str) -> list[str]:
     """The lines that the service tells of the whole terminal, without their styles."""
     path = f"/api/sessions/{session}/terminal?full=1"
     read = daemon.request("GET", path).data()["terminalBuffer"]
@@ -282,7 +282,7 @@ class LossTests(BrowserCase):
         """Cut at random bytes, the screen ends as tmux has it, without a line missing or twice."""
         daemon = self.daemon()
         session = self.session(daemon)
-        relay = Relay(int(urlsplit(daemon.url).port or 0))
+        relay = BrowserRelay(int(urlsplit(daemon.url).port or 0))
         self.addCleanup(relay.close)
         terminal = self.terminal(f"http://127.0.0.1:{relay.port}/")
         chance = random.Random(2718)
@@ -305,7 +305,7 @@ class LossTests(BrowserCase):
         """A network that is gone without a word: what was typed meanwhile runs once."""
         daemon = self.daemon()
         session = self.session(daemon)
-        relay = Relay(int(urlsplit(daemon.url).port or 0))
+        relay = BrowserRelay(int(urlsplit(daemon.url).port or 0))
         self.addCleanup(relay.close)
         terminal = self.terminal(f"http://127.0.0.1:{relay.port}/")
         terminal.run("echo 1 >> seen; echo was-$((1 + 1))").wait("was-2")
@@ -314,8 +314,8 @@ class LossTests(BrowserCase):
         self.assertEqual("1\n2\n", (daemon.home / "seen").read_text())
         expect_same(daemon, session, terminal)
 
-    def await_cut(self, terminal: Terminal, relay: Relay, count: int) -> None:
-        until(terminal.page, f"cut {count}", lambda: relay.cuts >= count)
+    def await_cut(self, terminal: PageTerminal, relay: BrowserRelay, count: int) -> None:
+        wait_until_on_page(terminal.page, f"cut {count}", lambda: relay.cuts >= count)
 
     def test_a_killed_daemon(self) -> None:
         """What is typed before, during and after a crash arrives once, in order."""
@@ -327,15 +327,17 @@ class LossTests(BrowserCase):
         pid = self.record(daemon, session)["pid"]
         daemon.kill()
         page = terminal.page
-        until(page, "a lost link", lambda: terminal.attribute("link") == "retrying")
+        wait_until_on_page(page, "a lost link", lambda: terminal.attribute("link") == "retrying")
         terminal.run("echo 2 >> seen").run("echo 3 >> seen")
         banner = page.get_by_test_id("banner")
-        until(page, "a notice", lambda: "typed characters will follow" in banner.inner_text())
+        wait_until_on_page(
+            page, "a notice", lambda: "typed characters will follow" in banner.inner_text()
+        )
         self.assertFalse(page.get_by_test_id("reconnecting").is_visible(), "one message is enough")
         daemon.start(listen=(place,))
-        until(page, "an open link", lambda: terminal.attribute("link") == "open")
+        wait_until_on_page(page, "an open link", lambda: terminal.attribute("link") == "open")
         terminal.run("echo 4 >> seen; echo is-$((2 + 1))").wait("is-3")
         self.assertEqual("1\n2\n3\n4\n", (daemon.home / "seen").read_text())
         self.assertEqual(pid, self.record(daemon, session)["pid"])
         expect_same(daemon, session, terminal)
-        until(page, "no banner", lambda: page.locator(".banner").count() == 0)
+        wait_until_on_page(page, "no banner", lambda: page.locator(".banner").count() == 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_same, until
+from tests.browser.harness import PHONE, BrowserCase, PageTerminal, expect_same, wait_until_on_page
 
 SMALL = {"width": 900, "height": 500}
 SECOND = """url => new Promise((resolve) => {
@@ -24,7 +24,9 @@ class ViewerTests(BrowserCase):
         two.run("echo second-$((1 + 1))")
         for terminal in (one, two):
             terminal.wait("second-2")
-        until(one.page, "one size", lambda: one.read()["rows"] == two.read()["rows"] or None)
+        wait_until_on_page(
+            one.page, "one size", lambda: one.read()["rows"] == two.read()["rows"] or None
+        )
         for terminal in (one, two):
             expect_same(daemon, session, terminal)
 
@@ -34,17 +36,21 @@ class ViewerTests(BrowserCase):
         one = self.terminal(daemon.url)
         wide = one.read()["cols"]
         two = self.terminal(daemon.url, viewport=SMALL)
-        until(two.page, "the size of the smaller", lambda: two.read()["cols"] < wide)
-        until(two.page, "it settled", lambda: two.attribute("foreign") is None)
+        wait_until_on_page(two.page, "the size of the smaller", lambda: two.read()["cols"] < wide)
+        wait_until_on_page(two.page, "it settled", lambda: two.attribute("foreign") is None)
         narrow = two.read()["cols"]
         pill = one.page.get_by_test_id("foreign-size")
-        until(one.page, "the other's size", pill.is_visible)
+        wait_until_on_page(one.page, "the other's size", pill.is_visible)
         expect(pill).to_contain_text(f"{narrow}×")
         self.assertEqual(narrow, one.read()["cols"])
         pill.click()
-        until(one.page, "the own size", lambda: one.read()["cols"] == wide)
-        until(two.page, "the other's size", lambda: two.attribute("foreign") is not None)
-        until(one.page, "its record", lambda: self.record(daemon, session)["cols"] == wide)
+        wait_until_on_page(one.page, "the own size", lambda: one.read()["cols"] == wide)
+        wait_until_on_page(
+            two.page, "the other's size", lambda: two.attribute("foreign") is not None
+        )
+        wait_until_on_page(
+            one.page, "its record", lambda: self.record(daemon, session)["cols"] == wide
+        )
 
     def test_a_window_that_closes_gives_the_size_back(self) -> None:
         daemon = self.daemon()
@@ -52,11 +58,13 @@ class ViewerTests(BrowserCase):
         one = self.terminal(daemon.url)
         wide = one.read()["cols"]
         two = self.terminal(daemon.url, viewport=SMALL)
-        until(one.page, "the other's size", lambda: one.read()["cols"] < wide)
+        wait_until_on_page(one.page, "the other's size", lambda: one.read()["cols"] < wide)
         self.leave(two.page)
-        until(one.page, "the own size", lambda: one.read()["cols"] == wide)
-        until(one.page, "its record", lambda: self.record(daemon, session)["cols"] == wide)
-        until(one.page, "its own", lambda: one.attribute("foreign") is None)
+        wait_until_on_page(one.page, "the own size", lambda: one.read()["cols"] == wide)
+        wait_until_on_page(
+            one.page, "its record", lambda: self.record(daemon, session)["cols"] == wide
+        )
+        wait_until_on_page(one.page, "its own", lambda: one.attribute("foreign") is None)
 
     def test_a_phone_has_the_size_once_the_desk_is_closed(self) -> None:
         daemon = self.daemon()
@@ -66,8 +74,10 @@ class ViewerTests(BrowserCase):
         phone = self.terminal(daemon.url, **PHONE)
         self.assertEqual(wide, phone.read()["cols"])
         self.leave(desk.page)
-        until(phone.page, "the phone's size", lambda: phone.read()["cols"] < wide)
-        until(phone.page, "its record", lambda: self.record(daemon, session)["cols"] < wide)
+        wait_until_on_page(phone.page, "the phone's size", lambda: phone.read()["cols"] < wide)
+        wait_until_on_page(
+            phone.page, "its record", lambda: self.record(daemon, session)["cols"] < wide
+        )
 
     def test_the_same_client_id_replaces_and_can_be_taken_back(self) -> None:
         daemon = self.daemon()
@@ -76,12 +86,12 @@ class ViewerTests(BrowserCase):
         sockets: list[str] = []
         page.on("websocket", lambda socket: sockets.append(socket.url))
         page.goto(daemon.url)
-        terminal = Terminal(page).ready()
+        terminal = PageTerminal(page).ready()
         page.evaluate(SECOND, sockets[0])
         notice = page.get_by_test_id("link-notice")
-        until(page, "the notice", notice.is_visible)
+        wait_until_on_page(page, "the notice", notice.is_visible)
         expect(notice).to_have_attribute("data-state", "replaced")
-        until(page, "the link", lambda: terminal.attribute("link") == "replaced")
+        wait_until_on_page(page, "the link", lambda: terminal.attribute("link") == "replaced")
         notice.get_by_role("button", name="Take over here").click()
         terminal.ready().focus().run("echo mine-$((1 + 0))").wait("mine-1")
 
@@ -92,7 +102,7 @@ class ViewerTests(BrowserCase):
         with one.page.expect_popup() as opened:
             # A window that a page opens gets a copy of its session storage, as a duplicate does.
             one.page.evaluate("() => { window.open(location.href); }")
-        two = Terminal(self.watched(opened.value)).ready()
+        two = PageTerminal(self.watched(opened.value)).ready()
         two.run("echo both-$((1 + 1))").wait("both-2")
         one.wait("both-2")
         self.assertEqual(["open", "open"], [each.attribute("link") for each in (one, two)])
@@ -109,5 +119,5 @@ class ViewerTests(BrowserCase):
             self.terminal(daemon.url, context)
         page = self.page(daemon.url, context)
         notice = page.get_by_test_id("link-notice")
-        until(page, "the notice", notice.is_visible)
+        wait_until_on_page(page, "the notice", notice.is_visible)
         expect(notice).to_have_attribute("data-state", "crowded")

@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import faults_in_both
-from tests.browser.harness import PHONE, BrowserCase, until
-from tests.browser.speech import RATE, SpeechService, difference, write_sound
-from tests.figures import tell
+from tests.browser.harness import PHONE, BrowserCase, wait_until_on_page
+from tests.browser.speech_service import RATE, SpeechService, audio_difference, write_sound
+from tests.run_figures import report_figure
 
 REPETITIONS = 20
 """How often dictation is repeated until Chromium plays its microphone's file without a gap."""
@@ -96,7 +96,7 @@ class VoiceCase(BrowserCase):
 
     def released(self, page: Page) -> None:
         """Every microphone that was opened is let go."""
-        until(
+        wait_until_on_page(
             page,
             "the microphone let go",
             lambda: page.evaluate("microphones.every(each => each.readyState === 'ended')"),
@@ -110,7 +110,7 @@ class DictationTests(VoiceCase):
         # Of the one before nothing counts, also until the next line is opened.
         self.speech.sound.clear()
         page.get_by_test_id("mic").click()
-        until(page, "sound", lambda: len(self.speech.heard) > 2 * RATE * 2.2)
+        wait_until_on_page(page, "sound", lambda: len(self.speech.heard) > 2 * RATE * 2.2)
         expect(page.get_by_test_id("prompt-field")).to_have_value(re.compile(r"heard \d+"))
 
     def is_same(self, label: str) -> bool:
@@ -118,8 +118,10 @@ class DictationTests(VoiceCase):
         # Chromium fades in.
         begin = round(0.3 * RATE)
         heard = self.speech.heard[2 * begin : 2 * (begin + round(1.7 * RATE))]
-        worst, quieter = difference(heard)
-        tell(f"{label}: worst sample {worst:.5f} of full scale, noise {quieter:.1f} dB below")
+        worst, quieter = audio_difference(heard)
+        report_figure(
+            f"{label}: worst sample {worst:.5f} of full scale, noise {quieter:.1f} dB below"
+        )
         return worst < 0.01 and quieter > 50
 
     def test_what_is_said_arrives_and_what_is_understood_is_shown(self) -> None:
@@ -216,7 +218,7 @@ class OtherwiseTests(VoiceCase):
         self.sign(expires=1)
         # Its title tells when the page has the settings.
         self.set({"voiceSettings": {"provider": "primary"}, "displayName": "by the service"})
-        until(page, "the settings", lambda: "by the service" in page.title())
+        wait_until_on_page(page, "the settings", lambda: "by the service" in page.title())
         mic.tap()
         expect(page.get_by_text("has expired")).to_be_visible()
         expect(mic).to_have_attribute("data-stage", "idle")

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import BrowserCase, is_uncovered, until
-from tests.integration.harness import Daemon
+from tests.browser.harness import BrowserCase, is_uncovered, wait_until_on_page
+from tests.integration.harness import DaemonHarness
 
 SECRET = "hook-7d1f3c"
 PASSWORD = "correct horse"
 
 
-class _Receiver(ThreadingHTTPServer):
+class _WebhookReceiver(ThreadingHTTPServer):
     """Takes messages; answers C{status} to each."""
 
     daemon_threads = True
@@ -25,7 +25,7 @@ class _Receiver(ThreadingHTTPServer):
     def __init__(self) -> None:
         self.status = 200
         self.got: list[tuple[str, dict[str, str], str]] = []
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), _WebhookHandler)
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     @property
@@ -37,8 +37,8 @@ class _Receiver(ThreadingHTTPServer):
         self.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: _Receiver
+class _WebhookHandler(BaseHTTPRequestHandler):
+    server: _WebhookReceiver
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -61,10 +61,10 @@ class WebhookTests(BrowserCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.receiver = _Receiver()
+        self.receiver = _WebhookReceiver()
         self.addCleanup(self.receiver.close)
 
-    def card(self, daemon: Daemon, **options: Any) -> Page:
+    def card(self, daemon: DaemonHarness, **options: Any) -> Page:
         page = self.page(f"{daemon.url}/?page=settings", **options)
         expect(page.get_by_test_id("webhook-url")).to_be_visible()
         return page
@@ -169,7 +169,7 @@ class WebhookTests(BrowserCase):
         expect(button).to_be_enabled()
         button.focus()
         page.keyboard.press("Enter")
-        until(page, "a message", lambda: self.receiver.got)
+        wait_until_on_page(page, "a message", lambda: self.receiver.got)
         content = page.locator(".dialog-content")
         self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import BrowserCase
-from tests.browser.targets import Target
+from tests.browser.hostile_targets import TargetServer
 from tests.integration.harness import LOOPBACK
 
 DEV_SERVER = """
@@ -39,7 +39,7 @@ class WebTabTests(BrowserCase):
         if folder is not None:
             page.screenshot(path=f"{folder}/webtabs-{name}.png")
 
-    def judge_asked(self, target: Target) -> None:
+    def judge_asked(self, target: TargetServer) -> None:
         """What its scripts sent came to it, with its own cookie and nothing of the service's."""
         (asked,) = [headers for path, headers in target.seen if path == "/app"]
         self.assertEqual("token t", asked["Authorization"])
@@ -49,7 +49,7 @@ class WebTabTests(BrowserCase):
 
     @pytest.mark.essential
     def test_offered_opened_and_closed(self) -> None:
-        target = Target()
+        target = TargetServer()
         self.addCleanup(target.close)
         target.pages["/hostile.js"] = DEV_SERVER.encode()
         target.pages["/app"] = b"posted"

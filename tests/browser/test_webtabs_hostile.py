@@ -11,10 +11,10 @@ import socket
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from tests.browser.harness import PATIENCE, BrowserCase, until
-from tests.browser.targets import Target
-from tests.figures import tell
+from tests.browser.harness import PATIENCE, BrowserCase, wait_until_on_page
+from tests.browser.hostile_targets import TargetServer
 from tests.integration.harness import LOOPBACK
+from tests.run_figures import report_figure
 
 GAINS = ("own", "ownSocket", "ownPost", "done")
 
@@ -24,7 +24,7 @@ class HostileTargetTests(BrowserCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.target = Target()
+        self.target = TargetServer()
         # Its scripts are led nowhere: what holds them is the fence alone.
         self.target.packed = True
         self.addCleanup(self.target.close)
@@ -62,7 +62,7 @@ class HostileTargetTests(BrowserCase):
         # Each has its own time, and what is kept out takes all of it.
         while "done" not in self.target.told:
             before_it = len(self.target.told)
-            until(page, "a further try", lambda n=before_it: len(self.target.told) > n)  # type: ignore[misc]
+            wait_until_on_page(page, "a further try", lambda n=before_it: len(self.target.told) > n)  # type: ignore[misc]
         gained = {
             name: outcome
             for name, outcome in self.target.told.items()
@@ -94,7 +94,7 @@ class HostileTargetTests(BrowserCase):
         self.attack(found["isolatedUrl"])
         self.assertEqual("hello", self.target.told["ownSocket"])
         self.assertEqual("200", self.target.told["ownPost"])
-        tell(f"a hostile target: {len(self.target.told)} tries at each of two origins")
+        report_figure(f"a hostile target: {len(self.target.told)} tries at each of two origins")
 
     def passed_on(self, address: str, **headers: str) -> dict[str, str]:
         """What comes to the target of a request's headers; nothing where it is refused."""

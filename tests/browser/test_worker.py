@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from playwright.sync_api import Page, Worker, expect
 
-from tests.browser.harness import BrowserCase, until
-from tests.browser.mockservice import MockService
+from tests.browser.harness import BrowserCase, wait_until_on_page
+from tests.browser.mock_service import MockService
 
 AGENT = "hexadecimal floats"
 SHARE = """([url, text]) => {
@@ -60,8 +60,10 @@ class WorkerTests(BrowserCase):
         page.get_by_test_id("notify-here").check()
         expect(page.get_by_test_id("notify-answers")).to_be_enabled()
         page.evaluate("navigator.serviceWorker.ready.then((one) => one.scope)")
-        until(page, "control", lambda: page.evaluate("!!navigator.serviceWorker.controller"))
-        [worker] = until(page, "its worker", lambda: page.context.service_workers)
+        wait_until_on_page(
+            page, "control", lambda: page.evaluate("!!navigator.serviceWorker.controller")
+        )
+        [worker] = wait_until_on_page(page, "its worker", lambda: page.context.service_workers)
         return page, worker
 
     def test_what_is_shared_is_shown_before_it_becomes_a_prompt(self) -> None:
@@ -88,7 +90,7 @@ class WorkerTests(BrowserCase):
             lambda told: found.extend(told["registrations"]),
         )
         browser.send("ServiceWorker.enable")
-        until(page, "the registration", lambda: found)
+        wait_until_on_page(page, "the registration", lambda: found)
         browser.send(
             "ServiceWorker.deliverPushMessage",
             {
@@ -108,17 +110,17 @@ class WorkerTests(BrowserCase):
             page.goto(f"{self.mock.url}/?page=settings")
             page.get_by_test_id("notify-answers").set_checked(answers)
             expect(page.get_by_test_id("notify-answers")).to_be_checked(checked=answers)
-            until(
+            wait_until_on_page(
                 page,
                 "the worker told",
                 lambda a=answers: worker.evaluate(ASKED, session) == a,  # type: ignore[misc]
             )
             # A page in sight tells by itself.
             page.goto("about:blank")
-            until(page, "no page", lambda: not worker.evaluate(SEEN))
+            wait_until_on_page(page, "no page", lambda: not worker.evaluate(SEEN))
             self.push(page, note)
             # The second takes the first one's place; Chromium may close a new one for an old one.
-            [shown] = until(
+            [shown] = wait_until_on_page(
                 page,
                 "a notification",
                 lambda a=answers: [  # type: ignore[misc]
@@ -132,7 +134,7 @@ class WorkerTests(BrowserCase):
         waiting = {item["id"] for item in self.mock.get("/api/approvals")["approvals"]}
         self.assertIn(shown["data"]["approvalId"], waiting)
         worker.evaluate(PRESS, "option-1")
-        until(
+        wait_until_on_page(
             page,
             "the answer",
             lambda: (
@@ -140,4 +142,4 @@ class WorkerTests(BrowserCase):
                 not in {item["id"] for item in self.mock.get("/api/approvals")["approvals"]}
             ),
         )
-        until(page, "it gone", lambda: worker.evaluate(SHOWN) == [])
+        wait_until_on_page(page, "it gone", lambda: worker.evaluate(SHOWN) == [])

@@ -11,10 +11,10 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.contract.last import ID, Last, outcome
-from tests.contract.lines import LineContract, text
-from tests.contract.questions import QuestionContract
-from tests.integration.mux.harness import Heard, TmuxTestCase
+from tests.contract.end_listener import ID, EndCallback, outcome_of
+from tests.contract.line_contract import LineContract, logged_text
+from tests.contract.question_contract import QuestionContract
+from tests.integration.mux.harness import RecordingPaneListener, TmuxTestCase
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
@@ -38,11 +38,11 @@ from tservice.mux.tmux.control_parser import LINE_COST
 class Contract(LineContract, QuestionContract):
     """The suite; C{self} is a class that hands it what it needs."""
 
-    async def shell(self: Any) -> tuple[Any, Heard]:
+    async def shell(self: Any) -> tuple[Any, RecordingPaneListener]:
         pane = await self.mux.create_pane(self.line_shell())
-        heard = Heard()
+        heard = RecordingPaneListener()
         pane.add_listener(heard)
-        await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
+        await self.until(lambda: logged_text(pane).endswith(b"$ "), "the prompt")
         return pane, heard
 
     async def run_line(self: Any, pane: Any, line: str) -> None:
@@ -63,7 +63,7 @@ class Contract(LineContract, QuestionContract):
     async def test_a_line_is_run(self: Any) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "echo good day")
-        await self.until(lambda: b"\r\ngood day\r\n$ " in text(pane), "the answer")
+        await self.until(lambda: b"\r\ngood day\r\n$ " in logged_text(pane), "the answer")
         self.assertIsInstance(pane.pid, int)
         self.assertIs(Liveness.ALIVE, await pane.probe())
         self.assertEqual((80, 24, ID), (pane.cols, pane.rows, pane.session_id))
@@ -73,8 +73,8 @@ class Contract(LineContract, QuestionContract):
         """A long one too, to the byte, and before the program's first byte."""
         preface = b"".join(b"row %d\r\n" % number for number in range(20_000))
         pane = await self.mux.create_pane(evolve(self.line_shell(), preface=preface))
-        await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
-        told, _, rest = text(pane).replace(b"\r\r", b"\r").partition(b"row 19999\r\n")
+        await self.until(lambda: logged_text(pane).endswith(b"$ "), "the prompt")
+        told, _, rest = logged_text(pane).replace(b"\r\r", b"\r").partition(b"row 19999\r\n")
         self.assertEqual(preface, told + b"row 19999\r\n")
         self.assertTrue(rest.endswith(b"$ "), rest)
         found = await pane.capture_content(None)
@@ -82,16 +82,16 @@ class Contract(LineContract, QuestionContract):
 
     async def test_a_session_has_its_preface_once(self: Any) -> None:
         pane = await self.mux.create_pane(evolve(self.line_shell(), preface=b"of before\r\n"))
-        await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
+        await self.until(lambda: logged_text(pane).endswith(b"$ "), "the prompt")
         await pane.kill_process()
         again, _ = await self.shell()
-        self.assertNotIn(b"of before", text(again))
+        self.assertNotIn(b"of before", logged_text(again))
 
     async def test_exit(self: Any) -> None:
         """The last bytes are there before the end is told, once."""
         pane, heard = await self.shell()
         seen: list[bytes] = []
-        pane.add_listener(Last(lambda: seen.append(text(pane))))
+        pane.add_listener(EndCallback(lambda: seen.append(logged_text(pane))))
         await self.run_line(pane, "exit 130")
         await self.until(lambda: heard.exits, "the end")
         self.assertTrue(seen[0].endswith(b"exit 130\r\n"), seen)
@@ -160,7 +160,9 @@ class Contract(LineContract, QuestionContract):
         pane, _ = await self.shell()
         mark = InputMark(id="0a-" * (MARK_ID_MAX // 3))
         await pane.write_bytes(b"echo good day\r", mark)
-        await self.until(lambda: b"\r\ngood day\r\n$ " in text(pane), "what was typed with it")
+        await self.until(
+            lambda: b"\r\ngood day\r\n$ " in logged_text(pane), "what was typed with it"
+        )
         self.assertEqual(evolve(mark, done=14), await pane.last_mark())
 
     async def test_typing_without_a_mark_keeps_the_last_one(self: Any) -> None:
@@ -172,7 +174,7 @@ class Contract(LineContract, QuestionContract):
     async def test_a_write_goes_on_where_it_was_broken_off(self: Any) -> None:
         pane, _ = await self.shell()
         await pane.write_bytes(b"echo abcdef\r", InputMark(id="in-1", done=5))
-        await self.until(lambda: b"abcdef: not found" in text(pane), "the rest")
+        await self.until(lambda: b"abcdef: not found" in logged_text(pane), "the rest")
         self.assertEqual(InputMark(id="in-1", done=12), await pane.last_mark())
 
     async def test_paste(self: Any) -> None:
@@ -181,7 +183,7 @@ class Contract(LineContract, QuestionContract):
         start = pane.log.end
         await pane.paste("one $HOME \"two\" 'three' ; # {x} \\ \x1b[201~\x07né")
         await pane.send_key("Enter")
-        await self.until(lambda: b"not found" in text(pane), "the answer")
+        await self.until(lambda: b"not found" in logged_text(pane), "the answer")
         shown = b"one $HOME \"two\" 'three' ; # {x} \\ [201~n\xc3\xa9"
         self.assertIn(shown, pane.log.read(start, 10_000))
 
@@ -192,7 +194,7 @@ class Contract(LineContract, QuestionContract):
         self.assertTrue(guard.still)
         self.assertTrue(guard.capture_content.get_rows[0].startswith(b"$"))
         self.assertTrue(await pane.press_if("7", guard, range(24)))
-        await self.until(lambda: text(pane).endswith(b"$ 7"), "the key")
+        await self.until(lambda: logged_text(pane).endswith(b"$ 7"), "the key")
         self.assertFalse(await pane.press_if("7", guard, range(24)), "it was used up")
         await self.raises(KeyError, pane.press_if("77", await pane.guard_screen(), [0]))
 
@@ -204,8 +206,8 @@ class Contract(LineContract, QuestionContract):
         await self.output_printed(pane)
         self.assertFalse(await pane.press_if("7", guard, []))
         await self.run_line(pane, "echo end")
-        await self.until(lambda: b"\r\nend" in text(pane), "the end")
-        self.assertNotIn(b"7", text(pane))
+        await self.until(lambda: b"\r\nend" in logged_text(pane), "the end")
+        self.assertNotIn(b"7", logged_text(pane))
 
     async def test_a_guarded_key_is_kept_back_once_something_was_typed(self: Any) -> None:
         pane, _ = await self.shell()
@@ -218,11 +220,11 @@ class Contract(LineContract, QuestionContract):
     async def test_on_a_screen_without_rest_the_rows_decide(self: Any) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "echo '? ^$*(a)|[b]{c}#,%d \\\\ ü─ é.'")
-        await self.until(lambda: text(pane).endswith(b"\r\n$ "), "the answer")
+        await self.until(lambda: logged_text(pane).endswith(b"\r\n$ "), "the answer")
         guard = await self.is_never_quiet(pane)
         self.assertFalse(guard.still)
         self.assertTrue(await pane.press_if("1", guard, [0, 1, 2]))
-        await self.until(lambda: text(pane).endswith(b"1"), "the key")
+        await self.until(lambda: logged_text(pane).endswith(b"1"), "the key")
         guard = await self.is_never_quiet(pane)
         await self.output_printed(pane)
         self.assertTrue(await pane.press_if("2", guard, [0, 1, 4]))
@@ -234,7 +236,7 @@ class Contract(LineContract, QuestionContract):
         pane, _ = await self.shell()
         await self.rest(pane)
         self.assertTrue(await pane.paste_if("one; 'two'", await pane.guard_screen(), [0]))
-        await self.until(lambda: b"one; 'two'" in text(pane), "the text")
+        await self.until(lambda: b"one; 'two'" in logged_text(pane), "the text")
         guard = await pane.guard_screen()
         await self.output_printed(pane)
         self.assertFalse(await pane.paste_if("three", guard, range(24)))
@@ -256,7 +258,7 @@ class Contract(LineContract, QuestionContract):
     async def test_capture(self: Any) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "echo one")
-        await self.until(lambda: text(pane).endswith(b"one\r\n$ "), "the answer")
+        await self.until(lambda: logged_text(pane).endswith(b"one\r\n$ "), "the answer")
         found = await pane.capture_content()
         self.assertEqual((24, 0), (len(found.get_rows), found.history))
         rows = [line.rstrip() for line in found.get_rows[:4]]
@@ -271,7 +273,7 @@ class Contract(LineContract, QuestionContract):
         for number in range(40):
             await self.run_line(pane, f"echo {number}")
             answer = b"\r\n%d\r\n$ " % number
-            await self.until(lambda answer=answer: text(pane).endswith(answer), "the answer")
+            await self.until(lambda answer=answer: logged_text(pane).endswith(answer), "the answer")
         found = await pane.capture_content(None)
         self.assertEqual(81 - 24, found.history)
         self.assertEqual(found.history, found.history_size)
@@ -287,7 +289,7 @@ class Contract(LineContract, QuestionContract):
         for number in range(40):
             await self.run_line(pane, f"echo {number}")
             answer = b"\r\n%d\r\n$ " % number
-            await self.until(lambda answer=answer: text(pane).endswith(answer), "the answer")
+            await self.until(lambda answer=answer: logged_text(pane).endswith(answer), "the answer")
         whole = await pane.capture_content(None)
         self.patch(tmux_capture, "AT_ONCE", 4)
         self.patch(tmux_capture, "PAGE", 8)
@@ -306,7 +308,7 @@ class Contract(LineContract, QuestionContract):
     async def test_alternate_screen(self: Any) -> None:
         pane, _ = await self.shell()
         await self.emit_output(pane, "\\033[?1049h\\033[2;3Hinside\\033[?25l\\033[?1h\\033[?1006h")
-        await self.until(lambda: b"\x1b[?1006h" in text(pane), "the program")
+        await self.until(lambda: b"\x1b[?1006h" in logged_text(pane), "the program")
         found = await pane.capture_content()
         self.assertTrue(found.alternate_screen)
         self.assertFalse(found.cursor_visible)
@@ -347,8 +349,8 @@ class Contract(LineContract, QuestionContract):
         await pane.resume_output()
         self.assertFalse(pane.paused)
         await self.run_line(pane, "echo shown")
-        await self.until(lambda: b"\r\nshown\r\n" in text(pane), "the answer")
-        self.assertNotIn(b"hidden", text(pane))
+        await self.until(lambda: b"\r\nshown\r\n" in logged_text(pane), "the answer")
+        self.assertNotIn(b"hidden", logged_text(pane))
 
     async def test_one_server_a_session(self: Any) -> None:
         await self.shell()
@@ -371,12 +373,12 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual((before, 100, 30, None), (again.pid, again.cols, again.rows, again.ending))
         self.assertNotEqual(pane.log.epoch, again.log.epoch)
         self.assertIn(b"\x1b[?2004h", (await again.capture_content()).modes)
-        heard = Heard()
+        heard = RecordingPaneListener()
         again.add_listener(heard)
         await self.run_line(again, "exit 4")
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual(4, heard.exits[0].status)
-        self.assertTrue(text(again).endswith(b"exit 4\r\n"))
+        self.assertTrue(logged_text(again).endswith(b"exit 4\r\n"))
 
     async def test_adopt_what_ended_meanwhile(self: Any) -> None:
         pane, heard = await self.shell()
@@ -414,7 +416,7 @@ class Contract(LineContract, QuestionContract):
         self.assertIs(Liveness.UNKNOWN, results[2])
         self.assertEqual((0, []), (heard.lost, heard.exits))
         go_on()
-        await self.until(lambda: b"\r\nlate\r\n" in text(pane), "the late answer")
+        await self.until(lambda: b"\r\nlate\r\n" in logged_text(pane), "the late answer")
         self.assertIs(Liveness.ALIVE, await pane.probe())
 
 
@@ -479,7 +481,7 @@ class TmuxHands(TmuxTestCase):
         await pane.write_bytes(f"eval printf '{escaped}'; read -r x\r".encode())
 
     async def all_late(self, work: list[Any]) -> list[Any]:
-        begun = [Deferred.fromCoroutine(outcome(each)) for each in work]
+        begun = [Deferred.fromCoroutine(outcome_of(each)) for each in work]
         while not all(each.called for each in begun):
             await self.pause(0.05)
             self.clock.advance(COMMAND_TIMEOUT)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.contract.lines import text
+from tests.contract.line_contract import logged_text
 from tests.contract.suite import Contract, ShellContract, TmuxHands
-from tests.integration.containers.engines import Docker
+from tests.integration.containers.engines import DockerEngine
 from tests.integration.containers.harness import ContainerTestCase
 from tservice.containers import procfs
 
@@ -56,7 +56,7 @@ class ContainerMultiplexerTests(Contract, ContainerHands):
 class DockerMultiplexerTests(ContainerMultiplexerTests):
     """The same with docker."""
 
-    kind = Docker
+    kind = DockerEngine
 
 
 class BusyboxContainerTests(ShellContract, ContainerHands):
@@ -67,7 +67,7 @@ class BusyboxContainerTests(ShellContract, ContainerHands):
     async def test_its_shell_is_busybox(self) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "eval readlink /proc/$$/exe")
-        await self.until(lambda: b"/busybox\r\n" in text(pane), "its program")
+        await self.until(lambda: b"/busybox\r\n" in logged_text(pane), "its program")
 
 
 # Or they would be collected as tests of their own.

@@ -9,9 +9,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import TestCase
 
-from tests.contract.last import ID, outcome
+from tests.contract.end_listener import ID, outcome_of
 from tests.contract.suite import Contract, TmuxContract
-from tests.ground import HERE
+from tests.runtime_harness import HERE
 from tservice.mux.interface import COMMAND_TIMEOUT, PaneSpec, ScreenGuard
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 
@@ -64,7 +64,7 @@ class FakeMultiplexerTests(Contract, TestCase):
         self.host[ID].emit_output(data.encode("latin-1"))
 
     async def all_late(self, work: list[Any]) -> list[Any]:
-        begun = [Deferred.fromCoroutine(outcome(each)) for each in work]
+        begun = [Deferred.fromCoroutine(outcome_of(each)) for each in work]
         self.clock.advance(COMMAND_TIMEOUT)
         return [await each for each in begun]
 

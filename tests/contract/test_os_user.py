@@ -11,7 +11,7 @@ import pytest
 
 from tests.contract.suite import TmuxContract
 from tests.integration.mux.harness import TMUX
-from tests.integration.osusers.people import People
+from tests.integration.osusers.harness import OsUserFactory
 from tservice.core.locations.location import LocationKind
 from tservice.core.users.os_users import OsUser, run_as_prefix
 from tservice.core.users.shared_folder import SharedFolder
@@ -21,7 +21,7 @@ from tservice.runtime.os_user_wiring import PYTHONS
 pytestmark = pytest.mark.extended
 
 
-class RunningPeople(People):
+class RunningPeople(OsUserFactory):
     """Users as whom something is run."""
 
     @property

@@ -57,7 +57,7 @@ def _dialog(value: Mapping[str, Any] | None) -> DialogLabel | None:
 
 
 @frozen(kw_only=True)
-class Label:
+class ScreenLabel:
     """What a person sees on one screen; see README.rst for the keys."""
 
     state: str = field(validator=in_(STATES))
@@ -78,7 +78,7 @@ class Label:
 
 
 @frozen(kw_only=True)
-class Recording:
+class ScreenRecording:
     """One labelled screen.
 
     @ivar plain: C{capture-pane -p}.
@@ -89,7 +89,7 @@ class Recording:
     name: str
     plain: bytes
     ansi: bytes | None
-    label: Label
+    label: ScreenLabel
 
     @property
     def best(self) -> bytes:
@@ -100,20 +100,20 @@ class Recording:
         return f"{self.cli}/{self.name}"
 
 
-def _labels(folder: Path) -> dict[str, Label]:
-    labels: dict[str, Label] = {}
+def _labels(folder: Path) -> dict[str, ScreenLabel]:
+    labels: dict[str, ScreenLabel] = {}
     for path in sorted(folder.glob("labels*.yaml")):
         for name, value in parse_yaml(path.read_text("utf-8")).items():
             if name in labels:
                 raise ValueError(f"{path}: {name} is labelled twice")
             try:
-                labels[name] = Label(**value)
+                labels[name] = ScreenLabel(**value)
             except (TypeError, ValueError) as why:
                 raise ValueError(f"{path}: {name}: {why}") from why
     return labels
 
 
-def _recordings(cli: str, folder: Path) -> Iterator[Recording]:
+def _recordings(cli: str, folder: Path) -> Iterator[ScreenRecording]:
     labels = _labels(folder)
     names = {p.name.split(".", 1)[0] for p in folder.glob("*.txt")}
     if names != set(labels):
@@ -121,7 +121,7 @@ def _recordings(cli: str, folder: Path) -> Iterator[Recording]:
     for name in sorted(names):
         plain, ansi = folder / f"{name}.txt", folder / f"{name}.ansi.txt"
         coloured = ansi.read_bytes() if ansi.exists() else None
-        yield Recording(
+        yield ScreenRecording(
             cli=cli,
             name=name,
             plain=plain.read_bytes(),
@@ -130,7 +130,7 @@ def _recordings(cli: str, folder: Path) -> Iterator[Recording]:
         )
 
 
-def load(root: Path = HERE) -> tuple[Recording, ...]:
+def load(root: Path = HERE) -> tuple[ScreenRecording, ...]:
     """Every labelled recording below C{root}, one folder a CLI.
 
     @raise ValueError: a label breaks the format, or recordings and labels do not pair.

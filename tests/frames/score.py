@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from attrs import Factory, define
 
-from tests.frames import HERE, DialogLabel, Recording
+from tests.frames import HERE, DialogLabel, ScreenRecording
 from tservice.core.yamltext import parse_yaml
 from tservice.terminal.dialogs import AgentDialog
 from tservice.terminal.model_name import find_displayed_model
@@ -23,7 +23,7 @@ RULES = {
 
 
 @define
-class Score:
+class FrameScore:
     """Counts for each question asked of a frame; C{None} as an answer is "nothing there".
 
     @ivar right: true positives by question: what was there was read exactly.
@@ -70,9 +70,9 @@ class Score:
         return "\n".join(lines)
 
 
-def score(recordings: Iterable[Recording]) -> Score:
+def score(recordings: Iterable[ScreenRecording]) -> FrameScore:
     """Read every recording and compare."""
-    result = Score()
+    result = FrameScore()
     for recording in recordings:
         rule_sets = [recording.cli] if recording.cli in RULES else list(RULES)
         for cli in list(RULES) if recording.cli == "shell" else rule_sets:
@@ -80,7 +80,7 @@ def score(recordings: Iterable[Recording]) -> Score:
     return result
 
 
-def _one(result: Score, recording: Recording, cli: str) -> None:
+def _one(result: FrameScore, recording: ScreenRecording, cli: str) -> None:
     label, rules = recording.label, RULES[cli]
     frame = ScreenFrame.from_capture(recording.best, label.size[0])
     reading = read_screen(frame, label.title, rules)
@@ -95,7 +95,7 @@ def _one(result: Score, recording: Recording, cli: str) -> None:
 
 
 def _dialog(
-    result: Score, where: str, label: DialogLabel | None, read_: AgentDialog | None
+    result: FrameScore, where: str, label: DialogLabel | None, read_: AgentDialog | None
 ) -> None:
     if label is None or read_ is None:
         return

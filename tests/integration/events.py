@@ -16,7 +16,7 @@ from tests.integration.harness import PATIENCE
 
 
 @frozen(kw_only=True)
-class Heard:
+class StreamedEvent:
     """One event of the stream."""
 
     name: str
@@ -35,7 +35,7 @@ class EventLog:
         self._connection.request("GET", "/api/events")
         self._answer = self._connection.getresponse()
         self._changed = threading.Condition()
-        self._heard: list[Heard] = []
+        self._heard: list[StreamedEvent] = []
         self._open = True
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
@@ -46,12 +46,12 @@ class EventLog:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def named(self, name: str) -> list[Heard]:
+    def named(self, name: str) -> list[StreamedEvent]:
         """What was told by one name so far."""
         with self._changed:
             return [heard for heard in self._heard if heard.name == name]
 
-    def of(self, session: str, *names: str) -> list[Heard]:
+    def of(self, session: str, *names: str) -> list[StreamedEvent]:
         """What was heard of a session so far, by those names."""
         with self._changed:
             heard = list(self._heard)
@@ -97,18 +97,18 @@ class EventLog:
                 name = value if field == "event" else name
                 data = value if field == "data" else data
                 if not line and data:
-                    self._add(Heard(name=name, data=json.loads(data)))
+                    self._add(StreamedEvent(name=name, data=json.loads(data)))
                     name = data = ""
         with self._changed:
             self._open = False
             self._changed.notify_all()
 
-    def _add(self, heard: Heard) -> None:
+    def _add(self, heard: StreamedEvent) -> None:
         with self._changed:
             self._heard.append(heard)
             self._changed.notify_all()
 
 
-def _about(heard: Heard, session: str) -> bool:
+def _about(heard: StreamedEvent, session: str) -> bool:
     data = heard.data
     return isinstance(data, dict) and session in (data.get("id"), data.get("sessionId"))

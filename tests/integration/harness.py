@@ -28,8 +28,8 @@ from urllib.parse import urlsplit
 from attrs import frozen
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.evidence import Files, announce, read_screens, withdraw
-from tests.integration.launchpad import HERE, Launched, launchpad
+from tests.evidence import Files, read_screens, register_source, unregister_source
+from tests.integration.daemon_launcher import HERE, LaunchedProcess, launchpad
 from tests.waiting import PATIENCE as PATIENCE
 from tservice.core.locations.workspace_bounds import ACCOUNTS
 
@@ -41,7 +41,7 @@ KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "COVERAGE_PROCESS_START")
 
 
 @frozen(kw_only=True)
-class Answer:
+class DaemonAnswer:
     """One HTTP answer, read to its end."""
 
     status: int
@@ -63,12 +63,12 @@ class Answer:
         return found["data"]
 
 
-class Daemon:
+class DaemonHarness:
     """One data folder, and the daemon that runs on it, if one does.
 
     @ivar folder: a short path below the system's temporary folder: socket paths are bounded.
     @ivar url: where it said that it listens, for example C{http://127.0.0.1:40123}.
-    @ivar where: whose namespaces it runs in, as L{Launchpad.launch} takes it.
+    @ivar where: whose namespaces it runs in, as L{ProcessLaunchpad.launch} takes it.
     @cvar preloaded: whether it may be forked from a process that has imported the program.
     """
 
@@ -86,31 +86,31 @@ class Daemon:
         self.environment = environment
         self.url = ""
         self.where = HERE
-        self._child: _Child | None = None
+        self._child: _TwistdProcess | None = None
 
     def start(
         self, *options: str, listen: Sequence[str] = (LOOPBACK,), until: str = READY
-    ) -> Daemon:
+    ) -> DaemonHarness:
         """Start it and wait until it says that it is ready, or something else.
 
         @raise AssertionError: it ended, or said nothing for too long; with its log.
         """
         self._child = self.launch(*options, listen=listen)
-        announce(self, self._evidence)
+        register_source(self, self._evidence)
         line = self._child.wait_for(re.compile(until))
         if until == READY:
             self.url = line.group(1).rstrip("/")
         return self
 
-    def launch(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> _Child:
+    def launch(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> _TwistdProcess:
         """Start one without waiting; for starts that are to be refused."""
         listens = [f"--listen={endpoint}" for endpoint in listen]
         words = ["--nodaemon", "--pidfile=", "tservice", *listens, *options]
         command = self.wrapped([*TWISTD, *words])
         if self.preloaded and command == [*TWISTD, *words]:
             pad = launchpad(self._basis())
-            return _Child(pad.launch(words, self.environ(), self.stands_in, self.where))
-        return _Child(_executed(command, self.environ(), self.stands_in))
+            return _TwistdProcess(pad.launch(words, self.environ(), self.stands_in, self.where))
+        return _TwistdProcess(_executed(command, self.environ(), self.stands_in))
 
     def wrapped(self, command: list[str]) -> list[str]:
         """The command that starts the daemon's; it must become it, or its signals are lost."""
@@ -148,7 +148,7 @@ class Daemon:
         """End it as a crash would."""
         self.stop(signal.SIGKILL)
 
-    def restart(self, *options: str, number: int = signal.SIGTERM) -> Daemon:
+    def restart(self, *options: str, number: int = signal.SIGTERM) -> DaemonHarness:
         """Stop it and start it again on the same data folder, perhaps on another port."""
         self.stop(number)
         return self.start(*options)
@@ -160,7 +160,7 @@ class Daemon:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         patience: float = PATIENCE,
-    ) -> Answer:
+    ) -> DaemonAnswer:
         """One request on a connection of its own; C{body} goes as JSON."""
         where = urlsplit(self.url)
         connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=patience)
@@ -172,7 +172,7 @@ class Daemon:
         with contextlib.closing(connection):
             connection.request(method, path, content, sent)
             answer = connection.getresponse()
-            return Answer(
+            return DaemonAnswer(
                 status=answer.status,
                 headers={name.lower(): value for name, value in answer.getheaders()},
                 body=answer.read(),
@@ -180,7 +180,7 @@ class Daemon:
 
     def close(self) -> None:
         """End the daemon and every tmux server that it started, and remove the folder."""
-        withdraw(self)
+        unregister_source(self)
         if self._child is not None and self._child.alive():
             self.kill()
         for socket in sorted((self.data / "mux").glob("*.sock")):
@@ -199,7 +199,7 @@ class Daemon:
         yield "daemon.log", self.log.encode()
         yield from read_screens(self.data / "mux")
 
-    def _running(self) -> _Child:
+    def _running(self) -> _TwistdProcess:
         if self._child is None:
             raise AssertionError("no daemon was started")
         return self._child
@@ -255,10 +255,10 @@ def _executed(
     )
 
 
-class _Child:
+class _TwistdProcess:
     """One C{twistd} process, and a thread that collects what it prints."""
 
-    def __init__(self, process: subprocess.Popen[bytes] | Launched) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | LaunchedProcess) -> None:
         self._process = process
         self.pid = self._process.pid
         self._changed = threading.Condition()
@@ -387,13 +387,15 @@ def wait_until_gone(pid: int, patience: float = PATIENCE) -> None:
 class DaemonCase(SynchronousTestCase):
     """A test with daemons of its own."""
 
-    def daemon(self, **environment: str) -> Daemon:
+    def daemon(self, **environment: str) -> DaemonHarness:
         """One that is not started yet, and is ended with the test."""
-        daemon = Daemon(**environment)
+        daemon = DaemonHarness(**environment)
         self.addCleanup(daemon.close)
         return daemon
 
-    def refused(self, daemon: Daemon, *options: str, listen: tuple[str, ...] = (LOOPBACK,)) -> str:
+    def refused(
+        self, daemon: DaemonHarness, *options: str, listen: tuple[str, ...] = (LOOPBACK,)
+    ) -> str:
         """The one line on stderr of a start that must fail."""
         status, _, stderr = daemon.run(*options, listen=listen)
         self.assertEqual(1, status)

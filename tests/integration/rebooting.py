@@ -14,15 +14,15 @@ import signal
 import subprocess
 from pathlib import Path
 
-from tests.integration.harness import PATIENCE, Daemon
-from tests.integration.mountnamespace import MountNamespace
+from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.integration.mount_namespace import MountNamespace
 
 KERNEL = Path("/proc/sys/kernel/random/boot_id")
 TRIAL = ("--bind", "/etc/hostname", str(KERNEL))
 """Whether the kernel's own file can be played."""
 
 
-class RebootDaemon(Daemon):
+class RebootDaemon(DaemonHarness):
     """A daemon on a machine that can be rebooted.
 
     @ivar boots: how often it came up.
@@ -60,10 +60,10 @@ class RebootDaemon(Daemon):
             self.wrapped(words), capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         for word in found.stdout.split():
-            kill(int(word))
+            kill_process(int(word))
 
 
-def kill(pid: int) -> None:
+def kill_process(pid: int) -> None:
     """Kill a process and wait for its end; whoever has to collect it may take its time."""
     with contextlib.suppress(ProcessLookupError):
         descriptor = os.pidfd_open(pid)

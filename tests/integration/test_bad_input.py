@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import PATIENCE, Daemon
-from tests.security.rows import ROWS
+from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.security.matrix_rows import ROWS
 
 SAMPLES: dict[str, Any] = {
     "string": "text",
@@ -102,7 +102,7 @@ class BadInputTests(SynchronousTestCase):
     headers: Mapping[str, str] = {}
 
     def setUp(self) -> None:
-        self.daemon = Daemon(**self.environment)
+        self.daemon = DaemonHarness(**self.environment)
         self.addCleanup(self.daemon.close)
         self.daemon.start()
         self.secret = (self.daemon.data / "hook-secret").read_text().strip()

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.integration.harness import Daemon, DaemonCase
-from tests.waiting import until
+from tests.integration.harness import DaemonCase, DaemonHarness
+from tests.waiting import wait_until
 
 BARE = "/usr/bin:/bin"
 FOLDERS = (
@@ -41,7 +41,7 @@ cat
 class BarePathTests(DaemonCase):
     """Agents are found where people install them, and find what they need."""
 
-    def bare(self, **environment: str) -> Daemon:
+    def bare(self, **environment: str) -> DaemonHarness:
         """A daemon whose PATH has tmux and the system's programs alone."""
         tools = self.folder_of_tmux()
         one = self.daemon(PATH=f"{tools}:{BARE}", **environment)
@@ -63,7 +63,7 @@ class BarePathTests(DaemonCase):
         for each in (name, "node"):
             (folder / each).chmod(0o755)
 
-    def primary(self, one: Daemon, query: str = "") -> Any:
+    def primary(self, one: DaemonHarness, query: str = "") -> Any:
         found = one.request("GET", f"/api/clis{query}").data()
         return next(each for each in found if each["id"] == "primary")
 
@@ -94,7 +94,7 @@ class BarePathTests(DaemonCase):
         body = {"mode": "primary", "workingDir": str(work), "start": True}
         one.request("POST", "/api/sessions", body).data()
         ran = one.home / "ran"
-        until("the program", lambda: ran.exists() and ran.read_text(), told=lambda: one.log)
+        wait_until("the program", lambda: ran.exists() and ran.read_text(), told=lambda: one.log)
         node, _, path = ran.read_text().partition(" ")
         self.assertEqual(str(at / "node"), node)
         self.assertIn(BARE, path)
@@ -149,7 +149,7 @@ class BarePathTests(DaemonCase):
             self.assertTrue(found["codex"]["installed"])
             self.assertIn(why, found["primary"]["loginShellProblem"])
             pid = int((one.home / "pid").read_text())
-            until("its end", lambda: not _lives(pid))  # noqa: B023
+            wait_until("its end", lambda: not _lives(pid))  # noqa: B023
             one.close()
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.integration.harness import PATIENCE, Daemon, DaemonCase
+from tests.integration.harness import PATIENCE, DaemonCase, DaemonHarness
 
 pytestmark = pytest.mark.extended
 
@@ -46,7 +46,7 @@ int clock_gettime(clockid_t which, struct timespec *at) {
 """
 
 
-class Stepped(Daemon):
+class SteppedDaemon(DaemonHarness):
     """A daemon whose time of the day a test sets; the machine's stays as it is."""
 
     preloaded = False
@@ -73,7 +73,7 @@ class StepTests(DaemonCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.service = Stepped()
+        self.service = SteppedDaemon()
         self.addCleanup(self.service.close)
         self.service.start()
         body = {"mode": "shell", "start": True, "workingDir": str(self.service.home)}

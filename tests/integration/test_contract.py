@@ -10,9 +10,9 @@ from typing import ClassVar
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.figures import tell
-from tests.openapi.fuzzing import TameDaemon, fuzz
-from tests.openapi.programs import HERE, MODULES, install, node
+from tests.openapi.fuzzing import TameDaemon, fuzz_daemon
+from tests.openapi.npm_programs import HERE, MODULES, install_packages, run_node
+from tests.run_figures import report_figure
 
 SECONDS = 20
 WALK = ("--phases=examples,fuzzing,stateful", "--max-examples=3")
@@ -23,7 +23,7 @@ class ContractTests(SynchronousTestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        install()
+        install_packages()
         cls.daemon = TameDaemon()
         cls.daemon.start()
 
@@ -45,17 +45,17 @@ class ContractTests(SynchronousTestCase):
         for name in ("client.ts", "globals.d.ts", "tsconfig.json", "package.json", "redocly.yaml"):
             shutil.copy(HERE / name, folder)
         binaries = MODULES / ".bin"
-        node(str(binaries / "redocly"), "lint", schema.name, folder=folder)
-        node(str(binaries / "openapi-typescript"), schema.name, "-o", "schema.d.ts",
+        run_node(str(binaries / "redocly"), "lint", schema.name, folder=folder)
+        run_node(str(binaries / "openapi-typescript"), schema.name, "-o", "schema.d.ts",
              "--default-non-nullable", "false", folder=folder)  # fmt: skip
-        node(str(binaries / "tsc"), "-p", ".", folder=folder)
-        self.assertEqual("true\ntrue\n", node("client.ts", self.daemon.url, folder=folder))
+        run_node(str(binaries / "tsc"), "-p", ".", folder=folder)
+        self.assertEqual("true\ntrue\n", run_node("client.ts", self.daemon.url, folder=folder))
 
     def test_answers_are_those_of_the_document(self) -> None:
         """Generated requests, and walks along the links; more of it in the stress tests."""
-        verdict = fuzz(self.daemon, SECONDS, *WALK)
+        verdict = fuzz_daemon(self.daemon, SECONDS, *WALK)
         self.assertTrue(verdict.passed, verdict.report[-20_000:])
         cases = re.search(r"(\d+) generated, (\d+) passed", verdict.report)
         assert cases is not None, verdict.report[-4000:]
-        tell(f"{cases[0]} against the OpenAPI document")
+        report_figure(f"{cases[0]} against the OpenAPI document")
         self.assertNotIn("fault ", verdict.log)

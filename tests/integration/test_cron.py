@@ -12,18 +12,18 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.mock_tui.scenario import VARIABLE, Scenario
+from tests.agents.mock_tui.scenario import VARIABLE, MockScenario
 from tests.agents.mocks import install_mock, scenario_env
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 
 
-class CronCase(SynchronousTestCase):
+class DaemonCronCase(SynchronousTestCase):
     """A daemon, and what it is asked."""
 
     environment: dict[str, str] = {}
 
     def setUp(self) -> None:
-        self.daemon = Daemon(TZ="America/Nuuk", **self.environment)
+        self.daemon = DaemonHarness(TZ="America/Nuuk", **self.environment)
         self.addCleanup(self.daemon.close)
         self.work = self.daemon.folder / "work"
         self.work.mkdir()
@@ -85,7 +85,7 @@ class CronCase(SynchronousTestCase):
         return path.read_text().split() if path.exists() else []
 
 
-class ShellTests(CronCase):
+class ShellTests(DaemonCronCase):
     """Jobs of shells."""
 
     environment = {"SERVICE_MAX_SESSIONS": "200"}
@@ -167,14 +167,14 @@ class ShellTests(CronCase):
         self.until("it ran", lambda: self.heard() == ["ran"])
 
 
-class PlayedAgentTests(CronCase):
+class PlayedAgentTests(DaemonCronCase):
     """Jobs of the primary agent, which is played: it asks for trust first, and takes its time."""
 
     environment = {"SERVICE_PANE_ENV": VARIABLE}
 
     def prepare(self) -> None:
         folder = self.daemon.folder
-        scenario = Scenario(start_delay=1.5, record=str(folder / "turns.json"))
+        scenario = MockScenario(start_delay=1.5, record=str(folder / "turns.json"))
         self.daemon.environment.update(scenario_env(folder / "scenario.json", scenario))
         install_mock(folder / "bin", "claude")
         path = self.daemon.environ()["PATH"]

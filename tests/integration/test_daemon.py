@@ -23,7 +23,7 @@ from tests.integration.harness import (
     DaemonCase,
     wait_until_gone,
 )
-from tests.waiting import until
+from tests.waiting import wait_until
 
 
 class StartTests(DaemonCase):
@@ -213,7 +213,7 @@ class DaemonisedTests(DaemonCase):
         started = self.twistd()
         self.assertEqual((0, ""), (started.returncode, started.stderr))
         # The caller hears of a start before the reactor runs, which is who hears of signals.
-        until("it is ready", lambda: re.search(READY, self.log.read_text()))
+        wait_until("it is ready", lambda: re.search(READY, self.log.read_text()))
         moved = Path(f"{self.log}.1")
         self.log.rename(moved)
         os.kill(int(self.pidfile.read_text()), signal.SIGUSR1)

@@ -14,13 +14,13 @@ import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from bench.client import new_session, run_line, wait_output
-from tests.figures import tell
-from tests.integration.deadmount import DeadMount, obstacle
-from tests.integration.frozenmount import FrozenMount
-from tests.integration.gitservers import repository
-from tests.integration.harness import PATIENCE, Answer, Daemon
-from tests.unit.http.gatecase import basic
-from tests.waiting import until
+from tests.integration.dead_mount import DeadMount, dead_mount_obstacle
+from tests.integration.frozen_mount import FrozenMount
+from tests.integration.git_servers import make_repository
+from tests.integration.harness import PATIENCE, DaemonAnswer, DaemonHarness
+from tests.run_figures import report_figure
+from tests.unit.http.gate_harness import basic_headers
+from tests.waiting import wait_until
 from tservice.cases.case_operations import PROBE_SECONDS as CASE_SECONDS
 from tservice.core.workers.reachability import PROBE_SECONDS
 from tservice.core.workers.worker_pool import FILES
@@ -35,11 +35,11 @@ class DeadMountCase(SynchronousTestCase):
     headers: Mapping[str, str] = {}
 
     def setUp(self) -> None:
-        why = obstacle()
+        why = dead_mount_obstacle()
         if why is not None:
-            tell(f"dead mount: not shown, {why}")
+            report_figure(f"dead mount: not shown, {why}")
             raise SkipTest(why)
-        self.daemon = Daemon()
+        self.daemon = DaemonHarness()
         self.addCleanup(self.daemon.close)
         self.mount = DeadMount(self.daemon.folder / "dead")
         self.addCleanup(self.mount.close)
@@ -50,13 +50,13 @@ class DeadMountCase(SynchronousTestCase):
         assert found is not None, text
         return float(found[1])
 
-    def ask(self, folder: str) -> Answer:
+    def ask(self, folder: str) -> DaemonAnswer:
         body = {"mode": "shell", "workingDir": folder}
         return self.daemon.request("POST", "/api/sessions", body, self.headers)
 
-    def ask_all(self, folders: list[str]) -> list[Answer]:
+    def ask_all(self, folders: list[str]) -> list[DaemonAnswer]:
         """All at once."""
-        answers: list[Answer] = []
+        answers: list[DaemonAnswer] = []
 
         def ask(folder: str) -> None:
             answers.append(self.ask(folder))
@@ -91,12 +91,14 @@ class DeadMountCase(SynchronousTestCase):
         @param counts: C{stuck} and C{threads}, or C{threads} alone.
         """
         names = ("stuck", "threads")[-len(counts) :]
-        until("the threads", lambda: tuple(map(self.metric, names)) == counts, told=self.figures)
+        wait_until(
+            "the threads", lambda: tuple(map(self.metric, names)) == counts, told=self.figures
+        )
 
     def figures(self) -> str:
         return self.daemon.request("GET", "/metrics", None, self.headers).body.decode()
 
-    def silent(self, answer: Answer) -> None:
+    def silent(self, answer: DaemonAnswer) -> None:
         self.assertEqual(422, answer.status, answer.body)
         self.assertIn("does not answer", answer.json()["error"])
 
@@ -105,12 +107,12 @@ class WorkingDirTests(DeadMountCase):
     def test_the_asker_is_told_and_nobody_else_waits(self) -> None:
         self.daemon.start()
         before = new_session(self.daemon)
-        answers: list[Answer] = []
+        answers: list[DaemonAnswer] = []
         asking = threading.Thread(target=lambda: answers.append(self.ask(str(self.mount.path))))
         asking.start()
         slowest = self.served_beside(asking)
         self.silent(answers[0])
-        tell(f"dead mount: /metrics took {slowest * 1000:.0f} ms at most meanwhile")
+        report_figure(f"dead mount: /metrics took {slowest * 1000:.0f} ms at most meanwhile")
         # A second time it is known, and costs no second thread.
         self.silent(self.ask(str(self.mount.path)))
         self.until_threads(1, 1)
@@ -176,7 +178,7 @@ class FreezingTests(DeadMountCase):
 
     def frozen_after(self, asked: int, path: str, body: object) -> None:
         self.freezing.freeze(asked)
-        answers: list[Answer] = []
+        answers: list[DaemonAnswer] = []
         asking = threading.Thread(
             target=lambda: answers.append(self.daemon.request("POST", path, body))
         )
@@ -221,7 +223,9 @@ class CaseTests(DeadMountCase):
         self.until_threads(2)
         begun = time.monotonic()
         self.daemon.request("POST", "/api/cases", {"name": "local"}).data()
-        tell(f"dead mount: a case was made in {(time.monotonic() - begun) * 1000:.0f} ms beside it")
+        report_figure(
+            f"dead mount: a case was made in {(time.monotonic() - begun) * 1000:.0f} ms beside it"
+        )
 
 
 class PathTests(DeadMountCase):
@@ -251,7 +255,7 @@ class PathTests(DeadMountCase):
         self.addCleanup(self.mount.close)
         word = base64.b64encode(f"admin:{PASSWORD}".encode()).decode()
         self.headers = {"Authorization": f"Basic {word}"}
-        answers: list[Answer] = []
+        answers: list[DaemonAnswer] = []
 
         def start() -> None:
             answers.append(self.daemon.request("POST", "/api/tunnel/start", {}, self.headers))
@@ -285,21 +289,21 @@ class SameUserTests(DeadMountCase):
 
     def test_an_account(self) -> None:
         self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
-        self.headers = basic("admin", PASSWORD)
+        self.headers = basic_headers("admin", PASSWORD)
         self.daemon.start()
         self.works_elsewhere(HALF)
 
     def works_elsewhere(self, most: int) -> None:
         self.mount.close()
         dead, well = str(self.mount.path), self.daemon.folder / "well"
-        repository(well, file="content\n")
+        make_repository(well, file="content\n")
         body = {"name": "ill", "path": dead}
         self.daemon.request("POST", "/api/cases/link", body, self.headers).data()
         there, here = self.session(dead), self.session(str(well))
         self.mount = DeadMount(self.daemon.folder / "dead")
         self.addCleanup(self.mount.close)
         asked = [f"{there}/{what}" for what in ("files", "file-content?path=a", "git-status")] * 6
-        answers: list[Answer] = []
+        answers: list[DaemonAnswer] = []
 
         def ask(path: str) -> None:
             answers.append(self.get(path))
@@ -319,12 +323,12 @@ class SameUserTests(DeadMountCase):
             for what in ("files", "file-content?path=file", "git-status?fresh=1"):
                 answer = self.get(f"{here}/{what}")
                 self.assertEqual(200, answer.status, answer.body)
-            tell(f"dead mount: work elsewhere {when} took {time.monotonic() - now:.2f} s")
+            report_figure(f"dead mount: work elsewhere {when} took {time.monotonic() - now:.2f} s")
             cases = self.daemon.request("GET", "/api/cases", None, self.headers).data()
             self.assertEqual(["ill"], [case["name"] for case in cases if case.get("unreachable")])
-            until("the refusals", lambda: len(answers) >= len(asked) + len(starts) - most)
+            wait_until("the refusals", lambda: len(answers) >= len(asked) + len(starts) - most)
         # Only those who hang wait longer.
-        tell(f"dead mount: refusals came within {time.monotonic() - begun:.2f} s")
+        report_figure(f"dead mount: refusals came within {time.monotonic() - begun:.2f} s")
         self.assertEqual({422}, {answer.status for answer in answers})
         self.assertLessEqual(self.metric("threads"), most)
         self.mount.close()
@@ -334,7 +338,7 @@ class SameUserTests(DeadMountCase):
     def session(self, folder: str) -> str:
         return str(self.ask(folder).data()["session"]["id"])
 
-    def get(self, path: str) -> Answer:
+    def get(self, path: str) -> DaemonAnswer:
         return self.daemon.request("GET", f"/api/sessions/{path}", None, self.headers)
 
 
@@ -342,7 +346,7 @@ class AccountsTests(DeadMountCase):
     def test_many_folders_of_an_account_leave_room_for_others(self) -> None:
         """They died after sessions had begun in them."""
         self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
-        self.headers = basic("admin", PASSWORD)
+        self.headers = basic_headers("admin", PASSWORD)
         self.daemon.start()
         for name in ("ann", "bob"):
             user = {"username": name, "password": PASSWORD, "canBypassPermissions": True}
@@ -359,7 +363,7 @@ class AccountsTests(DeadMountCase):
         ]
         for thread in asking:
             thread.start()
-        until("their coming", lambda: self.metric("queued") + self.metric("refusals_total"))
+        wait_until("their coming", lambda: self.metric("queued") + self.metric("refusals_total"))
         self.until_threads(FILES.share)
         for what in ("files", "git-status"):
             self.assertEqual(200, self.look("bob", f"{whole}/{what}").status)
@@ -371,7 +375,7 @@ class AccountsTests(DeadMountCase):
     def test_mounts_below_folders_of_accounts_leave_room_for_others(self) -> None:
         """No path tells of them."""
         self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
-        self.headers = basic("admin", PASSWORD)
+        self.headers = basic_headers("admin", PASSWORD)
         self.daemon.start()
         share, asking, mounts = FILES.share or 0, list[threading.Thread](), list[DeadMount]()
         for name in ("ann", "ben", "cid", "dan"):
@@ -402,8 +406,12 @@ class AccountsTests(DeadMountCase):
     def session(self, name: str, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         body = {"mode": "shell", "workingDir": str(folder), "start": False}
-        made = self.daemon.request("POST", "/api/sessions", body, basic(name, PASSWORD)).data()
+        made = self.daemon.request(
+            "POST", "/api/sessions", body, basic_headers(name, PASSWORD)
+        ).data()
         return str(made["session"]["id"])
 
-    def look(self, name: str, path: str) -> Answer:
-        return self.daemon.request("GET", f"/api/sessions/{path}", None, basic(name, PASSWORD))
+    def look(self, name: str, path: str) -> DaemonAnswer:
+        return self.daemon.request(
+            "GET", f"/api/sessions/{path}", None, basic_headers(name, PASSWORD)
+        )

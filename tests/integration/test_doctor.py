@@ -17,7 +17,7 @@ from twisted.internet.task import LoopingCall
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.integration.harness import PATIENCE, ROOT, wait_until_gone
-from tests.nonempty import some
+from tests.non_empty import require_items
 from tservice.core.errors import ServiceError
 from tservice.core.files import write_private
 from tservice.doctor.catalogue import ExaminedCli
@@ -181,7 +181,7 @@ class ToolTests(SynchronousTestCase):
     def test_tsctl_prints_a_table(self) -> None:
         head, *rows = self.tsctl("core").stdout.split("\n\n")[0].splitlines()
         starts = [head.index(word) for word in ("TOOL", "VERSION", "NEEDED", "WHERE")]
-        for row in some(rows):
+        for row in require_items(rows):
             self.assertEqual("    ", "".join(row.ljust(200)[start - 1] for start in starts), row)
 
     def test_tsctl_prints_json(self) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import PATIENCE, Daemon
-from tests.integration.inbox import Inbox
+from tests.integration.harness import PATIENCE, DaemonHarness
+from tests.integration.webhook_inbox import WebhookInbox
 
 
 class DaemonTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.daemon = Daemon()
+        self.daemon = DaemonHarness()
         self.addCleanup(self.daemon.close)
         self.daemon.start()
 
@@ -28,7 +28,7 @@ class DaemonTests(SynchronousTestCase):
         self.assertEqual(400, self.daemon.request("GET", "/api/doctor?category=x").status)
 
     def test_a_webhook_over_a_kill(self) -> None:
-        inbox = Inbox()
+        inbox = WebhookInbox()
         self.addCleanup(inbox.close)
         inbox.status = 200
         change = {"enabled": True, "kind": "generic", "scope": "all", "url": inbox.url}
@@ -45,7 +45,7 @@ class DaemonTests(SynchronousTestCase):
 
     def test_what_waits_survives_a_kill(self) -> None:
         """A failed run is told, over a kill -9; the URL is nowhere but in its file."""
-        inbox = Inbox()
+        inbox = WebhookInbox()
         self.addCleanup(inbox.close)
         word = "s3cr3t-path"
         change = {"enabled": True, "kind": "generic", "url": f"{inbox.url}/{word}?key={word}"}

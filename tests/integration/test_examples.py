@@ -14,9 +14,9 @@ from typing import Any
 from attrs import asdict
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.mock_tui.scenario import VARIABLE, Scenario
-from tests.integration.agents.played import SCENARIO, played_daemon
-from tests.integration.harness import PATIENCE, ROOT, Daemon
+from tests.agents.mock_tui.scenario import VARIABLE, MockScenario
+from tests.integration.agents.harness import SCENARIO, played_daemon
+from tests.integration.harness import PATIENCE, ROOT, DaemonHarness
 from tests.integration.tsctl import TSCTL
 
 TSCTL_HERE = f'tsctl() {{ {shlex.join(TSCTL)} "$@"; }}'
@@ -32,7 +32,7 @@ def blocks(page: Path) -> list[str]:
 
 class ExampleTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.daemon = Daemon(SERVICE_PASSWORD="password")
+        self.daemon = DaemonHarness(SERVICE_PASSWORD="password")
         self.addCleanup(self.daemon.close)
 
     def shell(self, script: str) -> str:
@@ -190,7 +190,7 @@ class ExampleTests(SynchronousTestCase):
         self.daemon = played_daemon()
         self.addCleanup(self.daemon.close)
         file = self.daemon.folder / SCENARIO
-        file.write_text(json.dumps(asdict(Scenario(**scenario))), "utf-8")
+        file.write_text(json.dumps(asdict(MockScenario(**scenario))), "utf-8")
         self.daemon.environment |= {VARIABLE: str(file), **environment}
         self.daemon.start()
 

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.integration.files import FORM, PNG, Files, files_of, form, read
-from tests.integration.harness import Daemon
-from tests.waiting import until
+from tests.examples import example_count
+from tests.integration.files import FORM, PNG, SessionFiles, files_of, form_body, read_answer
+from tests.integration.harness import DaemonHarness
+from tests.waiting import wait_until
 
 LARGE = 3 * 1024 * 1024
 
@@ -87,11 +87,11 @@ def is_utf8(content: bytes) -> bool:
 class FilesTests(SynchronousTestCase):
     """One daemon for all; a workspace for each."""
 
-    daemon: ClassVar[Daemon]
+    daemon: ClassVar[DaemonHarness]
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.daemon = Daemon().start()
+        cls.daemon = DaemonHarness().start()
 
     @classmethod
     def tearDownClass(cls) -> None:
@@ -101,7 +101,7 @@ class FilesTests(SynchronousTestCase):
         self.folder = self.daemon.folder / "ws"
         self.folder.mkdir()
         self.addCleanup(shutil.rmtree, self.folder)
-        self.files: Files = files_of(self.daemon, self.folder)
+        self.files: SessionFiles = files_of(self.daemon, self.folder)
 
     def put(self, path: str, content: str | bytes = "x") -> Path:
         file = self.folder / path
@@ -188,9 +188,9 @@ class FilesTests(SynchronousTestCase):
         self.refused(files.get("files", "data"), 403, "FORBIDDEN")
         inside = files_of(self.daemon, self.daemon.data)
         self.refused(inside.get("files"), 403, "FORBIDDEN")
-        self.refused(inside.post_form("uploads", form(("file", "a", b"x"))), 403, "FORBIDDEN")
+        self.refused(inside.post_form("uploads", form_body(("file", "a", b"x"))), 403, "FORBIDDEN")
 
-    @settings(max_examples=examples(150), deadline=None, database=None)
+    @settings(max_examples=example_count(150), deadline=None, database=None)
     @given(st.lists(st.sampled_from(PIECES), max_size=7), st.integers(0, 2**16))
     def test_what_is_read_and_put_back_is_the_same_bytes(
         self, pieces: list[bytes], at: int
@@ -304,8 +304,8 @@ class FilesTests(SynchronousTestCase):
             with self.files.connection() as connection:
                 connection.request("GET", self.files.path("file-raw", "huge"))
                 connection.getresponse().read(100_000)
-        until("descriptors are closed", lambda: self.descriptors() <= before)
-        until("nothing is on its way", lambda: "tservice_file_transfers 0.0" in self.metrics())
+        wait_until("descriptors are closed", lambda: self.descriptors() <= before)
+        wait_until("nothing is on its way", lambda: "tservice_file_transfers 0.0" in self.metrics())
 
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))
@@ -343,7 +343,7 @@ class FilesTests(SynchronousTestCase):
             self.assertEqual("again\n", next(told)["data"])
             os.truncate(log, 0)
             self.assertEqual({"type": "truncated"}, next(told))
-        until("the stream ended", lambda: "tservice_file_tails 0.0" in self.metrics())
+        wait_until("the stream ended", lambda: "tservice_file_tails 0.0" in self.metrics())
 
     def test_no_rewrite_of_a_followed_file_is_lost(self) -> None:
         """Of 200, of several kinds: the listener has what is in the file, after each."""
@@ -382,12 +382,12 @@ class FilesTests(SynchronousTestCase):
             for each in (a, b, c, d, e):
                 next(self.messages(each))
             self.refused(self.files.get("tail-file", "log"), 429, "RATE_LIMITED")
-        until("the streams ended", lambda: "tservice_file_tails 0.0" in self.metrics())
+        wait_until("the streams ended", lambda: "tservice_file_tails 0.0" in self.metrics())
 
     # -- up
 
     def test_uploads(self) -> None:
-        body = form(("file", "a.txt", b"one"), ("file", "b.bin", os.urandom(LARGE)))
+        body = form_body(("file", "a.txt", b"one"), ("file", "b.bin", os.urandom(LARGE)))
         kept = self.files.post_form("uploads", body).data()["files"]
         self.assertEqual([3, LARGE], [each["size"] for each in kept])
         for each in kept:
@@ -398,28 +398,28 @@ class FilesTests(SynchronousTestCase):
         self.assertEqual("*\n", (self.folder / ".service-uploads/.gitignore").read_text())
 
     def test_images(self) -> None:
-        kept = self.files.post_form("paste-image", form(("image", "x", PNG))).data()
+        kept = self.files.post_form("paste-image", form_body(("image", "x", PNG))).data()
         self.assertEqual(PNG, Path(kept["path"]).read_bytes())
         self.assertEqual((kept["path"], "path"), (kept["insert"], kept["attachment"]))
-        wrong = self.files.post_form("paste-image", form(("image", "x.png", b"text")))
+        wrong = self.files.post_form("paste-image", form_body(("image", "x.png", b"text")))
         self.refused(wrong, 400, "INVALID_INPUT", "image")
 
     def test_so_many_images_a_minute(self) -> None:
         for _ in range(3):
-            wrong = self.files.post_form("paste-image", form(("image", "x", b"text")))
+            wrong = self.files.post_form("paste-image", form_body(("image", "x", b"text")))
             self.assertEqual(400, wrong.status)
         for _ in range(30):
-            self.files.post_form("paste-image", form(("image", "x", PNG))).data()
-        more = self.files.post_form("paste-image", form(("image", "x", PNG)))
+            self.files.post_form("paste-image", form_body(("image", "x", PNG))).data()
+        more = self.files.post_form("paste-image", form_body(("image", "x", PNG)))
         self.refused(more, 429, "RATE_LIMITED", "30 images a minute")
-        self.files.post_form("uploads", form(("file", "x.png", PNG))).data()
+        self.files.post_form("uploads", form_body(("file", "x.png", PNG))).data()
 
     def test_uploads_that_are_refused(self) -> None:
         for body, kind, status, word in (
-            (form(("file", "a", b"x")), "text/plain", 400, "content-type"),
-            (form(("other", "a", b"x")), FORM, 400, "other"),
-            (form(*[("file", "a", b"x")] * 21), FORM, 400, "20 files"),
-            (form(("file", "a", b"x"))[:-6], FORM, 400, "whole"),
+            (form_body(("file", "a", b"x")), "text/plain", 400, "content-type"),
+            (form_body(("other", "a", b"x")), FORM, 400, "other"),
+            (form_body(*[("file", "a", b"x")] * 21), FORM, 400, "20 files"),
+            (form_body(("file", "a", b"x"))[:-6], FORM, 400, "whole"),
             (b"", FORM, 400, "whole"),
         ):
             answer = self.files.post_form("uploads", body, kind)
@@ -433,9 +433,9 @@ class FilesTests(SynchronousTestCase):
             connection.putheader("Content-Type", FORM)
             connection.putheader("Content-Length", str(LARGE))
             connection.endheaders()
-            connection.send(form(("file", "a", b"x" * 100_000))[:50_000])
-            until("it is being written", lambda: self.uploads(".part"))
-        until("it is gone", lambda: not self.uploads(".part"))
+            connection.send(form_body(("file", "a", b"x" * 100_000))[:50_000])
+            wait_until("it is being written", lambda: self.uploads(".part"))
+        wait_until("it is gone", lambda: not self.uploads(".part"))
 
     def uploads(self, end: str) -> list[str]:
         folder = self.folder / ".service-uploads"
@@ -448,7 +448,7 @@ class FilesTests(SynchronousTestCase):
             connection.putheader("Content-Type", FORM)
             connection.putheader("Content-Length", str(10**9))
             connection.endheaders()
-            self.assertEqual(413, read(connection).status)
+            self.assertEqual(413, read_answer(connection).status)
 
     # -- addresses for a browser
 
@@ -470,7 +470,7 @@ class FilesTests(SynchronousTestCase):
     # -- deprecated
 
     def test_screenshots(self) -> None:
-        kept = self.files.post_form("/api/screenshots", form(("file", "a.png", PNG)))
+        kept = self.files.post_form("/api/screenshots", form_body(("file", "a.png", PNG)))
         self.assertEqual("true", kept.headers["deprecation"])
         name = kept.data()["filename"]
         self.assertEqual(PNG, Path(kept.data()["path"]).read_bytes())

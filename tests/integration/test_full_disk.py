@@ -15,13 +15,13 @@ import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from bench.client import Terminal, new_session, wait_output
-from tests.figures import tell
-from tests.integration.files import PNG, Files, form
-from tests.integration.gitservers import commit, repository
-from tests.integration.harness import PATIENCE, Answer
-from tests.integration.mountnamespace import obstacle
-from tests.integration.smalldisk import TRIAL, SmallDiskDaemon
-from tests.unit.http.gatecase import basic
+from tests.integration.files import PNG, SessionFiles, form_body
+from tests.integration.git_servers import commit_files, make_repository
+from tests.integration.harness import PATIENCE, DaemonAnswer
+from tests.integration.mount_namespace import mount_obstacle
+from tests.integration.small_disk import TRIAL, SmallDiskDaemon
+from tests.run_figures import report_figure
+from tests.unit.http.gate_harness import basic_headers
 
 pytestmark = pytest.mark.extended
 
@@ -33,9 +33,9 @@ class SmallDiskCase(SynchronousTestCase):
     headers: Mapping[str, str] = {}
 
     def setUp(self) -> None:
-        why = obstacle(*TRIAL)
+        why = mount_obstacle(*TRIAL)
         if why is not None:
-            tell(f"full disk: not shown, {why}")
+            report_figure(f"full disk: not shown, {why}")
             raise SkipTest(why)
         self.daemon = SmallDiskDaemon(**self.environment)
         self.addCleanup(self.daemon.close)
@@ -56,12 +56,12 @@ class SmallDiskCase(SynchronousTestCase):
                 self.fail(f"it never came:\n{self.daemon.log[-3000:]}")
             threading.Event().wait(0.05)
 
-    def refused(self, answer: Answer, text: str = "the disk is full") -> None:
+    def refused(self, answer: DaemonAnswer, text: str = "the disk is full") -> None:
         self.assertEqual(422, answer.status, answer.body)
         self.assertEqual("OPERATION_FAILED", answer.json()["errorCode"])
         self.assertIn(text, answer.json()["error"])
 
-    def ask(self, method: str, path: str, body: object = None) -> Answer:
+    def ask(self, method: str, path: str, body: object = None) -> DaemonAnswer:
         return self.daemon.request(method, path, body, self.headers)
 
     def press(self, terminal: Terminal, text: str) -> None:
@@ -248,10 +248,10 @@ class PeopleTests(SmallDiskCase):
     """Rights that end while nothing can be written."""
 
     environment = {"SERVICE_MULTIUSER": "1", "SERVICE_PASSWORD": PASSWORD}
-    headers = basic("admin", PASSWORD)
+    headers = basic_headers("admin", PASSWORD)
 
     def status_for(self, name: str) -> int:
-        path, headers = "/api/admin/users", basic(name, PASSWORD)
+        path, headers = "/api/admin/users", basic_headers(name, PASSWORD)
         return self.daemon.request("GET", path, headers=headers).status
 
     def test_they_end_at_once(self) -> None:
@@ -288,9 +288,9 @@ class CasesTests(SmallDiskCase):
         return self.daemon.inside("find", str(self.daemon.data / "cases")).split()
 
     def test_what_cannot_be_kept_leaves_nothing(self) -> None:
-        source = repository(self.daemon.folder / "big")
+        source = make_repository(self.daemon.folder / "big")
         (source / "blob").write_bytes(os.urandom(6 * 1024 * 1024))
-        commit(source)
+        commit_files(source)
         before = sorted(self.tree())
         clone = {"name": "big", "repository": str(source)}
         self.refused(self.ask("POST", "/api/cases/clone", clone))
@@ -312,10 +312,10 @@ class CasesTests(SmallDiskCase):
     def test_uploads_leave_room_on_the_disk(self) -> None:
         """Less than 1 GB is free here, and no byte of an upload is kept."""
         made = self.ask("POST", "/api/quick-start", {"caseName": "roomless", "mode": "shell"})
-        files = Files(self.daemon, made.data()["sessionId"], {})
+        files = SessionFiles(self.daemon, made.data()["sessionId"], {})
         for route, field in (("uploads", "file"), ("paste-image", "image"),
                              ("/api/screenshots", "file")):  # fmt: skip
-            answer = files.post_form(route, form((field, "a.png", PNG)))
+            answer = files.post_form(route, form_body((field, "a.png", PNG)))
             self.refused(answer, "less than 1 GB or 5 % of it is free")
         found = self.daemon.inside("find", str(self.daemon.data), "-name", "*-*.png")
         self.assertEqual("", found + self.daemon.inside("find", str(self.daemon.data), "-name",
@@ -351,8 +351,8 @@ class CasesTests(SmallDiskCase):
             self.refused(answer)
         more = {"path": "kept", "content": "x" * 500_000, "baseHash": saved}
         self.refused(self.ask("PUT", content, more))
-        files = Files(self.daemon, session, {})
-        self.refused(files.post_form("uploads", form(("file", "a.txt", b"x" * 500_000))))
+        files = SessionFiles(self.daemon, session, {})
+        self.refused(files.post_form("uploads", form_body(("file", "a.txt", b"x" * 500_000))))
         with contextlib.closing(Terminal(self.daemon, session)) as terminal:
             self.press(terminal, "cat kept; echo -$((40 + 2))\r")
             wait_output(self.daemon, session, "kept-42", "buffer")

@@ -16,22 +16,22 @@ from typing import ClassVar
 from urllib.parse import quote
 
 from tests.integration.events import EventLog
-from tests.integration.gitcase import GitCase
-from tests.integration.gitservers import (
+from tests.integration.git_harness import DaemonGitCase
+from tests.integration.git_servers import (
     GitDaemon,
     HttpBackend,
     PasswordProxy,
-    Redirector,
-    commit,
-    git,
-    repository,
+    RepositoryRedirector,
+    commit_files,
+    make_repository,
+    run_git,
 )
-from tests.integration.harness import Answer
-from tests.waiting import until
+from tests.integration.harness import DaemonAnswer
+from tests.waiting import wait_until
 from tservice.git.inspector import CONFIG_SECONDS
 
 
-class ServerTests(GitCase):
+class ServerTests(DaemonGitCase):
     """Behind a password, and from a daemon."""
 
     web: ClassVar[HttpBackend]
@@ -58,7 +58,7 @@ class ServerTests(GitCase):
             if path.is_file():
                 self.assertNotIn(b"s3cret", path.read_bytes(), path)
         self.assertNotIn("s3cret", self.daemon.log + answer.body.decode())
-        origin = git(self.cases / "basic", "remote", "get-url", "origin")
+        origin = run_git(self.cases / "basic", "remote", "get-url", "origin")
         self.assertEqual(f"http://{web.host}/plain/.git\n", origin)
 
     def test_nobody_is_asked(self) -> None:
@@ -95,12 +95,12 @@ class ServerTests(GitCase):
         self.clone("unkept", where).data()
         self.assertEqual("", store.read_text())
 
-    def redirector(self, *, protected: bool = False) -> Redirector:
-        found = Redirector(self.web.host, protected=protected)
+    def redirector(self, *, protected: bool = False) -> RepositoryRedirector:
+        found = RepositoryRedirector(self.web.host, protected=protected)
         self.addCleanup(found.close)
         return found
 
-    def redirected_address(self, redirector: Redirector) -> str:
+    def redirected_address(self, redirector: RepositoryRedirector) -> str:
         """Return an address with the password, which even the server behind it would take."""
         word = quote(self.web.PASSWORD, safe="")
         return f"http://{self.web.USER}:{word}@{redirector.host}/plain/.git"
@@ -146,23 +146,23 @@ class ServerTests(GitCase):
 
     def test_a_daemon_a_tag_and_a_shallow_one(self) -> None:
         source = self.remotes / "plain"
-        git(source, "tag", "-f", "v1")
-        commit(source, later="later\n")
+        run_git(source, "tag", "-f", "v1")
+        commit_files(source, later="later\n")
         where = f"git://127.0.0.1:{self.git_daemon.port}/plain"
         found = self.clone("tagged", where, ref="v1", description="old").data()
         self.assertEqual(("v1", "old"), (found["ref"], found["case"]["description"]))
         self.assertFalse((self.cases / "tagged" / "later").exists())
         self.clone("shallow", where, shallow=True).data()
-        count = git(self.cases / "shallow", "rev-list", "--count", "HEAD")
+        count = run_git(self.cases / "shallow", "rev-list", "--count", "HEAD")
         self.assertEqual("1\n", count)
 
     def test_an_empty_repository(self) -> None:
         (self.remotes / "empty").mkdir()
-        git(self.remotes / "empty", "init", "-q", "--bare", "-b", "trunk")
+        run_git(self.remotes / "empty", "init", "-q", "--bare", "-b", "trunk")
         self.assertEqual("trunk", self.clone("empty", str(self.remotes / "empty")).data()["ref"])
 
 
-class HostileTests(GitCase):
+class HostileTests(DaemonGitCase):
     """A repository that chooses what the user's configuration would run."""
 
     def setUp(self) -> None:
@@ -187,15 +187,15 @@ class HostileTests(GitCase):
     def hostile(self) -> Path:
         path = self.remotes / "hostile"
         if not path.exists():
-            repository(path, **{".gitattributes": "* filter=evil\n", "file": "x\n"})
-            head = git(path, "rev-parse", "HEAD").strip()
+            make_repository(path, **{".gitattributes": "* filter=evil\n", "file": "x\n"})
+            head = run_git(path, "rev-parse", "HEAD").strip()
             command = f"ext::sh -c touch% {self.marks}/submodule"
             (path / ".gitmodules").write_text(
                 f'[submodule "s"]\n\tpath = s\n\turl = "{command}"\n\tupdate = checkout\n'
             )
             (path / "out").symlink_to("/etc/passwd")
-            git(path, "update-index", "--add", "--cacheinfo", f"160000,{head},s")
-            commit(path)
+            run_git(path, "update-index", "--add", "--cacheinfo", f"160000,{head},s")
+            commit_files(path)
         return path
 
     def test_nothing_of_it_runs(self) -> None:
@@ -224,13 +224,13 @@ class HostileTests(GitCase):
     def test_worktrees_run_nothing_either(self) -> None:
         source = self.remotes / "own"
         if not source.exists():
-            repository(source, **{".gitattributes": "* filter=evil\n", "file": "x\n"})
+            make_repository(source, **{".gitattributes": "* filter=evil\n", "file": "x\n"})
         hook = source / ".git" / "hooks" / "post-checkout"
         hook.parent.mkdir(exist_ok=True)
         hook.write_text(f"#!/bin/sh\ntouch {self.marks}/hook\n")
         hook.chmod(0o755)
-        git(source, "config", "filter.evil.smudge", f"touch {self.marks}/filter; cat")
-        git(source, "config", "core.fsmonitor", f"touch {self.marks}/fsmonitor")
+        run_git(source, "config", "filter.evil.smudge", f"touch {self.marks}/filter; cat")
+        run_git(source, "config", "core.fsmonitor", f"touch {self.marks}/fsmonitor")
         self.ask("POST", "/link", {"name": "own", "path": str(source)}).data()
         case = self.ask("POST", "/own/worktree", {"branch": "b"}).data()["case"]
         self.assertEqual("x\n", Path(case["path"], "file").read_text())
@@ -238,7 +238,7 @@ class HostileTests(GitCase):
         self.assertEqual([], os.listdir(self.marks))
 
 
-class SlowTests(GitCase):
+class SlowTests(DaemonGitCase):
     """Over an ssh of the test's own, which waits until it is let go on."""
 
     def setUp(self) -> None:
@@ -258,7 +258,7 @@ class SlowTests(GitCase):
         config.write_text(f"[core]\n\tsshCommand = {program}\n[ssh]\n\tvariant = simple\n")
         self.addCleanup(config.unlink)
         self.addCleanup(lambda: self.note.unlink(missing_ok=True))
-        self.answers: list[Answer] = []
+        self.answers: list[DaemonAnswer] = []
 
     def begin(self, name: str) -> threading.Thread:
         """Clone in a thread; returns once ssh runs."""
@@ -270,7 +270,7 @@ class SlowTests(GitCase):
 
         thread = threading.Thread(target=ask)
         thread.start()
-        until("ssh runs", self.note.exists)
+        wait_until("ssh runs", self.note.exists)
         return thread
 
     def alive(self) -> bool:
@@ -289,7 +289,7 @@ class SlowTests(GitCase):
             self.gate.write_text("go\n")
             thread.join()
             made = self.answers[0].data()["case"]
-            until("it was told", lambda: log.named("case:created"))
+            wait_until("it was told", lambda: log.named("case:created"))
             self.assertEqual([made], [heard.data for heard in log.named("case:created")])
             phases = {heard.data["phase"] for heard in log.named("case:cloneProgress")}
             self.assertLessEqual(phases, {"counting", "compressing", "receiving", "resolving"})
@@ -301,14 +301,14 @@ class SlowTests(GitCase):
         thread.join()
         self.refused(self.answers[0], 422, "cancelled")
         self.assertEqual([], self.left())
-        until("ssh is gone", lambda: not self.alive())
+        wait_until("ssh is gone", lambda: not self.alive())
         self.assertEqual(404, self.ask("GET", "/cancelled").status)
 
     def test_a_stop_ends_it(self) -> None:
         self.begin("stopped")
         self.daemon.stop()
         self.assertEqual([], self.left())
-        until("ssh is gone", lambda: not self.alive())
+        wait_until("ssh is gone", lambda: not self.alive())
         self.daemon.start()
         self.assertEqual(404, self.ask("GET", "/stopped").status)
 
@@ -316,18 +316,18 @@ class SlowTests(GitCase):
         self.begin("killed")
         self.assertEqual([".cloning-killed"], self.left())
         self.daemon.restart(number=signal.SIGKILL)
-        until("it is swept", lambda: not self.left())
-        until("ssh is gone", lambda: not self.alive())
+        wait_until("it is swept", lambda: not self.left())
+        wait_until("ssh is gone", lambda: not self.alive())
         self.assertEqual([], [c for c in self.ask("GET").data() if c["name"] == "killed"])
 
 
-class WorkTests(GitCase):
+class WorkTests(DaemonGitCase):
     """What would be lost, and worktrees."""
 
     def clone_of(self, name: str) -> Path:
         source = self.remotes / name
         if not source.exists():
-            repository(source)
+            make_repository(source)
         self.clone(name, str(source)).data()
         return self.cases / name
 
@@ -340,12 +340,12 @@ class WorkTests(GitCase):
             ("1 uncommitted change", lambda: (case / "new").write_text("x"),
              lambda: (case / "new").unlink()),
             ("1 uncommitted change", lambda: (case / "file").write_text("changed"),
-             lambda: git(case, "checkout", "-q", "file")),
-            ("1 unpushed commit", lambda: commit(case, more="x"),
-             lambda: git(case, "reset", "-q", "--hard", "HEAD~1")),
+             lambda: run_git(case, "checkout", "-q", "file")),
+            ("1 unpushed commit", lambda: commit_files(case, more="x"),
+             lambda: run_git(case, "reset", "-q", "--hard", "HEAD~1")),
             ("1 unpushed commit", lambda: self.on_branch(case),
-             lambda: git(case, "branch", "-q", "-D", "side")),
-            ("1 stash", lambda: self.stash(case), lambda: git(case, "stash", "drop", "-q")),
+             lambda: run_git(case, "branch", "-q", "-D", "side")),
+            ("1 stash", lambda: self.stash(case), lambda: run_git(case, "stash", "drop", "-q")),
             ("nested/.hidden/in has 1 uncommitted change", lambda: self.nested(case),
              lambda: self.denest(case)),
         )  # fmt: skip
@@ -362,53 +362,53 @@ class WorkTests(GitCase):
     def test_a_worktree_elsewhere_is_not_left_without_its_repository(self) -> None:
         case = self.clone_of("depended")
         (case / ".git" / "info" / "exclude").write_text("inside\n")
-        git(case, "worktree", "add", "-q", str(case / "inside"))
-        git(case, "worktree", "add", "-q", str(self.daemon.folder / "away"))
+        run_git(case, "worktree", "add", "-q", str(case / "inside"))
+        run_git(case, "worktree", "add", "-q", str(self.daemon.folder / "away"))
         self.refused(self.ask("DELETE", "/depended"), 409, "it has 1 worktree elsewhere;")
-        git(case, "worktree", "remove", str(self.daemon.folder / "away"))
+        run_git(case, "worktree", "remove", str(self.daemon.folder / "away"))
         self.ask("DELETE", "/depended").data()
 
     def on_branch(self, case: Path) -> None:
-        git(case, "checkout", "-q", "-b", "side")
-        commit(case, more="x")
-        git(case, "checkout", "-q", "main")
+        run_git(case, "checkout", "-q", "-b", "side")
+        commit_files(case, more="x")
+        run_git(case, "checkout", "-q", "main")
 
     def stash(self, case: Path) -> None:
         (case / "file").write_text("changed")
-        git(case, "stash", "-q")
+        run_git(case, "stash", "-q")
 
     def nested(self, case: Path) -> None:
         (case / ".git" / "info" / "exclude").write_text("nested\n")
-        inner = repository(case / "nested" / ".hidden" / "in")
+        inner = make_repository(case / "nested" / ".hidden" / "in")
         (inner / "file").write_text("changed")
 
     def denest(self, case: Path) -> None:
-        git(case / "nested" / ".hidden" / "in", "checkout", "-q", "file")
+        run_git(case / "nested" / ".hidden" / "in", "checkout", "-q", "file")
 
     def test_without_a_remote_a_clean_one_goes(self) -> None:
         self.ask("POST", "", {"name": "alone"}).data()
         case = self.cases / "alone"
-        git(case, "init", "-q", "-b", "main")
+        run_git(case, "init", "-q", "-b", "main")
         self.refused(self.ask("DELETE", "/alone"), 409, "uncommitted")
-        commit(case)
+        commit_files(case)
         self.ask("DELETE", "/alone").data()
         [trashed] = [p for p in (self.cases / ".trash").iterdir() if p.name.startswith("alone-")]
         self.assertTrue((trashed / "CLAUDE.md").exists())
 
     def test_worktrees(self) -> None:
         case = self.clone_of("tree")
-        git(case, "branch", "there")
-        git(self.remotes / "tree", "branch", "far")
-        git(case, "fetch", "-q")
+        run_git(case, "branch", "there")
+        run_git(self.remotes / "tree", "branch", "far")
+        run_git(case, "fetch", "-q")
         for branch, start in (("new", None), ("there", None), ("far", None), ("old/x", "main")):
             body = {"branch": branch, **({} if start is None else {"from": start})}
             made = self.ask("POST", "/tree/worktree", body).data()["case"]
-            head = git(Path(made["path"]), "rev-parse", "--abbrev-ref", "HEAD").strip()
+            head = run_git(Path(made["path"]), "rev-parse", "--abbrev-ref", "HEAD").strip()
             self.assertEqual(branch, head)
-        upstream = git(self.cases / "tree-far", "rev-parse", "--abbrev-ref", "far@{upstream}")
+        upstream = run_git(self.cases / "tree-far", "rev-parse", "--abbrev-ref", "far@{upstream}")
         self.assertEqual("origin/far\n", upstream)
         again = {"branch": "there", "from": "main"}
-        git(case, "branch", "two")
+        run_git(case, "branch", "two")
         for body, status, word in (
             ({"branch": "main"}, 409, "main"),
             ({**again, "branch": "two"}, 409, "leave from out"),
@@ -416,16 +416,16 @@ class WorkTests(GitCase):
         ):
             self.refused(self.ask("POST", "/tree/worktree", body), status, word)
         self.assertFalse((self.cases / "tree-b").exists())
-        self.assertNotIn("b\n", git(case, "branch", "--format=%(refname:short)").split())
+        self.assertNotIn("b\n", run_git(case, "branch", "--format=%(refname:short)").split())
         (self.cases / "tree-new" / "file").write_text("changed")
         self.refused(self.ask("DELETE", "/tree-new"), 409, "1 uncommitted change")
         self.ask("DELETE", "/tree-new?force=1").data()
         self.ask("DELETE", "/tree-far").data()
-        self.assertIn("new", git(case, "branch", "--format=%(refname:short)").split())
+        self.assertIn("new", run_git(case, "branch", "--format=%(refname:short)").split())
         # One that somebody removed by hand is only forgotten.
         subprocess.run(["rm", "-rf", str(self.cases / "tree-there")], check=True)
         self.ask("DELETE", "/tree-there").data()
-        self.assertEqual(2, git(case, "worktree", "list", "--porcelain").count("worktree "))
+        self.assertEqual(2, run_git(case, "worktree", "list", "--porcelain").count("worktree "))
 
     def test_a_session_in_a_worktree_that_cannot_be_made_leaves_nothing(self) -> None:
         case = self.clone_of("undone")
@@ -433,8 +433,8 @@ class WorkTests(GitCase):
         for more in ({"mode": "nope"}, {"parentSessionId": "nobody"}):
             answer = self.daemon.request("POST", "/api/quick-start", {**body, **more})
             self.assertIn(answer.status, (400, 404))
-        self.assertEqual(["main"], git(case, "branch", "--format=%(refname:short)").split())
-        self.assertEqual(1, git(case, "worktree", "list", "--porcelain").count("worktree "))
+        self.assertEqual(["main"], run_git(case, "branch", "--format=%(refname:short)").split())
+        self.assertEqual(1, run_git(case, "worktree", "list", "--porcelain").count("worktree "))
         made = self.daemon.request("POST", "/api/sessions", {**body, "start": True}).data()
         self.assertEqual("undone-b", made["session"]["caseName"])
         self.refused(self.ask("DELETE", "/undone-b"), 409, "a session works")
@@ -445,7 +445,7 @@ class WorkTests(GitCase):
         """Of the repository, and of the user; nothing is left of what was asked for."""
         case = self.clone_of("piped")
         os.mkfifo(case / ".git" / "pipe")
-        git(case, "config", "include.path", "pipe")
+        run_git(case, "config", "include.path", "pipe")
         word = f"git timed out after {CONFIG_SECONDS:g} s"
         self.refused(self.ask("POST", "/piped/worktree", {"branch": "b"}), 422, word)
         self.refused(self.ask("DELETE", "/piped"), 409, word)

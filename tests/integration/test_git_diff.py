@@ -9,8 +9,8 @@ from typing import Any
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
-from tests.unit.git.realgit import fingerprint, own_folder, real_service
-from tests.unit.git.repos import blob, git
+from tests.unit.git.random_repositories import blob_name, run_git
+from tests.unit.git.real_git import folder_fingerprint, own_folder, real_service
 from tservice.core.errors import ServiceError
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.model import DIFF_LIMIT, ChangeKind, GitOptions
@@ -32,12 +32,12 @@ class DiffTests(TestCase):
         self.root.mkdir(parents=True)
         self.service, runner = real_service(reactor, self.folder / "home")
         self.addCleanup(runner.stop)
-        git(self.root, "init", "-q", "-b", "main", "--template=")
+        run_git(self.root, "init", "-q", "-b", "main", "--template=")
         for name in (b"old", b"changed", b"big", b"both", ODD, b"*glob", b"globbed"):
             self.write(name, name + b"\n" * 20)
         self.write(b"binary", b"\0\1")
-        git(self.root, "add", "-A")
-        git(self.root, "commit", "-qm", "first")
+        run_git(self.root, "add", "-A")
+        run_git(self.root, "commit", "-qm", "first")
 
     def write(self, name: bytes, data: bytes) -> None:
         with open(os.path.join(os.fsencode(self.root), name), "wb") as file:
@@ -54,14 +54,14 @@ class DiffTests(TestCase):
 
     async def test_kinds(self) -> None:
         (self.root / "old").rename(self.root / "new")
-        git(self.root, "add", "-A")
+        run_git(self.root, "add", "-A")
         self.write(b"changed", b"other\n")
         self.write(b"binary", b"\0\2")
         self.write(b"untracked", b"fresh\n")
         self.write(b"both", b"staged\n")
-        git(self.root, "add", "both")
+        run_git(self.root, "add", "both")
         self.write(b"both", b"later\n")
-        before = fingerprint(self.root)
+        before = folder_fingerprint(self.root)
         GitStatusResponse.model_validate(await self.status())
         renamed = await self.diff("new", ChangeKind.STAGED)
         self.assertIn("rename from old\nrename to new\n", renamed["diff"])
@@ -72,7 +72,7 @@ class DiffTests(TestCase):
         self.assertIn("+fresh\n", (await self.diff("untracked", ChangeKind.UNTRACKED))["diff"])
         self.assertIn("+staged\n", (await self.diff("both", ChangeKind.STAGED))["diff"])
         self.assertIn("-staged\n+later\n", (await self.diff("both", ChangeKind.UNSTAGED))["diff"])
-        self.assertEqual(before, fingerprint(self.root))
+        self.assertEqual(before, folder_fingerprint(self.root))
 
     async def test_odd_names_are_keys(self) -> None:
         self.write(ODD, b"other\n")
@@ -98,11 +98,11 @@ class DiffTests(TestCase):
 
     async def test_conflicted(self) -> None:
         stages = b"".join(
-            b"100644 %s %d\tboth\0" % (blob(name + b"\n" * 20).encode(), stage)
+            b"100644 %s %d\tboth\0" % (blob_name(name + b"\n" * 20).encode(), stage)
             for stage, name in ((1, b"both"), (2, b"old"), (3, b"big"))
         )
         zero = b"0 %s\tboth\0" % (b"0" * 40)
-        git(self.root, "update-index", "-z", "--index-info", stdin=zero + stages)
+        run_git(self.root, "update-index", "-z", "--index-info", stdin=zero + stages)
         self.write(b"both", b"<<<<<<<\n")
         answer = await self.diff("both", ChangeKind.CONFLICTED)
         self.assertIn("diff --cc both", answer["diff"])
@@ -115,7 +115,7 @@ class DiffTests(TestCase):
 
     async def test_unborn_with_upstream(self) -> None:
         empty = self.folder / "empty"
-        git(self.folder, "init", "-q", "-b", "main", "--template=", "empty")
+        run_git(self.folder, "init", "-q", "-b", "main", "--template=", "empty")
         config = empty / ".git" / "config"
         config.write_text(
             config.read_text()

@@ -9,9 +9,9 @@ import pytest
 from twisted.internet import defer, reactor
 from twisted.trial.unittest import TestCase
 
-from tests.unit.git.oracle import ask
-from tests.unit.git.realgit import fingerprint, own_folder, real_service
-from tests.unit.git.repos import Maker
+from tests.unit.git.git_oracle import ask_status
+from tests.unit.git.random_repositories import RepositoryMaker
+from tests.unit.git.real_git import folder_fingerprint, own_folder, real_service
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.model import GitOptions
 from tservice.git.service import GitWorkspace
@@ -42,11 +42,11 @@ class DifferentialTests(TestCase):
 
     async def check(self, first: int) -> None:
         folder = own_folder(self)
-        maker = Maker(folder)
+        maker = RepositoryMaker(folder)
         service, runner = real_service(reactor, folder)
         self.addCleanup(runner.stop)
         roots = [maker.make(seed) for seed in range(first, first + EACH)]
-        before = fingerprint(folder)
+        before = folder_fingerprint(folder)
         answers = await defer.gatherResults(
             [
                 defer.Deferred.fromCoroutine(
@@ -57,12 +57,12 @@ class DifferentialTests(TestCase):
                 for root in roots
             ]
         )
-        self.assertEqual(before, fingerprint(folder))
+        self.assertEqual(before, folder_fingerprint(folder))
         for root, answer in zip(roots, answers, strict=True):
             self.assertEqual("ok", answer["state"], (root, answer))
             [repo] = answer["repos"]
             self.assertEqual((root.name, "."), (repo["name"], repo["path"]))
-            self.assertEqual(ask(root), seen(repo["status"]), root)
+            self.assertEqual(ask_status(root), seen(repo["status"]), root)
 
     async def test_0(self) -> None:
         await self.check(0)

@@ -15,8 +15,8 @@ from unittest import SkipTest
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
-from tests.unit.git.realgit import fingerprint, own_folder, real_service
-from tests.unit.git.repos import git
+from tests.unit.git.random_repositories import run_git
+from tests.unit.git.real_git import folder_fingerprint, own_folder, real_service
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.process.landlock import is_supported
 from tservice.git.model import ChangeKind, GitOptions
@@ -141,12 +141,12 @@ class DriverTests(TestCase):
     def repository(self, name: str, driver: str) -> Path:
         root = self.folder / name / "repo"
         root.mkdir(parents=True)
-        git(root, "init", "-q", "-b", "main", "--template=")
+        run_git(root, "init", "-q", "-b", "main", "--template=")
         attributes = f"*.t filter={driver}\n".encode("utf-8", "surrogateescape")
         (root / ".gitattributes").write_bytes(attributes)
         (root / "x.t").write_text("first\n")
-        git(root, "add", "-A")
-        git(root, "commit", "-q", "-m", "one")
+        run_git(root, "add", "-A")
+        run_git(root, "commit", "-q", "-m", "one")
         return root
 
     def spoil(self, root: Path) -> None:
@@ -161,11 +161,11 @@ class DriverTests(TestCase):
         """Plain git is caught, in a status and in a diff; the service is not."""
         for words in (("status",), ("diff",)):
             self.spoil(root)
-            git(root, *words, fails=True)
+            run_git(root, *words, fails=True)
             self.assertTrue(self.mark.exists(), f"{title}: plain git {words[0]}")
             self.mark.unlink()
         self.spoil(root)
-        before = fingerprint(root)
+        before = folder_fingerprint(root)
         status = await self.status(self.service, root)
         rows = {row["path"]: row["kind"] for row in status["files"]}
         self.assertEqual("unstaged", rows.get("x.t"), title)
@@ -178,7 +178,7 @@ class DriverTests(TestCase):
         )
         self.assertIn("+secnd", found["diff"], title)
         self.assertFalse(self.mark.exists(), title)
-        self.assertEqual(before, fingerprint(root), title)
+        self.assertEqual(before, folder_fingerprint(root), title)
 
     async def status(self, service: GitService, root: Path) -> dict[str, Any]:
         answer = await service.get_status(GitWorkspace(inside=ANYWHERE, folder=str(root)), FRESH)
@@ -208,7 +208,7 @@ class DriverTests(TestCase):
         main = self.repository("linked", "evil")
         own(main, "[core]\n\trepositoryformatversion = 1\n")
         own(main, "[extensions]\n\tworktreeConfig = true\n")
-        git(main, "worktree", "add", "-q", str(self.folder / "tree"), "-b", "side")
+        run_git(main, "worktree", "add", "-q", str(self.folder / "tree"), "-b", "side")
         [control] = (main / ".git/worktrees").iterdir()
         (control / "config.worktree").write_text(self.trap(PLAIN))
         await self.judge("linked worktree", self.folder / "tree")
@@ -229,7 +229,7 @@ class DriverTests(TestCase):
             root = self.repository(name, "evil")
             own(root, self.trap('[filter "evil"]\n\tclean = TRAP\n\tsmudge = TRAP\n'))
             self.spoil(root)
-            git(root, *words)
+            run_git(root, *words)
             self.assertTrue(self.mark.exists(), f"plain git {name}")
             self.mark.unlink()
             self.spoil(root)

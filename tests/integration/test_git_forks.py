@@ -36,7 +36,7 @@ ENV = {b"PATH": os.fsencode(os.environ["PATH"]), b"ODD": b"\xff \n"}
 FRAMES = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 255), st.binary(max_size=40)))
 
 
-class Heard:
+class ForkOutput:
     """Everything that was told of a run."""
 
     def __init__(self) -> None:
@@ -79,8 +79,8 @@ class ForksTests(TestCase):
         self.forks = ForkServerClient(reactor, reactor)
         self.addCleanup(self.forks.stop)
 
-    def shell(self, script: str) -> tuple[Heard, int]:
-        heard = Heard()
+    def shell(self, script: str) -> tuple[ForkOutput, int]:
+        heard = ForkOutput()
         argv = [b"/bin/sh", b"-c", script.encode()]
         return heard, self.forks.start_process(heard, argv, ENV)
 
@@ -99,7 +99,7 @@ class ForksTests(TestCase):
         return forks, git_program()
 
     async def told_of(self, forks: ForkServerClient, *argv: bytes) -> int | str:
-        heard = Heard()
+        heard = ForkOutput()
         forks.start_process(heard, list(argv), ENV)
         return await heard.ended
 
@@ -170,14 +170,14 @@ class ForksTests(TestCase):
                 ([*init, str(top / "made")], 128),
                 ([*init, str(inner / f"made-{uid}")], 0),
             ):
-                heard = Heard()
+                heard = ForkOutput()
                 argv = [git, *map(os.fsencode, ["-C", str(inner), *words])]
                 forks.start_process(
                     heard, argv, make_environment("", {}), uid, uid, os.fsencode(inner)
                 )
                 self.assertEqual(status, await heard.ended, (words, heard.err))
         self.assertEqual(["in", "other"], sorted(os.listdir(top)))
-        heard = Heard()
+        heard = ForkOutput()
         forks.start_process(heard, [git, b"--version"], ENV, within=b"/nowhere")
         self.assertEqual("No such file or directory", await heard.ended)
 
@@ -201,10 +201,10 @@ class ForksTests(TestCase):
         self.assertEqual((pid, b"?"), (session, terminal))
 
     async def test_not_started(self) -> None:
-        heard = Heard()
+        heard = ForkOutput()
         self.forks.start_process(heard, [b"/absent/git"], ENV)
         self.assertEqual("No such file or directory", await heard.ended)
-        heard = Heard()
+        heard = ForkOutput()
         self.forks.start_process(heard, [b"/bin/sh", b"a\0b"], ENV)
         self.assertEqual("embedded null byte", await heard.ended)
         heard, _ = self.shell("exit 3")
@@ -250,7 +250,7 @@ class ForksTests(TestCase):
         if os.geteuid() != 0:
             raise SkipTest("only root can start something as another user")
         nobody = pwd.getpwnam("nobody")
-        heard = Heard()
+        heard = ForkOutput()
         argv = [b"/bin/sh", b"-c", b"id -u; id -G; cat /proc/keys"]
         self.forks.start_process(heard, argv, ENV, nobody.pw_uid, nobody.pw_gid)
         self.assertEqual(0, await heard.ended)

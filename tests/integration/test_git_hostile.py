@@ -16,8 +16,8 @@ from typing import Any
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
-from tests.unit.git.realgit import fingerprint, own_folder, real_service
-from tests.unit.git.repos import git
+from tests.unit.git.random_repositories import run_git
+from tests.unit.git.real_git import folder_fingerprint, own_folder, real_service
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitWorkspace
@@ -102,7 +102,7 @@ NAMES = ("a.clean", "b.proc", "c.inc", "d.cond", "e.wt", "f.dot", "g.ident")
 HOOKS = ("post-index-change", "pre-commit", "post-checkout", "reference-transaction", "fsmonitor")
 
 
-class Trap:
+class TrapRepository:
     """A repository full of tricks, a submodule of the same kind inside it."""
 
     def __init__(self, folder: Path) -> None:
@@ -121,11 +121,11 @@ class Trap:
         self.root = folder / "repo"
         self._fill(self.root)
         self._fill(self.root / "sub")
-        git(self.root, "add", "-A")
+        run_git(self.root, "add", "-A")
         self._commit(self.root)
         # The pointer moves: a diff could go on inside the submodule.
         (self.root / "sub" / "a.clean").write_text("third\n")
-        git(self.root / "sub", "add", "a.clean")
+        run_git(self.root / "sub", "add", "a.clean")
         self._commit(self.root / "sub")
         self._arm(self.root / "sub", self.root / "sub" / ".git")
         self._arm(self.root, self.root / ".git")
@@ -139,22 +139,22 @@ class Trap:
 
     def _fill(self, root: Path) -> None:
         root.mkdir()
-        git(root, "init", "-q", "-b", "main", "--template=")
+        run_git(root, "init", "-q", "-b", "main", "--template=")
         (root / ".gitattributes").write_text(ATTRIBUTES)
         for name in NAMES:
             (root / name).write_text("first\n")
-        git(root, "-c", "core.hooksPath=/dev/null", "add", "-A")
+        run_git(root, "-c", "core.hooksPath=/dev/null", "add", "-A")
         self._commit(root)
 
     def _commit(self, root: Path) -> None:
-        tree = git(root, "write-tree").decode().strip()
+        tree = run_git(root, "write-tree").decode().strip()
         signed = (
             f"tree {tree}\nauthor A <a@x> 1700000000 +0000\ncommitter A <a@x> 1700000000 +0000\n"
             "gpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n\nsigned\n"
         )
         words = ("hash-object", "-t", "commit", "-w", "--stdin")
-        name = git(root, *words, stdin=signed.encode()).decode().strip()
-        git(root, "update-ref", "refs/heads/main", name)
+        name = run_git(root, *words, stdin=signed.encode()).decode().strip()
+        run_git(root, "update-ref", "refs/heads/main", name)
 
     def _arm(self, root: Path, control: Path) -> None:
         hooks = control / "hooks"
@@ -185,7 +185,7 @@ class HostileTests(TestCase):
 
     def setUp(self) -> None:
         self.folder = Path(self.mktemp()).resolve()
-        self.trap = Trap(self.folder)
+        self.trap = TrapRepository(self.folder)
         self.service, runner = real_service(reactor, self.folder / "home")
         self.addCleanup(runner.stop)
         self.workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.trap.root))
@@ -199,32 +199,32 @@ class HostileTests(TestCase):
     def test_the_traps_work(self) -> None:
         """Plain git springs them: the canaries of the other tests mean something."""
         root = self.trap.root
-        git(root, "--work-tree=.", "status", fails=True)
+        run_git(root, "--work-tree=.", "status", fails=True)
         for name in NAMES:
-            git(root, "--work-tree=.", "diff", "--", name, fails=True)
-            git(root, "--work-tree=.", "-c", "diff.external=", "diff", "--", name, fails=True)
-        git(root, "log", "-1", fails=True)
+            run_git(root, "--work-tree=.", "diff", "--", name, fails=True)
+            run_git(root, "--work-tree=.", "-c", "diff.external=", "diff", "--", name, fails=True)
+        run_git(root, "log", "-1", fails=True)
         sprung = {name.partition("-of-")[0] for name in self.trap.sprung()}
         filters = {"clean", "process", "included", "conditional", "worktree", "dotted"}
         self.assertLessEqual({"fsmonitor", "external", "diff-command", *filters}, sprung)
 
     async def test_status(self) -> None:
-        before = fingerprint(self.trap.root)
+        before = folder_fingerprint(self.trap.root)
         status = await self.status()
         self.assertEqual([], self.trap.sprung())
-        self.assertEqual(before, fingerprint(self.trap.root))
+        self.assertEqual(before, folder_fingerprint(self.trap.root))
         self.assertEqual(len(NAMES) + 1, status["counts"]["unstaged"], "and the submodule")
         self.assertEqual(1, status["counts"]["untracked"])
         self.assertEqual(1, status["unpushedCount"])
         self.assertEqual("signed", status["unpushed"][0]["subject"])
 
     async def test_diffs(self) -> None:
-        git(self.trap.root, "--work-tree=.", "-c", "core.fsmonitor=false",
+        run_git(self.trap.root, "--work-tree=.", "-c", "core.fsmonitor=false",
             "-c", "core.hooksPath=/dev/null", "update-index", "--add", "--cacheinfo",
-            "100644," + git(self.trap.root, "rev-parse", "HEAD:g.ident").decode().strip()
+            "100644," + run_git(self.trap.root, "rev-parse", "HEAD:g.ident").decode().strip()
             + ",added.clean")  # fmt: skip
         self.trap.sprung()
-        before = fingerprint(self.trap.root)
+        before = folder_fingerprint(self.trap.root)
         status = await self.status()
         self.assertIn("staged", {row["kind"] for row in status["files"]})
         for row in status["files"]:
@@ -237,19 +237,19 @@ class HostileTests(TestCase):
             )
             self.assertIn("diff --git", answer["diff"], row)
         self.assertEqual([], self.trap.sprung())
-        self.assertEqual(before, fingerprint(self.trap.root))
+        self.assertEqual(before, folder_fingerprint(self.trap.root))
 
     async def test_a_missing_object_is_not_fetched(self) -> None:
         """A partial clone's promise is not redeemed, over whatever transport."""
-        name = git(self.trap.root, "rev-parse", "HEAD:a.clean").decode().strip()
+        name = run_git(self.trap.root, "rev-parse", "HEAD:a.clean").decode().strip()
         (self.trap.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
-        before = fingerprint(self.trap.root)
+        before = folder_fingerprint(self.trap.root)
         status = await self.status()
         error = await self._diff_error(status["repoRoot"])
         self.assertLessEqual(len(error), 300)
         self.assertEqual([], self.trap.sprung())
-        self.assertEqual(before, fingerprint(self.trap.root))
-        git(self.trap.root, "cat-file", "-p", name, fails=True)
+        self.assertEqual(before, folder_fingerprint(self.trap.root))
+        run_git(self.trap.root, "cat-file", "-p", name, fails=True)
         self.assertIn("transport-of-trap", self.trap.sprung(), "the trap itself works")
 
     async def _diff_error(self, root: str) -> str:
@@ -301,9 +301,9 @@ class OwnerTests(TestCase):
         folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, folder)
         os.chmod(folder, 0o755)
-        git(folder, "init", "-q", "--template=", "repo")
+        run_git(folder, "init", "-q", "--template=", "repo")
         (folder / "repo" / "secret").write_text("x\n")
-        git(folder / "repo", "add", "secret")
+        run_git(folder / "repo", "add", "secret")
         for here, _, files in os.walk(folder / "repo"):
             for name in [".", *files]:
                 os.chown(os.path.join(here, name), 65534, 65534)
@@ -326,7 +326,7 @@ class OwnerTests(TestCase):
     async def test_mixed_owners_are_refused(self) -> None:
         folder = own_folder(self)
         folder.mkdir()
-        git(folder, "init", "-q", "--template=", "repo")
+        run_git(folder, "init", "-q", "--template=", "repo")
         os.chown(folder / "repo" / ".git", 65534, 65534)
         service, runner = real_service(reactor, folder / "home")
         self.addCleanup(runner.stop)

@@ -6,8 +6,8 @@ import unicodedata
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.integration.gitcase import GitCase
-from tests.integration.gitservers import git, repository
+from tests.integration.git_harness import DaemonGitCase
+from tests.integration.git_servers import make_repository, run_git
 
 BRANCHES = {
     "修复登录": "own-修复登录",
@@ -31,10 +31,10 @@ ALIKE = (
 """Branches that could be taken for one another."""
 
 
-class NameTests(GitCase):
+class NameTests(DaemonGitCase):
     def setUp(self) -> None:
         if not (self.daemon.folder / "own").exists():
-            source = repository(self.daemon.folder / "own")
+            source = make_repository(self.daemon.folder / "own")
             self.ask("POST", "/link", {"name": "own", "path": str(source)}).data()
 
     def made(self, branch: str) -> tuple[str, Path]:
@@ -43,7 +43,7 @@ class NameTests(GitCase):
         case = answer.data()["case"]
         path = Path(case["path"])
         self.assertEqual(case["name"], path.name)
-        head = git(path, "symbolic-ref", "HEAD").strip()
+        head = run_git(path, "symbolic-ref", "HEAD").strip()
         self.assertEqual(f"refs/heads/{branch}", head)
         return case["name"], path
 

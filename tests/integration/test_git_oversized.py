@@ -11,8 +11,8 @@ from typing import Any
 from twisted.internet import defer, reactor
 from twisted.trial.unittest import TestCase
 
-from tests.unit.git.realgit import own_folder, real_service
-from tests.unit.git.repos import git
+from tests.unit.git.random_repositories import run_git
+from tests.unit.git.real_git import own_folder, real_service
 from tests.waiting import PATIENCE
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.model import ChangeKind, GitOptions
@@ -49,10 +49,10 @@ class OversizedTests(TestCase):
         """A repository with one changed file, and what C{spoil} does to it."""
         root = self.folder / name
         root.mkdir()
-        git(root, "init", "-q", "-b", "main", "--template=")
+        run_git(root, "init", "-q", "-b", "main", "--template=")
         (root / "a").write_text("1\n")
-        git(root, "add", "a")
-        git(root, "commit", "-q", "-m", "x")
+        run_git(root, "add", "a")
+        run_git(root, "commit", "-q", "-m", "x")
         # Of the same size: only its content tells, and that asks for attributes.
         (root / "a").write_text("2\n")
         spoil(root)
@@ -112,9 +112,9 @@ class OversizedTests(TestCase):
         """Counts are exact, lists are cut."""
 
         def spoil(root: Path) -> None:
-            name = git(root, "rev-parse", "HEAD:a").decode().strip()
+            name = run_git(root, "rev-parse", "HEAD:a").decode().strip()
             lines = (f"100644 {name} 0\td{n // 1000}/f{n}\n" for n in range(ENTRIES))
-            git(root, "update-index", "--index-info", stdin="".join(lines).encode())
+            run_git(root, "update-index", "--index-info", stdin="".join(lines).encode())
 
         answer = await self.status(self.make("full", spoil), PATIENT)
         status = answer["repos"][0]["status"]

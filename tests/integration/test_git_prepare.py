@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import quote
 
-from tests.integration.gitcase import GitCase
-from tests.integration.gitservers import commit, git, repository
-from tests.waiting import until
+from tests.integration.git_harness import DaemonGitCase
+from tests.integration.git_servers import commit_files, make_repository, run_git
+from tests.waiting import wait_until
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 8\n"
 LFS = """#!/bin/sh
@@ -23,7 +23,7 @@ SUBMODULES = "submodules were not cloned"
 FILTERS = "filters such as Git LFS were not run: their files hold pointers"
 
 
-class PrepareTests(GitCase):
+class PrepareTests(DaemonGitCase):
     programs: ClassVar[Path]
 
     @classmethod
@@ -41,12 +41,12 @@ class PrepareTests(GitCase):
         """A case of a repository that has both, or one of them."""
         path = self.daemon.folder / f"{name}.source"
         files = {"a.bin": POINTER, ".gitattributes": "*.bin filter=lfs\n"} if lfs else {}
-        repository(path, file="x\n", **files)
+        make_repository(path, file="x\n", **files)
         if submodule:
-            lib = repository(self.remotes / f"{name}-lib", file="library\n")
+            lib = make_repository(self.remotes / f"{name}-lib", file="library\n")
             options = ("-c", "protocol.file.allow=always")
-            git(path, *options, "submodule", "add", "-q", str(lib), "vendor/lib")
-            git(path, "commit", "-q", "-m", "lib")
+            run_git(path, *options, "submodule", "add", "-q", str(lib), "vendor/lib")
+            run_git(path, "commit", "-q", "-m", "lib")
         self.ask("POST", "/link", {"name": name, "path": str(path)}).data()
         return path
 
@@ -66,8 +66,8 @@ class PrepareTests(GitCase):
             (name, str(tree), f"prepare {name}"),
             (shown["caseName"], shown["workingDir"], shown["name"]),
         )
-        until("the file is there", lambda: (tree / "a.bin").read_text() == "contents\n")
-        until("the submodule is there", (tree / "vendor" / "lib" / "file").exists)
+        wait_until("the file is there", lambda: (tree / "a.bin").read_text() == "contents\n")
+        wait_until("the submodule is there", (tree / "vendor" / "lib" / "file").exists)
         self.assertEqual((None, []), self.prepare(name))
         self.daemon.request("DELETE", f"/api/sessions/{session}").data()
 
@@ -77,16 +77,18 @@ class PrepareTests(GitCase):
         self.assertEqual([SUBMODULES, FILTERS], found["warnings"])
         session, commands = self.prepare("clone")
         self.assertEqual(2, len(commands))
-        until("the submodule is there", (self.cases / "clone/vendor/lib/file").exists)
+        wait_until("the submodule is there", (self.cases / "clone/vendor/lib/file").exists)
         self.daemon.request("DELETE", f"/api/sessions/{session}").data()
 
     def test_attributes_of_a_folder_and_filters_that_match_nothing(self) -> None:
         path = self.linked("attributes", lfs=False, submodule=False)
-        commit(path, **{".gitattributes": "*.psd filter=lfs\n*.raw -filter\n", "a.raw": "x\n"})
+        commit_files(
+            path, **{".gitattributes": "*.psd filter=lfs\n*.raw -filter\n", "a.raw": "x\n"}
+        )
         made = self.ask("POST", "/attributes/worktree", {"branch": "none"}).data()
         self.assertEqual([], made["warnings"])
         (path / "sub").mkdir()
-        commit(path, **{"sub/.gitattributes": "*.bin filter=lfs\n", "sub/a.bin": POINTER})
+        commit_files(path, **{"sub/.gitattributes": "*.bin filter=lfs\n", "sub/a.bin": POINTER})
         made = self.ask("POST", "/attributes/worktree", {"branch": "some"}).data()
         self.assertEqual([FILTERS], made["warnings"])
 

@@ -6,19 +6,19 @@ import os
 import shutil
 from pathlib import Path
 
-from tests.integration.gitcase import GitCase
-from tests.integration.gitservers import commit, git, repository
+from tests.integration.git_harness import DaemonGitCase
+from tests.integration.git_servers import commit_files, make_repository, run_git
 
 FILES = ("-c", "protocol.file.allow=always")
 """Git fetches submodules from folders only when it is told to."""
 
 
-class RemovalCase(GitCase):
+class RemovalCase(DaemonGitCase):
     """Each test has a repository without a remote, and a worktree of it that is a case."""
 
     def setUp(self) -> None:
         self.name = self.id().rpartition(".")[2].removeprefix("test_")[:60]
-        self.main = repository(self.daemon.folder / "mains" / self.name)
+        self.main = make_repository(self.daemon.folder / "mains" / self.name)
         self.ask("POST", "/link", {"name": self.name, "path": str(self.main)}).data()
         self.tree, self.case = self.worktree("w")
 
@@ -43,96 +43,96 @@ class RemovalCase(GitCase):
     def commit_detached(self, folder: Path | None = None) -> str:
         """A new commit of no branch, and what it is called."""
         where = folder or self.tree
-        git(where, "checkout", "-q", "--detach")
-        commit(where, detached="x\n")
-        return git(where, "rev-parse", "HEAD").strip()
+        run_git(where, "checkout", "-q", "--detach")
+        commit_files(where, detached="x\n")
+        return run_git(where, "rev-parse", "HEAD").strip()
 
 
 class CommitTests(RemovalCase):
     def test_commit_on_detached_head(self) -> None:
         lost = self.commit_detached()
         self.refused_for("it has 1 commit that no branch has", lost[:9])
-        git(self.main, "branch", "saved", lost)
+        run_git(self.main, "branch", "saved", lost)
         self.removed()
 
     def test_commit_that_another_worktree_has_is_not_lost(self) -> None:
         lost = self.commit_detached()
-        git(self.main, "checkout", "-q", lost)
+        run_git(self.main, "checkout", "-q", lost)
         self.removed()
 
     def test_commit_that_only_a_missing_worktree_has(self) -> None:
         """Git forgets such a worktree at the next occasion."""
         lost = self.commit_detached()
         other = self.daemon.folder / f"gone-{self.name}"
-        git(self.main, "worktree", "add", "-q", "--detach", str(other), lost)
+        run_git(self.main, "worktree", "add", "-q", "--detach", str(other), lost)
         shutil.rmtree(other)
         self.refused_for("1 commit that no branch has")
 
     def test_commit_of_reflog_alone(self) -> None:
         lost = self.commit_detached()
-        git(self.tree, "checkout", "-q", "w")
+        run_git(self.tree, "checkout", "-q", "w")
         self.refused_for("1 commit that only its reflog has", lost[:9])
-        git(self.main, "tag", "saved", lost)
+        run_git(self.main, "tag", "saved", lost)
         self.removed()
 
     def test_amended_and_rebased_branch_is_clean(self) -> None:
         """The reflog of the branch, which stays, has what was before."""
-        commit(self.tree, one="1\n")
-        git(self.tree, "commit", "-q", "--amend", "-m", "better")
-        commit(self.main, other="2\n")
-        git(self.tree, "rebase", "-q", "main")
+        commit_files(self.tree, one="1\n")
+        run_git(self.tree, "commit", "-q", "--amend", "-m", "better")
+        commit_files(self.main, other="2\n")
+        run_git(self.tree, "rebase", "-q", "main")
         self.removed()
 
     def test_rebase_in_progress(self) -> None:
-        commit(self.tree, file="mine\n")
-        commit(self.main, file="other\n")
+        commit_files(self.tree, file="mine\n")
+        commit_files(self.main, file="other\n")
         with self.assertRaises(AssertionError):
-            git(self.tree, "rebase", "main")
+            run_git(self.tree, "rebase", "main")
         self.refused_for("1 uncommitted change", "an unfinished rebase")
 
     def test_bisect_in_progress(self) -> None:
-        commit(self.tree, more="1\n")
-        git(self.tree, "bisect", "start", "HEAD", "HEAD~1")
+        commit_files(self.tree, more="1\n")
+        run_git(self.tree, "bisect", "start", "HEAD", "HEAD~1")
         self.refused_for("an unfinished bisect")
-        git(self.tree, "bisect", "reset")
+        run_git(self.tree, "bisect", "reset")
         self.removed()
 
     def test_orphan_branch_that_is_staged_only(self) -> None:
-        git(self.tree, "switch", "-q", "--orphan", "fresh")
+        run_git(self.tree, "switch", "-q", "--orphan", "fresh")
         (self.tree / "staged").write_text("x\n")
-        git(self.tree, "add", "staged")
+        run_git(self.tree, "add", "staged")
         self.refused_for("1 uncommitted change")
 
     def test_branch_stays(self) -> None:
-        commit(self.tree, more="1\n")
+        commit_files(self.tree, more="1\n")
         self.removed()
-        self.assertIn("w", git(self.main, "branch", "--format=%(refname:short)").split())
+        self.assertIn("w", run_git(self.main, "branch", "--format=%(refname:short)").split())
 
 
 class ChangeTests(RemovalCase):
     def test_index_that_differs_from_equal_files(self) -> None:
         (self.tree / "file").write_text("staged\n")
-        git(self.tree, "add", "file")
+        run_git(self.tree, "add", "file")
         (self.tree / "file").write_text("content\n")
         self.refused_for("1 uncommitted change")
 
     def test_changes_that_git_is_told_to_overlook(self) -> None:
         for flag in ("assume-unchanged", "skip-worktree"):
-            git(self.tree, "update-index", f"--{flag}", "file")
+            run_git(self.tree, "update-index", f"--{flag}", "file")
             (self.tree / "file").write_text("changed\n")
             self.refused_for("1 uncommitted change")
             (self.tree / "file").write_text("content\n")
-            git(self.tree, "update-index", f"--no-{flag}", "file")
-        git(self.tree, "update-index", "--skip-worktree", "file")
+            run_git(self.tree, "update-index", f"--no-{flag}", "file")
+        run_git(self.tree, "update-index", "--skip-worktree", "file")
         self.removed()
 
     def test_untracked_files_that_the_repository_does_not_show(self) -> None:
-        git(self.main, "config", "status.showUntrackedFiles", "no")
+        run_git(self.main, "config", "status.showUntrackedFiles", "no")
         (self.tree / "new").write_text("x\n")
         self.refused_for("1 uncommitted change")
 
     def test_locked_worktree(self) -> None:
-        git(self.main, "worktree", "lock", "--reason", "on a stick", str(self.tree))
+        run_git(self.main, "worktree", "lock", "--reason", "on a stick", str(self.tree))
         self.refused_for("git worktree lock (on a stick)")
         self.ask("DELETE", f"/{self.case}?force=1").data()
         self.assertFalse(self.tree.exists())
@@ -167,36 +167,37 @@ class NestedTests(RemovalCase):
 
     def test_folders_of_tools_are_looked_into(self) -> None:
         for name in self.FOLDERS:
-            inner = repository(self.tree / name / "a" / "b")
+            inner = make_repository(self.tree / name / "a" / "b")
             self.refused_for(f"{name}/a/b has 1 commit that no branch of a remote has")
             shutil.rmtree(inner)
         self.removed()
 
     def test_repository_with_a_remote(self) -> None:
         inner = self.tree / "deep" / "clone"
-        git(self.tree, "clone", "-q", str(self.main), str(inner))
+        run_git(self.tree, "clone", "-q", str(self.main), str(inner))
         for spoil, mend, word in (
             (lambda: self.commit_detached(inner), ("checkout", "-q", "main"), "1 commit that no"),
-            (lambda: git(inner, "tag", "kept", "HEAD@{1}"), ("tag", "-d", "kept"), "its reflog"),
-            (lambda: git(inner, "branch", "side", "HEAD@{1}"), ("branch", "-D", "side"),
+            (lambda: run_git(inner, "tag", "kept", "HEAD@{1}"), ("tag", "-d", "kept"),
+             "its reflog"),
+            (lambda: run_git(inner, "branch", "side", "HEAD@{1}"), ("branch", "-D", "side"),
              "1 commit that no branch of a remote has"),
             (lambda: self.stash(inner), ("stash", "drop"), "1 stash"),
         ):  # fmt: skip
             spoil()
             self.refused_for("deep/clone has ", word)
-            git(inner, *mend)
-        git(inner, "reflog", "expire", "--expire=now", "--all")
+            run_git(inner, *mend)
+        run_git(inner, "reflog", "expire", "--expire=now", "--all")
         self.removed()
 
     def stash(self, folder: Path) -> None:
         (folder / "file").write_text("changed\n")
-        git(folder, "stash", "-q")
+        run_git(folder, "stash", "-q")
 
     def test_bare_repository(self) -> None:
         bare = self.tree / "deep" / "store"
         bare.mkdir(parents=True)
-        git(bare, "init", "-q", "--bare")
-        git(self.tree, "push", "-q", str(bare), "w:refs/heads/main")
+        run_git(bare, "init", "-q", "--bare")
+        run_git(self.tree, "push", "-q", str(bare), "w:refs/heads/main")
         self.refused_for("deep/store has 1 commit that no branch of a remote has")
         shutil.rmtree(bare)
         self.removed()
@@ -205,17 +206,17 @@ class NestedTests(RemovalCase):
         """Also where the worktree itself has none, and one of them has other hashes."""
         for name, more in (("a", ()), ("b", ("--bare",)), ("c", ("--object-format=sha256",))):
             (self.tree / "deep" / name).mkdir(parents=True)
-            git(self.tree / "deep" / name, "init", "-q", *more)
-        git(self.tree, "switch", "-q", "--orphan", "fresh")
+            run_git(self.tree / "deep" / name, "init", "-q", *more)
+        run_git(self.tree, "switch", "-q", "--orphan", "fresh")
         self.removed()
 
     def test_worktree_of_another_repository(self) -> None:
-        other = repository(self.daemon.folder / "mains" / f"other-{self.name}")
+        other = make_repository(self.daemon.folder / "mains" / f"other-{self.name}")
         inner = self.tree / "vendor" / "tree"
-        git(other, "worktree", "add", "-q", str(inner))
+        run_git(other, "worktree", "add", "-q", str(inner))
         lost = self.commit_detached(inner)
         self.refused_for("vendor/tree has 1 commit that no branch has")
-        git(other, "branch", "saved", lost)
+        run_git(other, "branch", "saved", lost)
         self.removed()
 
     def test_git_file_that_leads_nowhere(self) -> None:
@@ -224,47 +225,47 @@ class NestedTests(RemovalCase):
         self.refused_for("vendor has a .git that leads to no repository")
 
     def test_remote_worktree_of_a_nested_repository(self) -> None:
-        inner = repository(self.tree / "deep" / "in")
+        inner = make_repository(self.tree / "deep" / "in")
         away = self.daemon.folder / f"away-{self.name}"
-        git(inner, "worktree", "add", "-q", str(away))
+        run_git(inner, "worktree", "add", "-q", str(away))
         self.refused_for("deep/in has ", "1 worktree elsewhere")
 
 
 class SubmoduleTests(RemovalCase):
     def setUp(self) -> None:
         super().setUp()
-        self.source = repository(self.remotes / f"lib-{self.name}")
-        git(self.main, *FILES, "submodule", "add", "-q", str(self.source), "vendor/lib")
-        git(self.main, "commit", "-q", "-m", "lib")
-        git(self.tree, "merge", "-q", "--ff-only", "main")
-        git(self.tree, *FILES, "submodule", "update", "-q", "--init")
+        self.source = make_repository(self.remotes / f"lib-{self.name}")
+        run_git(self.main, *FILES, "submodule", "add", "-q", str(self.source), "vendor/lib")
+        run_git(self.main, "commit", "-q", "-m", "lib")
+        run_git(self.tree, "merge", "-q", "--ff-only", "main")
+        run_git(self.tree, *FILES, "submodule", "update", "-q", "--init")
         self.lib = self.tree / "vendor" / "lib"
 
     def test_edited_file(self) -> None:
         (self.lib / "file").write_text("changed\n")
         self.refused_for("vendor/lib has 1 uncommitted change")
-        git(self.lib, "checkout", "-q", "file")
+        run_git(self.lib, "checkout", "-q", "file")
         self.removed()
 
     def test_commit(self) -> None:
         self.commit_detached(self.lib)
-        git(self.lib, "checkout", "-q", "HEAD~1")
+        run_git(self.lib, "checkout", "-q", "HEAD~1")
         self.refused_for("vendor/lib has 1 commit that only its reflog has")
 
     def test_commit_of_one_that_is_not_checked_out(self) -> None:
         """Its repository is kept beside the worktree, and goes with it."""
-        git(self.lib, "checkout", "-q", "-b", "side")
-        commit(self.lib, more="x\n")
-        git(self.tree, "submodule", "deinit", "-q", "-f", "vendor/lib")
+        run_git(self.lib, "checkout", "-q", "-b", "side")
+        commit_files(self.lib, more="x\n")
+        run_git(self.tree, "submodule", "deinit", "-q", "-f", "vendor/lib")
         self.refused_for("the submodule vendor/lib has 1 commit that no branch of a remote has")
 
     def test_in_a_submodule_of_it(self) -> None:
-        inner = repository(self.remotes / f"inner-{self.name}")
-        git(self.lib, *FILES, "submodule", "add", "-q", str(inner), "build/inner")
-        git(self.lib, "commit", "-q", "-m", "inner")
-        git(self.lib, "push", "-q", "origin", "HEAD:refs/heads/pushed")
-        git(self.lib, "fetch", "-q")
-        commit(self.lib / "build" / "inner", more="x\n")
+        inner = make_repository(self.remotes / f"inner-{self.name}")
+        run_git(self.lib, *FILES, "submodule", "add", "-q", str(inner), "build/inner")
+        run_git(self.lib, "commit", "-q", "-m", "inner")
+        run_git(self.lib, "push", "-q", "origin", "HEAD:refs/heads/pushed")
+        run_git(self.lib, "fetch", "-q")
+        commit_files(self.lib / "build" / "inner", more="x\n")
         self.refused_for("vendor/lib/build/inner has ", "commit that no branch of a remote has")
 
 
@@ -277,7 +278,7 @@ class MissingTests(RemovalCase):
         self.tree.rename(moved)
         answer = self.ask("DELETE", f"/{self.case}")
         self.refused(answer, 409, "1 commit that no branch has")
-        git(self.main, "branch", "saved", lost)
+        run_git(self.main, "branch", "saved", lost)
         self.ask("DELETE", f"/{self.case}").data()
 
     def test_another_worktree_that_is_away_is_not_forgotten(self) -> None:
@@ -287,7 +288,7 @@ class MissingTests(RemovalCase):
         other.rename(away)
         self.removed()
         away.rename(other)
-        self.assertEqual(lost, git(other, "rev-parse", "HEAD").strip())
+        self.assertEqual(lost, run_git(other, "rev-parse", "HEAD").strip())
 
     def test_folder_that_is_closed(self) -> None:
         if os.geteuid() == 0:
@@ -305,27 +306,27 @@ class MissingTests(RemovalCase):
         self.assertTrue((self.tree / "mine").exists())
 
 
-class LocalTests(GitCase):
+class LocalTests(DaemonGitCase):
     """A local case is moved to the trash; what is clean needs no force."""
 
     def local(self, name: str) -> Path:
         self.ask("POST", "", {"name": name}).data()
         case = self.cases / name
-        git(case, "init", "-q", "-b", "main")
-        commit(case)
+        run_git(case, "init", "-q", "-b", "main")
+        commit_files(case)
         return case
 
     def test_detached_head_without_a_remote(self) -> None:
         case = self.local("detached")
-        git(case, "checkout", "-q", "--detach")
-        commit(case, more="x\n")
+        run_git(case, "checkout", "-q", "--detach")
+        commit_files(case, more="x\n")
         self.refused(self.ask("DELETE", "/detached"), 409, "1 commit that no branch has")
-        git(case, "tag", "kept")
+        run_git(case, "tag", "kept")
         self.ask("DELETE", "/detached").data()
 
     def test_folders_of_tools(self) -> None:
         case = self.local("tools")
         (case / ".git" / "info" / "exclude").write_text("vendor/\n")
-        inner = repository(case / "vendor" / "lib")
+        inner = make_repository(case / "vendor" / "lib")
         (inner / "file").write_text("changed\n")
         self.refused(self.ask("DELETE", "/tools"), 409, "vendor/lib has 1 uncommitted change")

@@ -14,7 +14,7 @@ from hyperframe import frame
 
 from tests.integration.certificates import make_certificate
 from tests.integration.harness import PATIENCE, DaemonCase
-from tests.waiting import until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.extended
 
@@ -104,7 +104,7 @@ class HTTP2Tests(DaemonCase):
                 self.assertLess(self.flood(first, again), FLOOD)
         self.assertLess(self.memory() - before, GROWTH)
         # The last lines of the log may still be on their way.
-        until("every cut", lambda: self.one.log.count(CUT) >= 12)
+        wait_until("every cut", lambda: self.one.log.count(CUT) >= 12)
         for word in ("critical", "Traceback", "Unhandled"):
             self.assertNotIn(word, self.one.log)
         self.assertEqual(12, self.one.log.count(CUT))

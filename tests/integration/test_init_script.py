@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import LOOPBACK, PATIENCE, ROOT, TWISTD, Daemon, wait_until_gone
+from tests.integration.harness import (
+    LOOPBACK,
+    PATIENCE,
+    ROOT,
+    TWISTD,
+    DaemonHarness,
+    wait_until_gone,
+)
 
 pytestmark = pytest.mark.extended
 
@@ -25,7 +32,7 @@ class InitScriptTests(SynchronousTestCase):
         skip = "needs root and start-stop-daemon"
 
     def setUp(self) -> None:
-        self.daemon = Daemon()
+        self.daemon = DaemonHarness()
         self.addCleanup(self.daemon.close)
         folder = self.daemon.folder
         program = folder / "twistd"

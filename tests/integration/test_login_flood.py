@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.integration.harness import DaemonCase
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.extended
 
@@ -70,7 +70,7 @@ class LoginFloodTests(DaemonCase):
             self.assertEqual(200, self.ask("127.0.2.1", "GET", "/healthz"))
         self.assertEqual(429, self.login("127.0.3.1", PASSWORD))
         # However fast the user came in, it was beside a flood.
-        until("the flood", lambda: sum(self.tried) > FLOODERS)
+        wait_until("the flood", lambda: sum(self.tried) > FLOODERS)
         self.over.set()
         for each in flooders:
             each.join(PATIENCE)

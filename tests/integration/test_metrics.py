@@ -7,13 +7,13 @@ import re
 from twisted.trial.unittest import SynchronousTestCase
 
 from bench.client import new_session
-from tests.integration.harness import Daemon
-from tests.waiting import until
+from tests.integration.harness import DaemonHarness
+from tests.waiting import wait_until
 
 
 class MetricsTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.daemon = Daemon()
+        self.daemon = DaemonHarness()
         self.addCleanup(self.daemon.close)
         self.daemon.start()
 
@@ -35,7 +35,7 @@ class MetricsTests(SynchronousTestCase):
         self.daemon.request("GET", f"/api/sessions/{session}/wait-output?match=out-42&from=buffer")
         idle = 'tservice_sessions{mode="shell",status="idle"} 1.0'
         # A shell prints what it was told to before it is idle again.
-        until("an idle shell", lambda: idle in self.text().splitlines(), told=self.text)
+        wait_until("an idle shell", lambda: idle in self.text().splitlines(), told=self.text)
         self.assertGreater(self.metric("output_bytes_total"), len("out-42"))
         self.daemon.request("GET", "/api/sessions/nobody")
         asked = 'http_requests_total{method="GET",route="/api/sessions/{id}",status="404"}'

@@ -6,7 +6,7 @@ import socket
 from urllib.parse import urlsplit
 
 from tests.integration.harness import PATIENCE, DaemonCase
-from tests.unit.http.websockets.wsframes import UPGRADE
+from tests.unit.http.websockets.ws_frames import UPGRADE
 
 
 class OddHeaderTests(DaemonCase):

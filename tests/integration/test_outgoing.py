@@ -25,10 +25,16 @@ from twisted.python.failure import Failure
 from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
+from tests.event_helpers import make_event
 from tests.integration.harness import PATIENCE
-from tests.integration.receivers import MESSAGE, Peer, Receiver, floods, says
-from tests.told import happened
-from tests.unit.push.browsers import Browser, FixedSettings, counted
+from tests.integration.webhook_receivers import (
+    MESSAGE,
+    ReceiverFactory,
+    ReceiverPeer,
+    answer_with,
+    flood_with,
+)
+from tests.unit.push.push_browsers import FixedPushSettings, PushBrowser, counted_bytes
 from tservice.core.events import EventHub
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
 from tservice.core.net.outbound import (
@@ -110,7 +116,7 @@ def _text(answer: Any, kind: int) -> str:
 
 
 @implementer(IReactorTCP, IReactorTime)
-class Noting:
+class RecordingReactor:
     """The reactor, whose connections are noted and never made."""
 
     def __init__(self) -> None:
@@ -131,7 +137,7 @@ class OutgoingCase(TestCase):
     timeout = 120
 
     def setUp(self) -> None:
-        self.receivers: dict[str, Receiver] = {}
+        self.receivers: dict[str, ReceiverFactory] = {}
 
     async def name_server(
         self, *script: Sequence[str], sixth: Sequence[str] = ()
@@ -146,7 +152,7 @@ class OutgoingCase(TestCase):
         """Servers on one port of both addresses; what each does stands by its name."""
         port = 0
         for name, host in (("good", GOOD), ("bad", BAD)):
-            receiver = self.receivers[name] = Receiver(behaviours.get(name, says(OK)))
+            receiver = self.receivers[name] = ReceiverFactory(behaviours.get(name, answer_with(OK)))
             listening = await TCP4ServerEndpoint(LOOP, port, interface=host).listen(receiver)
             address: Any = listening.getHost()
             port = address.port
@@ -154,7 +160,7 @@ class OutgoingCase(TestCase):
             self.addCleanup(self.cut, receiver)
         return int(port)
 
-    def cut(self, receiver: Receiver) -> None:
+    def cut(self, receiver: ReceiverFactory) -> None:
         for peer in receiver.connections:
             transport: Any = peer.transport
             transport.abortConnection()
@@ -202,7 +208,7 @@ class WebhookTests(OutgoingCase):
 
     async def test_the_addresses_of_the_real_world(self) -> None:
         names, resolver = await self.name_server([PUBLIC], [METADATA], [PUBLIC, METADATA])
-        noting: Any = Noting()
+        noting: Any = RecordingReactor()
         faults = []
         for _ in range(3):
             try:
@@ -223,13 +229,13 @@ class WebhookTests(OutgoingCase):
             head = f"HTTP/1.1 {status} Over there\r\nContent-Length: 0\r\n"
             port = await self.listen()
             where = f"Location: http://{BAD}:{port}/latest/meta-data\r\nRefresh: 0\r\n\r\n"
-            self.receivers["good"].behave = says(f"{head}{where}".encode())
+            self.receivers["good"].behave = answer_with(f"{head}{where}".encode())
             found = await self.deliver(resolver, port)
             self.assertEqual((False, REDIRECTS), (found.ok, found.error))
             self.assertEqual((1, 0), self.visits())
 
 
-class Drip(Peer):
+class DrippingPeer(ReceiverPeer):
     """Never ends its head."""
 
     def act(self, behave: Any) -> None:
@@ -255,7 +261,7 @@ class PushTests(OutgoingCase):
         database = Database.in_memory()
         self.addCleanup(database.close)
         self.store, self.hub = PushSubscriptionStore(database), EventHub()
-        self.store.save_subscription(Browser(f"https://{NAME}:{port}/x").subscription("ann"))
+        self.store.save_subscription(PushBrowser(f"https://{NAME}:{port}/x").subscription("ann"))
         self.outcomes: list[OutboundResponse | OutboundError] = []
         outbound = OutboundClient(LOOP, policy, resolver=resolver, time_limit=limit)
         self.done: defer.Deferred[None] = defer.Deferred()
@@ -278,11 +284,11 @@ class PushTests(OutgoingCase):
         push = PushService(
             clock=LOOP,
             hub=self.hub,
-            settings=FixedSettings(),
+            settings=FixedPushSettings(),
             store=self.store,
             threads=SynchronousThreads(),
             send=send,
-            key=load_push_key(folder, counted),
+            key=load_push_key(folder, counted_bytes),
             name_of=lambda session_id: None,
             active=lambda owner: True,
         )
@@ -292,7 +298,7 @@ class PushTests(OutgoingCase):
     async def tell(self) -> OutboundResponse | OutboundError:
         """Have a message sent; what came of it."""
         self.done = defer.Deferred()
-        self.hub.publish(happened("session:stop", session_id="s1", owner="ann"))
+        self.hub.publish(make_event("session:stop", session_id="s1", owner="ann"))
         await self.done
         return self.outcomes[-1]
 
@@ -326,7 +332,7 @@ class PushTests(OutgoingCase):
         _, resolver = await self.name_server([GOOD])
         port = await self.listen()
         where = f"Location: http://{BAD}:{port}/\r\nContent-Length: 0\r\n\r\n"
-        self.receivers["good"].behave = says(f"HTTP/1.1 307 x\r\n{where}".encode())
+        self.receivers["good"].behave = answer_with(f"HTTP/1.1 307 x\r\n{where}".encode())
         self.service(resolver, port)
         found = await self.tell()
         assert isinstance(found, OutboundResponse)
@@ -338,7 +344,7 @@ class PushTests(OutgoingCase):
         _, resolver = await self.name_server([GOOD])
         head = b"HTTP/1.1 201 Created\r\nContent-Length: 99999999999\r\n\r\n"
         for begin, kind in ((head, OutboundResponse), (b"HTTP/1.1 201 Created\r\n", OutboundError)):
-            port = await self.listen(good=floods(begin, b"x" * 65536))
+            port = await self.listen(good=flood_with(begin, b"x" * 65536))
             self.service(resolver, port)
             self.assertIsInstance(await self.tell(), kind)
 
@@ -353,7 +359,7 @@ class PushTests(OutgoingCase):
         self.assertEqual(OutboundFault.TIMED_OUT, found.fault)
         self.assertEqual(1, self.kept())
 
-    def dripping(self) -> Drip:
-        drip = Drip()
+    def dripping(self) -> DrippingPeer:
+        drip = DrippingPeer()
         drip.factory = self.receivers["good"]
         return drip

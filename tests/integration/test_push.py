@@ -6,15 +6,15 @@ import stat
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import Daemon
-from tests.unit.push.browsers import Browser
+from tests.integration.harness import DaemonHarness
+from tests.unit.push.push_browsers import PushBrowser
 
-BROWSER = Browser()
+BROWSER = PushBrowser()
 
 
 class PushTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.daemon = Daemon()
+        self.daemon = DaemonHarness()
         self.addCleanup(self.daemon.close)
         self.daemon.start()
 

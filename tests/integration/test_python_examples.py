@@ -11,9 +11,9 @@ from typing import Any
 from attrs import asdict
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.mock_tui.scenario import VARIABLE, Scenario
-from tests.integration.agents.played import SCENARIO, played_daemon
-from tests.integration.harness import PATIENCE, ROOT, Daemon
+from tests.agents.mock_tui.scenario import VARIABLE, MockScenario
+from tests.integration.agents.harness import SCENARIO, played_daemon
+from tests.integration.harness import PATIENCE, ROOT, DaemonHarness
 
 EXAMPLES = ROOT / "docs/examples"
 REVIEW = "Review the last commit for {}. Change nothing."
@@ -22,7 +22,7 @@ REVIEW = "Review the last commit for {}. Change nothing."
 class ExampleTests(SynchronousTestCase):
     """One daemon; agents that answer what they are told to."""
 
-    daemon: Daemon
+    daemon: DaemonHarness
     answers = {
         REVIEW.format("mistakes in its logic"): "SAY: an off-by-one",
         REVIEW.format("holes in its security"): "SAY: no quoting",
@@ -39,7 +39,7 @@ class ExampleTests(SynchronousTestCase):
         cls.daemon = played_daemon()
         cls.addClassCleanup(cls.daemon.close)
         file = cls.daemon.folder / SCENARIO
-        file.write_text(json.dumps(asdict(Scenario(answers=cls.answers))), "utf-8")
+        file.write_text(json.dumps(asdict(MockScenario(answers=cls.answers))), "utf-8")
         cls.daemon.environment[VARIABLE] = str(file)
         cls.daemon.start()
         # As root agents are started in their bypass mode, which asks nothing.

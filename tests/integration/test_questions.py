@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.integration.harness import Daemon, DaemonCase
-from tests.waiting import until
+from tests.integration.harness import DaemonCase, DaemonHarness
+from tests.waiting import wait_until
 from tservice.mux.terminfo import find_local_term
 
 ASK = r"""
@@ -23,26 +23,26 @@ echo " :asked-$2"
 class QuestionTests(DaemonCase):
     asked = 0
 
-    def shell(self, daemon: Daemon) -> str:
+    def shell(self, daemon: DaemonHarness) -> str:
         (daemon.home / "ask").write_text(ASK)
         body = {"mode": "shell", "workingDir": str(daemon.home), "start": True}
         return str(daemon.request("POST", "/api/sessions", body).data()["session"]["id"])
 
-    def screen(self, daemon: Daemon, session: str) -> str:
+    def screen(self, daemon: DaemonHarness, session: str) -> str:
         found: dict[str, Any] = daemon.request("GET", f"/api/sessions/{session}/terminal").data()
         return re.sub(r"\x1b\[[0-9;]*m", "", found["terminalBuffer"])
 
-    def run_line(self, daemon: Daemon, session: str, line: str, seen: str) -> str:
+    def run_line(self, daemon: DaemonHarness, session: str, line: str, seen: str) -> str:
         body = {"input": f"clear; {line}\r", "useMux": False}
         daemon.request("POST", f"/api/sessions/{session}/input", body)
-        found = until(
+        found = wait_until(
             seen,
             lambda: next(iter(re.findall(seen, self.screen(daemon, session))), None),
             told=lambda: self.screen(daemon, session),
         )
         return str(found)
 
-    def ask(self, daemon: Daemon, session: str, question: str) -> str:
+    def ask(self, daemon: DaemonHarness, session: str, question: str) -> str:
         self.asked += 1
         line = f"sh ask '{question}' {self.asked}"
         return self.run_line(daemon, session, line, rf"(\S*) :asked-{self.asked}\b")
@@ -68,5 +68,5 @@ class QuestionTests(DaemonCase):
         daemon.request("PUT", "/api/settings", {"terminalGround": "light"})
         self.assertEqual(r"033]11;rgb:fdfd/fdfd/fcfc\a", self.ask(daemon, session, r"\033]11;?\a"))
         daemon.restart()
-        until("its pane", lambda: self.screen(daemon, session))
+        wait_until("its pane", lambda: self.screen(daemon, session))
         self.assertEqual(r"033]10;rgb:1d1d/2626/3030\a", self.ask(daemon, session, r"\033]10;?\a"))

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.figures import tell
-from tests.integration.mountnamespace import obstacle
+from tests.integration.mount_namespace import mount_obstacle
 from tests.integration.rebooting import TRIAL, NamespaceDaemon, RebootDaemon
-from tests.waiting import until
+from tests.run_figures import report_figure
+from tests.waiting import wait_until
 
 AGENT = """#!/bin/sh
 printf '%s\\n' "$*" >> "$HOME/started"
@@ -26,7 +26,7 @@ exec cat
 """
 
 
-class RestoreCase(SynchronousTestCase):
+class DaemonRestoreCase(SynchronousTestCase):
     """A daemon with a played agent, of a CLI whose conversations it takes at their word."""
 
     daemon: RebootDaemon
@@ -66,7 +66,7 @@ class RestoreCase(SynchronousTestCase):
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", found)
 
     def shows(self, session: str, text: str) -> None:
-        until(f"{text!r} in {session}", lambda: text in self.text(session))
+        wait_until(f"{text!r} in {session}", lambda: text in self.text(session))
 
     def offered(self) -> list[str]:
         return [each["id"] for each in self.call("GET", "reboot-restore")["sessions"]]
@@ -80,7 +80,7 @@ class RestoreCase(SynchronousTestCase):
         return {each["sessionId"]: each["outcome"] for each in self.restore(*ids)["entries"]}
 
 
-class RebootTests(RestoreCase):
+class RebootTests(DaemonRestoreCase):
     def test_from_power_loss_to_work(self) -> None:
         """All that a user sees: an offer, everything back, the text of before above."""
         shell, agent = self.make(name="build"), self.agent()
@@ -106,15 +106,17 @@ class RebootTests(RestoreCase):
         self.assertEqual((2, 0), (found["restored"], found["skipped"]))
         self.assertEqual([True, True], [each["scrollbackRestored"] for each in found["entries"]])
         above = r"(?s)green.*── the machine restarted; above is what"
-        until("what was there", lambda: re.search(above, self.text(shell)))
+        wait_until("what was there", lambda: re.search(above, self.text(shell)))
         self.type(shell, "echo $((6 * 7))-again")
         self.shows(shell, "42-again")
         begins = "agent of --conversation c0ffee-1\n> "
-        until("the agent", lambda: self.text(agent, "").startswith(begins))
+        wait_until("the agent", lambda: self.text(agent, "").startswith(begins))
         history = self.text(agent)
         self.assertEqual(2, history.count("agent of --conversation c0ffee-1"))
         # It prints before it is idle again.
-        until("an idle shell", lambda: self.call("GET", f"sessions/{shell}")["status"] == "idle")
+        wait_until(
+            "an idle shell", lambda: self.call("GET", f"sessions/{shell}")["status"] == "idle"
+        )
         record = self.call("GET", f"sessions/{shell}")
         self.assertEqual((True, "build"), tuple(record[n] for n in ("pinned", "name")))
         self.assertEqual([], self.offered())
@@ -125,10 +127,10 @@ class RebootTests(RestoreCase):
         first, second = self.make(), self.agent()
         ended = self.make()
         self.type(ended, "exit 0")
-        until("its end", lambda: self.call("GET", f"sessions/{ended}")["pid"] is None)
+        wait_until("its end", lambda: self.call("GET", f"sessions/{ended}")["pid"] is None)
         for session in (first, second):
             self.daemon.end_server(self.daemon.data / "mux" / f"{session}.sock")
-        until(
+        wait_until(
             "their loss", lambda: {each["pid"] for each in self.call("GET", "sessions")} == {None}
         )
         self.daemon.reboot(signal.SIGTERM)
@@ -163,9 +165,9 @@ class RebootTests(RestoreCase):
         def running() -> int:
             return sum(1 for each in self.call("GET", "sessions") if each["pid"] is not None)
 
-        until("one", lambda: running() == 1)
-        until("all", lambda: running() == 2)
-        until("the end", lambda: not self.call("GET", "reboot-restore")["restoring"])
+        wait_until("one", lambda: running() == 1)
+        wait_until("all", lambda: running() == 2)
+        wait_until("the end", lambda: not self.call("GET", "reboot-restore")["restoring"])
         started = (self.daemon.home / "started").read_text().split("\n")[2:4]
         self.assertEqual([f"--conversation c0ffee-{number}" for number in range(2)], started)
         self.assertEqual([[], 2], [self.offered(), len(agents)])
@@ -177,7 +179,7 @@ class RebootTests(RestoreCase):
         self.shows(shell, "done")
         began = time.monotonic()
         self.daemon.restart()
-        tell(f"a restart that saves 5,000 rows: {time.monotonic() - began:.2f} s")
+        report_figure(f"a restart that saves 5,000 rows: {time.monotonic() - began:.2f} s")
         folder = self.daemon.data / "scrollback"
         (file,) = folder.iterdir()
         self.assertEqual(f"{shell}.gz", file.name)
@@ -187,17 +189,17 @@ class RebootTests(RestoreCase):
         self.assertEqual(5000, len(rows.split(b"\r\n")))
         self.assertIn(b"\r\n9000\r\n", rows)
         self.call("PUT", "settings", {"keepScrollbackEnabled": False})
-        until("nothing kept", lambda: not list(folder.iterdir()))
+        wait_until("nothing kept", lambda: not list(folder.iterdir()))
 
 
 @pytest.mark.extended
-class NamespaceTests(RestoreCase):
+class NamespaceTests(DaemonRestoreCase):
     """The kernel's own file has another boot id."""
 
     def machine(self) -> RebootDaemon:
-        why = obstacle(*TRIAL)
+        why = mount_obstacle(*TRIAL)
         if why is not None:
-            tell(f"the kernel's own boot id: not played, {why}")
+            report_figure(f"the kernel's own boot id: not played, {why}")
         return RebootDaemon() if why else NamespaceDaemon()
 
     def test_another_boot_id(self) -> None:

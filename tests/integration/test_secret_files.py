@@ -10,14 +10,14 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.files import Files, files_of
-from tests.integration.harness import Daemon
-from tests.secretnames import HARMLESS, NAMES
+from tests.integration.files import SessionFiles, files_of
+from tests.integration.harness import DaemonHarness
+from tests.secret_names import HARMLESS, NAMES
 
 
 class SecretFileTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.daemon = Daemon().start()
+        self.daemon = DaemonHarness().start()
         self.addCleanup(self.daemon.close)
         self.folder = self.daemon.folder / "ws"
         self.folder.mkdir()
@@ -33,7 +33,7 @@ class SecretFileTests(SynchronousTestCase):
         (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
         os.symlink(target, self.folder / path)
 
-    def packed(self, files: Files, path: str) -> set[str]:
+    def packed(self, files: SessionFiles, path: str) -> set[str]:
         """Return the names of the regular files in the archive of a folder."""
         where = f"/api/download?sessionId={files.session}&path={path}"
         answer = self.daemon.request("GET", where)

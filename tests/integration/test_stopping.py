@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 
 HANDSHAKE = (
     "GET /ws/sessions/{id}/terminal HTTP/1.1\r\nHost: {host}\r\n"
@@ -22,7 +22,7 @@ HANDSHAKE = (
 
 class StoppingTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.daemon = Daemon()
+        self.daemon = DaemonHarness()
         self.addCleanup(self.daemon.close)
         self.daemon.start()
 

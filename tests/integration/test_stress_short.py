@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.figures import tell
-from tests.integration.mountnamespace import obstacle
-from tests.integration.smalldisk import TRIAL
+from tests.integration.mount_namespace import mount_obstacle
+from tests.integration.small_disk import TRIAL
+from tests.run_figures import report_figure
 from tests.stress import (
     blast_radius,
     canaries,
@@ -60,9 +60,9 @@ class ShortProofs(SynchronousTestCase):
             self.assertGreater(int(str(figures[seen])), 0, seen)
 
     def test_what_a_full_disk_took_outlives_kills(self) -> None:
-        why = obstacle(*TRIAL)
+        why = mount_obstacle(*TRIAL)
         if why is not None:
-            tell(f"kills on a full disk: not shown, {why}")
+            report_figure(f"kills on a full disk: not shown, {why}")
             raise SkipTest(why)
         figures = disk_kill.run(kills=4, seed=11)
         self.assertEqual(4, figures["kills"])

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.integration.gitservers import repository
+from tests.integration.git_servers import make_repository
 from tests.integration.harness import LOOPBACK, PATIENCE
-from tests.integration.tsctl import TSCTL, Relay, TsctlCase, started
-from tests.waiting import until
+from tests.integration.tsctl import TSCTL, CuttableRelay, TsctlCase, session_ids
+from tests.waiting import wait_until
 from tservice.client.commands.table import COMMANDS
 
 EVIL = "e\x1b]52;c;ZXZpbA==\x07vil"
@@ -33,7 +33,7 @@ class SessionTests(TsctlCase):
         self.assertEqual("two", self.json("ls")[0]["name"])
         self.assertEqual({"name": "one"}, self.json("rename", "two", "one"))
         self.assertEqual("", self.tsctl("kill", "one"))
-        self.assertEqual([], started(self.service))
+        self.assertEqual([], session_ids(self.service))
         self.assertIn("no session matches 'one'", self.fails("kill", "one"))
 
     def test_names_that_fit_several(self) -> None:
@@ -41,9 +41,9 @@ class SessionTests(TsctlCase):
         line = self.fails("kill", "same")
         for session in sessions:
             self.assertIn(f"{session} (same)", line)
-        self.assertEqual(sorted(sessions), sorted(started(self.service)))
+        self.assertEqual(sorted(sessions), sorted(session_ids(self.service)))
         self.fails("kill", sessions[0], "no such one")
-        self.assertEqual(2, len(started(self.service)))
+        self.assertEqual(2, len(session_ids(self.service)))
         self.assertIn("no session matches", self.fails("read", sessions[0][:3]))
         self.tsctl("kill", *sessions)
 
@@ -62,7 +62,7 @@ class SessionTests(TsctlCase):
         found = self.run_it("new", "--wait", "shell", "--prompt", "sleep 100", "--timeout", "2")
         self.assertIn((found.returncode, found.stderr), ((0, ""), (1, "")))
         self.tsctl("new", "shell", "--prompt", "exit", "--wait=exit")
-        self.assertEqual(3, len(started(self.service)))
+        self.assertEqual(3, len(session_ids(self.service)))
 
     def test_new_refused(self) -> None:
         for words, want in (
@@ -73,7 +73,7 @@ class SessionTests(TsctlCase):
             (("shell", "--timeout", "0"), "'0' is not a whole number"),
         ):
             self.assertIn(want, self.fails("new", *words))
-        self.assertEqual([], started(self.service))
+        self.assertEqual([], session_ids(self.service))
 
     def test_names_cannot_speak_to_the_terminal(self) -> None:
         session = self.shell()
@@ -130,7 +130,7 @@ class ReadingTests(TsctlCase):
         self.see(self.session, "from=buffer&match=end-2")
         path = f"/api/sessions/{self.session}/terminal"
         shown = partial(self.service.request, "GET", path)
-        until("the prompt", lambda: shown().data()["terminalBuffer"].rstrip().endswith("\n>"))
+        wait_until("the prompt", lambda: shown().data()["terminalBuffer"].rstrip().endswith("\n>"))
 
     def test_read(self) -> None:
         screen = self.tsctl("read", "one").splitlines()
@@ -152,7 +152,7 @@ class ReadingTests(TsctlCase):
 
     def test_tail_goes_on_after_a_cut(self) -> None:
         """Until the process ends, and without a number left out."""
-        relay = Relay(self.service.url)
+        relay = CuttableRelay(self.service.url)
         self.addCleanup(relay.close)
         following = self.background("tail", "-f", "one", TSCTL_URL=relay.url)
         self.read_until(following.stdout, "end-2")
@@ -215,14 +215,14 @@ class OtherTests(TsctlCase):
         job = answer.data()["job"]
         self.assertRegex(self.tsctl("cron", "ls"), rf"(?m)^{job['id'][:8]} +yes +nightly +shell ")
         self.assertEqual([job["id"]], [one["id"] for one in self.json("cron", "ls")])
-        self.assertIn(self.tsctl("cron", "run", "nightly").strip(), started(self.service))
+        self.assertIn(self.tsctl("cron", "run", "nightly").strip(), session_ids(self.service))
         self.assertIn("no job matches", self.fails("cron", "run", "daily"))
 
     def test_cases(self) -> None:
         folder = Path(self.tsctl("cases", "new", "one").strip())
         self.assertTrue((folder / "CLAUDE.md").exists())
         there = self.service.folder / "there"
-        repository(there)
+        make_repository(there)
         self.assertEqual(f"{there}\n", self.tsctl("cases", "link", "two", str(there)))
         cloned = self.tsctl("cases", "clone", "three", str(there)).strip()
         self.assertEqual("content\n", Path(cloned, "file").read_text())
@@ -272,8 +272,8 @@ class OtherTests(TsctlCase):
             ("tsctl --at home new --w", {"--wait", "--worktree"}),
             ("tsctl cases ", {"ls", "new", "link", "clone", "prepare", "rm"}),
             ("tsctl completion ", {"bash", "zsh", "fish"}),
-            ("tsctl kill ", set(started(self.service))),
-            ("tsctl send --timeout 5 ", set(started(self.service))),
+            ("tsctl kill ", set(session_ids(self.service))),
+            ("tsctl send --timeout 5 ", set(session_ids(self.service))),
             ("tsctl new --wait = st", {"stop"}),
             (f"tsctl files put one {folder}/home/n", {f"{folder}/home/notes.txt"}),
             (f"tsctl files get one a -o {folder}/home/n", {f"{folder}/home/notes.txt"}),
@@ -284,7 +284,7 @@ class OtherTests(TsctlCase):
             return
         for line, want in (
             ("tsctl send one --wait i", {"idle"}),
-            ("tsctl kill ", set(started(self.service))),
+            ("tsctl kill ", set(session_ids(self.service))),
             (f"tsctl files put one {folder}/home/n", {f"{folder}/home/notes.txt"}),
             (f"tsctl new --dir {folder}/ho", {f"{folder}/home/"}),
         ):

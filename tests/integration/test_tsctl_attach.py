@@ -14,14 +14,14 @@ import time
 from pathlib import Path
 
 from tests.integration.harness import PATIENCE
-from tests.integration.tsctl import TSCTL, Relay, TsctlCase
-from tests.waiting import until
+from tests.integration.tsctl import TSCTL, CuttableRelay, TsctlCase
+from tests.waiting import wait_until
 from tservice.client.terminal.filter import RESTORE
 
 MODES_BACK = b"\x1b[?25h"
 
 
-class Terminal:
+class TsctlTerminal:
     """A command in a terminal of its own."""
 
     def __init__(self, argv: tuple[str, ...], env: dict[str, str]) -> None:
@@ -92,20 +92,20 @@ class AttachTests(TsctlCase):
         super().setUp()
         self.session = self.shell()
 
-    def attach(self, *words: str, **environ: str) -> Terminal:
-        terminal = Terminal(
+    def attach(self, *words: str, **environ: str) -> TsctlTerminal:
+        terminal = TsctlTerminal(
             (*TSCTL, "attach", "one", *words), self.environ(TERM="xterm-256color", **environ)
         )
         self.addCleanup(terminal.close)
         return terminal
 
-    def attached(self, *words: str, **environ: str) -> Terminal:
+    def attached(self, *words: str, **environ: str) -> TsctlTerminal:
         terminal = self.attach(*words, **environ)
         terminal.wait_for(b"ready-42")
         terminal.wait_for_raw()
         return terminal
 
-    def assert_restored(self, terminal: Terminal) -> None:
+    def assert_restored(self, terminal: TsctlTerminal) -> None:
         self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
         terminal.shows(MODES_BACK)
 
@@ -130,7 +130,7 @@ class AttachTests(TsctlCase):
             session = self.service.request("GET", f"/api/sessions/{self.session}").data()
             return (session["cols"], session["rows"]) == (cols, rows)
 
-        until(f"{cols}x{rows}", look)
+        wait_until(f"{cols}x{rows}", look)
 
     def test_the_prefix_itself_and_other_keys(self) -> None:
         terminal = self.attached()
@@ -175,7 +175,7 @@ class AttachTests(TsctlCase):
 
     def test_not_a_byte_is_lost_or_doubled(self) -> None:
         """The connection is cut again and again while thousands of numbers come."""
-        relay = Relay(self.service.url)
+        relay = CuttableRelay(self.service.url)
         self.addCleanup(relay.close)
         terminal = self.attached(TSCTL_URL=relay.url)
         gate = self.service.home / "gate"

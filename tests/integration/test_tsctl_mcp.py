@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.integration.tsctl import TSCTL, TsctlCase
 from tests.unit.client.mcp import grammar
 from tests.waiting import PATIENCE
@@ -89,9 +89,9 @@ class McpTests(TsctlCase):
         process = self.connect()
         self.ask(process, "initialize", protocolVersion=version)
 
-        @settings(max_examples=examples(100), deadline=None, database=None)
+        @settings(max_examples=example_count(100), deadline=None, database=None)
         @given(grammar.lines(version))
-        def send(line: grammar.Line) -> None:
+        def send(line: grammar.RpcLine) -> None:
             self.send(process, line)
 
         send()
@@ -99,7 +99,7 @@ class McpTests(TsctlCase):
         rest, complaints = process.communicate(timeout=PATIENCE)
         self.assertEqual(("", ""), (rest, complaints))
 
-    def send(self, process: subprocess.Popen[str], line: grammar.Line) -> None:
+    def send(self, process: subprocess.Popen[str], line: grammar.RpcLine) -> None:
         """Send it, and read as many answers as it has to get."""
         assert process.stdin is not None
         assert process.stdout is not None
@@ -107,7 +107,7 @@ class McpTests(TsctlCase):
         process.stdin.flush()
         due = 1 if line.is_batch and line.wanted else len(line.wanted)
         answers = [json.loads(process.stdout.readline()) for _ in range(due)]
-        self.assertEqual(grammar.wanted([line]), grammar.given(answers))
+        self.assertEqual(grammar.expected_codes([line]), grammar.answered_codes(answers))
 
     def test_few_scopes_offer_few_tools(self) -> None:
         process = self.connect("--scopes", "sessions:read,waits")

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import Answer, Daemon, wait_until_gone
+from tests.integration.harness import DaemonAnswer, DaemonHarness, wait_until_gone
 from tests.unit.clis.fakes import make_program
-from tests.unit.http.gatecase import basic
-from tests.unit.tunnel import cloudflared
+from tests.unit.http.gate_harness import basic_headers
+from tests.unit.tunnel import cloudflared_output
 
 PASSWORD = "correct horse"
-OWN = basic("admin", PASSWORD)
+OWN = basic_headers("admin", PASSWORD)
 UP = "the tunnel is up at"
 
 PROGRAM = """#!/bin/sh
@@ -34,16 +34,16 @@ wait
 """
 
 
-class TunnelCase(SynchronousTestCase):
+class DaemonTunnelCase(SynchronousTestCase):
     password: str | None = PASSWORD
 
     def setUp(self) -> None:
         given = {} if self.password is None else {"SERVICE_PASSWORD": self.password}
-        self.daemon = Daemon(**given)
+        self.daemon = DaemonHarness(**given)
         self.addCleanup(self.daemon.close)
         self.addCleanup(self.end_leftovers)
         self.home = self.daemon.home
-        (self.home / "banner").write_text(cloudflared.BANNER)
+        (self.home / "banner").write_text(cloudflared_output.BANNER)
         self.install()
         self.daemon.start()
 
@@ -66,22 +66,22 @@ class TunnelCase(SynchronousTestCase):
         path = self.home / "pids"
         return [int(word) for word in path.read_text().split()] if path.exists() else []
 
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> DaemonAnswer:
         own = OWN if self.password is not None else {}
         return self.daemon.request(method, path, body, {**own, **headers})
 
     def start(self) -> list[int]:
         found = self.ask("POST", "/api/tunnel/start").data()
-        self.assertEqual({"running": True, "url": cloudflared.URL}, found)
+        self.assertEqual({"running": True, "url": cloudflared_output.URL}, found)
         return self.pids()
 
     def code(self) -> str:
         return str(self.ask("GET", "/api/tunnel/qr").data()["url"].rpartition("/")[2])
 
-    def enter(self, code: str) -> Answer:
+    def enter(self, code: str) -> DaemonAnswer:
         """Scan a code: the request that the tunnel would bring."""
         headers = {
-            "Host": cloudflared.HOST,
+            "Host": cloudflared_output.HOST,
             "User-Agent": "a phone",
             "X-Forwarded-For": "203.0.113.9",
             "X-Forwarded-Proto": "https",
@@ -105,7 +105,7 @@ class TunnelCase(SynchronousTestCase):
             wait_until_gone(pid)
 
 
-class TunnelTests(TunnelCase):
+class TunnelTests(DaemonTunnelCase):
     def test_a_phone_is_signed_in_by_one_scan(self) -> None:
         self.start()
         arguments = (self.home / "arguments").read_text()
@@ -187,7 +187,7 @@ class TunnelTests(TunnelCase):
         self.assertGone(self.pids())
 
 
-class RestartTests(TunnelCase):
+class RestartTests(DaemonTunnelCase):
     def token(self) -> tuple[str, dict[str, str]]:
         made = self.ask("POST", "/api/tokens", {"name": "t", "scopes": ["sessions:read"]}).data()
         return made["record"]["id"], {"Authorization": f"Bearer {made['token']}"}
@@ -215,7 +215,7 @@ class RestartTests(TunnelCase):
 
 
 @pytest.mark.extended
-class DeafTests(TunnelCase):
+class DeafTests(DaemonTunnelCase):
     """A program that does not hear TERM, and whose child does not either."""
 
     def install(self, trap: str = "") -> None:
@@ -237,7 +237,7 @@ class DeafTests(TunnelCase):
         self.assertGone(pids)
 
 
-class OpenTests(TunnelCase):
+class OpenTests(DaemonTunnelCase):
     password = None
 
     def test_refused_without_a_password(self) -> None:
@@ -250,6 +250,6 @@ class OpenTests(TunnelCase):
         self.daemon.restart()
         self.start()
         found = self.ask("GET", "/api/tunnel/qr").data()
-        self.assertEqual((cloudflared.URL, False), (found["url"], found["authEnabled"]))
+        self.assertEqual((cloudflared_output.URL, False), (found["url"], found["authEnabled"]))
         self.assertIsNone(found["expiresAt"])
         self.assertEqual(401, self.enter("abc123").status)

@@ -25,11 +25,11 @@ from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 from zope.interface import implementer
 
-from tests.heldport import HeldPort
+from tests.held_port import HeldPort
 from tests.integration.harness import PATIENCE, ROOT
-from tests.integration.inbox import Inbox
-from tests.integration.receivers import MESSAGE, Receiver, floods, says
-from tests.waiting import until
+from tests.integration.webhook_inbox import WebhookInbox
+from tests.integration.webhook_receivers import MESSAGE, ReceiverFactory, answer_with, flood_with
+from tests.waiting import wait_until
 from tservice.core.net.outbound import OutboundClient
 from tservice.notify.model import DeliveryResult, ReceiverKind, WebhookConfig
 from tservice.notify.sender import WebhookSender
@@ -62,7 +62,7 @@ BODIES = {
 class ReceiverCase(TestCase):
     timeout = 120
 
-    async def listen(self, receiver: Receiver) -> int:
+    async def listen(self, receiver: ReceiverFactory) -> int:
         endpoint = TCP4ServerEndpoint(reactor, 0, interface="127.0.0.1")
         self.port = await endpoint.listen(receiver)
         self.receiver = receiver
@@ -70,7 +70,10 @@ class ReceiverCase(TestCase):
         return int(address.port)
 
     async def attempt(
-        self, receiver: Receiver, kind: ReceiverKind = ReceiverKind.GENERIC, scheme: str = "http"
+        self,
+        receiver: ReceiverFactory,
+        kind: ReceiverKind = ReceiverKind.GENERIC,
+        scheme: str = "http",
     ) -> DeliveryResult:
         """One delivery; the receiver is closed after it."""
         port = await self.listen(receiver)
@@ -90,7 +93,9 @@ class ReceiverCase(TestCase):
 class BytesTests(ReceiverCase):
     async def test_every_kind(self) -> None:
         for kind in ReceiverKind:
-            receiver = Receiver(says(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+            receiver = ReceiverFactory(
+                answer_with(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            )
             result = await self.attempt(receiver, kind)
             self.assertEqual((True, 200, None), (result.ok, result.status, result.error))
             head, _, body = receiver.received.partition(b"\r\n\r\n")
@@ -112,10 +117,12 @@ class BadFaithTests(ReceiverCase):
             (b"HTTP/1.1 307 Go\r\nLocation: http://169.254.169.254/\r\n\r\n", "The URL redirects"),
             (b"SSH-2.0-x\r\n", "Network error"),
         ):
-            self.assertEqual(error, (await self.attempt(Receiver(says(answer)))).error)
+            self.assertEqual(
+                error, (await self.attempt(ReceiverFactory(answer_with(answer)))).error
+            )
 
     async def test_it_hangs_up(self) -> None:
-        receiver = Receiver(lambda transport: transport.abortConnection())
+        receiver = ReceiverFactory(lambda transport: transport.abortConnection())
         self.assertEqual("Network error", (await self.attempt(receiver)).error)
 
     async def test_nobody_listens(self) -> None:
@@ -127,40 +134,40 @@ class BadFaithTests(ReceiverCase):
         self.assertEqual("Connection refused", result.error)
 
     async def test_it_says_nothing(self) -> None:
-        result = await self.attempt(Receiver(says(b"")))
+        result = await self.attempt(ReceiverFactory(answer_with(b"")))
         self.assertEqual("Timed out", result.error)
 
     async def test_endless_heads(self) -> None:
         memory = psutil.Process().memory_info().rss
         for piece in (b"X-A: " + b"a" * 8000 + b"\r\n", b"HTTP/1.1 100 Go\r\n\r\n" * 500):
-            receiver = Receiver(says(b""), floods(b"HTTP/1.1 200 OK\r\n", piece))
+            receiver = ReceiverFactory(answer_with(b""), flood_with(b"HTTP/1.1 200 OK\r\n", piece))
             result = await self.attempt(receiver)
             self.assertFalse(result.ok)
             self.assertLess(psutil.Process().memory_info().rss - memory, 32 * 1024 * 1024)
 
     async def test_a_huge_body_is_not_read(self) -> None:
         head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"
-        result = await self.attempt(Receiver(floods(head, b"a" * 65536)))
+        result = await self.attempt(ReceiverFactory(flood_with(head, b"a" * 65536)))
         self.assertEqual((True, 200), (result.ok, result.status))
 
     async def test_no_tls_behind_https(self) -> None:
-        receiver = Receiver(says(b"HTTP/1.1 400 No\r\n\r\n"))
+        receiver = ReceiverFactory(answer_with(b"HTTP/1.1 400 No\r\n\r\n"))
         result = await self.attempt(receiver, scheme="https")
         self.assertEqual("Network error", result.error)
 
     async def test_a_tls_handshake_that_stops(self) -> None:
-        result = await self.attempt(Receiver(says(b"")), scheme="https")
+        result = await self.attempt(ReceiverFactory(answer_with(b"")), scheme="https")
         self.assertEqual("Timed out", result.error)
 
     async def test_a_certificate_nobody_knows(self) -> None:
-        receiver = Receiver(says(b"HTTP/1.1 200 OK\r\n\r\n"))
+        receiver = ReceiverFactory(answer_with(b"HTTP/1.1 200 OK\r\n\r\n"))
         result = await self.attempt(_over_tls(receiver), scheme="https")
         self.assertEqual("Network error", result.error)
         self.assertEqual(b"", receiver.received)
 
 
 @implementer(IOpenSSLContextFactory)
-class _Context:
+class _FinishedContext:
     """A finished context."""
 
     def __init__(self, context: SSL.Context) -> None:
@@ -170,7 +177,7 @@ class _Context:
         return self._context
 
 
-def _over_tls(receiver: Receiver) -> Any:
+def _over_tls(receiver: ReceiverFactory) -> Any:
     """C{receiver} behind a certificate that it made itself."""
     key = rsa.generate_private_key(65537, 2048)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
@@ -188,7 +195,7 @@ def _over_tls(receiver: Receiver) -> Any:
     context = SSL.Context(SSL.TLS_METHOD)
     context.use_certificate(certificate)
     context.use_privatekey(key)
-    factory: Any = TLSMemoryBIOFactory(_Context(context), False, receiver)
+    factory: Any = TLSMemoryBIOFactory(_FinishedContext(context), False, receiver)
     factory.noisy = False
     factory.connections = receiver.connections
     return factory
@@ -198,7 +205,7 @@ class KillTests(SynchronousTestCase):
     """Nothing that was published is lost to a kill; what was accepted does not come again."""
 
     def setUp(self) -> None:
-        self.inbox = Inbox()
+        self.inbox = WebhookInbox()
         self.addCleanup(self.inbox.close)
         self.folder = Path("data").absolute()
         self.folder.mkdir()
@@ -250,7 +257,7 @@ class KillTests(SynchronousTestCase):
         came = self.inbox.wait(lambda sessions: set(names) <= set(sessions[before:]))
         self.assertEqual(sorted(names), sorted(set(came[before:])))
         # What came is noted before it is answered, and an answer before it is heard.
-        until("every answer was heard", lambda: not self.owed())
+        wait_until("every answer was heard", lambda: not self.owed())
         self.tell(second, "last")
         self.inbox.wait(lambda sessions: "last" in sessions)
         self.kill(second)

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import ROOT, TWISTD
-from tests.packagefiles import package_files
+from tests.package_files import package_files
 from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 
 PARTS = ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.rst", "LICENSE")

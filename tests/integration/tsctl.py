@@ -11,8 +11,8 @@ import threading
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from tests.heldport import HeldPort
-from tests.integration.harness import PATIENCE, Daemon, DaemonCase
+from tests.held_port import HeldPort
+from tests.integration.harness import PATIENCE, DaemonCase, DaemonHarness
 
 TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
 
@@ -103,12 +103,12 @@ class TsctlCase(DaemonCase):
         self.assertTrue(found["wait"]["matched"], query)
 
 
-def started(service: Daemon) -> list[str]:
+def session_ids(service: DaemonHarness) -> list[str]:
     """The ids of the sessions that there are."""
     return [session["id"] for session in service.request("GET", "/api/sessions").data()]
 
 
-class Relay:
+class CuttableRelay:
     """A TCP relay to the daemon whose connections can be cut."""
 
     def __init__(self, url: str) -> None:

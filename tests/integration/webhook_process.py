@@ -13,16 +13,16 @@ from twisted.internet import reactor
 from twisted.internet.stdio import StandardIO
 from twisted.protocols.basic import LineOnlyReceiver
 
-from tests.ground import lay_ground
-from tests.told import happened
-from tests.unit.notify.rig import FakeSessions
+from tests.event_helpers import make_event
+from tests.runtime_harness import build_test_runtime
+from tests.unit.notify.harness import NotifySessions
 from tservice.core.config.model import Config
 from tservice.core.events import EventHub
 from tservice.notify.build import build_webhooks
 from tservice.store.database import Database
 
 
-class Told(LineOnlyReceiver):
+class WebhookPublisher(LineOnlyReceiver):
     """Publishes what it is told, and says so once it is on the disk."""
 
     delimiter = b"\n"
@@ -31,23 +31,23 @@ class Told(LineOnlyReceiver):
         self._hub = hub
 
     def lineReceived(self, line: bytes) -> None:
-        self._hub.publish(happened("hook:stop", session_id=line.decode()))
+        self._hub.publish(make_event("hook:stop", session_id=line.decode()))
         self.sendLine(b"told " + line)
 
 
 def main() -> None:
     """Run until killed."""
     loop: Any = reactor
-    sessions: Any = FakeSessions()
+    sessions: Any = NotifySessions()
     folder = Path(sys.argv[1])
-    ground = lay_ground(
+    ground = build_test_runtime(
         folder,
         reactor=loop,
         database=Database.open_file(folder / "state.db", clock=loop),
         config=Config(data_dir=folder),
     )
     build_webhooks(ground, sessions=sessions, host_name="desk").start()
-    StandardIO(Told(ground.hub))
+    StandardIO(WebhookPublisher(ground.hub))
     loop.run()
 
 

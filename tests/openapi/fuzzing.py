@@ -13,7 +13,7 @@ import sys
 
 from attrs import frozen
 
-from tests.integration.harness import ROOT, Daemon
+from tests.integration.harness import ROOT, DaemonHarness
 
 CHECKS = (
     "not_a_server_error",
@@ -28,7 +28,7 @@ NEEDED = ("tmux", "git")
 
 
 @frozen
-class Verdict:
+class FuzzVerdict:
     """How it went.
 
     @ivar log: what the daemon said.
@@ -39,7 +39,7 @@ class Verdict:
     log: str
 
 
-class TameDaemon(Daemon):
+class TameDaemon(DaemonHarness):
     """One whose shell only repeats what it hears."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class TameDaemon(Daemon):
         self.environment |= {"PATH": str(programs), "SHELL": "/bin/sh", "SERVICE_MAX_SESSIONS": "8"}
 
 
-def fuzz(daemon: TameDaemon, seconds: int, *options: str) -> Verdict:
+def fuzz_daemon(daemon: TameDaemon, seconds: int, *options: str) -> FuzzVerdict:
     """Ask all that the document knows, for so long.
 
     @param options: further ones of C{schemathesis run}.
@@ -72,10 +72,10 @@ def fuzz(daemon: TameDaemon, seconds: int, *options: str) -> Verdict:
          "--warnings=off", *options],
         cwd=daemon.folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "CONTRACT_FOLDER": str(daemon.work),
-             "SCHEMATHESIS_HOOKS": "tests.openapi.hooks", "PYTHONWARNINGS": "ignore"},
+             "SCHEMATHESIS_HOOKS": "tests.openapi.schemathesis_hooks", "PYTHONWARNINGS": "ignore"},
         capture_output=True,
         text=True,
         timeout=seconds * 4 + 240,
         check=False,
     )  # fmt: skip
-    return Verdict(ended.returncode == 0, ended.stdout + ended.stderr, daemon.log)
+    return FuzzVerdict(ended.returncode == 0, ended.stdout + ended.stderr, daemon.log)

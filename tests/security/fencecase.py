@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.security.attackcase import AttackCase
-from tests.security.world import PASSWORD, Answer
+from tests.security.attack_harness import AttackCase
+from tests.security.harness import PASSWORD, SecurityAnswer
 from tests.unit.clis.fakes import make_program
 from tservice.clis.stock_entries import load_stock_entries
 
@@ -30,10 +30,10 @@ class FenceCase(AttackCase):
         found: str = made["session"]["id"]
         return found
 
-    def call(self, method: str, path: str, body: Any = None, who: str = "kim") -> Answer:
+    def call(self, method: str, path: str, body: Any = None, who: str = "kim") -> SecurityAnswer:
         return self.ask(method, path, body, headers=self.cookie(who))
 
-    def assert_forbidden(self, answer: Answer, field: str) -> None:
+    def assert_forbidden(self, answer: SecurityAnswer, field: str) -> None:
         self.assertEqual((403, "FORBIDDEN"), (answer.status, answer.error), answer.body)
         told = json.loads(answer.body)["error"]
         self.assertTrue(told.startswith(f"{field}: "), told)

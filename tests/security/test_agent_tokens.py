@@ -9,11 +9,11 @@ from typing import Any
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.figures import tell
-from tests.nonempty import some
-from tests.security.rows import JOB, ROWS, SESSION
-from tests.security.world import Answer, World
-from tests.unit.http.driver import Connection, MemoryTransport, head
+from tests.non_empty import require_items
+from tests.run_figures import report_figure
+from tests.security.harness import SecurityAnswer, SecurityHarness
+from tests.security.matrix_rows import JOB, ROWS, SESSION
+from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
 from tservice.http.operations import AccessRule, ResponseStyle
 from tservice.http.token_scopes import operation_name
 from tservice.runtime.launch_context import LaunchContext
@@ -30,7 +30,7 @@ ATTACHED = {"hostId": "far", "remoteSessionName": "work"}
 REFUSED = "Session {} not found"
 
 
-class Installed(World):
+class InstalledCliHarness(SecurityHarness):
     """One with a CLI, or a program of its name."""
 
     def _program(self) -> LaunchContext:
@@ -44,7 +44,7 @@ class Installed(World):
 
 class AgentTokenTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.world = Installed()
+        self.world = InstalledCliHarness()
         self.addCleanup(self.world.close)
         self.world.populate()
         self.good("root", "PUT", "/api/settings", {"agentTokens": True})
@@ -65,7 +65,7 @@ class AgentTokenTests(SynchronousTestCase):
     def token_of(self, session: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.file(session).read_text().strip()}"}
 
-    def ask(self, method: str, path: str, body: Any = None) -> Answer:
+    def ask(self, method: str, path: str, body: Any = None) -> SecurityAnswer:
         return self.world.ask(method, path, body, self.token)
 
     def child(self) -> str:
@@ -137,10 +137,10 @@ class AgentTokenTests(SynchronousTestCase):
 
     def test_it_ends_after_its_time_and_what_is_open_with_it(self) -> None:
         child = self.made("ann", parentSessionId=self.parent)
-        waiting = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        waiting = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(waiting.lose)
         path = f"/api/sessions/{child}/wait-output?match=x&timeout=600000"
-        waiting.send(head("GET", path, self.token))
+        waiting.send(request_head("GET", path, self.token))
         self.assertEqual(b"", waiting.value())
         self.good("root", "PUT", "/api/settings", {"agentTokens": False})
         self.assertIn(b"401", waiting.value())
@@ -160,7 +160,7 @@ class AgentTokenTests(SynchronousTestCase):
         """Every route, about a session that is no child: the parent itself."""
         job = self.good("ann", "POST", "/api/cron/jobs", self.filled(JOB))["job"]["id"]
         asked = 0
-        for it in some(self.world.operations):
+        for it in require_items(self.world.operations):
             if (
                 it.access in (AccessRule.PUBLIC, AccessRule.CAPABILITY, AccessRule.HOOK)
                 or operation_name(it) in OPEN
@@ -185,7 +185,7 @@ class AgentTokenTests(SynchronousTestCase):
             )
             self.assertEqual(before, self.world.snapshot(), operation_name(it))
             asked += 1
-        tell(f"{asked} operations asked with an agent's token")
+        report_figure(f"{asked} operations asked with an agent's token")
 
     def test_an_admin_s_is_no_admin(self) -> None:
         """What is for admins, and what is a case's, is not for their agents' tokens."""

@@ -14,11 +14,11 @@ from attrs import evolve
 from twisted.logger import capturedLogs
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.security.attackcase import AttackCase
-from tests.security.rows import KEYS, PUSH
-from tests.security.world import CROSS, HOST, PASSWORD, Answer, World, cookie_of
-from tests.unit.http.driver import Connection, MemoryTransport
-from tests.unit.http.gatecase import basic
+from tests.security.attack_harness import AttackCase
+from tests.security.harness import CROSS, HOST, PASSWORD, SecurityAnswer, SecurityHarness, cookie_of
+from tests.security.matrix_rows import KEYS, PUSH
+from tests.unit.http.gate_harness import basic_headers
+from tests.unit.http.site_driver import MemoryTransport, SiteConnection
 from tservice.access.failures import CAP
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError
@@ -145,7 +145,7 @@ class ProxyTests(AttackCase):
 
     config = {"trusted_proxies": ("192.0.2.1",)}
 
-    def hook(self, address: str, **headers: str) -> Answer:
+    def hook(self, address: str, **headers: str) -> SecurityAnswer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.ask("GET", "/api/me", headers=named, address=address)
 
@@ -157,13 +157,13 @@ class ProxyTests(AttackCase):
 
     def test_a_spoofed_address_escapes_no_cap(self) -> None:
         for number in range(CAP + 1):
-            headers = {**basic(f"u{number}", "x"), "X-Forwarded-For": f"203.0.113.{number}"}
+            headers = {**basic_headers(f"u{number}", "x"), "X-Forwarded-For": f"203.0.113.{number}"}
             found = self.ask("GET", "/api/me", headers=headers, address="10.1.1.1")
         self.assertEqual(429, found.status)
 
     def test_a_trusted_proxy_s_clients_are_told_apart(self) -> None:
         def fail(client: str) -> int:
-            headers = {**basic(f"u{secrets.token_hex(4)}", "x"), "X-Forwarded-For": client}
+            headers = {**basic_headers(f"u{secrets.token_hex(4)}", "x"), "X-Forwarded-For": client}
             return self.ask("GET", "/api/me", headers=headers, address="192.0.2.1").status
 
         self.assertEqual([401] * CAP + [429], [fail("203.0.113.1") for _ in range(CAP + 1)])
@@ -189,11 +189,11 @@ class CredentialTests(AttackCase):
     def test_no_default_password(self) -> None:
         for name in ("root", "admin", "tservice", "hook"):
             for word in ("", "admin", "password", "root", "changeme", "tservice", "hook"):
-                found = self.ask("GET", "/api/me", headers=basic(name, word))
+                found = self.ask("GET", "/api/me", headers=basic_headers(name, word))
                 self.assertIn(found.status, (401, 429), (name, word))
 
     def test_secrets_differ_from_service_to_service(self) -> None:
-        other = World()
+        other = SecurityHarness()
         self.addCleanup(other.close)
         one, two = (w.folder / "hook-secret" for w in (self.world, other))
         self.assertNotEqual(one.read_bytes(), two.read_bytes())
@@ -246,7 +246,12 @@ class CredentialTests(AttackCase):
     def test_a_lockout_is_a_line_an_entry_and_a_metric(self) -> None:
         with capturedLogs() as lines:
             for number in range(3 * CAP):
-                self.ask("GET", "/api/me", headers=basic("bob", f"x{number}"), address="192.0.2.9")
+                self.ask(
+                    "GET",
+                    "/api/me",
+                    headers=basic_headers("bob", f"x{number}"),
+                    address="192.0.2.9",
+                )
         told = [line for line in lines if line.get("event") == "login-locked"]
         self.assertEqual(["192.0.2.9", "bob"], [line["value"] for line in told])
         path = "/api/admin/audit?action=login.locked"
@@ -267,7 +272,7 @@ class CredentialTests(AttackCase):
     def test_a_change_of_an_account_drops_what_is_open(self) -> None:
         streams = self.world.site.kernel.table
         assert streams.find_operation("GET", "/api/events") is not None
-        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        connection = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)
         head = (
             f"GET /api/events HTTP/1.1\r\nHost: localhost\r\nCookie: {self.cookie('bob')['Cookie']}"
@@ -279,7 +284,7 @@ class CredentialTests(AttackCase):
         self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie("bob")).status)
 
     def test_a_parked_wait_tells_nothing_to_who_is_shut_out(self) -> None:
-        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        connection = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)
         path = f"/api/sessions/{self.world.session}/wait-output?match=zebra"
         head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {self.cookie('ann')['Cookie']}"
@@ -350,13 +355,13 @@ class OtherPortTests(AttackCase):
 class PasswordEndTests(SynchronousTestCase):
     """A cookie dies with the password that it was made under, changed while nobody was here."""
 
-    def start(self, folder: Path | None, **config: Any) -> World:
-        return World(folder, **{"multiuser": False, "username": "admin", **config})
+    def start(self, folder: Path | None, **config: Any) -> SecurityHarness:
+        return SecurityHarness(folder, **{"multiuser": False, "username": "admin", **config})
 
-    def lives(self, world: World, pages: Sequence[dict[str, str]]) -> list[int]:
+    def lives(self, world: SecurityHarness, pages: Sequence[dict[str, str]]) -> list[int]:
         return [world.ask("GET", "/api/me", headers=page).status for page in pages]
 
-    def restarted(self, world: World, **config: Any) -> World:
+    def restarted(self, world: SecurityHarness, **config: Any) -> SecurityHarness:
         world.stop()
         return self.start(world.folder, **config)
 
@@ -364,7 +369,7 @@ class PasswordEndTests(SynchronousTestCase):
         world = self.start(None, password="first word")
         folder = world.folder
         self.addCleanup(rmtree, folder)
-        program = world.ask("GET", "/api/me", headers=basic("admin", "first word"))
+        program = world.ask("GET", "/api/me", headers=basic_headers("admin", "first word"))
         pages = [world.page("admin", "first word"), {"Cookie": cookie_of(program)}]
         world = self.restarted(world, password="first word")
         self.assertEqual([200, 200], self.lives(world, pages))

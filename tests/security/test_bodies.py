@@ -12,8 +12,8 @@ from unittest.mock import patch
 from pydantic import BaseModel, ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.nonempty import some
-from tests.security.world import World
+from tests.non_empty import require_items
+from tests.security.harness import SecurityHarness
 from tservice.core.errors import ServiceError
 from tservice.core.value_limits import count_values
 from tservice.http import body
@@ -79,7 +79,7 @@ class WorstBodyTests(SynchronousTestCase):
     """Every route of the real table."""
 
     def setUp(self) -> None:
-        self.world = World()
+        self.world = SecurityHarness()
         self.addCleanup(self.world.close)
 
     def faults(self, operation: Operation, raw: bytes) -> int:
@@ -102,7 +102,7 @@ class WorstBodyTests(SynchronousTestCase):
             self.assertEqual(LEAST_BODY_LIMIT, each.body_limits.size, each.path)
 
     def test_every_route_has_bounds(self) -> None:
-        for each in some(self.world.operations):
+        for each in require_items(self.world.operations):
             bounds = each.body_limits
             self.assertTrue(bounds.values <= MAX_VALUES, each.path)
             name = f"{each.method} {each.path}"
@@ -116,7 +116,7 @@ class WorstBodyTests(SynchronousTestCase):
                 self.assertEqual(least, bounds.size, each.path)
 
     def test_faults_are_not_gathered(self) -> None:
-        for each in some(self.world.operations):
+        for each in require_items(self.world.operations):
             if each.body is None:
                 continue
             for raw in hostile(each.body, each.body_limits):
@@ -126,7 +126,7 @@ class WorstBodyTests(SynchronousTestCase):
 
     def test_lists_are_taken_for_lists(self) -> None:
         """Models are strict, and a list of JSON is no tuple: fields must say that it may be one."""
-        for each in some(self.world.operations):
+        for each in require_items(self.world.operations):
             if each.body is None:
                 continue
             for data in placed(each.body, []):

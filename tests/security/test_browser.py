@@ -16,14 +16,14 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Page
 
-from tests.browser.browsers import Chromium
-from tests.browser.harness import PATIENCE, until
+from tests.browser.chromium import ChromiumPool
+from tests.browser.harness import PATIENCE, wait_until_on_page
 from tests.integration.harness import DaemonCase
-from tests.unit.http.gatecase import basic
+from tests.unit.http.gate_harness import basic_headers
 
 PASSWORD = "long enough"
 NAME = "rebound.example"
-ADMIN = basic("admin", PASSWORD)
+ADMIN = basic_headers("admin", PASSWORD)
 
 READ = """async (url) => {
     try {
@@ -96,7 +96,7 @@ FRAME = """(url) => new Promise((done) => {
 })"""
 
 
-class _Page(BaseHTTPRequestHandler):
+class _EvilPageHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         content = b"<!doctype html><title>evil</title><body>evil"
         self.send_response(200)
@@ -112,13 +112,13 @@ class _Page(BaseHTTPRequestHandler):
 class BrowserTests(DaemonCase):
     """Two origins on loopback."""
 
-    chromium: ClassVar[Chromium]
+    chromium: ClassVar[ChromiumPool]
 
     @classmethod
     def setUpClass(cls) -> None:
         assert shutil.which("chromium") is not None, "install chromium"
         super().setUpClass()
-        cls.chromium = Chromium(f"--host-resolver-rules=MAP {NAME} 127.0.0.1")
+        cls.chromium = ChromiumPool(f"--host-resolver-rules=MAP {NAME} 127.0.0.1")
         cls.addClassCleanup(cls.chromium.close)
 
     def setUp(self) -> None:
@@ -133,7 +133,7 @@ class BrowserTests(DaemonCase):
         self.page: Page = self.sign_in()
 
     def serve_evil(self) -> str:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _EvilPageHandler)
         thread = threading.Thread(target=partial(server.serve_forever, 0.05))
         thread.start()
         self.addCleanup(server.server_close)
@@ -203,7 +203,9 @@ class BrowserTests(DaemonCase):
         self.page.on("console", lambda message: refused.append(message.text))
         self.page.evaluate(FRAME, f"{self.service.url}/")
         told = ("frame-ancestors", "X-Frame-Options")
-        until(self.page, "a refusal", lambda: any(word in " ".join(refused) for word in told))
+        wait_until_on_page(
+            self.page, "a refusal", lambda: any(word in " ".join(refused) for word in told)
+        )
 
     def test_a_rebound_name_gets_nothing(self) -> None:
         page = self.context.new_page()

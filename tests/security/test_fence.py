@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from tests.security.fencecase import FenceCase
-from tests.security.rows import JOB
-from tests.security.world import Answer
+from tests.security.harness import SecurityAnswer
+from tests.security.matrix_rows import JOB
 
 AGENTS = ("primary", "opencode", "codex", "gemini", "antigravity")
 """Modes that need no grant by themselves."""
@@ -99,7 +99,7 @@ class CommandPromptTests(FenceCase):
 class ConfigurationFileTests(FenceCase):
     """Files that configure an agent, or git, to run something."""
 
-    def put(self, session: str, path: str, who: str = "kim") -> Answer:
+    def put(self, session: str, path: str, who: str = "kim") -> SecurityAnswer:
         body = {"path": path, "content": "{}", "baseHash": None, "force": True}
         return self.call("PUT", f"/api/sessions/{session}/file-content", body, who)
 

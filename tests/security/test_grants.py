@@ -10,10 +10,10 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.security.attackcase import AttackCase
-from tests.security.world import PASSWORD, Answer
+from tests.security.attack_harness import AttackCase
+from tests.security.harness import PASSWORD, SecurityAnswer
 from tests.unit.clis.fakes import make_program
-from tests.unit.clis.hostile import HOSTILE
+from tests.unit.clis.hostile_variables import HOSTILE
 from tservice.clis.stock_entries import load_stock_entries
 
 OPEN = ("primary", "opencode", "codex", "gemini", "antigravity")
@@ -35,10 +35,10 @@ class GrantTests(AttackCase):
         self.world.cookies["kim"] = self.world.sign_in("kim")
         self.before = self.world.snapshot()
 
-    def launch(self, path: str, who: str = "kim", **body: Any) -> Answer:
+    def launch(self, path: str, who: str = "kim", **body: Any) -> SecurityAnswer:
         return self.ask("POST", path, {"mode": "primary", **body}, headers=self.cookie(who))
 
-    def assert_forbidden(self, answer: Answer, named: str) -> None:
+    def assert_forbidden(self, answer: SecurityAnswer, named: str) -> None:
         self.assertEqual((403, "FORBIDDEN"), (answer.status, answer.error), answer.body)
         self.assertIn(named, json.loads(answer.body)["error"])
 

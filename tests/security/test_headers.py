@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.security.attackcase import AttackCase
-from tests.security.world import CROSS, HOST, Answer
-from tests.unit.http.gatecase import SECRET, basic
-from tests.unit.http.websockets.wsframes import UPGRADE
+from tests.security.attack_harness import AttackCase
+from tests.security.harness import CROSS, HOST, SecurityAnswer
+from tests.unit.http.gate_harness import SECRET, basic_headers
+from tests.unit.http.websockets.ws_frames import UPGRADE
 from tservice.access.failures import CAP
 from tservice.access.hook_secret import HEADER
 
 BAD = "\udce9"
-"""The byte 0xE9 alone, as L{tests.unit.http.driver.head} takes it."""
+"""The byte 0xE9 alone, as L{tests.unit.http.site_driver.head} takes it."""
 
 PROXY = "192.0.2.1"
 
@@ -67,7 +67,7 @@ class BadBytesTests(AttackCase):
 
     config = {"trusted_proxies": (PROXY,)}
 
-    def assertAnswered(self, what: object, found: Answer) -> None:
+    def assertAnswered(self, what: object, found: SecurityAnswer) -> None:
         self.assertGreater(found.status, 0, what)
         self.assertLess(found.status, 500, (what, found))
         self.assertNotIn("Processing Failed", found.body, what)
@@ -78,7 +78,7 @@ class BadBytesTests(AttackCase):
     def test_every_header_on_every_kind_of_route(self) -> None:
         for name, value in VALUES.items():
             for method, path, body in ROUTES:
-                for who in ({}, basic("root", "wrong"), self.cookie("root")):
+                for who in ({}, basic_headers("root", "wrong"), self.cookie("root")):
                     for address in (None, "127.0.0.1", PROXY):
                         found = self.ask(
                             method, path, body, headers={**who, name: value}, address=address

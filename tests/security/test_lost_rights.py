@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.security.attackcase import AttackCase
-from tests.security.world import Answer
-from tests.unit.http.driver import Connection, MemoryTransport, head
-from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
+from tests.security.attack_harness import AttackCase
+from tests.security.harness import SecurityAnswer
+from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
+from tests.unit.http.websockets.ws_frames import TEXT, UPGRADE, masked_frame, read_frames
 from tservice.mux.testing.multiplexer import HostedPane
 
 
@@ -33,7 +33,7 @@ class LostGrantTests(AttackCase):
     def seen(self) -> tuple[bytes, list[str], list[str]]:
         return bytes(self.pane.typed), [*self.pane.keys], [*self.pane.pastes]
 
-    def refused(self, answer: Answer) -> None:
+    def refused(self, answer: SecurityAnswer) -> None:
         self.assertEqual((403, "FORBIDDEN"), (answer.status, answer.error), answer.body)
         self.assertIn("Shell needs the grant", answer.body)
         self.assertEqual(self.typed, self.seen())
@@ -57,16 +57,16 @@ class LostGrantTests(AttackCase):
 
     def test_a_terminal_shows_it(self) -> None:
         """Its frames of input are answered as those that could not be typed; it goes on."""
-        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        connection = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)
         path = f"/ws/sessions/{self.world.session}/terminal"
-        connection.send(head("GET", path, {**UPGRADE, **self.cookie("ann")}))
+        connection.send(request_head("GET", path, {**UPGRADE, **self.cookie("ann")}))
         self.world.clock.advance(1)
-        connection.send(masked(TEXT, b'{"t":"i","d":"id > pwned\\r","seq":1}'))
+        connection.send(masked_frame(TEXT, b'{"t":"i","d":"id > pwned\\r","seq":1}'))
         self.world.clock.advance(1)
         self.pane.emit_output(b"still running")
         self.world.clock.advance(1)
-        sent = [*frames(connection.value().partition(b"\r\n\r\n")[2])]
+        sent = [*read_frames(connection.value().partition(b"\r\n\r\n")[2])]
         told = [json.loads(it.payload) for it in sent if it.first == 0x81]
         self.assertIn({"t": "ack", "seq": 1, "err": "FORBIDDEN"}, told)
         self.assertIn(b"still running", [it.payload for it in sent if it.first == 0x82])

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.figures import tell
-from tests.nonempty import some
-from tests.security.rows import JOB, PREFIXES, ROWS, SESSION, TAB, Row
-from tests.security.world import CROSS, HOST, PASSWORD, Answer, World
-from tests.unit.http.gatecase import basic
+from tests.non_empty import require_items
+from tests.run_figures import report_figure
+from tests.security.harness import CROSS, HOST, PASSWORD, SecurityAnswer, SecurityHarness
+from tests.security.matrix_rows import JOB, PREFIXES, ROWS, SESSION, TAB, MatrixRow
+from tests.unit.http.gate_harness import basic_headers
 from tservice.core.scopes import Scope
 from tservice.http.operations import ResponseStyle
 
@@ -24,7 +24,7 @@ SAFE = ("GET", "HEAD")
 
 
 @frozen(kw_only=True)
-class Want:
+class ProbeExpectation:
     """What must come back; C{None} leaves it open.
 
     @ivar text: the whole bare text.
@@ -39,34 +39,38 @@ class Want:
 
 
 @frozen(kw_only=True)
-class Probe:
+class MatrixProbe:
     """One request, and its answer as it must be."""
 
     title: str
-    want: Want
+    want: ProbeExpectation
     headers: Mapping[str, str]
     address: str | None = None
 
 
-UNKNOWN = Want(status=401, text="Unauthorized")
+UNKNOWN = ProbeExpectation(status=401, text="Unauthorized")
 
 
-def refused(row: Row, code: str) -> Want:
+def refused(row: MatrixRow, code: str) -> ProbeExpectation:
     """A refusal by what the caller is, known by name."""
     if row.socket:
-        return Want(status=101, close=4003)
-    return Want(status=404 if code == "NOT_FOUND" else 403, error=code)
+        return ProbeExpectation(status=101, close=4003)
+    return ProbeExpectation(status=404 if code == "NOT_FOUND" else 403, error=code)
 
 
-def foreign(row: Row, text: str) -> Want:
+def foreign(row: MatrixRow, text: str) -> ProbeExpectation:
     """What a page of another origin, or by another name, is answered."""
-    return Want(status=101, close=4003) if row.closes_foreign else Want(status=403, text=text)
+    return (
+        ProbeExpectation(status=101, close=4003)
+        if row.closes_foreign
+        else ProbeExpectation(status=403, text=text)
+    )
 
 
-class Matrix:
+class ProbeMatrix:
     """The probes of a route."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SecurityHarness) -> None:
         self._world = world
         self._number = 0
         self._tokens_made: dict[tuple[str, ...], dict[str, str]] = {}
@@ -76,9 +80,9 @@ class Matrix:
         self.program = {"Cookie": world.cookies["root"]}
         self.all_scopes = [scope.value for scope in Scope]
 
-    def probes(self, method: str, row: Row) -> Iterator[Probe]:
+    def probes(self, method: str, row: MatrixRow) -> Iterator[MatrixProbe]:
         """Everybody who must not come through, and those who are let through in part."""
-        yield Probe(
+        yield MatrixProbe(
             title="rebinding host",
             want=foreign(row, HOST),
             headers={**self.admin, "Host": "evil.example"},
@@ -92,15 +96,15 @@ class Matrix:
         yield from self._people(row)
         yield from self._tokens(row)
 
-    def _strangers(self, row: Row) -> Iterator[Probe]:
+    def _strangers(self, row: MatrixRow) -> Iterator[MatrixProbe]:
         self._number += 1
         # So that the cap of failures for one name is not reached.
         self._world.clock.advance(120)
         shown = {
             "no credentials": {},
-            "wrong password": basic(f"nobody{self._number}", "wrong"),
-            "wrong password of an admin": basic("root", "wrong"),
-            "password of nobody": basic(f"nobody{self._number}", PASSWORD),
+            "wrong password": basic_headers(f"nobody{self._number}", "wrong"),
+            "wrong password of an admin": basic_headers("root", "wrong"),
+            "password of nobody": basic_headers(f"nobody{self._number}", PASSWORD),
             "revoked cookie": {"Cookie": self.revoked},
             "made-up cookie": {"Cookie": f"service_session={'0' * 64}"},
             "cookie without key": self.stolen,
@@ -115,16 +119,16 @@ class Matrix:
             "spoofed user": {"X-User": "root", "Remote-User": "root", "X-Auth-User": "root"},
         }
         for title, headers in shown.items():
-            yield Probe(title=title, want=UNKNOWN, headers=headers)
+            yield MatrixProbe(title=title, want=UNKNOWN, headers=headers)
         text = "Unauthorized: hook secret required" if row.access == "hook" else "Unauthorized"
-        yield Probe(
+        yield MatrixProbe(
             title="hook secret wrong",
-            want=Want(status=401, text=text),
+            want=ProbeExpectation(status=401, text=text),
             headers={"X-Service-Hook-Secret": "0" * 64},
             address="127.0.0.1",
         )
 
-    def _words(self, row: Row) -> Iterator[Probe]:
+    def _words(self, row: MatrixRow) -> Iterator[MatrixProbe]:
         """Who one is does not count there, only the word in the path, which is a wrong one."""
         for title, headers in {
             "nobody": {},
@@ -133,28 +137,32 @@ class Matrix:
         }.items():
             # So that the cap of wrong words is not reached.
             self._world.clock.advance(60)
-            yield Probe(
-                title=f"wrong word, {title}", want=Want(status=row.foreign or 401), headers=headers
+            yield MatrixProbe(
+                title=f"wrong word, {title}",
+                want=ProbeExpectation(status=row.foreign or 401),
+                headers=headers,
             )
 
-    def _people(self, row: Row) -> Iterator[Probe]:
-        yield Probe(
+    def _people(self, row: MatrixRow) -> Iterator[MatrixProbe]:
+        yield MatrixProbe(
             title="must change the password",
             want=refused(row, "PASSWORD_CHANGE_REQUIRED"),
             headers={"Cookie": self._world.cookies["flag"]},
         )
         bob = {"Cookie": self._world.cookies["bob"]}
         if row.access == "admin":
-            yield Probe(title="no admin", want=refused(row, "FORBIDDEN"), headers=bob)
+            yield MatrixProbe(title="no admin", want=refused(row, "FORBIDDEN"), headers=bob)
         elif row.access == "owner" or row.foreign == 404:
-            want = Want(status=404, error="NOT_FOUND")
-            yield Probe(title="another user", want=want, headers=bob)
+            want = ProbeExpectation(status=404, error="NOT_FOUND")
+            yield MatrixProbe(title="another user", want=want, headers=bob)
         elif row.foreign == 4003:
-            yield Probe(title="another user", want=Want(status=101, close=4003), headers=bob)
+            yield MatrixProbe(
+                title="another user", want=ProbeExpectation(status=101, close=4003), headers=bob
+            )
 
-    def _tokens(self, row: Row) -> Iterator[Probe]:
+    def _tokens(self, row: MatrixRow) -> Iterator[MatrixProbe]:
         without = [scope for scope in self.all_scopes if scope != row.scope]
-        yield Probe(
+        yield MatrixProbe(
             title="token without the scope",
             want=refused(row, "FORBIDDEN"),
             headers=self._token("root", *without),
@@ -163,11 +171,13 @@ class Matrix:
             return
         if row.access == "admin":
             headers = self._token("ann", *self.all_scopes)
-            yield Probe(title="token of no admin", want=refused(row, "FORBIDDEN"), headers=headers)
+            yield MatrixProbe(
+                title="token of no admin", want=refused(row, "FORBIDDEN"), headers=headers
+            )
         if row.access == "owner":
             headers = self._token("ann", row.scope, sessions=["another"])
-            want = Want(status=404, error="NOT_FOUND")
-            yield Probe(title="token bound to another session", want=want, headers=headers)
+            want = ProbeExpectation(status=404, error="NOT_FOUND")
+            yield MatrixProbe(title="token bound to another session", want=want, headers=headers)
 
     def _token(self, *wanted: str, sessions: Sequence[str] | None = None) -> dict[str, str]:
         """A token's header; the same one for the same rights, for there is a bound on tokens."""
@@ -176,7 +186,7 @@ class Matrix:
             self._tokens_made[key] = self._world.token(*wanted, sessions=sessions)
         return self._tokens_made[key]
 
-    def _origins(self, method: str, row: Row) -> Iterator[Probe]:
+    def _origins(self, method: str, row: MatrixRow) -> Iterator[MatrixProbe]:
         """With an admin's cookie, as a browser would send it along."""
         for title, origin in (
             ("foreign origin", "https://evil.example"),
@@ -185,7 +195,7 @@ class Matrix:
         ):
             if method in SAFE and not row.socket:
                 continue
-            yield Probe(
+            yield MatrixProbe(
                 title=title,
                 want=foreign(row, CROSS),
                 headers={**self.admin, "Origin": origin},
@@ -196,10 +206,10 @@ class MatrixTests(SynchronousTestCase):
     """The matrix."""
 
     def setUp(self) -> None:
-        self.world = World()
+        self.world = SecurityHarness()
         self.addCleanup(self.world.close)
         self.world.populate()
-        self.matrix = Matrix(self.world)
+        self.matrix = ProbeMatrix(self.world)
         out = {"Cookie": self.matrix.revoked}
         self.assertEqual(200, self.world.ask("POST", "/api/logout", None, out).status)
         self.world.token("ann", "waits")
@@ -225,7 +235,7 @@ class MatrixTests(SynchronousTestCase):
             text = text.replace(name, value)
         return text
 
-    def send(self, method: str, path: str, row: Row, probe: Probe) -> Answer:
+    def send(self, method: str, path: str, row: MatrixRow, probe: MatrixProbe) -> SecurityAnswer:
         values = row.path or {"id": SESSION}
         for name, value in values.items():
             path = path.replace(f"{{{name}}}", self.filled(value))
@@ -240,7 +250,7 @@ class MatrixTests(SynchronousTestCase):
         cases = sorted(map(str, self.world.config.cases_dir.rglob("*")))
         return self.world.snapshot(), cases
 
-    def judge(self, name: str, probe: Probe, found: Answer) -> list[str]:
+    def judge(self, name: str, probe: MatrixProbe, found: SecurityAnswer) -> list[str]:
         want, wrong = probe.want, []
         if found.status != want.status:
             wrong.append(f"status {found.status}, wanted {want.status}")
@@ -261,13 +271,13 @@ class MatrixTests(SynchronousTestCase):
         self.assertEqual(sorted(table), sorted(ROWS))
 
     def test_every_operation_declares_its_answer(self) -> None:
-        for it in some(self.world.operations):
+        for it in require_items(self.world.operations):
             if it.style in (ResponseStyle.ENVELOPE, ResponseStyle.LONG_POLL):
                 self.assertNotIn(it.response_model, (None, dict), it.path)
 
     def test_every_row_says_what_the_table_says(self) -> None:
         names = {"owner-of-session": "owner"}
-        for it in some(self.world.operations):
+        for it in require_items(self.world.operations):
             row = ROWS[f"{it.method} {it.path}"]
             access = names.get(it.access.value, it.access.value)
             self.assertEqual((row.access, row.scope), (access, it.scope), it.path)
@@ -286,7 +296,7 @@ class MatrixTests(SynchronousTestCase):
                 if self.state() != before:
                     wrong.append(f"{name}: {probe.title}: it had an effect")
                 count += 1
-        tell(f"{len(ROWS)} routes, {count} probes")
+        report_figure(f"{len(ROWS)} routes, {count} probes")
         self.assertEqual([], wrong)
         self.assertGreater(count, 10 * len(ROWS))
 
@@ -296,7 +306,9 @@ class MatrixTests(SynchronousTestCase):
             if method not in SAFE or row.socket:
                 continue
             headers = {**self.matrix.admin, "Origin": "https://evil.example"}
-            probe = Probe(title="foreign origin", want=Want(status=200), headers=headers)
+            probe = MatrixProbe(
+                title="foreign origin", want=ProbeExpectation(status=200), headers=headers
+            )
             found = self.send(method, path, row, probe)
             self.assertNotIn("access-control-allow-origin", found.headers, name)
             self.assertNotIn("access-control-allow-credentials", found.headers, name)
@@ -306,14 +318,14 @@ class MatrixTests(SynchronousTestCase):
 
     def test_who_may_comes_through(self) -> None:
         """Else the matrix would hold for a service that refuses everybody."""
-        for name, row in some(sorted(ROWS.items(), key=order)):
+        for name, row in require_items(sorted(ROWS.items(), key=order)):
             method, path = name.split(" ")
             headers = (
                 self.matrix.owner if row.access in ("owner", "user", "hook") else self.matrix.admin
             )
             if row.path == {"name": "root"}:
                 row = evolve(row, path={"name": "flag"})
-            probe = Probe(title="rightly", want=Want(status=200), headers=headers)
+            probe = MatrixProbe(title="rightly", want=ProbeExpectation(status=200), headers=headers)
             found = self.send(method, path, row, probe)
             if name != "POST /api/login" and row.access != "capability":
                 self.assertNotIn(found.status, (401, 405), (name, found))
@@ -353,7 +365,7 @@ def is_open(path: str) -> bool:
     return path in ("/api/me", "/api/me/password") or not path.startswith(("/api/", "/ws/"))
 
 
-def order(entry: tuple[str, Row]) -> tuple[int, str]:
+def order(entry: tuple[str, MatrixRow]) -> tuple[int, str]:
     """What ends sessions and cookies goes last."""
     name, _ = entry
     last = ("DELETE", "POST /api/logout", "POST /api/auth/revoke")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.security.world import CROSS, Answer, World
+from tests.examples import example_count
+from tests.security.harness import CROSS, SecurityAnswer, SecurityHarness
 from tests.unit.client.mcp import grammar
-from tests.unit.http.driver import Connection, MemoryTransport, head
+from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
 from tservice.client.mcp.protocol import BATCHES, VERSIONS
 from tservice.core.event_payloads import ApprovalResolvedPayload
 from tservice.core.events import Event, EventHub, EventName
@@ -25,12 +25,12 @@ ALL = ("sessions:read", "sessions:input", "sessions:manage", "waits", "approvals
 
 
 class McpTests(SynchronousTestCase):
-    world: ClassVar[World]
+    world: ClassVar[SecurityHarness]
     other: ClassVar[str]
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.world = World()
+        cls.world = SecurityHarness()
         cls.world.populate()
         made = cls.world.good("ann", "POST", "/api/sessions", {"mode": "shell", "start": True})
         cls.other = made["session"]["id"]
@@ -39,7 +39,7 @@ class McpTests(SynchronousTestCase):
     def tearDownClass(cls) -> None:
         cls.world.close()
 
-    def post(self, headers: dict[str, str], method: str, /, **params: Any) -> Answer:
+    def post(self, headers: dict[str, str], method: str, /, **params: Any) -> SecurityAnswer:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         return self.world.ask("POST", "/mcp", message, headers)
 
@@ -127,9 +127,9 @@ class McpTests(SynchronousTestCase):
         raw = json.dumps(call).encode() + b" " * LONG_TEXT
         self.assertEqual({}, json.loads(self.world.ask("POST", "/mcp", raw, mine).body)["result"])
         named = {"Content-Type": "application/json", "Content-Length": str(len(raw)), **mine}
-        connection = Connection(self.world.site, MemoryTransport(self.world.address()))
+        connection = SiteConnection(self.world.site, MemoryTransport(self.world.address()))
         self.addCleanup(connection.lose)
-        connection.send(head("POST", "/mcp", named) + raw)
+        connection.send(request_head("POST", "/mcp", named) + raw)
         for each in self.world.good("ann", "GET", "/api/tokens")["tokens"]:
             self.world.good("ann", "DELETE", f"/api/tokens/{each['id']}")
         self.assertEqual(b"", connection.value())
@@ -207,7 +207,7 @@ class McpTests(SynchronousTestCase):
         for wrong in ({"MCP-Protocol-Version": "1999-01-01"}, {"Content-Type": "text/plain"}):
             self.assertEqual(400, self.post({**mine, **wrong}, "ping").status, wrong)
 
-    @settings(max_examples=examples(200), deadline=None, database=None)
+    @settings(max_examples=example_count(200), deadline=None, database=None)
     @given(st.data())
     def test_each_request_is_answered_once(self, data: st.DataObject) -> None:
         """Whatever is sent, by a grammar; batches in the one revision that has them."""
@@ -220,7 +220,7 @@ class McpTests(SynchronousTestCase):
             return
         answer = json.loads(found.body)
         self.assertEqual(line.is_batch, isinstance(answer, list))
-        self.assertEqual(grammar.wanted([line]), grammar.given([answer]))
+        self.assertEqual(grammar.expected_codes([line]), grammar.answered_codes([answer]))
         [*codes] = {code for _, code in line.wanted}
         is_message = line.is_batch or codes[0] not in (-32600, -32700)
         self.assertEqual(200 if is_message else 400, found.status)
@@ -248,9 +248,9 @@ class McpTests(SynchronousTestCase):
         ]  # fmt: skip
         raw = json.dumps(batch).encode()
         headers = {"Content-Type": JSON, "Content-Length": str(len(raw)), **mine}
-        connection = Connection(self.world.site, MemoryTransport(self.world.address()))
+        connection = SiteConnection(self.world.site, MemoryTransport(self.world.address()))
         self.addCleanup(connection.lose)
-        connection.send(head("POST", "/mcp", headers) + raw)
+        connection.send(request_head("POST", "/mcp", headers) + raw)
         self.assertEqual(b"", connection.value())
         self.world.clock.advance(1)
         answers = json.loads(connection.value().partition(b"\r\n\r\n")[2])
@@ -265,10 +265,10 @@ class McpTests(SynchronousTestCase):
             found = self.world.ask(method, "/mcp", headers=away)
             self.assertEqual((403, CROSS), (found.status, found.body), method)
 
-    def listen(self, headers: dict[str, str]) -> Connection:
-        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+    def listen(self, headers: dict[str, str]) -> SiteConnection:
+        connection = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)
-        connection.send(head("GET", "/mcp", headers))
+        connection.send(request_head("GET", "/mcp", headers))
         self.assertIn(b"200 OK", connection.value())
         return connection
 

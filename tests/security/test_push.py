@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from tests.security.attackcase import AttackCase
-from tests.security.rows import KEYS
-from tests.unit.push.browsers import Browser
+from tests.security.attack_harness import AttackCase
+from tests.security.matrix_rows import KEYS
+from tests.unit.push.push_browsers import PushBrowser
 
 INSIDE = (
     "127.0.0.1",
@@ -138,7 +138,7 @@ class SubscriptionTests(AttackCase):
 
     def test_a_good_one_is_taken(self) -> None:
         """Else all of this would hold for a service that refuses everything."""
-        for endpoint in (Browser().endpoint, "https://push.example:8443/a?b=c"):
+        for endpoint in (PushBrowser().endpoint, "https://push.example:8443/a?b=c"):
             self.assertEqual(200, self.subscribe(endpoint)[0])
 
     def test_the_webhook_as_well(self) -> None:

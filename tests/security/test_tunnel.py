@@ -12,11 +12,11 @@ from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.security.attackcase import AttackCase
-from tests.security.rows import SESSION
-from tests.security.tunnelcase import HOST, URL, TunnelCase, scanned
-from tests.security.world import PASSWORD, World
-from tests.unit.http.driver import Connection, MemoryTransport
+from tests.security.attack_harness import AttackCase
+from tests.security.harness import PASSWORD, SecurityHarness
+from tests.security.matrix_rows import SESSION
+from tests.security.tunnel_harness import HOST, URL, SecurityTunnelCase, scanned_page
+from tests.unit.http.site_driver import MemoryTransport, SiteConnection
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import MemoryCookieStore
 from tservice.access.failures import CAP
@@ -28,7 +28,7 @@ from tservice.tunnel.guess_limit import MAX_GUESSES
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
 
 
-class CodeTests(TunnelCase):
+class CodeTests(SecurityTunnelCase):
     """A code opens one session of one admin, once, and not for long."""
 
     def test_a_scan_signs_its_admin_in(self) -> None:
@@ -37,7 +37,7 @@ class CodeTests(TunnelCase):
         self.assertEqual("root", self.who(entered))
 
     def test_its_cookie_alone_opens_nothing(self) -> None:
-        page = scanned(self.enter(self.code()))
+        page = scanned_page(self.enter(self.code()))
         key = page["X-Service-Key"]
         for shown in ({}, {"X-Service-Key": "none"}, {"X-Service-Key": key.removeprefix("qr-")}):
             found = self.ask("GET", "/api/me", headers={"Cookie": page["Cookie"], **shown})
@@ -112,7 +112,7 @@ class CodeTests(TunnelCase):
     def test_a_revoked_device_is_out(self) -> None:
         entered = self.enter(self.code())
         seen = self.code()
-        device_page = scanned(entered)
+        device_page = scanned_page(entered)
         self.assertEqual(200, self.ask("GET", "/api/me", headers=device_page).status)
         shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
         [device] = [session["id"] for session in shown if session["method"] == "qr"]
@@ -140,7 +140,7 @@ class CodeTests(TunnelCase):
             self.assertEqual(401, self.ask("GET", "/api/me", headers=mine).status)
 
 
-class PeopleTests(TunnelCase):
+class PeopleTests(SecurityTunnelCase):
     """A code is its admin's alone, as long as that is one."""
 
     def setUp(self) -> None:
@@ -163,8 +163,8 @@ class PeopleTests(TunnelCase):
             self.world.good("root", "PATCH", "/api/admin/users/cleo", good)
             self.world.cookies["cleo"] = self.world.sign_in("cleo")
 
-    def stream(self, name: str) -> Connection:
-        connection = Connection(self.world.site, MemoryTransport("10.6.6.6"))
+    def stream(self, name: str) -> SiteConnection:
+        connection = SiteConnection(self.world.site, MemoryTransport("10.6.6.6"))
         self.addCleanup(connection.lose)
         cookie = self.world.cookies[name]
         head = f"GET /api/events HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n"
@@ -214,7 +214,7 @@ class SignInTests(SynchronousTestCase):
         self.assertEqual(hash_cookie(f"qr-{key}"), found.key_hash)
 
 
-class LeakTests(TunnelCase):
+class LeakTests(SecurityTunnelCase):
     """A code in an address is to be found nowhere afterwards."""
 
     def test_no_referrer_and_no_copy(self) -> None:
@@ -261,7 +261,7 @@ class LeakTests(TunnelCase):
         self.assertIn("tservice_tunnel_up 1.0", found)
 
 
-class WayInTests(TunnelCase):
+class WayInTests(SecurityTunnelCase):
     """What comes through the tunnel, and what pretends to."""
 
     def test_its_name_is_good_while_it_is_up(self) -> None:
@@ -362,6 +362,6 @@ class CapabilityTests(AttackCase):
 
     def test_after_a_restart_capabilities_are_gone(self) -> None:
         word = self.mint("ann")
-        other = World()
+        other = SecurityHarness()
         self.addCleanup(other.close)
         self.assertIsNone(other.capabilities.find_grant("webview", word))

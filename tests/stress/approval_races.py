@@ -20,9 +20,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from tests.frames.score import RULES
-from tests.ground import HERE
+from tests.runtime_harness import HERE
 from tests.stress.command import report
-from tests.unit.agents.client import Client, Page, permission, question
+from tests.unit.agents.dialog_client import DialogClient, DialogPage, permission_page, question_page
 from tservice.agents.approvals.answer_delivery import (
     DialogAnswerer,
     DialogChangedError,
@@ -41,7 +41,7 @@ SPAN = 1.5
 """Seconds within which the dialog changes."""
 
 
-class SlowClient(Client):
+class SlowClient(DialogClient):
     """Takes a while over a person's key; what is typed meanwhile waits in its terminal."""
 
     def __init__(self, clock: Clock) -> None:
@@ -68,7 +68,7 @@ class SlowClient(Client):
             self.input_received(data)
 
 
-class Race:
+class ApprovalRace:
     """One answer and one change."""
 
     def __init__(self, seed: int) -> None:
@@ -107,25 +107,25 @@ class Race:
         self.clock.advance(SPAN + SETTLE)
         return self._named(ended[0]), list(self.client.log), meant
 
-    def _scene(self) -> tuple[tuple[Page, ...], DialogAnswer]:
+    def _scene(self) -> tuple[tuple[DialogPage, ...], DialogAnswer]:
         kind = self.random.randrange(5)
         if kind == 0:
-            return (permission("touch one"),), DialogAnswer(action=AnswerAction.APPROVE)
+            return (permission_page("touch one"),), DialogAnswer(action=AnswerAction.APPROVE)
         if kind == 1:
-            return (permission("touch one"),), DialogAnswer(action=AnswerAction.DENY)
+            return (permission_page("touch one"),), DialogAnswer(action=AnswerAction.DENY)
         if kind == 2:
-            page = question("Colour", "Red", "Green")
+            page = question_page("Colour", "Red", "Green")
             return (page,), DialogAnswer(action=AnswerAction.OPTION, options=(2,))
         if kind == 3:
-            page = question("Colour", "Red", "Green")
+            page = question_page("Colour", "Red", "Green")
             return (page,), DialogAnswer(action=AnswerAction.TEXT, text="deep blue")
-        page = question("Checks", "Types", "Style", "Tests", multi=True)
+        page = question_page("Checks", "Types", "Style", "Tests", multi=True)
         return (page,), DialogAnswer(action=AnswerAction.OPTIONS, options=(1, 3))
 
     def _change(self) -> Callable[[], None]:
-        similar = question("Colour", "Black", "White")
+        similar = question_page("Colour", "Black", "White")
         similar.name = "another question"
-        other = self.random.choice((permission("rm -rf /"), similar, None))
+        other = self.random.choice((permission_page("rm -rf /"), similar, None))
 
         def change() -> None:
             if other is not None:
@@ -177,7 +177,7 @@ def run(races: int, seed: int) -> Counter[str]:
     """Run so many; raises at the first key that reached what was not meant."""
     found: Counter[str] = Counter()
     for number in range(races):
-        ending, keys, meant = Race(seed * 1_000_000 + number).run()
+        ending, keys, meant = ApprovalRace(seed * 1_000_000 + number).run()
         wrong = [(name, key) for name, key in keys if name not in meant]
         if wrong:
             raise AssertionError(f"race {number}: {wrong} of {keys}, {ending}")

@@ -19,8 +19,8 @@ from typing import Any
 from attrs import define, field
 
 from tests.agents.cli_cache import CliUnavailable
-from tests.stress.place import MANNERS, Place, serving
-from tests.waiting import until
+from tests.stress.harness import MANNERS, StressHarness, serve_cli
+from tests.waiting import wait_until
 
 PATIENCE = 300.0
 """Seconds for a CLI to come up on a busy machine: opencode took 54."""
@@ -36,7 +36,7 @@ ASKERS = tuple(cli for cli in MANNERS if cli not in ("claude", "pi"))
 
 
 @define
-class Figures:
+class ApprovalFigures:
     """What became of the answers."""
 
     asked: int = 0
@@ -71,10 +71,12 @@ class Figures:
         }
 
 
-class Asking:
+class AskingSession:
     """One session whose agent asks for one command after the other."""
 
-    def __init__(self, place: Place, figures: Figures, dice: random.Random, number: int) -> None:
+    def __init__(
+        self, place: StressHarness, figures: ApprovalFigures, dice: random.Random, number: int
+    ) -> None:
         self._place = place
         self._figures = figures
         self._dice = dice
@@ -123,7 +125,7 @@ class Asking:
         def seen() -> str:
             return "\n".join([*answers[:2], *answers[-2:], self._screen()])
 
-        until("what became of the prompt", known, patience=PATIENCE, every=1.0, told=seen)
+        wait_until("what became of the prompt", known, patience=PATIENCE, every=1.0, told=seen)
         found = self._place.call("GET", f"{self.path}/wait?until=blocked&timeout={WAITS}")
         if found["wait"]["signal"] != "blocked":
             raise AssertionError(f"{text}: {found}\n{self._screen()}")
@@ -137,7 +139,7 @@ class Asking:
             items = self._place.call("GET", "/api/approvals")["approvals"]
             return next((each for each in items if name in each["context"]), {})
 
-        return until(f"the item of {name}", mine)
+        return wait_until(f"the item of {name}", mine)
 
     def _choice(self, item: dict[str, Any], allows: bool) -> dict[str, Any]:
         """One of the ways to say it."""
@@ -200,16 +202,16 @@ class Asking:
         return Path(self._place.world.place.work, name).exists()
 
 
-def run(cli: str, count: int, seed: int) -> Figures:
+def run(cli: str, count: int, seed: int) -> ApprovalFigures:
     """Be asked so often; the figures.
 
     @raise CliUnavailable: it cannot be installed.
     """
-    dice, figures = random.Random(seed), Figures()
-    with serving(cli) as place:
+    dice, figures = random.Random(seed), ApprovalFigures()
+    with serve_cli(cli) as place:
         for number in range(-(-count // PER_SESSION)):
             some = min(PER_SESSION, count - number * PER_SESSION)
-            Asking(place, figures, dice, number).run(some)
+            AskingSession(place, figures, dice, number).run(some)
             print(f"{cli} {figures.summary()}", flush=True)
     return figures
 

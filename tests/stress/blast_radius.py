@@ -17,20 +17,20 @@ from typing import Any
 import psutil
 
 from bench.client import Terminal, new_session, run_line
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 from tests.stress.command import report
 
 SESSIONS = 6
 LOAD = "while :; do seq 1 200; sleep 0.05; done"
 
 
-def server_of(daemon: Daemon, session: str) -> int:
+def server_of(daemon: DaemonHarness, session: str) -> int:
     """The tmux server that holds the session's pane."""
     pane = psutil.Process(pane_of(daemon, session))
     return next(parent.pid for parent in pane.parents() if "tmux" in parent.name())
 
 
-def client_of(daemon: Daemon, session: str) -> int:
+def client_of(daemon: DaemonHarness, session: str) -> int:
     """The daemon's control client on that session."""
     for child in psutil.Process(daemon.pid).children():
         with suppress(psutil.Error):  # others come and go
@@ -39,20 +39,20 @@ def client_of(daemon: Daemon, session: str) -> int:
     raise AssertionError(f"no client of {session}")
 
 
-def pane_of(daemon: Daemon, session: str) -> int:
+def pane_of(daemon: DaemonHarness, session: str) -> int:
     """The process in the pane."""
-    pid = read(daemon, session)["pid"]
+    pid = read_session(daemon, session)["pid"]
     assert isinstance(pid, int)
     return pid
 
 
-def read(daemon: Daemon, session: str) -> dict[str, Any]:
+def read_session(daemon: DaemonHarness, session: str) -> dict[str, Any]:
     """The session's record."""
     record: dict[str, Any] = daemon.request("GET", f"/api/sessions/{session}").data()
     return record
 
 
-def press(daemon: Daemon, session: str, key: str) -> bool:
+def press_key(daemon: DaemonHarness, session: str, key: str) -> bool:
     """Press a key; false when the terminal could not take it just now."""
     answer = daemon.request("POST", f"/api/sessions/{session}/send-key", {"key": key})
     if answer.status not in (200, 422):
@@ -60,7 +60,7 @@ def press(daemon: Daemon, session: str, key: str) -> bool:
     return answer.status == 200
 
 
-def until(what: str, holds: Callable[[], bool]) -> float:
+def seconds_until(what: str, holds: Callable[[], bool]) -> float:
     """Seconds until it holds.
 
     @raise AssertionError: it does not come to hold.
@@ -73,7 +73,7 @@ def until(what: str, holds: Callable[[], bool]) -> float:
     return time.monotonic() - started
 
 
-def answered(daemon: Daemon, session: str, seconds: int) -> bool:
+def has_answered(daemon: DaemonHarness, session: str, seconds: int) -> bool:
     """Whether the session runs a line within C{seconds}."""
     word = f"alive{time.monotonic_ns()}"
     run_line(daemon, session, f"echo {word[:5]}''{word[5:]}")
@@ -82,55 +82,55 @@ def answered(daemon: Daemon, session: str, seconds: int) -> bool:
     return bool(found["wait"]["matched"])
 
 
-def answers(daemon: Daemon, session: str) -> None:
+def expect_answer(daemon: DaemonHarness, session: str) -> None:
     """The session runs a line.
 
     @raise AssertionError: it does not.
     """
-    if not answered(daemon, session, round(PATIENCE) - 5):
+    if not has_answered(daemon, session, round(PATIENCE) - 5):
         screen = daemon.request("GET", f"/api/sessions/{session}/terminal").data()
         raise AssertionError(f"{session} does not answer: {screen['terminalBuffer'][-300:]!r}")
 
 
-def goes_on(daemon: Daemon, session: str) -> bool:
+def goes_on(daemon: DaemonHarness, session: str) -> bool:
     """Whether the load can be ended and the session runs a line.
 
     A Ctrl-C that comes between two programs of the loop may hit neither, so it is to be repeated.
     """
-    return press(daemon, session, "C-c") and answered(daemon, session, 10)
+    return press_key(daemon, session, "C-c") and has_answered(daemon, session, 10)
 
 
-def kill_server(daemon: Daemon, session: str) -> str:
+def kill_server(daemon: DaemonHarness, session: str) -> str:
     """The session's process is gone, and nobody knows how it ended."""
     os.kill(server_of(daemon, session), signal.SIGKILL)
-    until("pid null", lambda: read(daemon, session)["pid"] is None)
-    if "paneExit" in read(daemon, session):
-        raise AssertionError(read(daemon, session)["paneExit"])
+    seconds_until("pid null", lambda: read_session(daemon, session)["pid"] is None)
+    if "paneExit" in read_session(daemon, session):
+        raise AssertionError(read_session(daemon, session)["paneExit"])
     return "ended"
 
 
-def kill_pane(daemon: Daemon, session: str) -> str:
+def kill_pane(daemon: DaemonHarness, session: str) -> str:
     """The session's process is gone, and its signal is known."""
     os.kill(pane_of(daemon, session), signal.SIGKILL)
-    until("pid null", lambda: read(daemon, session)["pid"] is None)
-    if read(daemon, session)["paneExit"].get("signal") != "SIGKILL":
-        raise AssertionError(read(daemon, session)["paneExit"])
+    seconds_until("pid null", lambda: read_session(daemon, session)["pid"] is None)
+    if read_session(daemon, session)["paneExit"].get("signal") != "SIGKILL":
+        raise AssertionError(read_session(daemon, session)["paneExit"])
     return "ended"
 
 
-def kill_client(daemon: Daemon, session: str) -> str:
+def kill_client(daemon: DaemonHarness, session: str) -> str:
     """The session goes on with another client."""
     os.kill(client_of(daemon, session), signal.SIGKILL)
     return "goes on"
 
 
-def stop_server(daemon: Daemon, session: str) -> str:
+def stop_server(daemon: DaemonHarness, session: str) -> str:
     """A server that stands still changes nothing, and goes on."""
     pid = server_of(daemon, session)
     os.kill(pid, signal.SIGSTOP)
     try:
         time.sleep(1)
-        if read(daemon, session)["pid"] is None:
+        if read_session(daemon, session)["pid"] is None:
             raise AssertionError("a stopped server was taken for gone")
     finally:
         os.kill(pid, signal.SIGCONT)
@@ -140,7 +140,9 @@ def stop_server(daemon: Daemon, session: str) -> str:
 FAULTS = (kill_server, kill_pane, kill_client, stop_server)
 
 
-def one_round(daemon: Daemon, fault: Callable[[Daemon, str], str], dice: random.Random) -> float:
+def one_round(
+    daemon: DaemonHarness, fault: Callable[[DaemonHarness, str], str], dice: random.Random
+) -> float:
     """Do one harm to one session among others under load; seconds that it took to be over."""
     ids = [new_session(daemon) for _ in range(SESSIONS)]
     victim, *others = dice.sample(ids, len(ids))
@@ -152,13 +154,13 @@ def one_round(daemon: Daemon, fault: Callable[[Daemon, str], str], dice: random.
     started = time.monotonic()
     outcome = fault(daemon, victim)
     if outcome == "goes on":
-        until("it goes on", lambda: goes_on(daemon, victim))
+        seconds_until("it goes on", lambda: goes_on(daemon, victim))
     seconds = time.monotonic() - started
     for session in others:
         if pane_of(daemon, session) != pids[session]:
             raise AssertionError(f"{fault.__name__} of {victim} changed {session}")
     for session in others[1:]:
-        answers(daemon, session)
+        expect_answer(daemon, session)
     watcher.close()
     if daemon.request("DELETE", "/api/sessions").data()["killed"] < len(ids):
         raise AssertionError("not every session could be ended")
@@ -171,7 +173,7 @@ def run(rounds: int, seed: int) -> dict[str, float]:
     @raise AssertionError: a fault cost more than its session.
     """
     dice = random.Random(seed)
-    daemon = Daemon()
+    daemon = DaemonHarness()
     longest = {fault.__name__: 0.0 for fault in FAULTS}
     try:
         daemon.start()

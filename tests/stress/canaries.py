@@ -28,17 +28,17 @@ from attrs import define, field
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-from tests.integration.harness import Answer, job_in
+from tests.integration.harness import DaemonAnswer, job_in
 from tests.openapi.fuzzing import TameDaemon
 from tests.stress.command import report
-from tests.stress.dice import Dice, Throw
-from tests.stress.turns import BEAT, TURNING, Turns
-from tests.unit.agents.transcripts.written import prompt, said, write
-from tests.unit.http.gatecase import basic
+from tests.stress.dice import DiceThrow, RequestDice
+from tests.stress.turns import BEAT, TURNING, StressTurnTimes
+from tests.unit.agents.transcripts.transcript_lines import answer_line, prompt_line, write_lines
+from tests.unit.http.gate_harness import basic_headers
 from tests.waiting import PATIENCE
 
 WORD = "long enough"
-BOSS = basic("admin", WORD)
+BOSS = basic_headers("admin", WORD)
 NAMES = ("al", "bo", "cy", "de")
 SESSIONS = 3
 TOKENS = 20
@@ -62,7 +62,7 @@ LEFT_OUT = re.compile(
 
 
 @define(eq=False)
-class Token:
+class OwnedToken:
     """One of C{owner}'s.
 
     @ivar session: the only one that it is for, if there is one.
@@ -78,7 +78,7 @@ class Token:
 
 
 @define
-class Place:
+class CanaryService:
     """One service, and what there is in it.
 
     @ivar sessions: ids by owner, of the sessions that everybody began with.
@@ -89,10 +89,10 @@ class Place:
     daemon: TameDaemon
     seed: int
     left: int
-    turns: Turns = field(factory=Turns)
+    turns: StressTurnTimes = field(factory=StressTurnTimes)
     sessions: dict[str, list[str]] = field(factory=dict)
     records: dict[str, dict[str, str]] = field(factory=dict)
-    tokens: list[Token] = field(factory=list)
+    tokens: list[OwnedToken] = field(factory=list)
     broken: list[str] = field(factory=list)
     figures: Counter[str] = field(factory=Counter)
     _lock: threading.Lock = field(factory=threading.Lock)
@@ -112,7 +112,7 @@ class Place:
         """Whose marks are in C{text}, but C{name}'s and those that were said by the asker."""
         text = text.lower()
         marks = [other for other in NAMES if other not in (name, TURNING)]
-        return [other for other in marks if mark(other) in text and mark(other) not in said]
+        return [other for other in marks if mark_of(other) in text and mark_of(other) not in said]
 
     def told(self, name: str, text: str, what: str, said: str = "") -> None:
         """Judge what C{name} was told by now."""
@@ -123,7 +123,7 @@ class Place:
             self.broken.append(f"{name} was told of {found} by {what}: {text[:500]}")
 
 
-def mark(name: str, session: int | None = None) -> str:
+def mark_of(name: str, session: int | None = None) -> str:
     """What stands in all that C{name} says, or in the name of one of its first sessions."""
     return f"mark{name}" if session is None else f"mark{name}-{session}-"
 
@@ -140,7 +140,7 @@ def run(requests: int, seed: int) -> dict[str, object]:
     daemon.environment["SERVICE_MAX_SESSIONS"] = "24"
     try:
         daemon.start()
-        place = Place(daemon, seed, requests)
+        place = CanaryService(daemon, seed, requests)
         _settle(place)
         document = daemon.request("GET", "/api/openapi.json", headers=BOSS).json()
         _all_at_once(place, document)
@@ -148,7 +148,7 @@ def run(requests: int, seed: int) -> dict[str, object]:
             place.broken.append(daemon.log[-3000:])
         # All at once, and not one after the other as they are with the daemon.
         for name in NAMES:
-            daemon.request("DELETE", "/api/sessions", headers=basic(name, WORD)).data()
+            daemon.request("DELETE", "/api/sessions", headers=basic_headers(name, WORD)).data()
     finally:
         daemon.close()
     if place.broken:
@@ -156,20 +156,22 @@ def run(requests: int, seed: int) -> dict[str, object]:
     return dict(place.figures)
 
 
-def _settle(place: Place) -> None:
+def _settle(place: CanaryService) -> None:
     """Accounts, each with a case that others may name and one that they cannot, and sessions."""
     for name in NAMES:
         account = {"username": name, "password": WORD, "canBypassPermissions": True}
         place.daemon.request("POST", "/api/admin/users", account, BOSS).data()
-        for case in (f"plain-{name}", mark(name)):
-            place.daemon.request("POST", "/api/cases", {"name": case}, basic(name, WORD)).data()
+        for case in (f"plain-{name}", mark_of(name)):
+            place.daemon.request(
+                "POST", "/api/cases", {"name": case}, basic_headers(name, WORD)
+            ).data()
         place.sessions[name] = [_session(place, name, number) for number in range(SESSIONS)]
         _leave(place, name)
 
 
-def _leave(place: Place, name: str) -> None:
+def _leave(place: CanaryService, name: str) -> None:
     """One of all that an account can have, and words of it in the session that it begins with."""
-    own, session = mark(name), f"/api/sessions/{place.sessions[name][0]}"
+    own, session = mark_of(name), f"/api/sessions/{place.sessions[name][0]}"
     made = {
         "/api/cron/jobs": job_in(f"plain-{name}", own) | {"name": own, "notes": own},
         "/api/webviews": {"name": own, "url": f"{NOWHERE}{own}"},
@@ -179,7 +181,7 @@ def _leave(place: Place, name: str) -> None:
         f"{session}/intent": {"goals": own},
         f"{session}/file-content": {"path": "own.txt", "content": own, "baseHash": None},
     }
-    who = basic(name, WORD)
+    who = basic_headers(name, WORD)
     place.records[name] = {
         path: _id(place.daemon.request("POST", path, body, who).data())
         for path, body in made.items()
@@ -189,13 +191,13 @@ def _leave(place: Place, name: str) -> None:
     place.records[name][HISTORY] = _conversation(place, name)
 
 
-def _conversation(place: Place, name: str) -> str:
+def _conversation(place: CanaryService, name: str) -> str:
     """What Claude Code leaves behind of one; accounts without an OS user share the home."""
     conversation = f"{NAMES.index(name)}1111111-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
     folder = place.daemon.cases_of(name) / f"plain-{name}"
     kept = place.daemon.home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(folder))
-    first = {**prompt(mark(name)), "sessionId": conversation, "cwd": str(folder)}
-    write(kept / f"{conversation}.jsonl", first, said(mark(name)))
+    first = {**prompt_line(mark_of(name)), "sessionId": conversation, "cwd": str(folder)}
+    write_lines(kept / f"{conversation}.jsonl", first, answer_line(mark_of(name)))
     return conversation
 
 
@@ -205,24 +207,25 @@ def _id(made: Mapping[str, Any]) -> str:
     return next(str(part["id"]) for part in parts if "id" in part)
 
 
-def _session(place: Place, name: str, number: int) -> str:
-    folder = place.daemon.cases_of(name) / (mark(name) if number else f"plain-{name}")
+def _session(place: CanaryService, name: str, number: int) -> str:
+    folder = place.daemon.cases_of(name) / (mark_of(name) if number else f"plain-{name}")
     body = {
         "mode": "shell",
-        "name": f"{mark(name, number)}session",
+        "name": f"{mark_of(name, number)}session",
         "workingDir": str(folder),
         "start": True,
     }
-    who = basic(name, WORD)
+    who = basic_headers(name, WORD)
     made = place.daemon.request("POST", "/api/sessions", body, who).data()["session"]["id"]
-    typed = {"input": f"{mark(name, number)}typed\r"}
+    typed = {"input": f"{mark_of(name, number)}typed\r"}
     place.daemon.request("POST", f"/api/sessions/{made}/input", typed, who).data()
     return str(made)
 
 
-def _all_at_once(place: Place, document: Mapping[str, Any]) -> None:
+def _all_at_once(place: CanaryService, document: Mapping[str, Any]) -> None:
     askers = [
-        Asker(place, document, random.Random(place.seed * 100 + number)) for number in range(ASKING)
+        CanaryAsker(place, document, random.Random(place.seed * 100 + number))
+        for number in range(ASKING)
     ]
     work: list[Callable[[], None]] = [asker.run for asker in askers]
     work += [partial(each, place) for each in (_beat, _turn, _deal, _watch, _follow)]
@@ -234,7 +237,7 @@ def _all_at_once(place: Place, document: Mapping[str, Any]) -> None:
         thread.join()
 
 
-def _noted(place: Place, work: Callable[[], None]) -> None:
+def _noted(place: CanaryService, work: Callable[[], None]) -> None:
     """No thread ends by a fault that nobody sees."""
     try:
         work()
@@ -243,22 +246,22 @@ def _noted(place: Place, work: Callable[[], None]) -> None:
 
 
 @define
-class Asker:
+class CanaryAsker:
     """Asks, in everybody's name."""
 
-    place: Place
+    place: CanaryService
     document: Mapping[str, Any]
     source: random.Random
 
     def run(self) -> None:
         """Until enough was asked."""
-        dice = Dice(self.document, self.source, LEFT_OUT)
+        dice = RequestDice(self.document, self.source, LEFT_OUT)
         while self.place.take():
             token = self._token() if self.source.random() < 0.35 else None
             name = self.source.choice(NAMES) if token is None else token.owner
             self._ask(dice.throw(partial(self._word, name)), name, token)
 
-    def _token(self) -> Token | None:
+    def _token(self) -> OwnedToken | None:
         """One that holds, and now and then one that does not."""
         living = [token for token in self.place.tokens if token.ended is None]
         over = [token for token in self.place.tokens if token.ended is not None]
@@ -285,10 +288,10 @@ class Asker:
             return "own.txt"
         if field in ("mode", "agentType"):
             return self.source.choice(["shell", "primary"])
-        return f"{mark(name)}-{self.source.randint(0, 99)}"
+        return f"{mark_of(name)}-{self.source.randint(0, 99)}"
 
-    def _ask(self, throw: Throw, name: str, token: Token | None) -> None:
-        who = basic(name, WORD)
+    def _ask(self, throw: DiceThrow, name: str, token: OwnedToken | None) -> None:
+        who = basic_headers(name, WORD)
         if token is not None:
             who = {"Authorization": f"Bearer {token.word}"}
         begun = time.monotonic()
@@ -310,7 +313,9 @@ class Asker:
         if token is not None:
             self._judge_token(throw, token, answer, begun, what)
 
-    def _judge_done(self, throw: Throw, name: str, answer: Answer, begun: float, what: str) -> None:
+    def _judge_done(
+        self, throw: DiceThrow, name: str, answer: DaemonAnswer, begun: float, what: str
+    ) -> None:
         """Nothing is done to what is another's."""
         if answer.status != 200 or throw.method == "GET":
             return
@@ -324,7 +329,7 @@ class Asker:
             self.place.broken.append(f"{name} did {what}")
 
     def _judge_token(
-        self, throw: Throw, token: Token, answer: Answer, begun: float, what: str
+        self, throw: DiceThrow, token: OwnedToken, answer: DaemonAnswer, begun: float, what: str
     ) -> None:
         if token.ended is not None and begun > token.ended:
             self.place.figures["by ended tokens"] += 1
@@ -337,25 +342,25 @@ class Asker:
         if token.session is not None:
             self._judge_bound(token, answer.body.decode("utf-8", "replace").lower(), throw, what)
 
-    def _judge_bound(self, token: Token, text: str, throw: Throw, what: str) -> None:
+    def _judge_bound(self, token: OwnedToken, text: str, throw: DiceThrow, what: str) -> None:
         """A token for one session tells of no other of its owner's."""
         for number, session in enumerate(self.place.sessions[token.owner][:SESSIONS]):
             if session == token.session:
                 continue
-            named = mark(token.owner, number)
+            named = mark_of(token.owner, number)
             if (named in text and named not in throw.said) or (
                 session in text and session not in throw.said
             ):
                 self.place.broken.append(f"for {token.session} alone: {what}")
 
 
-def _beat(place: Place) -> None:
+def _beat(place: CanaryService) -> None:
     while not place.over:
         place.turns.beat()
         time.sleep(BEAT)
 
 
-def _turn(place: Place) -> None:
+def _turn(place: CanaryService) -> None:
     """Make one an admin, and no admin again."""
     source = random.Random(place.seed)
     path = f"/api/admin/users/{TURNING}"
@@ -369,7 +374,7 @@ def _turn(place: Place) -> None:
         place.figures["turns"] += 1
 
 
-def _deal(place: Place) -> None:
+def _deal(place: CanaryService) -> None:
     """Make tokens, and end them."""
     source = random.Random(place.seed + 1)
     while not place.over:
@@ -378,40 +383,40 @@ def _deal(place: Place) -> None:
         if len(living) >= TOKENS:
             token = source.choice(living)
             path = f"/api/tokens/{token.id}"
-            place.daemon.request("DELETE", path, headers=basic(token.owner, WORD)).data()
+            place.daemon.request("DELETE", path, headers=basic_headers(token.owner, WORD)).data()
             token.ended = time.monotonic()
             continue
         _make_token(place, source)
 
 
-def _make_token(place: Place, source: random.Random) -> None:
+def _make_token(place: CanaryService, source: random.Random) -> None:
     name = source.choice(NAMES)
     scopes = source.sample(SCOPES, source.randint(1, 5))
     session = source.choice(place.sessions[name]) if source.random() < 0.5 else None
-    body: dict[str, Any] = {"name": mark(name), "scopes": scopes}
+    body: dict[str, Any] = {"name": mark_of(name), "scopes": scopes}
     if session is not None:
         body["sessions"] = [session]
-    answer = place.daemon.request("POST", "/api/tokens", body, basic(name, WORD))
+    answer = place.daemon.request("POST", "/api/tokens", body, basic_headers(name, WORD))
     if answer.status != 200:  # its session is gone
         return
     made = answer.data()
     place.tokens.append(
-        Token(name, made["record"]["id"], made["token"], frozenset(scopes), session)
+        OwnedToken(name, made["record"]["id"], made["token"], frozenset(scopes), session)
     )
 
 
-def _hear(place: Place, name: str) -> None:
+def _hear(place: CanaryService, name: str) -> None:
     """The events of an account, opened anew now and then."""
     where = urlsplit(place.daemon.url)
     while not place.over:
         connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=1)
         with suppress(OSError, http.client.HTTPException):
-            connection.request("GET", "/api/events", headers=basic(name, WORD))
+            connection.request("GET", "/api/events", headers=basic_headers(name, WORD))
             _judge_lines(place, name, connection.getresponse())
         connection.close()
 
 
-def _judge_lines(place: Place, name: str, answer: Iterable[bytes]) -> None:
+def _judge_lines(place: CanaryService, name: str, answer: Iterable[bytes]) -> None:
     end = time.monotonic() + OPEN
     for line in answer:
         place.figures["bytes of events"] += len(line)
@@ -421,7 +426,7 @@ def _judge_lines(place: Place, name: str, answer: Iterable[bytes]) -> None:
             return
 
 
-def _watch(place: Place) -> None:
+def _watch(place: CanaryService) -> None:
     """The turning account looks at the terminals of others, as far as it may."""
     source = random.Random(place.seed + 2)
     url = place.daemon.url.replace("http", "ws", 1)
@@ -432,7 +437,7 @@ def _watch(place: Place) -> None:
             suppress(OSError, WebSocketException),
             connect(
                 f"{url}/ws/sessions/{session}/terminal",
-                additional_headers=basic(TURNING, WORD),
+                additional_headers=basic_headers(TURNING, WORD),
                 open_timeout=PATIENCE,
                 max_size=None,
             ) as socket,
@@ -440,7 +445,7 @@ def _watch(place: Place) -> None:
             _judge_frames(place, socket)
 
 
-def _follow(place: Place) -> None:
+def _follow(place: CanaryService) -> None:
     """The turning account follows files of others, as far as it may."""
     source = random.Random(place.seed + 3)
     where = urlsplit(place.daemon.url)
@@ -450,12 +455,12 @@ def _follow(place: Place) -> None:
         connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=1)
         path = f"/api/sessions/{session}/tail-file?path=own.txt"
         with suppress(OSError, http.client.HTTPException):
-            connection.request("GET", path, headers=basic(TURNING, WORD))
+            connection.request("GET", path, headers=basic_headers(TURNING, WORD))
             _judge_lines(place, TURNING, connection.getresponse())
         connection.close()
 
 
-def _judge_frames(place: Place, socket: Any) -> None:
+def _judge_frames(place: CanaryService, socket: Any) -> None:
     end = time.monotonic() + OPEN
     while not place.over and time.monotonic() < end:
         with suppress(TimeoutError):
@@ -465,7 +470,7 @@ def _judge_frames(place: Place, socket: Any) -> None:
             place.told(TURNING, text, "a terminal")
 
 
-def _rest(place: Place, seconds: float) -> None:
+def _rest(place: CanaryService, seconds: float) -> None:
     """Let so much time pass, or less once all is over."""
     end = time.monotonic() + seconds
     while not place.over and time.monotonic() < end:

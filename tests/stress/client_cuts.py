@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 from tests.stress.command import report
 from tservice.client import blocking
 
@@ -44,7 +44,7 @@ class CuttingRelay(socketserver.ThreadingTCPServer):
         self.to = str(where.hostname), int(where.port or 0)
         self._dice, self._lock = random.Random(seed), threading.Lock()
         self.cuts = 0
-        super().__init__(("127.0.0.1", 0), _Passing)
+        super().__init__(("127.0.0.1", 0), _PassingHandler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
     def fate(self) -> tuple[int | None, int | None]:
@@ -57,7 +57,7 @@ class CuttingRelay(socketserver.ThreadingTCPServer):
             return (at, None) if self._dice.random() < 0.5 else (None, at)
 
 
-class _Passing(socketserver.BaseRequestHandler):
+class _PassingHandler(socketserver.BaseRequestHandler):
     server: CuttingRelay
 
     def handle(self) -> None:
@@ -85,7 +85,7 @@ def _pump(source: socket.socket, target: socket.socket, left: int | None) -> Non
 
 
 @contextmanager
-def relayed(url: str, seed: int) -> Iterator[CuttingRelay]:
+def open_relay(url: str, seed: int) -> Iterator[CuttingRelay]:
     """A relay while it is needed."""
     with CuttingRelay(url, seed) as relay:
         thread = threading.Thread(target=relay.serve_forever, args=(0.05,))
@@ -102,11 +102,11 @@ def run(sends: int, seed: int) -> dict[str, int]:
 
     @raise AssertionError: one was lost, doubled or out of order.
     """
-    daemon = Daemon()
+    daemon = DaemonHarness()
     try:
         daemon.start()
         straight = blocking.connect(daemon.url)
-        with relayed(daemon.url, seed) as relay, ThreadPoolExecutor(SESSIONS) as pool:
+        with open_relay(daemon.url, seed) as relay, ThreadPoolExecutor(SESSIONS) as pool:
             share = sends // SESSIONS
             found = list(
                 pool.map(

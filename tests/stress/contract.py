@@ -10,7 +10,7 @@ import argparse
 import re
 import sys
 
-from tests.openapi.fuzzing import TameDaemon, fuzz
+from tests.openapi.fuzzing import TameDaemon, fuzz_daemon
 
 
 def run(seconds: int, seed: int) -> dict[str, object]:
@@ -21,7 +21,7 @@ def run(seconds: int, seed: int) -> dict[str, object]:
     daemon = TameDaemon()
     try:
         daemon.start()
-        verdict = fuzz(daemon, seconds, f"--seed={seed}")
+        verdict = fuzz_daemon(daemon, seconds, f"--seed={seed}")
     finally:
         daemon.close()
     assert verdict.passed, verdict.report

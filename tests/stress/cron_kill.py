@@ -18,7 +18,7 @@ from typing import Any
 
 from attrs import define, field
 
-from tests.integration.harness import Answer, Daemon
+from tests.integration.harness import DaemonAnswer, DaemonHarness
 from tests.stress.command import report
 
 BATCH = 10
@@ -31,14 +31,14 @@ PATIENCE = 60.0
 
 
 @define
-class Trial:
+class CronKillTrial:
     """One daemon and its jobs.
 
     @ivar heard: what the shells were given to do, in order.
     @ivar found: how many runs ended how.
     """
 
-    daemon: Daemon
+    daemon: DaemonHarness
     dice: random.Random
     work: Path
     pending: dict[str, str] = field(factory=dict)
@@ -62,7 +62,7 @@ class Trial:
             answer = self._ask(word)
         self.pending[answer.data()["job"]["id"]] = word
 
-    def _ask(self, word: str) -> Answer:
+    def _ask(self, word: str) -> DaemonAnswer:
         body = {
             "name": word,
             "agentType": "shell",
@@ -125,13 +125,13 @@ class Trial:
 def run(kills: int, seed: int) -> dict[str, object]:
     """Kill so often; the figures.
 
-    @raise AssertionError: see L{Trial.settle}.
+    @raise AssertionError: see L{CronKillTrial.settle}.
     """
-    daemon = Daemon()
+    daemon = DaemonHarness()
     try:
         work = daemon.folder / "work"
         work.mkdir()
-        trial = Trial(daemon, random.Random(seed), work)
+        trial = CronKillTrial(daemon, random.Random(seed), work)
         daemon.start()
         for number in range(1, kills + 1):
             trial.make()

@@ -16,12 +16,20 @@ from importlib.resources import files
 from zoneinfo import ZoneInfo
 
 from tests.stress.command import report
-from tests.unit.cron.zones import FIRST, LAST, Stretch, check, every_zone, span_of, stretches
+from tests.unit.cron.zone_judge import (
+    FIRST,
+    LAST,
+    OffsetStretch,
+    check_fires,
+    every_zone,
+    span_of,
+    zone_stretches,
+)
 
 ALWAYS = (time(0, 0), time(2, 30))
 
 
-def distinct() -> list[str]:
+def distinct_zones() -> list[str]:
     """One name of each set of rules: many names are links."""
     seen: dict[bytes, str] = {}
     for name in every_zone():
@@ -30,7 +38,7 @@ def distinct() -> list[str]:
     return sorted(seen.values())
 
 
-def own_times(spans: list[Stretch], dice: random.Random) -> set[time]:
+def own_times(spans: list[OffsetStretch], dice: random.Random) -> set[time]:
     """Two times of day that changes of these stretches skip or repeat."""
     changed = sorted(
         datetime.fromtimestamp(at + ahead + 900, UTC).time().replace(second=0)
@@ -40,27 +48,27 @@ def own_times(spans: list[Stretch], dice: random.Random) -> set[time]:
     return set(dice.sample(changed, min(2, len(changed))))
 
 
-def sweep(times: int, seed: int) -> dict[str, float]:
+def sweep_zones(times: int, seed: int) -> dict[str, float]:
     """Look at everything; the figures.
 
     @raise AssertionError: a local day had no fire, two, or one at another time than decided.
     """
     dice = random.Random(seed)
     begun = clock.perf_counter()
-    zones, fires, jobs = distinct(), 0, 0
+    zones, fires, jobs = distinct_zones(), 0, 0
     for name in zones:
-        spans = stretches(ZoneInfo(name), *span_of(FIRST, LAST))
+        spans = zone_stretches(ZoneInfo(name), *span_of(FIRST, LAST))
         wanted = {*ALWAYS[:times], *own_times(spans, dice)}
         while len(wanted) < times:
             wanted.add(time(dice.randrange(24), dice.randrange(60)))
         for one in sorted(wanted):
-            fires += check(name, one, spans=spans)
+            fires += check_fires(name, one, spans=spans)
             days = dice.sample(range(7), dice.randint(1, 6))
-            fires += check(name, one, weekdays=days, spans=spans)
+            fires += check_fires(name, one, weekdays=days, spans=spans)
             jobs += 2
     took = clock.perf_counter() - begun
     return {"zones": len(zones), "jobs": jobs, "fires": fires, "seconds": round(took, 1)}
 
 
 if __name__ == "__main__":
-    sys.exit(report(__doc__, sweep, "times", 4))
+    sys.exit(report(__doc__, sweep_zones, "times", 4))

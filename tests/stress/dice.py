@@ -30,7 +30,7 @@ Word = Callable[[str], str]
 
 
 @frozen(kw_only=True)
-class Throw:
+class DiceThrow:
     """One request.
 
     @ivar name: of its operation: the method and the path with its parameters' names.
@@ -50,7 +50,7 @@ class Throw:
         return f"{self.path} {json.dumps(self.body)}".lower()
 
 
-class Dice:
+class RequestDice:
     """Throws requests.
 
     @param document: OpenAPI, as the service tells it.
@@ -74,7 +74,7 @@ class Dice:
         """How many operations there are to be thrown."""
         return len(self._operations)
 
-    def throw(self, word: Word) -> Throw:
+    def throw(self, word: Word) -> DiceThrow:
         """Any of them, with the words of whoever asks."""
         name, operation = self._source.choice(self._operations)
         method, path = name.split()
@@ -85,7 +85,7 @@ class Dice:
                 path = path.replace(f"{{{field}}}", quote(word(f"{path} {field}"), safe=""))
             elif parameter["in"] == "query" and self._wanted(field, parameter.get("required")):
                 query.append(f"{field}={quote(self._in_query(parameter['schema'], field, word))}")
-        return Throw(
+        return DiceThrow(
             name=name,
             method=method,
             path="?".join([path, "&".join(query)] if query else [path]),

@@ -17,13 +17,13 @@ from typing import Any
 
 from attrs import define, field
 
-from tests.integration.harness import Answer
-from tests.integration.smalldisk import SmallDiskDaemon
+from tests.integration.harness import DaemonAnswer
+from tests.integration.small_disk import SmallDiskDaemon
 from tests.stress.command import report
-from tests.unit.http.gatecase import basic
+from tests.unit.http.gate_harness import basic_headers
 
 WORD = "long enough"
-WHO = basic("admin", WORD)
+WHO = basic_headers("admin", WORD)
 CHANGES = 25
 NOWHERE = "http://127.0.0.1:9/"
 """A port that nobody listens on."""
@@ -44,7 +44,7 @@ State = Mapping[str, Any]
 
 
 @define
-class Scene:
+class DiskKillScene:
     """One service on its small disk, and the ids of what was made there, by the path of making."""
 
     daemon: SmallDiskDaemon
@@ -53,7 +53,7 @@ class Scene:
     figures: Counter[str] = field(factory=Counter)
     count: int = 0
 
-    def ask(self, method: str, path: str, body: object = None) -> Answer:
+    def ask(self, method: str, path: str, body: object = None) -> DaemonAnswer:
         """As an admin."""
         return self.daemon.request(method, path, body, WHO)
 
@@ -81,7 +81,7 @@ def run(kills: int, seed: int) -> dict[str, object]:
     daemon = SmallDiskDaemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=WORD)
     try:
         daemon.start()
-        scene = Scene(daemon, random.Random(seed))
+        scene = DiskKillScene(daemon, random.Random(seed))
         on = {"customModelEndpointsEnabled": True, "cliManagementEnabled": True}
         scene.ask("PUT", "/api/settings", on).data()
         for _ in range(CHANGES * 2):
@@ -95,7 +95,7 @@ def run(kills: int, seed: int) -> dict[str, object]:
     return dict(scene.figures)
 
 
-def _round(scene: Scene) -> None:
+def _round(scene: DiskKillScene) -> None:
     daemon, held = scene.daemon, set()
     tight = TIGHT[scene.figures["kills"] % len(TIGHT)]
     _do(scene, *_makings(scene)[0])
@@ -124,7 +124,9 @@ def _round(scene: Scene) -> None:
         raise AssertionError(f"{tight.__name__}: a kill changed {told}")
 
 
-def _judge_refused(scene: Scene, path: str, answer: Answer, before: State) -> set[str]:
+def _judge_refused(
+    scene: DiskKillScene, path: str, answer: DaemonAnswer, before: State
+) -> set[str]:
     """Where a refusal says that the change holds until a restart."""
     said = answer.json()["error"]
     if "the disk is full" not in said:
@@ -143,21 +145,21 @@ def _judge_refused(scene: Scene, path: str, answer: Answer, before: State) -> se
 # -- the disk
 
 
-def _with_room(scene: Scene) -> None:
+def _with_room(scene: DiskKillScene) -> None:
     pass
 
 
-def _full(scene: Scene) -> None:
+def _full(scene: DiskKillScene) -> None:
     scene.daemon.fill()
 
 
-def _almost_full(scene: Scene) -> None:
+def _almost_full(scene: DiskKillScene) -> None:
     scene.daemon.fill()
     room = scene.dice.choice([4, 8, 16, 40])
     scene.daemon.inside("truncate", "-s", f"-{room}k", str(scene.daemon.filler))
 
 
-def _without_files(scene: Scene) -> None:
+def _without_files(scene: DiskKillScene) -> None:
     scene.daemon.use_up_inodes()
 
 
@@ -165,7 +167,7 @@ TIGHT = (_full, _with_room, _without_files, _almost_full)
 """What the rounds find, in turns: an end on a full disk holds until a restart."""
 
 
-def _make_room(scene: Scene) -> None:
+def _make_room(scene: DiskKillScene) -> None:
     scene.daemon.inside("rm", "-f", str(scene.daemon.filler))
     scene.daemon.give_inodes()
 
@@ -173,13 +175,13 @@ def _make_room(scene: Scene) -> None:
 # -- what is changed
 
 
-def _change(scene: Scene) -> tuple[str, Answer]:
+def _change(scene: DiskKillScene) -> tuple[str, DaemonAnswer]:
     """Make one of all changes: where, and what came of it."""
     changes = [*_makings(scene), *_makings(scene), *_settings(scene), *_removals(scene)]
     return _do(scene, *scene.dice.choice(changes))
 
 
-def _do(scene: Scene, method: str, path: str, body: Any) -> tuple[str, Answer]:
+def _do(scene: DiskKillScene, method: str, path: str, body: Any) -> tuple[str, DaemonAnswer]:
     answer = scene.ask(method, path, body() if callable(body) else body)
     if answer.status >= 500:
         raise AssertionError(f"{method} {path}: {answer.status} {answer.body!r}")
@@ -198,7 +200,7 @@ def _do(scene: Scene, method: str, path: str, body: Any) -> tuple[str, Answer]:
 _Change = tuple[str, str, Any]
 
 
-def _makings(scene: Scene) -> list[_Change]:
+def _makings(scene: DiskKillScene) -> list[_Change]:
     word, home = scene.word, str(scene.daemon.home)
     long = "x" * scene.dice.choice([3, 900])
     host = {"host": "127.0.0.1", "username": "nobody", "port": 9}
@@ -235,7 +237,7 @@ def _job(name: str, folder: str, notes: str) -> dict[str, Any]:
     }
 
 
-def _settings(scene: Scene) -> list[_Change]:
+def _settings(scene: DiskKillScene) -> list[_Change]:
     session, job = scene.any("/api/sessions"), scene.any("/api/cron/jobs")
     user, on = scene.any("/api/admin/users"), scene.dice.random() < 0.5
     number = scene.dice.randint(30_000, 90_000)
@@ -263,7 +265,7 @@ def _settings(scene: Scene) -> list[_Change]:
     ]
 
 
-def _removals(scene: Scene) -> list[_Change]:
+def _removals(scene: DiskKillScene) -> list[_Change]:
     gone = [path for path in READ if path not in ("/api/settings", "/api/webhook", "/api/clis")]
     return [("DELETE", scene.any(path), None) for path in gone]
 

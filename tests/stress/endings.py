@@ -22,9 +22,9 @@ from typing import Any
 
 from attrs import define, frozen
 
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 from tests.stress.command import report
-from tests.waiting import until
+from tests.waiting import wait_until
 
 AT_A_TIME = 4
 SHELLS = ("bash", "zsh", "dash", "fish")
@@ -34,7 +34,7 @@ DISOWNED = {"bash": "sleep {n} & disown", "zsh": "sleep {n} &!", "fish": "sleep 
 
 
 @frozen(kw_only=True)
-class Ended:
+class SessionEndOutcome:
     """What became of one session.
 
     @ivar ran_on: jobs that should have ended; C{lost}: that should not have.
@@ -46,7 +46,7 @@ class Ended:
     untold: int
 
 
-def processes(session_id: str, number: str) -> set[int]:
+def find_sleepers(session_id: str, number: str) -> set[int]:
     """Those of a session that sleep for C{number} seconds.
 
     They are looked for to be ended, so a number alone is no proof: it stands in command lines of
@@ -66,17 +66,17 @@ def processes(session_id: str, number: str) -> set[int]:
 
 
 @define
-class Round:
+class EndingRound:
     """One session of one shell, with its jobs by the seconds that they would sleep."""
 
-    daemon: Daemon
+    daemon: DaemonHarness
     shell: str
     ends: list[str]
     stays: list[str]
     id: str = ""
 
     @classmethod
-    def of(cls, daemon: Daemon, shell: str, number: int) -> Round:
+    def of(cls, daemon: DaemonHarness, shell: str, number: int) -> EndingRound:
         """One with numbers of its own."""
         first = 100_000 + 10 * number
         return cls(daemon, shell, [str(first + n) for n in range(3)], [str(first + 5)])
@@ -91,9 +91,9 @@ class Round:
         dice.shuffle(lines)
         for line in lines:
             self.call("POST", f"/api/sessions/{self.id}/input", {"input": f"{line}\r"})
-        until("the jobs", lambda: all(self.running(n) for n in (*self.ends, *self.stays)))
+        wait_until("the jobs", lambda: all(self.running(n) for n in (*self.ends, *self.stays)))
 
-    def end(self) -> Ended:
+    def end(self) -> SessionEndOutcome:
         """DELETE it, and look."""
         told = self.call("DELETE", f"/api/sessions/{self.id}")
         named = {each["pid"] for each in told.get("left", ())}
@@ -105,27 +105,27 @@ class Round:
         stays = self.running(self.stays[0])
         for pid in (*ran_on, *stays):
             os.kill(pid, signal.SIGKILL)
-        return Ended(ran_on=len(ran_on), lost=not stays, untold=len(stays - named))
+        return SessionEndOutcome(ran_on=len(ran_on), lost=not stays, untold=len(stays - named))
 
     def running(self, number: str) -> set[int]:
         """Its own processes that sleep for so long."""
-        return processes(self.id, number)
+        return find_sleepers(self.id, number)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """One request."""
         return self.daemon.request(method, path, body).data()
 
 
-def rounds(shell: str, count: int, dice: random.Random) -> dict[str, int]:
+def run_rounds(shell: str, count: int, dice: random.Random) -> dict[str, int]:
     """How many of C{count} sessions of a shell went wrong, and how."""
     path = shutil.which(shell)
     assert path is not None
-    daemon = Daemon(SHELL=path)
+    daemon = DaemonHarness(SHELL=path)
     total: Counter[str] = Counter(sessions=count, ran_on=0, lost=0, untold=0)
     try:
         daemon.start()
         for first in range(0, count, AT_A_TIME):
-            batch = [Round.of(daemon, shell, first + n) for n in range(AT_A_TIME)]
+            batch = [EndingRound.of(daemon, shell, first + n) for n in range(AT_A_TIME)]
             for each in batch:
                 each.begin(dice)
             for each in batch:
@@ -142,7 +142,7 @@ def run(count: int, seed: int) -> dict[str, dict[str, int]]:
     """Every shell that is here."""
     dice = random.Random(seed)
     here = [shell for shell in SHELLS if shutil.which(shell)]
-    measure: Callable[[str], dict[str, int]] = lambda shell: rounds(shell, count, dice)  # noqa: E731
+    measure: Callable[[str], dict[str, int]] = lambda shell: run_rounds(shell, count, dice)  # noqa: E731
     return {shell: measure(shell) for shell in here}
 
 

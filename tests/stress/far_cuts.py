@@ -1,6 +1,7 @@
 """Cuts of an ssh connection under numbered output and numbered input (architecture-far).
 
-Run C{python -m tests.stress.far_cuts --seed 1 --cuts 300}.  A real sshd on loopback; each cut kills
+Run C{python -m tests.stress.far_cuts --seed 1 --run_cuts 300}.  A real sshd on loopback; each cut
+kills
 the process that serves the connection, or the ssh that holds it, at a random moment.  One pane
 prints numbers, another one writes the numbers that are typed into it to a file.  It fails on a
 number that is missing or doubled in what a reader gets (the stream, and a capture where the log has
@@ -28,7 +29,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater, react
 
-from tests.sshd import SSH, Sshd, children, children_read
+from tests.sshd import SSH, SshServer, children_read, find_children
 from tests.waiting import PATIENCE
 from tservice.core.events import EventHub
 from tservice.core.late_binding import LateBinding
@@ -55,7 +56,7 @@ ABOVE = None
 _NUMBER = re.compile(rb"n(\d+)\.\r?\n")
 
 
-class Reader:
+class PaneReader:
     """Reads a pane as a client does, and follows its numbers.
 
     @ivar last: the last number that was seen.
@@ -103,7 +104,7 @@ class Reader:
         self._rest = self._rest[end:]
 
 
-class Writer:
+class PaneWriter:
     """Types numbers, each until it is known to have been typed.
 
     @ivar number: of the input that comes next.
@@ -139,20 +140,20 @@ class Writer:
 
 
 @frozen(kw_only=True)
-class Outcome:
+class CutOutcome:
     """What a run gave."""
 
     faults: Sequence[str]
     figures: dict[str, Any]
 
 
-class Cuts:
+class RemoteCuts:
     """One run in a folder of its own."""
 
     def __init__(self, reactor: Any, seed: int, folder: Path) -> None:
         self.reactor, self.random = reactor, random.Random(seed)
         self.folder = folder
-        self.sshd = Sshd(folder / "far")
+        self.sshd = SshServer(folder / "far")
         (folder / "c").mkdir(mode=0o700)
         ssh = SshCommand(program=SSH, configuration=folder / "config", sockets=folder / "c")
         ssh.configuration.write_text(build_configuration(self.sshd.known))
@@ -202,13 +203,13 @@ class Cuts:
             place=self.place,
         )
 
-    async def run(self, cuts: int) -> Outcome:
+    async def run(self, cuts: int) -> CutOutcome:
         link = self.links.get_link("h")
         assert link is not None
         await link.fetch_facts()
         counting, taking = [await self.mux.create_pane(self.spec(it)) for it in (COUNTING, TAKING)]
-        readers = [Reader("output", counting), Reader("input", taking)]
-        writer = Writer(self.reactor, taking)
+        readers = [PaneReader("output", counting), PaneReader("input", taking)]
+        writer = PaneWriter(self.reactor, taking)
         writing = Deferred.fromCoroutine(writer.run())
         for _ in range(cuts):
             await self.read_for(readers, self.random.uniform(0.0, 0.6))
@@ -232,9 +233,9 @@ class Cuts:
         }
         for pane in (counting, taking):
             await pane.kill()
-        return Outcome(faults=faults, figures=figures)
+        return CutOutcome(faults=faults, figures=figures)
 
-    async def read_for(self, readers: Sequence[Reader], seconds: float) -> None:
+    async def read_for(self, readers: Sequence[PaneReader], seconds: float) -> None:
         until = self.reactor.seconds() + seconds
         while self.reactor.seconds() < until:
             for reader in readers:
@@ -245,15 +246,15 @@ class Cuts:
         """At the far end, or at this one."""
         served = self.sshd.connections()
         if self.random.random() < 0.5:
-            masters = children(os.getpid())
+            masters = find_children(os.getpid())
             served = [pid for pid in masters if b"ControlMaster=yes" in _words(pid)] or served
         for pid in served:
-            for child in (*children(pid), pid):
+            for child in (*find_children(pid), pid):
                 # A server that ran as somebody else forks once more for them.
                 if child == pid or b"sshd" in _words(child):
                     _kill(child)
 
-    async def back(self, readers: Sequence[Reader], panes: Sequence[TmuxPane]) -> None:
+    async def back(self, readers: Sequence[PaneReader], panes: Sequence[TmuxPane]) -> None:
         """As somebody who tries at once; the next cut meets panes that are there."""
         link = self.links.get_link("h")
         assert link is not None
@@ -267,7 +268,7 @@ class Cuts:
             while await pane.probe_process() is not Liveness.ALIVE and link.connection.is_up:
                 await self.read_for(readers, 0.02)
 
-    async def quiet(self, readers: Sequence[Reader], inputs: int) -> None:
+    async def quiet(self, readers: Sequence[PaneReader], inputs: int) -> None:
         for _ in range(600):
             await self.read_for(readers, 0.1)
             if readers[1].last >= inputs:
@@ -284,9 +285,9 @@ class Cuts:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-async def cuts(reactor: Any, seed: int, count: int) -> Outcome:
+async def run_cuts(reactor: Any, seed: int, count: int) -> CutOutcome:
     """One run."""
-    run = Cuts(reactor, seed, Path(tempfile.mkdtemp(prefix="fc-")))
+    run = RemoteCuts(reactor, seed, Path(tempfile.mkdtemp(prefix="fc-")))
     try:
         return await run.run(count)
     finally:
@@ -296,7 +297,7 @@ async def cuts(reactor: Any, seed: int, count: int) -> Outcome:
 async def report(reactor: Any, seed: int, count: int) -> None:
     """Run and print the figures."""
     start = reactor.seconds()
-    outcome = await cuts(reactor, seed, count)
+    outcome = await run_cuts(reactor, seed, count)
     seconds = round(reactor.seconds() - start, 1)
     told = {"seed": seed, "seconds": seconds, **outcome.figures, "faults": outcome.faults}
     sys.stdout.write(json.dumps(told, indent=1) + "\n")

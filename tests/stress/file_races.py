@@ -41,7 +41,7 @@ NOTHING = AccessRules()
 OLD_UPLOAD = "paste-1795343126502-5387500d.png"
 
 
-class Scene:
+class FileRaceScene:
     """A workspace, and the same names outside of it."""
 
     def __init__(self, folder: Path) -> None:
@@ -62,7 +62,7 @@ class Scene:
         }
 
 
-def swap(scene: Scene, seed: int, stop: multiprocessing.synchronize.Event) -> None:
+def swap_links(scene: FileRaceScene, seed: int, stop: multiprocessing.synchronize.Event) -> None:
     """Exchange what is inside for links that lead out, and back, until C{stop}."""
     chosen = random.Random(seed)
     names = ("a", "a/b", "file", "a/file", "a/b/file", "up", ".service-uploads")
@@ -80,7 +80,7 @@ def swap(scene: Scene, seed: int, stop: multiprocessing.synchronize.Event) -> No
                 aside.rename(inside)
 
 
-def tries(scene: Scene) -> dict[str, Callable[[], bytes]]:
+def try_every_use(scene: FileRaceScene) -> dict[str, Callable[[], bytes]]:
     """Every way of using a path; what it gave."""
     folder = str(scene.inside)
 
@@ -142,14 +142,16 @@ def run(rounds: int = ROUNDS, seed: int = 1) -> dict[str, object]:
     @raise AssertionError: something outside was read or written.
     """
     folder = Path(tempfile.mkdtemp(prefix="tsraces"))
-    scene = Scene(folder)
+    scene = FileRaceScene(folder)
     before = scene.state()
     stop = multiprocessing.get_context("spawn").Event()
-    swapping = multiprocessing.get_context("spawn").Process(target=swap, args=(scene, seed, stop))
+    swapping = multiprocessing.get_context("spawn").Process(
+        target=swap_links, args=(scene, seed, stop)
+    )
     swapping.start()
     try:
-        careless = control(scene)
-        outcomes = attack(scene, rounds, random.Random(seed))
+        careless = count_control_tries(scene)
+        outcomes = run_attack(scene, rounds, random.Random(seed))
     finally:
         stop.set()
         swapping.join()
@@ -160,13 +162,13 @@ def run(rounds: int = ROUNDS, seed: int = 1) -> dict[str, object]:
     return {"rounds": rounds, "outside": 0, "careless one caught after": careless, **outcomes}
 
 
-def attack(scene: Scene, rounds: int, chosen: random.Random) -> Counter[str]:
+def run_attack(scene: FileRaceScene, rounds: int, chosen: random.Random) -> Counter[str]:
     """The tries; how they ended."""
-    ways = tries(scene)
+    ways = try_every_use(scene)
     names = sorted(ways)
     outcomes: Counter[str] = Counter()
     # A process that got no turn has swapped nothing: then it takes more of them, within a bound.
-    while outcomes.total() < (rounds if met(outcomes) else MOST * rounds):
+    while outcomes.total() < (rounds if has_met_swaps(outcomes) else MOST * rounds):
         name = chosen.choice(names)
         try:
             found = ways[name]()
@@ -181,12 +183,12 @@ def attack(scene: Scene, rounds: int, chosen: random.Random) -> Counter[str]:
     return outcomes
 
 
-def met(outcomes: Counter[str]) -> bool:
+def has_met_swaps(outcomes: Counter[str]) -> bool:
     """Whether some tries met a swap, and some did not."""
     return outcomes[ErrorCode.FORBIDDEN.value] > 0 and outcomes["went through"] > 100
 
 
-def control(scene: Scene) -> int:
+def count_control_tries(scene: FileRaceScene) -> int:
     """How many tries it takes to get outside where a path is checked first and used then.
 
     @raise AssertionError: none does, so that the attack would show nothing.

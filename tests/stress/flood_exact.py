@@ -17,7 +17,7 @@ import psutil
 
 from bench.client import echo_times, new_session, run_line, wait_output
 from bench.report import percentile
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 
 ECHO_LIMIT = 0.010
 """Seconds at p99 for another session's echo during the flood."""
@@ -56,7 +56,7 @@ print(json.dumps([hashed.hexdigest(), total, skips]))
 """
 
 
-def expected(lines: int) -> tuple[str, int]:
+def expected_hash(lines: int) -> tuple[str, int]:
     """Hash and size of what C{seq} prints through a terminal."""
     hashed, total = hashlib.sha256(), 0
     for start in range(1, lines + 1, 100_000):
@@ -66,7 +66,7 @@ def expected(lines: int) -> tuple[str, int]:
     return hashed.hexdigest(), total
 
 
-def stalled_client(daemon: Daemon, session: str) -> socket.socket:
+def stalled_client(daemon: DaemonHarness, session: str) -> socket.socket:
     """A socket that upgrades, reads its first bytes and then nothing any more."""
     host, port = daemon.url.split("//")[1].split(":")
     raw = socket.create_connection((host, int(port)))
@@ -85,8 +85,8 @@ def run(megabytes: int) -> dict[str, object]:
     @raise AssertionError: a byte was lost, or the stalled client or the flood cost too much.
     """
     lines = megabytes * 1_000_000 // 9 + 123_457
-    want_hash, want_size = expected(lines)
-    daemon = Daemon()
+    want_hash, want_size = expected_hash(lines)
+    daemon = DaemonHarness()
     try:
         daemon.start()
         session, other = new_session(daemon), new_session(daemon)

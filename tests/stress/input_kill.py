@@ -17,9 +17,9 @@ from pathlib import Path
 from attrs import define, field
 
 from bench.client import new_session, run_line, wait_output
-from tests.integration.harness import Daemon
+from tests.integration.harness import DaemonHarness
 from tests.stress.command import report
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, wait_until
 
 PAUSE = 0.005
 SLOWEST_KILL = 0.6
@@ -27,10 +27,10 @@ SLOWEST_KILL = 0.6
 
 
 @define
-class Client:
+class NumberedClient:
     """Sends its name with 1, 2, ... each under its number, until each is accepted."""
 
-    daemon: Daemon
+    daemon: DaemonHarness
     session: str
     name: str
     random: random.Random
@@ -76,14 +76,16 @@ def run(kills: int, seed: int) -> dict[str, object]:
     @raise AssertionError: an input was lost, doubled or out of order.
     """
     dice = random.Random(seed)
-    daemon = Daemon()
+    daemon = DaemonHarness()
     try:
         daemon.start()
         session = new_session(daemon)
         heard = Path(daemon.folder) / "heard"
         run_line(daemon, session, f"printf 'rea%s' dy; cat > {heard}")
         wait_output(daemon, session, "ready", "buffer")
-        clients = [Client(daemon, session, name, random.Random(seed + ord(name))) for name in "mn"]
+        clients = [
+            NumberedClient(daemon, session, name, random.Random(seed + ord(name))) for name in "mn"
+        ]
         threads = [threading.Thread(target=client.run) for client in clients]
         for thread in threads:
             thread.start()
@@ -91,7 +93,7 @@ def run(kills: int, seed: int) -> dict[str, object]:
             time.sleep(dice.uniform(0, SLOWEST_KILL))
             daemon.kill()
             daemon.start()
-        until("an input for each kill", lambda: sum(one.accepted for one in clients) > kills)
+        wait_until("an input for each kill", lambda: sum(one.accepted for one in clients) > kills)
         for client in clients:
             client.over.set()
         for thread in threads:

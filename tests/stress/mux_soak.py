@@ -29,7 +29,7 @@ from twisted.internet.task import deferLater, react
 from twisted.internet.utils import getProcessValue
 from zope.interface import implementer
 
-from tests.ground import HERE, own_setups
+from tests.runtime_harness import HERE, own_setups
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
     InputMark,
@@ -61,10 +61,10 @@ _NUMBER = re.compile(rb"n(\d+)\.\r\n")
 
 
 @implementer(IPaneListener)
-class Slot:
+class SoakSlot:
     """One place for a pane, and what must be true of it."""
 
-    def __init__(self, soak: Soak) -> None:
+    def __init__(self, soak: MuxSoak) -> None:
         self.soak = soak
         self.pane: TmuxPane | None = None
         self.told = 0
@@ -125,7 +125,7 @@ class Slot:
             self.soak.wrong("an end was told twice")
 
 
-class Soak:
+class MuxSoak:
     """The operations, in a random order that the seed gives."""
 
     def __init__(self, reactor: Any, seed: int, folder: Path, servers: int) -> None:
@@ -141,7 +141,7 @@ class Soak:
         self.counts: Counter[str] = Counter()
         self.bytes = 0
         self.faults: list[str] = []
-        self.slots = [Slot(self) for _ in range(servers)]
+        self.slots = [SoakSlot(self) for _ in range(servers)]
         self.left = 0
 
     def wrong(self, what: str) -> None:
@@ -162,7 +162,7 @@ class Soak:
                 self.wrong(f"{session_id} still runs")
         await self.mux.close()
 
-    async def work(self, slot: Slot) -> None:
+    async def work(self, slot: SoakSlot) -> None:
         """One slot's operations, one after the other."""
         while self.left > 0 and len(self.faults) < 20:
             self.left -= 1
@@ -179,7 +179,7 @@ class Soak:
                 self.counts[type(error).__name__] += 1
             await self.pause(self.random.random() * 0.004)
 
-    async def fresh(self, slot: Slot) -> None:
+    async def fresh(self, slot: SoakSlot) -> None:
         """A new pane in place of one that is over."""
         if slot.pane is not None and not slot.pane.link.is_closed:
             await slot.pane.kill()
@@ -196,39 +196,39 @@ class Soak:
     def pause(self, seconds: float) -> Deferred[None]:
         return deferLater(self.reactor, seconds, lambda: None)
 
-    async def flood(self, slot: Slot, pane: TmuxPane) -> None:
+    async def flood(self, slot: SoakSlot, pane: TmuxPane) -> None:
         await pane.write_bytes(
             b"flood 1 %d\r" % self.random.randint(1, 30_000), InputMark(id="soak")
         )
 
-    async def resize(self, slot: Slot, pane: TmuxPane) -> None:
+    async def resize(self, slot: SoakSlot, pane: TmuxPane) -> None:
         size = self.random.randint(2, 300), self.random.randint(2, 100)
         await pane.resize(*size)
         if (pane.cols, pane.rows) != size:
             self.wrong(f"{size} became {(pane.cols, pane.rows)}")
 
-    async def capture(self, slot: Slot, pane: TmuxPane) -> None:
+    async def capture(self, slot: SoakSlot, pane: TmuxPane) -> None:
         found = await pane.capture_content(self.random.choice((0, 0, 100, 3000, None)))
         if len(found.lines) != found.history + found.rows:
             self.wrong(f"{len(found.lines)} lines, not {found.history}+{found.rows}")
 
-    async def paste(self, slot: Slot, pane: TmuxPane) -> None:
+    async def paste(self, slot: SoakSlot, pane: TmuxPane) -> None:
         await pane.paste("x y\n" * self.random.randint(1, 400), InputMark(id="soak", step="pasted"))
         if await pane.read_last_mark() != InputMark(id="soak", step="pasted"):
             self.wrong("the mark of a paste is missing")
 
-    async def kill_client(self, slot: Slot, pane: TmuxPane) -> None:
+    async def kill_client(self, slot: SoakSlot, pane: TmuxPane) -> None:
         client = pane.link._current
         if client is not None:
             client.kill_process()
 
-    async def stop_client(self, slot: Slot, pane: TmuxPane) -> None:
+    async def stop_client(self, slot: SoakSlot, pane: TmuxPane) -> None:
         client = pane.link._current
         pid = None if client is None or client._process is None else client._process.pid
         if pid is not None:
             await self.stop(pid)
 
-    async def stop_server(self, slot: Slot, pane: TmuxPane) -> None:
+    async def stop_server(self, slot: SoakSlot, pane: TmuxPane) -> None:
         await self.stop(await self.server(pane))
 
     async def stop(self, pid: int) -> None:
@@ -243,27 +243,27 @@ class Soak:
         except ProcessLookupError:
             self.counts["already over"] += 1
 
-    async def kill_server(self, slot: Slot, pane: TmuxPane) -> None:
+    async def kill_server(self, slot: SoakSlot, pane: TmuxPane) -> None:
         pid = await self.server(pane)
         slot.expected_loss = True
         os.kill(pid, signal.SIGKILL)
         await self.pause(0.05)
 
-    async def kill_program(self, slot: Slot, pane: TmuxPane) -> None:
+    async def kill_program(self, slot: SoakSlot, pane: TmuxPane) -> None:
         if pane.pid is not None:
             self.send(pane.pid, signal.SIGKILL)
             await self.pause(0.02)
 
-    async def exit(self, slot: Slot, pane: TmuxPane) -> None:
+    async def exit(self, slot: SoakSlot, pane: TmuxPane) -> None:
         await pane.write_bytes(b"exit 3\r")
         await self.pause(0.02)
 
-    async def nap(self, slot: Slot, pane: TmuxPane) -> None:
+    async def nap(self, slot: SoakSlot, pane: TmuxPane) -> None:
         await pane.pause_output()
         await self.pause(self.random.random() * 0.02)
         await pane.resume_output()
 
-    async def probe(self, slot: Slot, pane: TmuxPane) -> None:
+    async def probe(self, slot: SoakSlot, pane: TmuxPane) -> None:
         if await pane.probe_process() is Liveness.DEAD:
             end = self.reactor.seconds() + PATIENCE
             while not slot.told:
@@ -272,7 +272,7 @@ class Soak:
                     return
                 await self.pause(0.01)
 
-    async def adopt(self, slot: Slot, pane: TmuxPane) -> None:
+    async def adopt(self, slot: SoakSlot, pane: TmuxPane) -> None:
         again = await self.mux.adopt_pane(pane.session_id, HERE)
         if again is None:
             self.wrong("a pane that runs was not found")
@@ -284,30 +284,30 @@ class Soak:
         return int(blocks[0].lines[0])
 
 
-Operation = Callable[[Soak, Slot, TmuxPane], Awaitable[None]]
+Operation = Callable[[MuxSoak, SoakSlot, TmuxPane], Awaitable[None]]
 OPERATIONS: dict[str, tuple[int, Operation]] = {
-    "flood": (30, Soak.flood),
-    "resize": (20, Soak.resize),
-    "capture": (20, Soak.capture),
-    "paste": (10, Soak.paste),
-    "pause": (8, Soak.nap),
-    "probe": (8, Soak.probe),
-    "kill client": (4, Soak.kill_client),
-    "stop client": (3, Soak.stop_client),
-    "stop server": (3, Soak.stop_server),
-    "kill server": (2, Soak.kill_server),
-    "kill program": (2, Soak.kill_program),
-    "exit": (3, Soak.exit),
-    "adopt": (2, Soak.adopt),
+    "flood": (30, MuxSoak.flood),
+    "resize": (20, MuxSoak.resize),
+    "capture": (20, MuxSoak.capture),
+    "paste": (10, MuxSoak.paste),
+    "pause": (8, MuxSoak.nap),
+    "probe": (8, MuxSoak.probe),
+    "kill client": (4, MuxSoak.kill_client),
+    "stop client": (3, MuxSoak.stop_client),
+    "stop server": (3, MuxSoak.stop_server),
+    "kill server": (2, MuxSoak.kill_server),
+    "kill program": (2, MuxSoak.kill_program),
+    "exit": (3, MuxSoak.exit),
+    "adopt": (2, MuxSoak.adopt),
 }
 """How often each is done, and what it does."""
 
 
-async def soak(reactor: Any, seed: int, operations: int, servers: int = 8) -> Soak:
+async def run_soak(reactor: Any, seed: int, operations: int, servers: int = 8) -> MuxSoak:
     """Run one soak in a folder of its own and remove it."""
     folder = Path(tempfile.mkdtemp(prefix="ts-"))
     try:
-        run = Soak(reactor, seed, folder, servers)
+        run = MuxSoak(reactor, seed, folder, servers)
         await run.run(operations)
     finally:
         for path in (folder / "mux").glob("*.sock"):
@@ -319,7 +319,7 @@ async def soak(reactor: Any, seed: int, operations: int, servers: int = 8) -> So
 async def report(reactor: Any, seed: int, operations: int) -> None:
     """Run a soak and print its figures."""
     start = reactor.seconds()
-    run = await soak(reactor, seed, operations)
+    run = await run_soak(reactor, seed, operations)
     figures = {
         "seed": seed,
         "operations": operations,

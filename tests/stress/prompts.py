@@ -30,7 +30,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from tests.agents.cli_cache import CliUnavailable
-from tests.stress.place import MANNERS, Place, serving_each
+from tests.stress.harness import MANNERS, StressHarness, serve_each_cli
 
 CONVERSATION = 25
 """Prompts of one session: each request carries them all, so the next ones go to a new session."""
@@ -56,7 +56,7 @@ DOUBTS = 10
 
 
 @define
-class Figures:
+class PromptFigures:
     """What became of the prompts."""
 
     sent: int = 0
@@ -115,7 +115,7 @@ class Figures:
 
 
 @frozen(kw_only=True)
-class Prompt:
+class SentPrompt:
     """One prompt of a client.
 
     @ivar waits: for the end of the turn.
@@ -127,28 +127,30 @@ class Prompt:
     name: str
 
 
-def make_prompt(dice: random.Random, name: str) -> Prompt:
+def make_prompt(dice: random.Random, name: str) -> SentPrompt:
     """A prompt of a random size, with its own name at both ends where there is room."""
     size = dice.choice(SIZES)
     waits = dice.random() >= MIDDLE
     if size < TINY:
         text = dice.choice(LETTERS) * size
-        return Prompt(text=text, waits=waits, name=text)
+        return SentPrompt(text=text, waits=waits, name=text)
     filling = "".join(dice.choice("abcdef gh\n") for _ in range(size)).strip()
     what = "SLOW: 1" if dice.random() < 0.2 else "SAY: ok"
-    return Prompt(text=f"{what}\n<{name} {filling} {name}>", waits=waits, name=name)
+    return SentPrompt(text=f"{what}\n<{name} {filling} {name}>", waits=waits, name=name)
 
 
-class Life:
+class PromptLife:
     """One session: its clients' prompts, then the account."""
 
-    def __init__(self, place: Place, figures: Figures, number: int, dice: random.Random) -> None:
+    def __init__(
+        self, place: StressHarness, figures: PromptFigures, number: int, dice: random.Random
+    ) -> None:
         self.place = place
         self.figures = figures
         self._dice = dice
         self._number = number
         self._first = place.world.stub.count()
-        self.sent: list[Prompt] = []
+        self.sent: list[SentPrompt] = []
         self.id = place.session()
         self.path = f"/api/sessions/{self.id}"
 
@@ -159,7 +161,7 @@ class Life:
         try:
             with ExitStack() as held:
                 if stall:
-                    held.enter_context(stalling(self, self._dice))
+                    held.enter_context(stall_randomly(self, self._dice))
                 pool = held.enter_context(ThreadPoolExecutor(clients))
                 list(pool.map(self._client, range(clients), shares, seeds))
             self._account()
@@ -172,7 +174,7 @@ class Life:
             name = f"q{self._number}-{client}-{seq}"
             self._send(make_prompt(dice, name), f"client{client}", seq)
 
-    def _send(self, prompt: Prompt, client: str, seq: int) -> None:
+    def _send(self, prompt: SentPrompt, client: str, seq: int) -> None:
         """Send under its number, and again until it is known what became of it."""
         figures = self.figures
         figures.count("sent")
@@ -303,7 +305,7 @@ def _children(pid: int) -> list[int]:
 
 
 @contextmanager
-def stalling(life: Life, dice: random.Random) -> Iterator[None]:
+def stall_randomly(life: PromptLife, dice: random.Random) -> Iterator[None]:
     """Stop the CLI and let it go on at random points."""
     over = threading.Event()
     seed = random.Random(dice.randrange(2**32))
@@ -337,26 +339,26 @@ def run(
     stall: bool,
     lanes: int = 1,
     minutes: float = math.inf,
-) -> Figures:
+) -> PromptFigures:
     """Send so many prompts; the figures.
 
     @param lanes: how many sessions run side by side.
     @param minutes: after so many no further session begins.
     @raise CliUnavailable: it cannot be installed.
     """
-    figures, numbers = Figures(), range(-(-prompts // CONVERSATION))
+    figures, numbers = PromptFigures(), range(-(-prompts // CONVERSATION))
     last = time.monotonic() + 60 * minutes
 
-    def drive(lane: int, place: Place) -> None:
+    def drive(lane: int, place: StressHarness) -> None:
         for number in numbers[lane::lanes]:
             if time.monotonic() > last:
                 return
             count = min(CONVERSATION, prompts - number * CONVERSATION)
             dice = random.Random(seed + number * 1_000_003)
-            Life(place, figures, number, dice).run(clients, count, stall=stall)
+            PromptLife(place, figures, number, dice).run(clients, count, stall=stall)
             print(f"{cli} {figures.sent}: {figures.summary()}", flush=True)
 
-    with serving_each(cli, lanes) as places, ThreadPoolExecutor(lanes) as pool:
+    with serve_each_cli(cli, lanes) as places, ThreadPoolExecutor(lanes) as pool:
         list(pool.map(drive, range(lanes), places))
     return figures
 

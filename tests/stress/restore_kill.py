@@ -21,7 +21,7 @@ from attrs import define, field
 
 from tests.integration.rebooting import RebootDaemon
 from tests.stress.command import report
-from tests.waiting import until
+from tests.waiting import wait_until
 
 SHELLS, AGENTS = 5, 2
 SLOWEST_KILL = 2.5
@@ -32,7 +32,7 @@ AGENT = f"#!/bin/sh\n{NOTE}exec cat\n"
 
 
 @define
-class Trial:
+class RestoreKillTrial:
     """One machine.
 
     @ivar sessions: what is to come back each time.
@@ -117,7 +117,7 @@ class Trial:
         found = self.daemon.request("POST", "/api/reboot-restore/restore", {}).data()
         if found["skipped"] or self.offered() or self.running() != set(self.sessions):
             raise AssertionError(f"not back: {found}\n{self.daemon.log}")
-        until("every start noted down", lambda: set(self.started()) == set(self.sessions))
+        wait_until("every start noted down", lambda: set(self.started()) == set(self.sessions))
         self.once()
 
     def _ask(self) -> None:
@@ -130,11 +130,11 @@ class Trial:
 def run(kills: int, seed: int) -> dict[str, object]:
     """Kill so often; the figures.
 
-    @raise AssertionError: see L{Trial.kill}.
+    @raise AssertionError: see L{RestoreKillTrial.kill}.
     """
     daemon = RebootDaemon()
     try:
-        trial = Trial(daemon, random.Random(seed))
+        trial = RestoreKillTrial(daemon, random.Random(seed))
         trial.prepare()
         while trial.kills < kills:
             trial.reboot()

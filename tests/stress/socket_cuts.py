@@ -22,7 +22,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from bench.client import new_session, run_line, wait_output
-from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.harness import PATIENCE, DaemonHarness
 from tests.stress.command import report
 
 PRINTER = """
@@ -42,7 +42,7 @@ RING = 64 * 1024
 COLS, ROWS = 100, 30
 
 
-def burst(number: int, lines: int) -> bytes:
+def expected_burst(number: int, lines: int) -> bytes:
     """What the pane prints for one order, as the terminal's line discipline sends it."""
     out = []
     for at in range(lines):
@@ -51,7 +51,7 @@ def burst(number: int, lines: int) -> bytes:
     return ("".join(out) + f"end of {number}\r\n").encode()
 
 
-class Client:
+class ReconnectingTerminal:
     """A terminal that keeps its grid and its place in the output over cuts.
 
     @ivar since_snapshot: the bytes received since the last snapshot.
@@ -131,7 +131,7 @@ class Client:
             self._stream.feed(message["data"].encode())
 
 
-def tmux_grid(daemon: Daemon, session: str) -> list[str]:
+def tmux_grid(daemon: DaemonHarness, session: str) -> list[str]:
     """The rows that tmux shows."""
     path = daemon.data / "mux" / f"{session}.sock"
     done = subprocess.run(
@@ -145,7 +145,13 @@ def tmux_grid(daemon: Daemon, session: str) -> list[str]:
     return rows + [""] * (ROWS - len(rows))
 
 
-def one_cut(client: Client, daemon: Daemon, session: str, number: int, dice: random.Random) -> None:
+def one_cut(
+    client: ReconnectingTerminal,
+    daemon: DaemonHarness,
+    session: str,
+    number: int,
+    dice: random.Random,
+) -> None:
     """Order a burst, cut somewhere in it, come back, and compare once it is over."""
     lines = dice.choice((5, 200, 1500, 4000))
     before = len(client.since_snapshot)
@@ -165,7 +171,7 @@ def one_cut(client: Client, daemon: Daemon, session: str, number: int, dice: ran
     while client.read(0.02):
         pass
     if client.snapshots == snapshots:
-        want = burst(number, lines)
+        want = expected_burst(number, lines)
         got = client.since_snapshot[before:]
         # The order itself is echoed before the burst.
         if not got.endswith(want):
@@ -182,7 +188,7 @@ def run(cuts: int, seed: int) -> dict[str, int]:
     @raise AssertionError: bytes or a grid differed.
     """
     dice = random.Random(seed)
-    daemon = Daemon(SERVICE_OUTPUT_RING=str(RING))
+    daemon = DaemonHarness(SERVICE_OUTPUT_RING=str(RING))
     try:
         daemon.start()
         session = new_session(daemon, cols=COLS, rows=ROWS)
@@ -191,7 +197,7 @@ def run(cuts: int, seed: int) -> dict[str, int]:
         run_line(daemon, session, f"exec {sys.executable} {program}")
         wait_output(daemon, session, "ready", "buffer")
         url = daemon.url.replace("http", "ws", 1)
-        client = Client(f"{url}/ws/sessions/{session}/terminal")
+        client = ReconnectingTerminal(f"{url}/ws/sessions/{session}/terminal")
         client.connect()
         while client.read(0.3):
             pass

@@ -17,14 +17,14 @@ from collections.abc import Iterable
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.driven import RealClaude
-from tests.agents.statussuite import BY_SOMEBODY, BY_THEMSELVES, StatusSuite
-from tests.agents.truth import Deviation
+from tests.agents.driven_sessions import RealClaude
+from tests.agents.status_suite import BY_SOMEBODY, BY_THEMSELVES, StatusSuite
+from tests.agents.status_truth import StatusDeviation
 
 
-def worst(found: Iterable[Deviation]) -> dict[tuple[str, bool], Deviation]:
+def worst_deviations(found: Iterable[StatusDeviation]) -> dict[tuple[str, bool], StatusDeviation]:
     """The worst of each kind of change."""
-    kinds: dict[tuple[str, bool], list[Deviation]] = defaultdict(list)
+    kinds: dict[tuple[str, bool], list[StatusDeviation]] = defaultdict(list)
     for each in found:
         kinds[each.what, each.busy].append(each)
     return {kind: max(them, key=lambda each: each.worst) for kind, them in kinds.items()}
@@ -44,7 +44,7 @@ class LongStatus(StatusSuite, RealClaude, SynchronousTestCase):
         scenes: list[str] = []
         for _ in range(self.rounds):
             scenes += dice.sample(BY_THEMSELVES + BY_SOMEBODY, k=13)
-        found = worst(self.deviations(scenes))
+        found = worst_deviations(self.deviations(scenes))
         print("\n".join(map(str, found.values())))
         self.assertEqual([], [str(each) for each in found.values() if each.worst > LATE])
 

@@ -33,7 +33,7 @@ STEPS = (
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Broken(Exception):
+class StoreBroken(Exception):
     """The database is not what was acknowledged."""
 
 
@@ -59,13 +59,13 @@ def write_for_ever(path: Path) -> None:
         os.write(1, f"{n}\n".encode())
 
 
-def upgrade(path: Path) -> None:
+def upgrade_child(path: Path) -> None:
     """The child that brings the database to the last version, and says when it begins."""
     os.write(1, b"now\n")
     open_database(path, len(STEPS)).close()
 
 
-def child(role: str, path: Path) -> subprocess.Popen[bytes]:
+def start_child(role: str, path: Path) -> subprocess.Popen[bytes]:
     """Start C{role} on C{path}."""
     return subprocess.Popen(
         [sys.executable, "-m", "tests.stress.store_kill", role, str(path)],
@@ -77,14 +77,14 @@ def child(role: str, path: Path) -> subprocess.Popen[bytes]:
 
 def acknowledged_until_killed(path: Path, wanted: int, pause: Callable[[], None]) -> list[int]:
     """Let a child write until it acknowledged C{wanted} more, kill it, and return all it said."""
-    with child("write", path) as process:
+    with start_child("write", path) as process:
         assert process.stdout is not None
         lines = list(_take(process.stdout, wanted))
         pause()
         process.kill()
         lines += process.stdout.readlines()
     if process.returncode != -signal.SIGKILL:
-        raise Broken(f"the child ended by itself with {process.returncode}")
+        raise StoreBroken(f"the child ended by itself with {process.returncode}")
     return [int(line) for line in lines]
 
 
@@ -93,7 +93,7 @@ def _take(lines: Iterator[bytes], count: int) -> Iterator[bytes]:
         yield line
 
 
-def check(path: Path, last: int) -> int:
+def check_database(path: Path, last: int) -> int:
     """Compare the database with the last number acknowledged.
 
     @return: the last number that is there: C{last}, or one more that was being acknowledged.
@@ -107,11 +107,11 @@ def check(path: Path, last: int) -> int:
         database.close()
     numbers = [row["n"] for row in found]
     if integrity != "ok" or any(row["halves"] != 2 for row in found):
-        raise Broken(f"damaged: {integrity}")
+        raise StoreBroken(f"damaged: {integrity}")
     if numbers != list(range(1, len(numbers) + 1)):
-        raise Broken("a transaction in the middle is missing")
+        raise StoreBroken("a transaction in the middle is missing")
     if not last <= len(numbers) <= last + 1:
-        raise Broken(f"{last} acknowledged, {len(numbers)} there")
+        raise StoreBroken(f"{last} acknowledged, {len(numbers)} there")
     return len(numbers)
 
 
@@ -120,7 +120,7 @@ def kill_writer(path: Path, rounds: int, source: random.Random, pause: Callable[
     last = 0
     for _ in range(rounds):
         said = acknowledged_until_killed(path, source.randint(1, 150), pause)
-        last = check(path, said[-1])
+        last = check_database(path, said[-1])
     return last
 
 
@@ -132,7 +132,7 @@ def kill_upgrade(path: Path, rounds: int, source: random.Random) -> int:
         database = open_database(here)
         database.execute("INSERT INTO marks VALUES (1, 'left')")
         database.close()
-        with child("upgrade", here) as process:
+        with start_child("upgrade", here) as process:
             assert process.stdout is not None
             process.stdout.readline()
             time.sleep(source.uniform(0, 0.03))
@@ -143,7 +143,7 @@ def kill_upgrade(path: Path, rounds: int, source: random.Random) -> int:
         extras = [database.query_rows(f"SELECT * FROM extra{n}") for n in range(4)]
         database.close()
         if rows != [(1, "left", "")] or [len(found) for found in extras] != [1] * 4:
-            raise Broken(f"an upgrade was half done: {rows}, {extras}")
+            raise StoreBroken(f"an upgrade was half done: {rows}, {extras}")
     return cut
 
 
@@ -162,7 +162,7 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["write"]:
         write_for_ever(Path(arguments[1]))
     if arguments[:1] == ["upgrade"]:
-        upgrade(Path(arguments[1]))
+        upgrade_child(Path(arguments[1]))
         return
     rounds, seed = (*map(int, arguments), *(50, 1)[len(arguments) :])
     source = random.Random(seed)

@@ -18,7 +18,7 @@ BEATS = 100
 
 
 @define
-class Turns:
+class StressTurnTimes:
     """The times of it.
 
     @ivar spans: from the asking for the right to the answer of its end.

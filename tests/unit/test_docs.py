@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.security.rows import ROWS
+from tests.security.matrix_rows import ROWS
 from tservice.core.errors import HTTP_STATUS
 from tservice.core.scopes import Scope
 from tservice.settings.model import Settings

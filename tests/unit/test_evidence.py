@@ -17,14 +17,14 @@ def failing_case() -> SynchronousTestCase:
 
     class Failing(SynchronousTestCase):
         def runTest(self) -> None:
-            self.addCleanup(evidence.withdraw, self)
-            evidence.announce(self, lambda: iter([("daemon.log", b"first\nlast\n")]))
+            self.addCleanup(evidence.unregister_source, self)
+            evidence.register_source(self, lambda: iter([("daemon.log", b"first\nlast\n")]))
             self.fail("on purpose")
 
     return Failing()
 
 
-class _Section:
+class _ReportSection:
     """Takes a report section as a pytest item does."""
 
     def __init__(self) -> None:
@@ -40,13 +40,13 @@ class EvidenceTests(SynchronousTestCase):
         self.root.mkdir()
         self.patch(evidence, "ROOT", self.root)
         self.patch(evidence, "_sources", {})
-        self.item: Any = _Section()
+        self.item: Any = _ReportSection()
         self.patch(evidence, "_items", [self.item])
         self.patch(os, "environ", {**os.environ, evidence.VARIABLE: str(self.root / "run")})
 
     def run_case(self, case: unittest.TestCase) -> unittest.TestResult:
         result = unittest.TestResult()
-        evidence.watch(case)
+        evidence.watch_case(case)
         case.run(result)
         return result
 
@@ -60,14 +60,14 @@ class EvidenceTests(SynchronousTestCase):
         self.assertEqual({}, evidence._sources)
 
     def test_source_that_fails_does_not_hide_the_failure(self) -> None:
-        evidence.announce(self, lambda: 1 / 0)  # type: ignore[arg-type, return-value]
-        evidence.announce(self.item, lambda: iter([("a.txt", b"a")]))
-        evidence.collect("tests.x")
+        evidence.register_source(self, lambda: 1 / 0)  # type: ignore[arg-type, return-value]
+        evidence.register_source(self.item, lambda: iter([("a.txt", b"a")]))
+        evidence.collect_evidence("tests.x")
         names = sorted(path.name for path in (self.root / "run").rglob("*.txt"))
         self.assertEqual(["1-unreadable.txt", "2-a.txt"], names)
 
     def test_nothing_is_written_where_nothing_is_open(self) -> None:
-        evidence.collect("tests.x")
+        evidence.collect_evidence("tests.x")
         self.assertFalse((self.root / "run").exists())
 
     def test_only_the_last_runs_are_kept(self) -> None:

@@ -18,10 +18,10 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import lay_ground
-from tests.told import wire
-from tests.unit.access.accountcase import cheap
-from tests.unit.store.failing import FailingConnection
+from tests.event_helpers import to_wire
+from tests.runtime_harness import build_test_runtime
+from tests.unit.access.harness import cheap_hasher
+from tests.unit.store.failing_disk import FailingConnection
 from tservice.access.account import AccountRole
 from tservice.access.account_store import AccountStore
 from tservice.access.accounts import AccountChange, AccountsDependencies, AccountService
@@ -207,7 +207,7 @@ class AccountTests(DiskCase):
         deps = AccountsDependencies(
             clock=self.clock,
             random=os.urandom,
-            hasher=cheap(),
+            hasher=cheap_hasher(),
             hub=EventHub(),
             revoke=self.revoke,
             forget=lambda name: None,
@@ -325,7 +325,7 @@ class InboxTests(DiskCase):
         columns = [row["name"] for row in self.database.query_rows("PRAGMA table_info(sessions)")]
         self.assertIn("id", columns)
         hub, told = EventHub(), list[str]()
-        hub.subscribe(lambda event: told.append(f"{event.name} {wire(event)['id']}"))
+        hub.subscribe(lambda event: told.append(f"{event.name} {to_wire(event)['id']}"))
         inbox = ApprovalInbox(self.clock, ApprovalStore(self.database), hub)
         self.addCleanup(inbox.close)
         inbox.load_items()
@@ -366,7 +366,7 @@ class FileTests(DiskCase):
         self.assertEqual("kept", settings.get().display_name)
 
     def test_the_clis(self) -> None:
-        _, clis = load_clis(lay_ground(self.folder, config=Config(data_dir=self.folder)))
+        _, clis = load_clis(build_test_runtime(self.folder, config=Config(data_dir=self.folder)))
         clis.set_enabled("codex", False)
         for number, reason in REASONS.items():
             self.check("clis.json", partial(clis.set_enabled, "codex", True), number, reason)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.nonempty import some
+from tests.non_empty import require_items
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
@@ -29,7 +29,7 @@ def picture_size(file: Path) -> str:
 class GuideTests(SynchronousTestCase):
     def test_pages_are_short(self) -> None:
         limits = dict.fromkeys(sorted((ROOT / "docs/howto").glob("*.rst")), 150)
-        for page, most in some({ROOT / "README.rst": 160, **limits}.items()):
+        for page, most in require_items({ROOT / "README.rst": 160, **limits}.items()):
             lines = len(page.read_text(encoding="utf-8").splitlines())
             self.assertLessEqual(lines, most, page)
 
@@ -43,13 +43,13 @@ class GuideTests(SynchronousTestCase):
         self.assertEqual(set(PICTURES.glob("*.png")), used)
 
     def test_every_picture_is_small(self) -> None:
-        for file in some(PICTURES.glob("*.png")):
+        for file in require_items(PICTURES.glob("*.png")):
             self.assertLess(file.stat().st_size, LARGEST, file)
 
     def test_previews_of_the_app_have_the_sizes_of_the_pictures(self) -> None:
         manifest = json.loads((ROOT / "web/public/manifest.webmanifest").read_text())
         plugin = (ROOT / "web/build/pictures.ts").read_text()
-        for shown in some(manifest["screenshots"]):
+        for shown in require_items(manifest["screenshots"]):
             source = re.search(rf'"{re.escape(shown["src"])}": new URL\("../../([^"]+)"', plugin)
             assert source is not None, shown["src"]
             self.assertEqual(picture_size(ROOT / source[1]), shown["sizes"])

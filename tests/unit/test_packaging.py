@@ -15,8 +15,8 @@ import yaml
 from twisted.trial.unittest import SynchronousTestCase
 
 from docs import generate
-from tests.nonempty import some
-from tests.packagefiles import ROOT, package_files
+from tests.non_empty import require_items
+from tests.package_files import ROOT, package_files
 from tservice.core.config.load import load_config
 from tservice.core.config.model import Config, list_settings
 
@@ -69,14 +69,14 @@ class SetupTests(SynchronousTestCase):
         self.assertEqual([], missing)
 
     def test_every_data_file_exists(self) -> None:
-        for folder in some(self.setup["options.data_files"]):
+        for folder in require_items(self.setup["options.data_files"]):
             for name in self.words("options.data_files", folder):
                 self.assertTrue((ROOT / name).is_file(), name)
 
     def test_every_import_is_required(self) -> None:
         wanted = self.words("options", "install_requires")
         required = {re.split(r"[\[ <>=]", line)[0].lower() for line in wanted}
-        for path in some(package_files()):
+        for path in require_items(package_files()):
             if path.suffix != ".py":
                 continue
             for name in imported(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
@@ -110,14 +110,14 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 class DocumentTests(SynchronousTestCase):
     def test_every_table_is_what_the_settings_say(self) -> None:
-        for path, rewrite in some(generate.documents().items()):
+        for path, rewrite in require_items(generate.documents().items()):
             text = path.read_text(encoding="utf-8")
             self.assertEqual(rewrite(text), text, f"{path} is old: make docs")
 
     def test_every_setting_is_in_the_reference_and_the_manual(self) -> None:
         reference = (ROOT / "docs/reference/settings.rst").read_text(encoding="utf-8")
         manual = (ROOT / "man/tservice.8").read_text(encoding="utf-8").replace("\\-", "-")
-        for entry in some(list_settings()):
+        for entry in require_items(list_settings()):
             self.assertIn(f"``{entry.name}``", reference)
             if entry.in_environment:
                 self.assertIn(f"``{entry.variable}``", reference)

@@ -68,7 +68,7 @@ def invalid_field(field: str, rule: str) -> ServiceError:
 
 
 def not_found(what: str) -> ServiceError:
-    """Return a 404 for C{what}, for example C{Session 1b2c}."""
+    """Return a 404 for C{what}, for example C{MockClaudeSession 1b2c}."""
     return ServiceError(ErrorCode.NOT_FOUND, f"{what} not found")
 
 

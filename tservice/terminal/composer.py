@@ -58,7 +58,7 @@ def read_composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
 
 
 def has_paste_placeholder(composer: str) -> bool:
-    """Return true if an agent shows a placeholder for a long text: C{[Pasted ~18 lines]}."""
+    """Return true if an agent shows a placeholder for a long text: C{[PastedText ~18 lines]}."""
     return _STAND_IN.search(composer) is not None
 
 

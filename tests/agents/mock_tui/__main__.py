@@ -10,12 +10,12 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.agents.mock_tui.claude import Claude
-from tests.agents.mock_tui.claude_session import Options
+from tests.agents.mock_tui.claude import MockClaude
+from tests.agents.mock_tui.claude_session import MockClaudeOptions
 from tests.agents.mock_tui.families import FAMILIES
 from tests.agents.mock_tui.scenario import load
-from tests.agents.mock_tui.simple import Simple
-from tests.agents.mock_tui.terminal import App, run
+from tests.agents.mock_tui.simple import SimpleMock
+from tests.agents.mock_tui.terminal import MockApp, run
 
 VERSIONS = {
     "claude": "2.1.197 (Claude Code)",
@@ -53,7 +53,7 @@ def _newest(home: Path) -> str | None:
     return files[-1].stem if files else None
 
 
-def claude(arguments: Sequence[str]) -> App:
+def claude(arguments: Sequence[str]) -> MockApp:
     """Claude Code with this command line.
 
     @raise SystemExit: root asked for no permissions outside a sandbox.
@@ -65,7 +65,7 @@ def claude(arguments: Sequence[str]) -> App:
     home = Path(os.environ["HOME"])
     old = known.resume or (_newest(home) if known.go_on else None)
     model, display = MODELS.get(known.model, (known.model, known.model))
-    options = Options(
+    options = MockClaudeOptions(
         home=home,
         cwd=Path.cwd(),
         env=dict(os.environ),
@@ -77,7 +77,7 @@ def claude(arguments: Sequence[str]) -> App:
         effort=known.effort,
         settings=known.settings,
     )
-    return Claude(options, load(os.environ), time.monotonic())
+    return MockClaude(options, load(os.environ), time.monotonic())
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str]) -> int:
     if family == "claude":
         return run(claude(rest))
     place = (Path(os.environ["HOME"]), Path.cwd())
-    return run(Simple(FAMILIES[family], place, load(os.environ), time.monotonic()))
+    return run(SimpleMock(FAMILIES[family], place, load(os.environ), time.monotonic()))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field
 
-from tests.agents.mock_tui.keys import Key, Press, Typed
+from tests.agents.mock_tui.keys import Key, KeyPress, TypedText
 from tests.agents.mock_tui.terminal import folded
 
 ESCAPED = -1
@@ -19,7 +19,7 @@ RULES = ("─", "╌", "▄", "▀")
 
 
 @define
-class Choice:
+class ChoiceList:
     """A list of options.
 
     @ivar above: the rows over the options.
@@ -45,11 +45,11 @@ class Choice:
         """The chosen option from 0, L{ESCAPED}, or L{None} while open."""
         before = self.selected
         for key in keys:
-            if isinstance(key, Typed):
+            if isinstance(key, TypedText):
                 found = self._typed(key.text)
                 if found is not None:
                     return found
-            elif isinstance(key, Press):
+            elif isinstance(key, KeyPress):
                 if key.name == "enter":
                     # The screen has not been drawn since the read began.
                     return before
@@ -104,7 +104,7 @@ def _drawn(text: str, columns: int) -> list[str]:
 
 
 @define
-class Row(Choice):
+class ChoiceRow(ChoiceList):
     """Options side by side, the marked one on a light ground (opencode)."""
 
     def press(self, keys: list[Key]) -> int | None:
@@ -112,9 +112,9 @@ class Row(Choice):
         turned = {"right": "down", "left": "up", "down": "", "up": ""}
         mapped: list[Key] = []
         for key in keys:
-            if isinstance(key, Press):
-                mapped.append(Press(turned.get(key.name, key.name)))
-        return Choice.press(self, mapped)
+            if isinstance(key, KeyPress):
+                mapped.append(KeyPress(turned.get(key.name, key.name)))
+        return ChoiceList.press(self, mapped)
 
     def option_rows(self, columns: int) -> list[str]:
         """One row; the highlight is colour only."""

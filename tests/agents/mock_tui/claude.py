@@ -9,38 +9,38 @@ from pathlib import Path
 
 from tests.agents.mock_tui import claude_dialogs as dialogs
 from tests.agents.mock_tui import claude_view as look
-from tests.agents.mock_tui.choice import Choice
-from tests.agents.mock_tui.claude_session import Options, Session
-from tests.agents.mock_tui.claude_turns import Turns
-from tests.agents.mock_tui.claude_view import RESULT, Entry
-from tests.agents.mock_tui.composer import Composer
-from tests.agents.mock_tui.engine import Engine, Sleep, Turn
-from tests.agents.mock_tui.keys import Key, Pasted, Typed
+from tests.agents.mock_tui.choice import ChoiceList
+from tests.agents.mock_tui.claude_session import MockClaudeOptions, MockClaudeSession
+from tests.agents.mock_tui.claude_turns import MockTurns
+from tests.agents.mock_tui.claude_view import RESULT, TranscriptEntry
+from tests.agents.mock_tui.composer import MockComposer
+from tests.agents.mock_tui.engine import SleepStep, Turn, TurnEngine
+from tests.agents.mock_tui.keys import Key, PastedText, TypedText
 from tests.agents.mock_tui.log import TurnLog
-from tests.agents.mock_tui.scenario import DOUBLE, Scenario, is_deaf
-from tests.agents.mock_tui.terminal import View
+from tests.agents.mock_tui.scenario import DOUBLE, MockScenario, is_deaf
+from tests.agents.mock_tui.terminal import MockView
 
 ONE_READ = 200
 """Typed characters from which an Enter in the same read is lost."""
 
-Opening = tuple[Choice, Callable[[int], bool]]
+Opening = tuple[ChoiceList, Callable[[int], bool]]
 """A dialog at start, and what its answer means: whether to go on."""
 
 
-class Claude:
+class MockClaude:
     """The program as L{terminal.run} sees it."""
 
     alternate = False
 
-    def __init__(self, options: Options, scenario: Scenario, now: float) -> None:
+    def __init__(self, options: MockClaudeOptions, scenario: MockScenario, now: float) -> None:
         self.ended: int | None = None
         self.farewell: Sequence[str] = ()
         self._options, self._scenario = options, scenario
-        self._engine = Engine(scenario.speed, options.cwd / scenario.gates, now)
-        self._composer = Composer()
+        self._engine = TurnEngine(scenario.speed, options.cwd / scenario.gates, now)
+        self._composer = MockComposer()
         self._queue: list[str] = []
-        self._session: Session | None = None
-        self._turns: Turns | None = None
+        self._session: MockClaudeSession | None = None
+        self._turns: MockTurns | None = None
         self._log = TurnLog(options.cwd / scenario.record, "claude")
         self._openings = self._opening_dialogs()
         self._opening: Opening | None = None
@@ -89,8 +89,8 @@ class Claude:
         if self._opening is not None:
             self._engine.modal = self._opening[0]
             return
-        self._session = Session(self._options, self._scenario, self._engine)
-        self._turns = Turns(self._session, self._scenario, self._engine, self._log)
+        self._session = MockClaudeSession(self._options, self._scenario, self._engine)
+        self._turns = MockTurns(self._session, self._scenario, self._engine, self._log)
         self._session.start(self._options.source)
         self._ready_at = self._engine.now
 
@@ -115,8 +115,8 @@ class Claude:
             return
         if self._session is None:
             return  # nothing reads the terminal yet
-        bulky = any(isinstance(key, Pasted) for key in keys)
-        bulky = bulky or sum(len(k.text) for k in keys if isinstance(k, Typed)) > ONE_READ
+        bulky = any(isinstance(key, PastedText) for key in keys)
+        bulky = bulky or sum(len(k.text) for k in keys if isinstance(k, TypedText)) > ONE_READ
         for key in _undone(keys):
             self._key(key, bulky=bulky)
 
@@ -129,9 +129,9 @@ class Claude:
             self._after_turn()
 
     def _key(self, key: Key, *, bulky: bool) -> None:
-        if isinstance(key, Typed):
+        if isinstance(key, TypedText):
             self._composer.type(key.text)
-        elif isinstance(key, Pasted):
+        elif isinstance(key, PastedText):
             self._composer.paste(key.text)
         elif key.name == "enter":
             self._enter(bulky=bulky)
@@ -218,17 +218,17 @@ class Claude:
         elif name == "clear":
             self._session.clear()
             self._log.forget()
-            self._turns.entries[:] = [Entry("❯ ", "/clear")]
+            self._turns.entries[:] = [TranscriptEntry("❯ ", "/clear")]
             self._session.transcript.command("clear", "", "", self._session.prompt_id)
             self._epoch += 1
         elif name == "compact" and not self._engine.busy:
             self._engine.start(self._compact(arguments))
         elif name == "model" and not arguments:
-            self._turns.entries.append(Entry("❯ ", text))
+            self._turns.entries.append(TranscriptEntry("❯ ", text))
             self._engine.modal = dialogs.model()
         else:
-            self._turns.entries.append(Entry("❯ ", text))
-            self._turns.entries.append(Entry(RESULT, f"Unknown command: /{name}"))
+            self._turns.entries.append(TranscriptEntry("❯ ", text))
+            self._turns.entries.append(TranscriptEntry(RESULT, f"Unknown command: /{name}"))
 
     def _exit(self) -> None:
         assert self._session is not None
@@ -241,18 +241,18 @@ class Claude:
         turns = sum(1 for each in self._turns.entries if each.mark == "✻ ")
         shown = f"/compact {instructions}".strip()
         if turns < 2:
-            self._turns.entries.append(Entry("❯ ", shown))
-            self._turns.entries.append(Entry(RESULT, "Not enough messages to compact."))
+            self._turns.entries.append(TranscriptEntry("❯ ", shown))
+            self._turns.entries.append(TranscriptEntry(RESULT, "Not enough messages to compact."))
             return
         self._turns.began = self._engine.now
         self._session.fire("PreCompact", trigger="manual", custom_instructions=instructions)
-        yield Sleep(1.0)
+        yield SleepStep(1.0)
         kept = [each for each in self._turns.entries if each.mark == "● "][-1:]
         self._turns.entries[:] = [
-            Entry("✻ ", "Conversation compacted (ctrl+o for history)"),
+            TranscriptEntry("✻ ", "Conversation compacted (ctrl+o for history)"),
             *kept,
-            Entry("❯ ", shown),
-            Entry(RESULT, "Compacted (ctrl+o to see full summary)"),
+            TranscriptEntry("❯ ", shown),
+            TranscriptEntry(RESULT, "Compacted (ctrl+o to see full summary)"),
         ]
         self._epoch += 1
         self._session.fire("PostCompact", trigger="manual", compact_summary="A summary.")
@@ -283,13 +283,13 @@ class Claude:
             waiting, self._queue = self._queue, []
             self._start(turns.turn(waiting))
 
-    def view(self, columns: int, rows: int) -> View:
+    def view(self, columns: int, rows: int) -> MockView:
         """The screen now."""
         if self._opening is not None:
-            return View(done=[], live=["", *self._opening[0].rows(columns)], title="")
+            return MockView(done=[], live=["", *self._opening[0].rows(columns)], title="")
         turns = self._turns
         if turns is None:
-            return View(done=[], live=[], title="")
+            return MockView(done=[], live=[], title="")
         done = look.banner(columns, self._options.cwd, f"{self._options.display} · API")
         done += look.transcript(turns.entries, columns)
         asking = self._engine.modal is not None
@@ -305,7 +305,7 @@ class Claude:
             live += [*text, "─" * columns, *self._footer(columns)]
         working = self._engine.busy and not asking
         title = look.title(busy=working, frame=self._frame)
-        return View(done=done, live=live, title=title, cursor=cursor, epoch=self._epoch)
+        return MockView(done=done, live=live, title=title, cursor=cursor, epoch=self._epoch)
 
     def _working(self) -> list[str]:
         turns = self._turns
@@ -342,9 +342,9 @@ class Claude:
 
 def _undone(keys: list[Key]) -> list[Key]:
     """A paste with text behind it in the same read is lost: its end marker came too early."""
-    typed = [isinstance(key, Typed) for key in keys]
+    typed = [isinstance(key, TypedText) for key in keys]
     return [
         key
         for number, key in enumerate(keys)
-        if not (isinstance(key, Pasted) and any(typed[number + 1 :]))
+        if not (isinstance(key, PastedText) and any(typed[number + 1 :]))
     ]

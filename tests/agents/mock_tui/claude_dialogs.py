@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.agents.mock_tui.choice import Choice
+from tests.agents.mock_tui.choice import ChoiceList
 
 CONFIRM = "Enter to confirm · Esc to cancel"
 AMEND = " Esc to cancel · Tab to amend"
@@ -28,17 +28,17 @@ _TRUST = (
 )
 
 
-def trust(folder: Path, layout: str) -> tuple[Choice, int]:
+def trust(folder: Path, layout: str) -> tuple[ChoiceList, int]:
     """The trust dialog, and which of its options trusts."""
     above = [row.format(folder=folder) for row in _TRUST]
     yes, no = "Yes, I trust this folder", "No, exit"
     below = ("", f" {CONFIRM}")
     if layout == "reversed":
-        return Choice(above, (no, yes), below, numbered=False), 1
-    return Choice(above, (yes, no), below), 0
+        return ChoiceList(above, (no, yes), below, numbered=False), 1
+    return ChoiceList(above, (yes, no), below), 0
 
 
-def bypass() -> Choice:
+def bypass() -> ChoiceList:
     """The warning before running without permissions; "No" is marked."""
     above = (
         "─",
@@ -55,10 +55,10 @@ def bypass() -> Choice:
         "  https://code.claude.com/docs/en/security",
         "",
     )
-    return Choice(above, ("No, exit", "Yes, I accept"), ("", f"  {CONFIRM}"), indent=2)
+    return ChoiceList(above, ("No, exit", "Yes, I accept"), ("", f"  {CONFIRM}"), indent=2)
 
 
-def key(tail: str) -> Choice:
+def key(tail: str) -> ChoiceList:
     """Whether to use a key from the environment; "No" is marked."""
     above = (
         "─",
@@ -70,10 +70,10 @@ def key(tail: str) -> Choice:
         "",
     )
     options = ("Yes", "No (recommended)")
-    return Choice(above, options, ("", f"  {CONFIRM}"), indent=2, selected=1)
+    return ChoiceList(above, options, ("", f"  {CONFIRM}"), indent=2, selected=1)
 
 
-def server(name: str) -> Choice:
+def server(name: str) -> ChoiceList:
     """Whether to start a server of the project's C{.mcp.json}."""
     above = (
         "─",
@@ -88,10 +88,10 @@ def server(name: str) -> Choice:
         "Use this and all future MCP servers in this project",
         "Continue without using this MCP server",
     )
-    return Choice(above, options, ("", f"  {CONFIRM}"), indent=2)
+    return ChoiceList(above, options, ("", f"  {CONFIRM}"), indent=2)
 
 
-def bash(given: Mapping[str, Any], cwd: Path) -> Choice:
+def bash(given: Mapping[str, Any], cwd: Path) -> ChoiceList:
     """A shell command."""
     above = (
         "─",
@@ -103,10 +103,10 @@ def bash(given: Mapping[str, Any], cwd: Path) -> Choice:
         " Do you want to proceed?",
     )
     always = f"Yes, and always allow access to {cwd.name}/ from this project"
-    return Choice(above, ("Yes", always, "No"), ("", f"{AMEND} · ctrl+e to explain"))
+    return ChoiceList(above, ("Yes", always, "No"), ("", f"{AMEND} · ctrl+e to explain"))
 
 
-def write(given: Mapping[str, Any]) -> Choice:
+def write(given: Mapping[str, Any]) -> ChoiceList:
     """A new file."""
     name = Path(given["file_path"]).name
     lines = str(given["content"]).splitlines()
@@ -114,10 +114,10 @@ def write(given: Mapping[str, Any]) -> Choice:
     question = f" Do you want to create {name}?"
     above = ("─", " Create file", f" {name}", "╌", *shown, "╌", question)
     session = "Yes, allow all edits during this session (shift+tab)"
-    return Choice(above, ("Yes", session, "No"), ("", AMEND))
+    return ChoiceList(above, ("Yes", session, "No"), ("", AMEND))
 
 
-def edit(given: Mapping[str, Any]) -> Choice:
+def edit(given: Mapping[str, Any]) -> ChoiceList:
     """A change of a file."""
     name = Path(given["file_path"]).name
     old = [f" {number} -{line}" for number, line in _lines(given["old_string"])]
@@ -125,14 +125,14 @@ def edit(given: Mapping[str, Any]) -> Choice:
     question = f" Do you want to make this edit to {name}?"
     above = ("─", " Edit file", f" {name}", "╌", *old, *new, "╌", question)
     session = "Yes, allow all edits during this session (shift+tab)"
-    return Choice(above, ("Yes", session, "No"), ("", AMEND))
+    return ChoiceList(above, ("Yes", session, "No"), ("", AMEND))
 
 
 def _lines(text: str) -> Iterable[tuple[int, str]]:
     return enumerate(text.splitlines(), 1)
 
 
-def fetch(given: Mapping[str, Any]) -> Choice:
+def fetch(given: Mapping[str, Any]) -> ChoiceList:
     """A page of the web; the only dialog of a tool without key hints below it."""
     host = urlsplit(given["url"]).hostname
     above = (
@@ -145,16 +145,16 @@ def fetch(given: Mapping[str, Any]) -> Choice:
         " Do you want to allow Claude to fetch this content?",
     )
     always = f"Yes, and don't ask again for {host}"
-    return Choice(above, ("Yes", always, "No, and tell Claude what to do differently (esc)"))
+    return ChoiceList(above, ("Yes", always, "No, and tell Claude what to do differently (esc)"))
 
 
-def leave_plan_mode() -> Choice:
+def leave_plan_mode() -> ChoiceList:
     """Whether to leave plan mode, where no plan was written down."""
     above = ("─", " Exit plan mode?", "", "  Claude wants to exit plan mode", "")
-    return Choice(above, ("Yes", "No"), indent=2)
+    return ChoiceList(above, ("Yes", "No"), indent=2)
 
 
-def model() -> Choice:
+def model() -> ChoiceList:
     """Which model to use."""
     above = (
         "─",
@@ -178,10 +178,10 @@ def model() -> Choice:
         "",
         "  Enter to set as default · s to use this session only · Esc to cancel",
     )
-    return Choice(above, options, below, indent=2)
+    return ChoiceList(above, options, below, indent=2)
 
 
-def mcp(server_name: str, tool: str, cwd: Path) -> Choice:
+def mcp(server_name: str, tool: str, cwd: Path) -> ChoiceList:
     """A tool of an MCP server."""
     above = (
         "─",
@@ -193,10 +193,10 @@ def mcp(server_name: str, tool: str, cwd: Path) -> Choice:
         " Do you want to proceed?",
     )
     always = f"Yes, and don't ask again for {server_name} - {tool} commands in {cwd}"
-    return Choice(above, ("Yes", always, "No"), ("", AMEND))
+    return ChoiceList(above, ("Yes", always, "No"), ("", AMEND))
 
 
-def plan(text: str) -> Choice:
+def plan(text: str) -> ChoiceList:
     """Whether to leave plan mode and begin."""
     shown = [f" {line.lstrip('# ')}".rstrip() for line in text.splitlines()]
     above = (
@@ -222,17 +222,17 @@ def plan(text: str) -> Choice:
         "",
         " ctrl+g to edit in Vim  · ~/.claude/plans/plan-zazzy-fiddle.md",
     )
-    return Choice(above, options, below)
+    return ChoiceList(above, options, below)
 
 
-def limit() -> Choice:
+def limit() -> ChoiceList:
     """What to do about a usage limit; opens by itself."""
     options = ("Stop and wait for limit to reset", "Upgrade your plan")
     above = ("─", "  What do you want to do?", "")
-    return Choice(above, options, ("", f"  {CONFIRM}"), indent=2)
+    return ChoiceList(above, options, ("", f"  {CONFIRM}"), indent=2)
 
 
-def rewind(prompts: list[str]) -> Choice:
+def rewind(prompts: list[str]) -> ChoiceList:
     """Which prompt to go back to; the last entry is where one is."""
     above = (
         "─",
@@ -243,7 +243,7 @@ def rewind(prompts: list[str]) -> Choice:
     )
     options = [*prompts, "(current)"]
     below = ("", "  Enter to continue · Esc to cancel")
-    return Choice(
+    return ChoiceList(
         above, options, below, indent=2, numbered=False, selected=len(options) - 1, wraps=False
     )
 
@@ -251,7 +251,7 @@ def rewind(prompts: list[str]) -> Choice:
 _TOOLS = {"Write": write, "Edit": edit, "WebFetch": fetch}
 
 
-def permission(name: str, given: Mapping[str, Any], cwd: Path) -> Choice:
+def permission(name: str, given: Mapping[str, Any], cwd: Path) -> ChoiceList:
     """The dialog for one tool call."""
     if name == "Bash":
         return bash(given, cwd)

@@ -12,9 +12,9 @@ from typing import Any
 from attrs import frozen
 
 from tests.agents.mock_tui import hooks
-from tests.agents.mock_tui.engine import Engine, Timer
-from tests.agents.mock_tui.scenario import Scenario
-from tests.agents.mock_tui.transcript import Transcript
+from tests.agents.mock_tui.engine import TimerCall, TurnEngine
+from tests.agents.mock_tui.scenario import MockScenario
+from tests.agents.mock_tui.transcript import MockTranscript
 
 PERMISSION_NOTICE = 6.0
 """Seconds from a dialog to its Notification; a key starts them anew."""
@@ -37,7 +37,7 @@ _WITHOUT_PROMPT = {"SessionStart"}
 
 
 @frozen(kw_only=True)
-class Options:
+class MockClaudeOptions:
     """The command line and the surroundings.
 
     @ivar env: as given to the program.
@@ -61,26 +61,28 @@ class Options:
         return "CLAUDE_CODE_OAUTH_TOKEN" in self.env
 
 
-class Session:
+class MockClaudeSession:
     """One conversation and the commands that watch it."""
 
-    def __init__(self, options: Options, scenario: Scenario, engine: Engine) -> None:
+    def __init__(
+        self, options: MockClaudeOptions, scenario: MockScenario, engine: TurnEngine
+    ) -> None:
         self.options, self.mode = options, options.mode
         self._scenario, self._engine = scenario, engine
         self._found = self._settings()
         env = {**options.env, "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": str(options.cwd)}
-        self._hooks = hooks.Commands(options.cwd, env)
-        self._line = hooks.Commands(options.cwd, env)
+        self._hooks = hooks.HookCommandQueue(options.cwd, env)
+        self._line = hooks.HookCommandQueue(options.cwd, env)
         self.status: str | None = None
         self.used = False
-        self._notice: Timer | None = None
+        self._notice: TimerCall | None = None
         self._notice_of: tuple[str, str] | None = None
-        self._idle: Timer | None = None
+        self._idle: TimerCall | None = None
         self._open(options.session)
 
     def _open(self, identifier: str) -> None:
         self.id, self.prompt_id = identifier, str(uuid.uuid4())
-        self.transcript = Transcript(self.options.home, self.options.cwd, identifier)
+        self.transcript = MockTranscript(self.options.home, self.options.cwd, identifier)
 
     def _settings(self) -> list[dict[str, Any]]:
         cwd, home = self.options.cwd, self.options.home
@@ -198,7 +200,7 @@ class Session:
         line = hooks.status_line(self._found)
         if line is None:
             return
-        self._line.add(hooks.Command(line, json.dumps(self._status()), 5.0, self._show))
+        self._line.add(hooks.HookCommandRun(line, json.dumps(self._status()), 5.0, self._show))
 
     def _show(self, said: str) -> None:
         rows = said.splitlines()

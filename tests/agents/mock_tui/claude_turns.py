@@ -13,17 +13,34 @@ from attrs import define, field
 
 from tests.agents.mock_tui import claude_dialogs as dialogs
 from tests.agents.mock_tui.choice import ESCAPED
-from tests.agents.mock_tui.claude_session import Session
-from tests.agents.mock_tui.claude_view import ASKED, RESULT, Entry
-from tests.agents.mock_tui.engine import Ask, Await, Child, Engine, Gate, Interrupted, Sleep, Turn
-from tests.agents.mock_tui.form import Form
+from tests.agents.mock_tui.claude_session import MockClaudeSession
+from tests.agents.mock_tui.claude_view import ASKED, RESULT, TranscriptEntry
+from tests.agents.mock_tui.engine import (
+    AskStep,
+    Await,
+    ChildStep,
+    GateStep,
+    SleepStep,
+    Turn,
+    TurnEngine,
+    TurnInterrupted,
+)
+from tests.agents.mock_tui.form import MockForm
 from tests.agents.mock_tui.log import TurnLog
-from tests.agents.mock_tui.questions import Page, Questions
-from tests.agents.mock_tui.scenario import Scenario
+from tests.agents.mock_tui.questions import QuestionPage, QuestionsDialog
+from tests.agents.mock_tui.scenario import MockScenario
 from tests.agents.stub.record import Outcome
-from tests.agents.stub.script import CLOSING, Call, Fail, Plan, Say, Shell, plan
+from tests.agents.stub.script import (
+    CLOSING,
+    CallDirective,
+    FailDirective,
+    Plan,
+    SayDirective,
+    ShellDirective,
+    plan,
+)
 
-INTERRUPTED = Entry(RESULT, "Interrupted · What should Claude do instead?")
+INTERRUPTED = TranscriptEntry(RESULT, "Interrupted · What should Claude do instead?")
 PERMISSION = ("permission_prompt", "Claude needs your permission")
 ELICITATION = ("elicitation_dialog", "Claude Code needs your input")
 SAFE = re.compile(r"(?:(?:echo|ls|pwd|sleep|cat|true)\b[^<>|&$`]*(?:;\s*|$))+")
@@ -33,12 +50,12 @@ Steps = Generator[Await, object, str]
 """Part of a turn; its value is the model's last text."""
 
 
-class Ended(Exception):
+class TurnEnded(Exception):
     """The turn is over without a closing hook."""
 
 
 @define
-class Turns:
+class MockTurns:
     """Plays turns and keeps what they leave on the screen.
 
     @ivar entries: the transcript as shown; it only grows.
@@ -48,12 +65,12 @@ class Turns:
     @ivar limited: a usage limit was hit, so its dialog opens next.
     """
 
-    session: Session
-    scenario: Scenario
-    engine: Engine
+    session: MockClaudeSession
+    scenario: MockScenario
+    engine: TurnEngine
     log: TurnLog
-    entries: list[Entry] = field(factory=list)
-    pending: list[Entry] = field(factory=list)
+    entries: list[TranscriptEntry] = field(factory=list)
+    pending: list[TranscriptEntry] = field(factory=list)
     retry: tuple[float, int, int] | None = None
     began: float = 0.0
     verb: str = "Baking"
@@ -68,21 +85,21 @@ class Turns:
         """Everything about a prompt, or about all those that were queued."""
         self.began, self._spoke = self.engine.now, False
         for each in prompts:
-            self.entries.append(Entry("❯ ", each))
+            self.entries.append(TranscriptEntry("❯ ", each))
             self.session.prompted(each)
         yield from self._told(prompts)
 
     def shell(self, command: str) -> Turn:
         """C{!command}: it runs, and the model is told what it printed; only Stop is heard of it."""
         self.began, self._spoke = self.engine.now, True
-        self.entries.append(Entry("! ", command))
+        self.entries.append(TranscriptEntry("! ", command))
         try:
             _, result = yield from self._bash(command)
-        except Interrupted:
+        except TurnInterrupted:
             self.entries.append(INTERRUPTED)
             return
         printed = result["stdout"].strip() or "(Bash completed with no output)"
-        self.entries.append(Entry(RESULT, printed))
+        self.entries.append(TranscriptEntry(RESULT, printed))
         told = f"<bash-stdout>{printed}</bash-stdout><bash-stderr></bash-stderr>"
         self.session.ran(command, told)
         yield from self._told([told])
@@ -94,13 +111,13 @@ class Turns:
         self._number = self.log.begin(prompts, planned)
         outcome: Outcome = "said"
         try:
-            yield Sleep(0.05)
+            yield SleepStep(0.05)
             said = yield from self._answer(planned)
             self._finished(said)
-        except Interrupted:
+        except TurnInterrupted:
             outcome = "aborted"
             self._interrupted(prompt)
-        except Ended as end:
+        except TurnEnded as end:
             outcome = end.args[0]
         self.pending, self.retry = [], None
         self.log.end(self._number, outcome)
@@ -113,7 +130,7 @@ class Turns:
 
     def _row(self) -> None:
         seconds = int((self.engine.now - self.began) * self.scenario.speed)
-        self.entries.append(Entry("✻ ", f"Baked for {seconds}s"))
+        self.entries.append(TranscriptEntry("✻ ", f"Baked for {seconds}s"))
 
     @property
     def _model(self) -> str:
@@ -127,31 +144,31 @@ class Turns:
         self.session.transcript.interrupted(self.session.prompt_id, tool=False)
 
     def _answer(self, planned: Plan) -> Steps:
-        if isinstance(planned, Say):
+        if isinstance(planned, SayDirective):
             return (yield from self._say(planned))
-        if isinstance(planned, Fail):
+        if isinstance(planned, FailDirective):
             return (yield from self._fail(planned))
-        if isinstance(planned, Shell):
+        if isinstance(planned, ShellDirective):
             given = {"command": planned.command, "description": "Do what the test says"}
-            planned = Call(name="Bash", arguments=given)
+            planned = CallDirective(name="Bash", arguments=given)
         yield from self._use(planned)
-        return (yield from self._say(Say(text=CLOSING)))
+        return (yield from self._say(SayDirective(text=CLOSING)))
 
-    def _say(self, say: Say) -> Steps:
+    def _say(self, say: SayDirective) -> Steps:
         if say.think:
-            yield Sleep(say.think)
-        self._spoke, self.pending = True, [Entry("● ", "")]
+            yield SleepStep(say.think)
+        self._spoke, self.pending = True, [TranscriptEntry("● ", "")]
         words = say.text.split(" ") if say.pause else []
         for number in range(len(words)):
-            yield Sleep(say.pause)
-            self.pending = [Entry("● ", "")] if number < len(words) - 1 else []
+            yield SleepStep(say.pause)
+            self.pending = [TranscriptEntry("● ", "")] if number < len(words) - 1 else []
         if say.hold is not None:
-            yield Gate(say.hold)
+            yield GateStep(say.hold)
         self.pending = []
-        self.entries.append(Entry("● ", say.text))
+        self.entries.append(TranscriptEntry("● ", say.text))
         return say.text
 
-    def _fail(self, fail: Fail) -> Steps:
+    def _fail(self, fail: FailDirective) -> Steps:
         if fail.reset is not None and self.session.options.subscription:
             self._limit(fail.reset)
         if fail.status in (401, 429, 529):
@@ -159,13 +176,13 @@ class Turns:
                 wait = self.scenario.retry
                 self.retry = self.engine.now + wait, attempt, self.scenario.attempts
                 self._spoke = False
-                yield Sleep(wait)
+                yield SleepStep(wait)
         self.retry = None
         text = f"API Error: {fail.status} stub says {fail.status}"
-        self.entries.append(Entry("● ", text))
+        self.entries.append(TranscriptEntry("● ", text))
         self._row()
         self.session.fire("StopFailure", error="unknown", last_assistant_message=text)
-        raise Ended("failed")
+        raise TurnEnded("failed")
 
     def _limit(self, reset: int) -> None:
         moment = datetime.now(UTC) + timedelta(seconds=reset)
@@ -173,16 +190,16 @@ class Turns:
         text = f"You've hit your session limit · resets {clock} (UTC)"
         self.limits_hit += 1
         more = "\n/upgrade to increase your usage limit." if self.limits_hit > 1 else ""
-        self.entries.append(Entry(RESULT, text + more))
+        self.entries.append(TranscriptEntry(RESULT, text + more))
         self._row()
         self.session.fire("StopFailure", error="rate_limit", last_assistant_message=text)
         self.limited = self.limits_hit == 1
-        raise Ended("failed")
+        raise TurnEnded("failed")
 
-    def _use(self, call: Call) -> Generator[Await, object, None]:
+    def _use(self, call: CallDirective) -> Generator[Await, object, None]:
         use, given = f"toolu_{self._number:020d}", dict(call.arguments)
         self._spoke = True
-        self.entries.append(Entry("● ", f"I will use {call.name}."))
+        self.entries.append(TranscriptEntry("● ", f"I will use {call.name}."))
         block = {"type": "tool_use", "id": use, "name": call.name, "input": given}
         self.session.transcript.said(block, self._model, "tool_use")
         self.session.fire("PreToolUse", tool_name=call.name, tool_input=given, tool_use_id=use)
@@ -207,18 +224,18 @@ class Turns:
     def _permitted(
         self, name: str, given: Mapping[str, Any], use: str
     ) -> Generator[Await, object, object]:
-        label = Entry("● ", _label(name, given))
-        self.pending = [label, Entry(RESULT, "Waiting…")]
+        label = TranscriptEntry("● ", _label(name, given))
+        self.pending = [label, TranscriptEntry(RESULT, "Waiting…")]
         if self._asks(name, given):
             modal = dialogs.permission(name, given, self.session.options.cwd)
-            answer = yield from self._ask(name, given, Ask(modal))
+            answer = yield from self._ask(name, given, AskStep(modal))
             if answer in (2, ESCAPED):
                 self._refused(name, given, label, use)
             if answer == 1:
                 self.allowed.add(name)
-        self.pending = [label, Entry(RESULT, "Running…")]
+        self.pending = [label, TranscriptEntry(RESULT, "Running…")]
         shown, result = yield from self._run(name, given)
-        self.entries += [label, Entry(RESULT, shown)]
+        self.entries += [label, TranscriptEntry(RESULT, shown)]
         return result
 
     def _asks(self, name: str, given: Mapping[str, Any]) -> bool:
@@ -230,7 +247,7 @@ class Turns:
         return not (name == "Bash" and SAFE.fullmatch(given["command"]))
 
     def _ask(
-        self, name: str, given: Mapping[str, Any], ask: Ask
+        self, name: str, given: Mapping[str, Any], ask: AskStep
     ) -> Generator[Await, object, object]:
         self.session.fire(
             "PermissionRequest", tool_name=name, tool_input=given, permission_suggestions=[]
@@ -240,17 +257,19 @@ class Turns:
         self.session.answered()
         return answer
 
-    def _refused(self, name: str, given: Mapping[str, Any], label: Entry, use: str) -> None:
+    def _refused(
+        self, name: str, given: Mapping[str, Any], label: TranscriptEntry, use: str
+    ) -> None:
         text = INTERRUPTED.text
         if name == "Write":
             text = f"User rejected write to {Path(given['file_path']).name}"
         if name == "Edit":
             text = f"User rejected update to {Path(given['file_path']).name}"
-        self.entries += [label, Entry(RESULT, text)]
+        self.entries += [label, TranscriptEntry(RESULT, text)]
         why = "The user doesn't want to proceed with this tool use."
         self.session.transcript.result(use, why, self.session.prompt_id, refused=True)
         self.session.transcript.interrupted(self.session.prompt_id, tool=True)
-        raise Ended("aborted")
+        raise TurnEnded("aborted")
 
     def _run(
         self, name: str, given: Mapping[str, Any]
@@ -282,7 +301,7 @@ class Turns:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        yield Child(child)
+        yield ChildStep(child)
         assert child.stdout is not None
         out = child.stdout.read()
         child.stdout.close()
@@ -294,7 +313,7 @@ class Turns:
             "Elicitation", mcp_server_name=server, message="Who are you?", mode="form"
         )
         self.session.dialog(*ELICITATION)
-        answer = cast("tuple[str, object]", (yield Ask(Form(server, "Who are you?"))))
+        answer = cast("tuple[str, object]", (yield AskStep(MockForm(server, "Who are you?"))))
         self.session.answered()
         action, content = answer
         self.session.fire(
@@ -311,30 +330,30 @@ class Turns:
     def _questions(
         self, given: Mapping[str, Any], use: str
     ) -> Generator[Await, object, dict[str, Any]]:
-        pages = [Page.of(question) for question in given["questions"]]
-        answer = yield from self._ask("AskUserQuestion", given, Ask(Questions(pages)))
+        pages = [QuestionPage.of(question) for question in given["questions"]]
+        answer = yield from self._ask("AskUserQuestion", given, AskStep(QuestionsDialog(pages)))
         if not isinstance(answer, dict):
             asked = [
                 f"· {page.text} ({' / '.join(label for label, _ in page.options)})"
                 for page in pages
             ]
-            self.entries.append(Entry(ASKED, "User declined to answer questions"))
-            self.entries.append(Entry(RESULT, "\n".join(asked)))
-            raise Ended("aborted")
-        self.entries.append(Entry(ASKED, "User answered Claude's questions:"))
+            self.entries.append(TranscriptEntry(ASKED, "User declined to answer questions"))
+            self.entries.append(TranscriptEntry(RESULT, "\n".join(asked)))
+            raise TurnEnded("aborted")
+        self.entries.append(TranscriptEntry(ASKED, "User answered Claude's questions:"))
         shown = [f"· {question} → {said}" for question, said in answer.items()]
-        self.entries.append(Entry(RESULT, "\n".join(shown)))
+        self.entries.append(TranscriptEntry(RESULT, "\n".join(shown)))
         return {**given, "answers": answer, "annotations": {}}
 
     def _plan(self, given: Mapping[str, Any]) -> Generator[Await, object, str]:
         written = given.get("plan")
         modal = dialogs.plan(written) if written else dialogs.leave_plan_mode()
         if written:
-            self.entries.append(Entry("● ", "Updated plan"))
-        answer = yield from self._ask("ExitPlanMode", given, Ask(modal))
+            self.entries.append(TranscriptEntry("● ", "Updated plan"))
+        answer = yield from self._ask("ExitPlanMode", given, AskStep(modal))
         if answer in (len(modal.options) - 1, ESCAPED):
-            self.entries.append(Entry("● ", "User rejected Claude's plan"))
-            raise Ended("aborted")
+            self.entries.append(TranscriptEntry("● ", "User rejected Claude's plan"))
+            raise TurnEnded("aborted")
         self.session.mode = "auto" if answer == 0 else "default"
         return "User has approved your plan."
 

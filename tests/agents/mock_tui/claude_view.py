@@ -28,7 +28,7 @@ MODES = {
 
 
 @frozen
-class Entry:
+class TranscriptEntry:
     """A paragraph of the transcript, with the mark before it."""
 
     mark: str
@@ -94,6 +94,6 @@ def title(*, busy: bool, frame: int) -> str:
     return f"{'⠂⠐'[frame // 12 % 2] if busy else '✳'} Claude Code"
 
 
-def transcript(entries: Sequence[Entry], columns: int) -> list[str]:
+def transcript(entries: Sequence[TranscriptEntry], columns: int) -> list[str]:
     """All paragraphs."""
     return [row for entry in entries for row in entry.rows(columns)]

@@ -17,7 +17,7 @@ _PLACEHOLDER = re.compile(r"\[Pasted text #(\d+)(?: \+\d+ lines)?\]")
 
 
 @define
-class Composer:
+class MockComposer:
     """Text with placeholders for long pastes.
 
     @ivar shown: what is on the screen.

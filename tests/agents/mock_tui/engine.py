@@ -1,7 +1,7 @@
 """Time, turns and dialogs of a played agent.
 
 A turn is a generator: it yields what it waits for and is resumed with the
-result, or gets L{Interrupted} thrown in.
+result, or gets L{TurnInterrupted} thrown in.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from attrs import define, field, frozen
 from tests.agents.mock_tui.keys import Key
 
 
-class Interrupted(Exception):
+class TurnInterrupted(Exception):
     """Escape was pressed while the turn was running."""
 
 
-class Modal(Protocol):
+class ModalView(Protocol):
     """Something on the screen that takes all keys."""
 
     def press(self, keys: list[Key]) -> object | None:
@@ -33,39 +33,39 @@ class Modal(Protocol):
 
 
 @frozen
-class Sleep:
+class SleepStep:
     """Wait so many seconds, scaled by the engine's speed."""
 
     seconds: float
 
 
 @frozen
-class Gate:
+class GateStep:
     """Wait until the file C{name} appears in the gates' folder."""
 
     name: str
 
 
 @frozen
-class Ask:
+class AskStep:
     """Show a dialog and wait for its answer."""
 
-    modal: Modal
+    modal: ModalView
 
 
 @frozen
-class Child:
+class ChildStep:
     """Wait for a child process; resumed with its exit status."""
 
     process: subprocess.Popen[str]
 
 
-Await = Sleep | Gate | Ask | Child
+Await = SleepStep | GateStep | AskStep | ChildStep
 Turn = Generator[Await, object, None]
 
 
 @define(order=False)
-class Timer:
+class TimerCall:
     """A call in the future."""
 
     due: float
@@ -78,7 +78,7 @@ class Timer:
 
 
 @define
-class Engine:
+class TurnEngine:
     """Runs one turn at a time.
 
     @ivar speed: how many times faster than the real program all delays are.
@@ -88,11 +88,11 @@ class Engine:
     speed: float
     gates: Path
     now: float
-    modal: Modal | None = None
+    modal: ModalView | None = None
     _turn: Turn | None = None
     _waits: Await | None = None
     _until: float = 0.0
-    _timers: list[tuple[float, int, Timer]] = field(factory=list)
+    _timers: list[tuple[float, int, TimerCall]] = field(factory=list)
     _numbers: count[int] = field(factory=count)
 
     @property
@@ -100,9 +100,9 @@ class Engine:
         """Whether a turn is under way, a dialog of it included."""
         return self._turn is not None
 
-    def later(self, seconds: float, call: Callable[[], None]) -> Timer:
+    def later(self, seconds: float, call: Callable[[], None]) -> TimerCall:
         """Call something after scaled seconds."""
-        timer = Timer(self.now + seconds / self.speed, call)
+        timer = TimerCall(self.now + seconds / self.speed, call)
         heapq.heappush(self._timers, (timer.due, next(self._numbers), timer))
         return timer
 
@@ -124,28 +124,28 @@ class Engine:
     def _look(self) -> None:
         """Resume the turn if what it waits for is there."""
         waits = self._waits
-        if isinstance(waits, Sleep) and self.now >= self._until:
+        if isinstance(waits, SleepStep) and self.now >= self._until:
             self._resume(None)
-        elif isinstance(waits, Gate) and (self.gates / waits.name).exists():
+        elif isinstance(waits, GateStep) and (self.gates / waits.name).exists():
             (self.gates / waits.name).unlink()
             self._resume(None)
-        elif isinstance(waits, Child) and waits.process.poll() is not None:
+        elif isinstance(waits, ChildStep) and waits.process.poll() is not None:
             self._resume(waits.process.returncode)
 
     def answer(self, value: object) -> None:
         """Close the dialog with an answer."""
         self.modal = None
-        if isinstance(self._waits, Ask):
+        if isinstance(self._waits, AskStep):
             self._resume(value)
 
     def interrupt(self) -> None:
-        """Throw L{Interrupted} into the turn."""
+        """Throw L{TurnInterrupted} into the turn."""
         if self._turn is None:
             return
-        if isinstance(self._waits, Child):
+        if isinstance(self._waits, ChildStep):
             self._waits.process.kill()
         self.modal = None
-        self._step(lambda turn: turn.throw(Interrupted()))
+        self._step(lambda turn: turn.throw(TurnInterrupted()))
 
     def _resume(self, value: object) -> None:
         self._step(lambda turn: turn.send(value))
@@ -159,7 +159,7 @@ class Engine:
             self._turn = None
             return
         self._waits = waits
-        if isinstance(waits, Sleep):
+        if isinstance(waits, SleepStep):
             self._until = self.now + waits.seconds / self.speed
-        elif isinstance(waits, Ask):
+        elif isinstance(waits, AskStep):
             self.modal = waits.modal

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tests.agents.mock_tui.choice import Choice, Row
+from tests.agents.mock_tui.choice import ChoiceList, ChoiceRow
 from tests.agents.mock_tui.terminal import folded
 
 BRAILLE = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 @frozen(kw_only=True)
-class Shown:
+class LayoutContext:
     """What a layout needs to know.
 
     @ivar text: the composer's text.
@@ -38,7 +38,7 @@ class Shown:
 
 
 @frozen(kw_only=True)
-class Family:
+class FamilyLayout:
     """One layout.
 
     @ivar trust: the first dialog and the option that trusts; L{None} without one.
@@ -58,11 +58,11 @@ class Family:
     prompt: Callable[[str, int], list[str]]
     answer: Callable[[str, int], list[str]]
     tool: Callable[[str], list[str]]
-    bottom: Callable[[Shown, int], tuple[list[str], tuple[int, int]]]
-    title: Callable[[Shown], str]
-    trust: Callable[[Path, int], tuple[Choice, int]] | None = None
-    approval: Callable[[str, int], Choice] | None = None
-    writing: Callable[[str, str], Choice] | None = None
+    bottom: Callable[[LayoutContext, int], tuple[list[str], tuple[int, int]]]
+    title: Callable[[LayoutContext], str]
+    trust: Callable[[Path, int], tuple[ChoiceList, int]] | None = None
+    approval: Callable[[str, int], ChoiceList] | None = None
+    writing: Callable[[str, str], ChoiceList] | None = None
     refused: str
     interrupted: str
     failed: str
@@ -71,14 +71,14 @@ class Family:
     escapes: int = 1
 
 
-def _glyph(shown: Shown) -> str:
+def _glyph(shown: LayoutContext) -> str:
     return BRAILLE[shown.frame // 4 % len(BRAILLE)]
 
 
 # --- Codex
 
 
-def _codex_trust(cwd: Path, columns: int) -> tuple[Choice, int]:
+def _codex_trust(cwd: Path, columns: int) -> tuple[ChoiceList, int]:
     text = (
         "  Trust this folder? Codex can read, edit, and run files here, subject to your"
         " permission settings. Folder settings can run code automatically, even without a model"
@@ -87,10 +87,10 @@ def _codex_trust(cwd: Path, columns: int) -> tuple[Choice, int]:
     above = ("  Folder access", f"  {cwd}", "", text, "")
     options = ("Trust and continue", "Back to Agent Command Center")
     below = ("", "  enter continue · esc back")
-    return Choice(above, options, below, marker="›", indent=0), 0
+    return ChoiceList(above, options, below, marker="›", indent=0), 0
 
 
-def _codex_approval(command: str, columns: int) -> Choice:
+def _codex_approval(command: str, columns: int) -> ChoiceList:
     above = (
         "  Would you like to run the following command?",
         "",
@@ -107,10 +107,10 @@ def _codex_approval(command: str, columns: int) -> Choice:
         "No, and tell Codex what to do differently (esc)",
     )
     below = ("", "  Press enter to confirm or esc to cancel")
-    return Choice(above, options, below, marker="›", indent=0, letters={"y": 0, "p": 1})
+    return ChoiceList(above, options, below, marker="›", indent=0, letters={"y": 0, "p": 1})
 
 
-def _codex_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, int]]:
+def _codex_bottom(shown: LayoutContext, columns: int) -> tuple[list[str], tuple[int, int]]:
     working = [f"• Working ({int(shown.seconds)}s • esc to interrupt)", ""] if shown.busy else []
     text = folded(shown.text or "Ask Codex to do anything", columns, "› ", "  ")
     hint = "tab to queue message" if shown.busy and shown.text else "? for shortcuts"
@@ -119,13 +119,13 @@ def _codex_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, int
     return [*working, *text, *foot], (len(working) + len(text) - 1, column)
 
 
-def _codex_title(shown: Shown) -> str:
+def _codex_title(shown: LayoutContext) -> str:
     if shown.asking:
         return f"[ ! ] Action Required | {shown.cwd.name}"
     return f"{_glyph(shown)} {shown.cwd.name}" if shown.busy else shown.cwd.name
 
 
-CODEX = Family(
+CODEX = FamilyLayout(
     name="codex",
     alternate=True,
     header=lambda cwd: ["", "  >_ OpenAI Codex (v0.169.0)", f"     {cwd}", ""],
@@ -153,7 +153,7 @@ def _boxed(rows: Sequence[str], columns: int) -> list[str]:
     return [f"╭{'─' * (columns - 2)}╮", *body, f"╰{'─' * (columns - 2)}╯"]
 
 
-class _Boxed(Choice):
+class _BoxedChoice(ChoiceList):
     """A list in a box."""
 
     def rows(self, columns: int) -> list[str]:
@@ -162,7 +162,7 @@ class _Boxed(Choice):
         return _boxed([*text, *self.option_rows(columns - 4)], columns)
 
 
-def _gemini_trust(cwd: Path, columns: int) -> tuple[Choice, int]:
+def _gemini_trust(cwd: Path, columns: int) -> tuple[ChoiceList, int]:
     text = (
         "Trusting a folder allows Gemini CLI to load its local configurations, including custom"
         " commands, hooks, MCP servers, agent skills, and settings. These configurations could"
@@ -174,16 +174,16 @@ def _gemini_trust(cwd: Path, columns: int) -> tuple[Choice, int]:
         f"Trust parent folder ({cwd.parent.name})",
         "Don't trust",
     )
-    return _Boxed(above, options, marker="●", indent=0), 0
+    return _BoxedChoice(above, options, marker="●", indent=0), 0
 
 
-def _gemini_approval(command: str, columns: int) -> Choice:
+def _gemini_approval(command: str, columns: int) -> ChoiceList:
     above = (f"? Shell  {command}", "", "Allow execution of [Shell]?", "")
     options = ("Allow once", "Allow for this session", "No, suggest changes (esc)")
-    return _Boxed(above, options, marker="●", indent=0)
+    return _BoxedChoice(above, options, marker="●", indent=0)
 
 
-class _Change(_Boxed):
+class _BoxedChange(_BoxedChoice):
     """A list in a box, below a box with what would be written."""
 
     def rows(self, columns: int) -> list[str]:
@@ -193,7 +193,7 @@ class _Change(_Boxed):
         return _boxed([tool, *inner, question, "", *self.option_rows(columns - 4)], columns)
 
 
-def _gemini_writing(path: str, content: str) -> Choice:
+def _gemini_writing(path: str, content: str) -> ChoiceList:
     tool = f"? WriteFile  Writing to {Path(path).name}"
     above = (tool, *content.splitlines(), "Apply this change?")
     options = (
@@ -202,10 +202,10 @@ def _gemini_writing(path: str, content: str) -> Choice:
         "Modify with external editor",
         "No, suggest changes (esc)",
     )
-    return _Change(above, options, marker="●", indent=0)
+    return _BoxedChange(above, options, marker="●", indent=0)
 
 
-def _gemini_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, int]]:
+def _gemini_bottom(shown: LayoutContext, columns: int) -> tuple[list[str], tuple[int, int]]:
     queued = [f"    {text}" for text in shown.queue]
     above = ["", "  Queued (press ↑ to edit):", *queued] if queued else [""]
     if shown.busy:
@@ -217,7 +217,7 @@ def _gemini_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, in
     return [*above, *text, *foot], (len(above) + len(text) - 1, column)
 
 
-def _gemini_title(shown: Shown) -> str:
+def _gemini_title(shown: LayoutContext) -> str:
     mark = "◇  Ready"
     if shown.asking:
         mark = "✋  Action Required"
@@ -230,7 +230,7 @@ def _gemini_prompt(text: str, columns: int) -> list[str]:
     return ["▄" * columns, *folded(text, columns, " > ", "   "), "▀" * columns]
 
 
-GEMINI = Family(
+GEMINI = FamilyLayout(
     name="gemini",
     alternate=False,
     header=lambda cwd: ["", " ▝▜▄     Gemini CLI v0.61.0", "", "Tips for getting started:", ""],
@@ -251,7 +251,7 @@ GEMINI = Family(
 # --- opencode
 
 
-def _opencode_approval(command: str, columns: int) -> Choice:
+def _opencode_approval(command: str, columns: int) -> ChoiceList:
     above = (
         "  ┃",
         "  ┃  △ Permission required",
@@ -260,10 +260,10 @@ def _opencode_approval(command: str, columns: int) -> Choice:
         f"  ┃  $ {command}",
         "  ┃",
     )
-    return Row(above, ("Allow once", "Allow always", "Reject"), ("  ┃",), numbered=False)
+    return ChoiceRow(above, ("Allow once", "Allow always", "Reject"), ("  ┃",), numbered=False)
 
 
-def _opencode_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, int]]:
+def _opencode_bottom(shown: LayoutContext, columns: int) -> tuple[list[str], tuple[int, int]]:
     queued = [row for text in shown.queue for row in (f"  ┃  {text}", "  ┃   QUEUED", "")]
     hint = 'Ask anything… "Fix broken tests"' if shown.home else ""
     text = folded(shown.text or hint, columns, "  ┃  ", "  ┃  ")
@@ -275,7 +275,7 @@ def _opencode_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, 
     return [*above, *text, *foot, f"{state}   ctrl+p commands"], place
 
 
-OPENCODE = Family(
+OPENCODE = FamilyLayout(
     name="opencode",
     alternate=True,
     header=lambda cwd: [""],
@@ -296,7 +296,7 @@ OPENCODE = Family(
 # --- pi
 
 
-def _pi_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, int]]:
+def _pi_bottom(shown: LayoutContext, columns: int) -> tuple[list[str], tuple[int, int]]:
     above = [""]
     if shown.queue:
         above += [f" Steering: {text}" for text in shown.queue]
@@ -308,7 +308,7 @@ def _pi_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, int]]:
     return [*above, *text, *foot], (len(above) + len(text) - 1, len(text[-1]))
 
 
-PI = Family(
+PI = FamilyLayout(
     name="pi",
     alternate=False,
     header=lambda cwd: ["", " pi v0.73.1", " escape interrupt · / commands · ! bash", ""],
@@ -323,4 +323,4 @@ PI = Family(
 )
 
 
-FAMILIES: Mapping[str, Family] = {each.name: each for each in (CODEX, GEMINI, OPENCODE, PI)}
+FAMILIES: Mapping[str, FamilyLayout] = {each.name: each for each in (CODEX, GEMINI, OPENCODE, PI)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import define
 
-from tests.agents.mock_tui.keys import Key, Pasted, Press, Typed
+from tests.agents.mock_tui.keys import Key, KeyPress, PastedText, TypedText
 
 _ROWS = 4
 """Name, agree, and the two buttons."""
@@ -13,7 +13,7 @@ _DECLINE = 3
 
 
 @define
-class Form:
+class MockForm:
     """One text field, one switch, two buttons; the answer is C{(action, content)}."""
 
     server: str
@@ -26,19 +26,19 @@ class Form:
         """Act on the keys of one read."""
         before = self.at
         for key in keys:
-            if isinstance(key, Press) and key.name == "escape":
+            if isinstance(key, KeyPress) and key.name == "escape":
                 return "cancel", {}
-            if isinstance(key, Press) and key.name == "enter":
+            if isinstance(key, KeyPress) and key.name == "enter":
                 return self._enter(before)
             self._edit(key)
         return None
 
     def _edit(self, key: Key) -> None:
-        if isinstance(key, Press):
+        if isinstance(key, KeyPress):
             self.at = (self.at + {"down": 1, "tab": 1, "up": -1}.get(key.name, 0)) % _ROWS
             if key.name == "backspace" and self.at == 0:
                 self.name = self.name[:-1]
-        elif isinstance(key, Typed | Pasted) and self.at == 0:
+        elif isinstance(key, TypedText | PastedText) and self.at == 0:
             self.name += key.text
         elif self.at == 1:
             self.agree = not self.agree

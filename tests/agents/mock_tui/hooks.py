@@ -29,7 +29,7 @@ MATCHED = {
 
 
 @frozen
-class Command:
+class HookCommandRun:
     """One command that waits for its turn."""
 
     argv: str
@@ -39,7 +39,7 @@ class Command:
 
 
 @define
-class Commands:
+class HookCommandQueue:
     """Runs shell commands one after the other.
 
     @ivar env: the whole environment of the commands.
@@ -47,10 +47,10 @@ class Commands:
 
     cwd: Path
     env: Mapping[str, str]
-    _waiting: deque[Command] = field(factory=deque)
-    _running: tuple[Command, subprocess.Popen[str], float] | None = None
+    _waiting: deque[HookCommandRun] = field(factory=deque)
+    _running: tuple[HookCommandRun, subprocess.Popen[str], float] | None = None
 
-    def add(self, command: Command) -> None:
+    def add(self, command: HookCommandRun) -> None:
         """Run it once all before it are over."""
         self._waiting.append(command)
 
@@ -67,7 +67,7 @@ class Commands:
             command = self._waiting.popleft()
             self._running = command, self._start(command), time.monotonic()
 
-    def _start(self, command: Command) -> subprocess.Popen[str]:
+    def _start(self, command: HookCommandRun) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             ["sh", "-c", command.argv],
             cwd=self.cwd,
@@ -84,7 +84,7 @@ class Commands:
             process.stdin.close()
         return process
 
-    def _reap(self, command: Command, process: subprocess.Popen[str], began: float) -> None:
+    def _reap(self, command: HookCommandRun, process: subprocess.Popen[str], began: float) -> None:
         if process.poll() is None:
             if time.monotonic() - began > command.timeout:
                 process.kill()
@@ -117,7 +117,7 @@ def _matches(matcher: str, value: str) -> bool:
 
 def commands(
     found: Sequence[Mapping[str, Any]], event: str, payload: Mapping[str, Any]
-) -> Iterator[Command]:
+) -> Iterator[HookCommandRun]:
     """The commands that the settings have for an event."""
     value = str(payload.get(MATCHED.get(event, ""), ""))
     for each in found:
@@ -126,7 +126,7 @@ def commands(
                 continue
             for hook in entry["hooks"]:
                 timeout = float(hook.get("timeout", TIMEOUT))
-                yield Command(hook["command"], json.dumps(payload), timeout)
+                yield HookCommandRun(hook["command"], json.dumps(payload), timeout)
 
 
 def status_line(found: Sequence[Mapping[str, Any]]) -> str | None:

@@ -41,27 +41,27 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|.)?", re.S)
 
 
 @frozen
-class Press:
+class KeyPress:
     """A key with a name."""
 
     name: str
 
 
 @frozen
-class Typed:
+class TypedText:
     """Characters as if typed."""
 
     text: str
 
 
 @frozen
-class Pasted:
+class PastedText:
     """The text between paste markers, with line ends as LF."""
 
     text: str
 
 
-Key = Press | Typed | Pasted
+Key = KeyPress | TypedText | PastedText
 
 
 def _plain(text: str) -> list[Key]:
@@ -69,9 +69,9 @@ def _plain(text: str) -> list[Key]:
     for token in _TOKEN.findall(text):
         name = _NAMED.get(token)
         if name is not None:
-            keys.append(Press(name))
+            keys.append(KeyPress(name))
         elif token >= " ":
-            keys.append(Typed(token))
+            keys.append(TypedText(token))
     return keys
 
 
@@ -81,7 +81,7 @@ def cleaned(text: str) -> str:
     return _ESCAPES.sub("", ends)
 
 
-class Decoder:
+class KeyDecoder:
     """Keys out of reads; a paste may span many."""
 
     def __init__(self) -> None:
@@ -109,5 +109,5 @@ class Decoder:
             self._paste = whole
             return ""
         self._paste = None
-        keys.append(Pasted(cleaned(whole)))
+        keys.append(PastedText(cleaned(whole)))
         return rest

@@ -8,7 +8,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.agents.stub.record import Asked, Outcome, Record, Request, Turn, requests_from, turns
+from tests.agents.stub.record import (
+    ModelPrompt,
+    ModelRecord,
+    ModelTurn,
+    Outcome,
+    StubModelRequest,
+    requests_from,
+    turns,
+)
 from tests.agents.stub.script import Plan
 
 
@@ -17,14 +25,14 @@ class TurnLog:
 
     def __init__(self, path: Path, protocol: str) -> None:
         self._path, self._protocol = path, protocol
-        self._record = Record()
+        self._record = ModelRecord()
         self._said: list[str] = []
         self._write()
 
     def begin(self, prompts: Sequence[str], planned: Plan) -> int:
         """Prompts were submitted, more than one where they had been queued; the turn's number."""
         self._said += prompts
-        asked = Asked(prompt=prompts[-1], said=tuple(self._said))
+        asked = ModelPrompt(prompt=prompts[-1], said=tuple(self._said))
         number = self._record.begin(self._protocol, asked, planned, time.time())
         self._write()
         return number
@@ -44,11 +52,11 @@ class TurnLog:
         os.replace(draft, self._path)
 
 
-def read_requests(path: Path) -> list[Request]:
+def read_requests(path: Path) -> list[StubModelRequest]:
     """A played agent's record; empty before it started."""
     return requests_from(json.loads(path.read_text("utf-8"))) if path.exists() else []
 
 
-def read_turns(path: Path) -> list[Turn]:
+def read_turns(path: Path) -> list[ModelTurn]:
     """The turns in a played agent's record."""
     return turns(read_requests(path))

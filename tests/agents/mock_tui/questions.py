@@ -7,14 +7,14 @@ from typing import Any
 
 from attrs import define, field
 
-from tests.agents.mock_tui.keys import Key, Pasted, Press, Typed
+from tests.agents.mock_tui.keys import Key, KeyPress, PastedText, TypedText
 
 DECLINED = "declined"
 CHAT = "chat"
 
 
 @define
-class Page:
+class QuestionPage:
     """One question with the state of its answer."""
 
     header: str
@@ -27,7 +27,7 @@ class Page:
     typed: str = ""
 
     @classmethod
-    def of(cls, question: dict[str, Any]) -> Page:
+    def of(cls, question: dict[str, Any]) -> QuestionPage:
         """From the tool's input."""
         options = [(each["label"], each["description"]) for each in question["options"]]
         return cls(question["header"], question["question"], question["multiSelect"], options)
@@ -51,10 +51,10 @@ class Page:
 
 
 @define
-class Questions:
+class QuestionsDialog:
     """The dialog; its answer is a mapping, L{DECLINED} or L{CHAT}."""
 
-    pages: Sequence[Page]
+    pages: Sequence[QuestionPage]
     at: int = 0
     review: int = 0
 
@@ -67,9 +67,9 @@ class Questions:
         """Act on the keys of one read; Enter takes what was marked before it."""
         before = self._mark()
         for key in keys:
-            if isinstance(key, Press) and key.name == "escape":
+            if isinstance(key, KeyPress) and key.name == "escape":
                 return DECLINED
-            if isinstance(key, Press) and key.name == "enter":
+            if isinstance(key, KeyPress) and key.name == "enter":
                 return self._enter(before)
             answer = self._one(key)
             if answer is not None:
@@ -80,11 +80,11 @@ class Questions:
         return self.review if self.at == len(self.pages) else self.pages[self.at].selected
 
     def _one(self, key: Key) -> object | None:
-        if isinstance(key, Typed):
+        if isinstance(key, TypedText):
             return self._characters(key.text)
-        if isinstance(key, Pasted):
+        if isinstance(key, PastedText):
             self._paste(key.text)
-        if isinstance(key, Press):
+        if isinstance(key, KeyPress):
             self._named(key.name)
         return None
 
@@ -124,10 +124,10 @@ class Questions:
         if self.at < len(self.pages) and self.pages[self.at].selected == self.pages[self.at].free:
             self.pages[self.at].typed += text
 
-    def _digits(self, page: Page) -> int:
+    def _digits(self, page: QuestionPage) -> int:
         return len(page.options) + 2
 
-    def _row(self, page: Page, digit: int) -> int:
+    def _row(self, page: QuestionPage, digit: int) -> int:
         """The row of a digit: Submit and Next have none."""
         return page.last if digit == self._digits(page) else digit - 1
 
@@ -142,7 +142,7 @@ class Questions:
             return self._advance()
         return self._choose(page, row)
 
-    def _choose(self, page: Page, row: int) -> object | None:
+    def _choose(self, page: QuestionPage, row: int) -> object | None:
         if row == page.last:
             return CHAT
         if row == page.free:
@@ -190,10 +190,10 @@ class Questions:
         boxes = [f"{'☒' if page.answer() else '☐'} {page.header}" for page in self.pages]
         return f"←  {'  '.join(boxes)}  ✔ Submit  →"
 
-    def _point(self, page: Page, row: int) -> str:
+    def _point(self, page: QuestionPage, row: int) -> str:
         return "❯" if page.selected == row else " "
 
-    def _options(self, page: Page) -> list[str]:
+    def _options(self, page: QuestionPage) -> list[str]:
         rows = []
         for number, (label, about) in enumerate(page.options):
             box = f"[{'✔' if number in page.ticked else ' '}] " if page.multiple else ""

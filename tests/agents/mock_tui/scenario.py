@@ -15,7 +15,7 @@ DOUBLE = 0.8
 
 
 @frozen(kw_only=True)
-class Scenario:
+class MockScenario:
     """Every field has a default, so an empty object plays the usual agent.
 
     @ivar speed: all of the agent's own delays are divided by this.
@@ -51,15 +51,15 @@ class Scenario:
     attempts: int = 10
 
 
-def is_deaf(scenario: Scenario, cwd: Path) -> bool:
+def is_deaf(scenario: MockScenario, cwd: Path) -> bool:
     """Whether an Enter is lost now."""
     return scenario.deaf is not None and not (cwd / scenario.gates / scenario.deaf).exists()
 
 
-def load(env: Mapping[str, str]) -> Scenario:
+def load(env: Mapping[str, str]) -> MockScenario:
     """The scenario of this environment.
 
     @raise TypeError: the file has a field that is not one of the above.
     """
     path = env.get(VARIABLE)
-    return Scenario(**json.loads(Path(path).read_text("utf-8"))) if path else Scenario()
+    return MockScenario(**json.loads(Path(path).read_text("utf-8"))) if path else MockScenario()

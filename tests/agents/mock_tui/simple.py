@@ -8,37 +8,53 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.mock_tui.choice import ESCAPED
-from tests.agents.mock_tui.composer import Composer
-from tests.agents.mock_tui.engine import Ask, Child, Engine, Gate, Interrupted, Sleep, Turn
-from tests.agents.mock_tui.families import Family, Shown
-from tests.agents.mock_tui.keys import Key, Pasted, Typed
+from tests.agents.mock_tui.composer import MockComposer
+from tests.agents.mock_tui.engine import (
+    AskStep,
+    ChildStep,
+    GateStep,
+    SleepStep,
+    Turn,
+    TurnEngine,
+    TurnInterrupted,
+)
+from tests.agents.mock_tui.families import FamilyLayout, LayoutContext
+from tests.agents.mock_tui.keys import Key, PastedText, TypedText
 from tests.agents.mock_tui.log import TurnLog
-from tests.agents.mock_tui.scenario import Scenario, is_deaf
-from tests.agents.mock_tui.terminal import View
+from tests.agents.mock_tui.scenario import MockScenario, is_deaf
+from tests.agents.mock_tui.terminal import MockView
 from tests.agents.stub.record import Outcome
-from tests.agents.stub.script import CLOSING, Call, Fail, Plan, Say, Shell, plan
+from tests.agents.stub.script import (
+    CLOSING,
+    CallDirective,
+    FailDirective,
+    Plan,
+    SayDirective,
+    ShellDirective,
+    plan,
+)
 
 DOUBLE = 1.0
 """Seconds in which a second Escape counts together with the first."""
 
 
-class Refused(Exception):
+class PermissionRefused(Exception):
     """The person said no; the turn is over."""
 
 
-class Simple:
+class SimpleMock:
     """The program as L{terminal.run} sees it."""
 
     def __init__(
-        self, family: Family, place: tuple[Path, Path], scenario: Scenario, now: float
+        self, family: FamilyLayout, place: tuple[Path, Path], scenario: MockScenario, now: float
     ) -> None:
         self.ended: int | None = None
         self.farewell: Sequence[str] = ()
         self.alternate = family.alternate
         self._family, self._scenario = family, scenario
         self._home, self._cwd = place
-        self._engine = Engine(scenario.speed, self._cwd / scenario.gates, now)
-        self._composer, self._queue = Composer(), list[str]()
+        self._engine = TurnEngine(scenario.speed, self._cwd / scenario.gates, now)
+        self._composer, self._queue = MockComposer(), list[str]()
         self._log = TurnLog(self._cwd / scenario.record, family.name)
         self._rows: list[tuple[str, str]] = []
         self._streamed = ""
@@ -69,7 +85,7 @@ class Simple:
             return
         if self._ready_at is None:
             return
-        pasted = any(isinstance(key, Pasted) for key in keys)
+        pasted = any(isinstance(key, PastedText) for key in keys)
         for key in keys:
             self._key(key, bulky=pasted)
 
@@ -85,9 +101,9 @@ class Simple:
         self._ready_at = self._engine.now
 
     def _key(self, key: Key, *, bulky: bool) -> None:
-        if isinstance(key, Typed):
+        if isinstance(key, TypedText):
             self._composer.type(key.text)
-        elif isinstance(key, Pasted):
+        elif isinstance(key, PastedText):
             self._composer.shown += key.text.removesuffix("\n")
         elif key.name == "newline":
             self._composer.type("\n")
@@ -131,18 +147,18 @@ class Simple:
         self._rows.append(("prompt", prompt))
         outcome: Outcome = "said"
         try:
-            yield Sleep(0.1)
+            yield SleepStep(0.1)
             yield from self._answer(planned)
             self._finish()
-        except Interrupted:
+        except TurnInterrupted:
             outcome = "aborted"
             if not (self._queue and self._family.steers):
                 self._rows += [("answer", self._streamed), ("row", self._family.interrupted)]
-        except Refused:
+        except PermissionRefused:
             outcome = "aborted"
             self._rows.append(("row", self._family.refused))
         self._streamed = ""
-        self._log.end(number, "failed" if isinstance(planned, Fail) else outcome)
+        self._log.end(number, "failed" if isinstance(planned, FailDirective) else outcome)
 
     def _finish(self) -> None:
         if self._family.done is not None:
@@ -150,44 +166,44 @@ class Simple:
             self._rows.append(("row", self._family.done.format(seconds=seconds)))
 
     def _answer(self, planned: Plan) -> Turn:
-        if isinstance(planned, Fail):
+        if isinstance(planned, FailDirective):
             self._rows.append(("row", self._family.failed.format(status=planned.status)))
             return
-        if isinstance(planned, Shell):
+        if isinstance(planned, ShellDirective):
             yield from self._shell(planned.command)
-            planned = Say(text=CLOSING)
-        if isinstance(planned, Call) and planned.name == "Write" and self._family.writing:
+            planned = SayDirective(text=CLOSING)
+        if isinstance(planned, CallDirective) and planned.name == "Write" and self._family.writing:
             yield from self._write(planned.arguments)
-            planned = Say(text=CLOSING)
-        if not isinstance(planned, Say):
-            planned = Say(text="This client has no such tool.")
-        yield Sleep(planned.think)
+            planned = SayDirective(text=CLOSING)
+        if not isinstance(planned, SayDirective):
+            planned = SayDirective(text="This client has no such tool.")
+        yield SleepStep(planned.think)
         yield from self._say(planned)
 
-    def _say(self, say: Say) -> Turn:
+    def _say(self, say: SayDirective) -> Turn:
         if say.hold is not None:
             self._streamed = say.text.split(" ")[0]
-            yield Gate(say.hold)
+            yield GateStep(say.hold)
         for word in say.text.split(" ") if say.pause else []:
             self._streamed = f"{self._streamed} {word}".strip()
-            yield Sleep(say.pause)
+            yield SleepStep(say.pause)
         self._streamed = ""
         self._rows.append(("answer", say.text))
 
     def _write(self, given: Mapping[str, Any]) -> Turn:
         assert self._family.writing is not None
         modal = self._family.writing(given["file_path"], given["content"])
-        answer = yield Ask(modal)
+        answer = yield AskStep(modal)
         if answer in (len(modal.options) - 1, ESCAPED):
-            raise Refused
+            raise PermissionRefused
         (self._cwd / given["file_path"]).write_text(given["content"], "utf-8")
         self._rows.append(("tool", given["file_path"]))
 
     def _shell(self, command: str) -> Turn:
         if self._family.approval is not None:
-            answer = yield Ask(self._family.approval(command, 0))
+            answer = yield AskStep(self._family.approval(command, 0))
             if answer in (2, ESCAPED):
-                raise Refused
+                raise PermissionRefused
         child = subprocess.Popen(
             ["sh", "-c", command],
             cwd=self._cwd,
@@ -196,7 +212,7 @@ class Simple:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        yield Child(child)
+        yield ChildStep(child)
         self._rows.append(("tool", command))
 
     # --- time and screen
@@ -208,13 +224,13 @@ class Simple:
         if self._queue and not self._engine.busy and self._engine.modal is None:
             self._engine.start(self._turn(self._queue.pop(0)))
 
-    def view(self, columns: int, rows: int) -> View:
+    def view(self, columns: int, rows: int) -> MockView:
         """The screen now."""
         family, modal = self._family, self._engine.modal
         if self._trusts is not None and modal is not None:
-            return View(done=[], live=["", *modal.rows(columns)], title="", epoch=1)
+            return MockView(done=[], live=["", *modal.rows(columns)], title="", epoch=1)
         if self._ready_at is None:
-            return View(done=[], live=[], title="")
+            return MockView(done=[], live=[], title="")
         done = list(family.header(self._cwd))
         for kind, text in self._rows:
             done += self._entry(kind, text, columns)
@@ -227,7 +243,7 @@ class Simple:
             bottom, place = family.bottom(shown, columns)
             cursor = len(live) + place[0], place[1]
             live += bottom
-        return View(done=done, live=live, title=family.title(shown), cursor=cursor, epoch=2)
+        return MockView(done=done, live=live, title=family.title(shown), cursor=cursor, epoch=2)
 
     def _entry(self, kind: str, text: str, columns: int) -> list[str]:
         if kind == "prompt":
@@ -236,8 +252,8 @@ class Simple:
             return self._family.answer(text, columns)
         return self._family.tool(text) if kind == "tool" else [text, ""]
 
-    def _shown(self, *, asking: bool) -> Shown:
-        return Shown(
+    def _shown(self, *, asking: bool) -> LayoutContext:
+        return LayoutContext(
             cwd=self._cwd,
             text=self._composer.shown,
             busy=self._engine.busy and not asking,

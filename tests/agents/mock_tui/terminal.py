@@ -16,7 +16,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from tests.agents.mock_tui.keys import Decoder, Key
+from tests.agents.mock_tui.keys import Key, KeyDecoder
 
 TICK = 0.02
 """Seconds between two looks at timers, gates and children."""
@@ -26,7 +26,7 @@ _SGR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @frozen(kw_only=True)
-class View:
+class MockView:
     """What should be on the screen.
 
     @ivar done: rows that will not change any more; they scroll away upwards.
@@ -42,7 +42,7 @@ class View:
     epoch: int = 0
 
 
-class App(Protocol):
+class MockApp(Protocol):
     """A played agent."""
 
     alternate: bool
@@ -55,7 +55,7 @@ class App(Protocol):
     def tick(self, now: float) -> None:
         """Time passed."""
 
-    def view(self, columns: int, rows: int) -> View:
+    def view(self, columns: int, rows: int) -> MockView:
         """The screen now."""
 
     def close(self) -> None:
@@ -82,17 +82,17 @@ def folded(text: str, columns: int, first: str, rest: str) -> list[str]:
     return [(first if number == 0 else rest) + row for number, row in enumerate(rows)]
 
 
-class Painter:
+class ViewPainter:
     """Turns views into bytes, as programs on the main screen do it."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
-        self._shown: View | None = None
+        self._shown: MockView | None = None
         self._size = (0, 0)
         self._height = 0
         self._at = 0
 
-    def draw(self, view: View, columns: int, rows: int) -> None:
+    def draw(self, view: MockView, columns: int, rows: int) -> None:
         """Bring the screen from the last view to this one."""
         last, wiped = self._shown, (columns, rows) != self._size
         if last == view and not wiped:
@@ -114,7 +114,7 @@ class Painter:
         self._write("".join(out))
         self._shown, self._size = view, (columns, rows)
 
-    def _place(self, view: View, hidden: int, height: int) -> str:
+    def _place(self, view: MockView, hidden: int, height: int) -> str:
         if view.cursor is None:
             self._at = max(height - 1, 0)
             return ""
@@ -134,7 +134,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def run(app: App) -> int:
+def run(app: MockApp) -> int:
     """Play until the app ends; its exit status."""
     entry = sys.stdin.fileno()
     before = termios.tcgetattr(entry)
@@ -155,8 +155,8 @@ def run(app: App) -> int:
     return app.ended or 0
 
 
-def _loop(app: App, entry: int) -> None:
-    painter, decoder = Painter(_write_all), Decoder()
+def _loop(app: MockApp, entry: int) -> None:
+    painter, decoder = ViewPainter(_write_all), KeyDecoder()
     while app.ended is None:
         app.tick(time.monotonic())
         size = os.get_terminal_size(entry)

@@ -25,7 +25,7 @@ def path_of(home: Path, cwd: Path, session: str) -> Path:
     return home / ".claude" / "projects" / folder / f"{session}.jsonl"
 
 
-class Transcript:
+class MockTranscript:
     """Appends entries; each one but the bookkeeping names its parent."""
 
     def __init__(self, home: Path, cwd: Path, session: str) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.agents.panes import Pane
+from tests.agents.panes import AgentPane
 from tests.agents.recipes import CLAUDE_READY
-from tests.agents.recording.recorder import Recorder
+from tests.agents.recording.recorder import ScreenRecorder
 
 FORM = Path(__file__).resolve().parents[1] / "mcp_form.py"
 IDLE = "^\u2733"
@@ -38,27 +38,27 @@ LOOKALIKES = {
 """Answers of the model that look like something to be chosen from."""
 
 
-def _start(recorder: Recorder, *arguments: str, **options: Any) -> Pane:
+def _start(recorder: ScreenRecorder, *arguments: str, **options: Any) -> AgentPane:
     """In a mode that asks: 2.1.330 begins in its auto mode where none is named."""
     asking = () if arguments else ("--permission-mode", "default")
     return recorder.start(*asking, *arguments, trusted=True, **options)
 
 
-def _ready(recorder: Recorder, *arguments: str, **options: Any) -> Pane:
+def _ready(recorder: ScreenRecorder, *arguments: str, **options: Any) -> AgentPane:
     pane = _start(recorder, *arguments, **options)
     pane.wait(CLAUDE_READY)
     time.sleep(0.5)
     return pane
 
 
-def _answered(pane: Pane, prompt: str) -> None:
+def _answered(pane: AgentPane, prompt: str) -> None:
     pane.submit(prompt)
     pane.wait(r"^\S [^ ]+ for \d+s")
     pane.wait_title(IDLE)
     time.sleep(0.3)
 
 
-def trust(recorder: Recorder) -> None:
+def trust(recorder: ScreenRecorder) -> None:
     with recorder.start() as pane:
         pane.wait("Enter to confirm")
         recorder.keep(pane, "trust")
@@ -72,7 +72,7 @@ def trust(recorder: Recorder) -> None:
         recorder.keep(pane, "ready_after_trust")
 
 
-def composer(recorder: Recorder) -> None:
+def composer(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.type("half a thought")
         recorder.keep(pane, "typed")
@@ -87,7 +87,7 @@ def composer(recorder: Recorder) -> None:
         recorder.keep(pane, "pasted_five_lines")
 
 
-def commands(recorder: Recorder) -> None:
+def commands(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.type("/")
         recorder.keep(pane, "slash_menu", 1.0)
@@ -114,14 +114,14 @@ def commands(recorder: Recorder) -> None:
         recorder.keep(pane, "config", 1.5)
 
 
-def answers(recorder: Recorder) -> None:
+def answers(recorder: ScreenRecorder) -> None:
     for name, prompt in LOOKALIKES.items():
         with _ready(recorder) as pane:
             _answered(pane, prompt)
             recorder.keep(pane, f"answer_{name}")
 
 
-def busy(recorder: Recorder) -> None:
+def busy(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("HOLD: one")
         pane.wait("^\u25cf")
@@ -137,7 +137,7 @@ def busy(recorder: Recorder) -> None:
         recorder.keep(pane, "after_queue")
 
 
-def thinking(recorder: Recorder) -> None:
+def thinking(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("THINK: 4")
         recorder.keep(pane, "thinking", 2.5)
@@ -155,7 +155,7 @@ def thinking(recorder: Recorder) -> None:
         recorder.keep(pane, "interrupted")
 
 
-def bash(recorder: Recorder) -> None:
+def bash(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("RUN: touch made")
         pane.wait("Do you want to proceed")
@@ -174,7 +174,7 @@ def bash(recorder: Recorder) -> None:
         recorder.keep(pane, "bash_done")
 
 
-def files(recorder: Recorder) -> None:
+def files(recorder: ScreenRecorder) -> None:
     target = recorder.world.place.work / "notes.txt"
     with _ready(recorder) as pane:
         pane.submit(f"WRITE: {target}")
@@ -194,7 +194,7 @@ def files(recorder: Recorder) -> None:
         recorder.keep(pane, "fetch_dialog")
 
 
-def question(recorder: Recorder) -> None:
+def question(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("ASK:")
         pane.wait("Enter to select")
@@ -211,7 +211,7 @@ def question(recorder: Recorder) -> None:
         recorder.keep(pane, "question_answered")
 
 
-def multiple(recorder: Recorder) -> None:
+def multiple(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("ASKM:")
         pane.wait("Enter to select")
@@ -225,7 +225,7 @@ def multiple(recorder: Recorder) -> None:
         recorder.keep(pane, "multiple_review")
 
 
-def several(recorder: Recorder) -> None:
+def several(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("ASK3:")
         pane.wait("to navigate")
@@ -245,7 +245,7 @@ def several(recorder: Recorder) -> None:
         recorder.keep(pane, "several_declined", 1.0)
 
 
-def plan(recorder: Recorder) -> None:
+def plan(recorder: ScreenRecorder) -> None:
     with _ready(recorder, "--permission-mode", "plan") as pane:
         recorder.keep(pane, "plan_ready")
         pane.submit("PLAN:")
@@ -253,14 +253,14 @@ def plan(recorder: Recorder) -> None:
         recorder.keep(pane, "plan_dialog", 1.0)
 
 
-def modes(recorder: Recorder) -> None:
+def modes(recorder: ScreenRecorder) -> None:
     with _ready(recorder, "--permission-mode", "acceptEdits") as pane:
         recorder.keep(pane, "accept_edits_ready")
         _answered(pane, "HUGE: 120")
         recorder.keep(pane, "huge_answer")
 
 
-def errors(recorder: Recorder) -> None:
+def errors(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("FAIL: 400")
         pane.wait("API Error")
@@ -271,7 +271,7 @@ def errors(recorder: Recorder) -> None:
         recorder.keep(pane, "error_529_retry", 0.2)
 
 
-def limits(recorder: Recorder) -> None:
+def limits(recorder: ScreenRecorder) -> None:
     with _ready(recorder, subscription=True) as pane:
         pane.submit("LIMIT: 7200")
         pane.wait("limit")
@@ -279,7 +279,7 @@ def limits(recorder: Recorder) -> None:
         recorder.keep(pane, "usage_limit", 1.5)
 
 
-def bypass(recorder: Recorder) -> None:
+def bypass(recorder: ScreenRecorder) -> None:
     flags = ("--dangerously-skip-permissions",)
     with recorder.start(*flags, trusted=True, env={"IS_SANDBOX": "1"}) as pane:
         pane.wait("Enter to confirm")
@@ -291,7 +291,7 @@ def bypass(recorder: Recorder) -> None:
         recorder.keep(pane, "bypass_ready")
 
 
-def servers(recorder: Recorder) -> None:
+def servers(recorder: ScreenRecorder) -> None:
     server = {"command": sys.executable, "args": [str(FORM)]}
     config = recorder.world.place.work / ".mcp.json"
     config.write_text(json.dumps({"mcpServers": {"forms": server}}), "utf-8")
@@ -311,7 +311,7 @@ def servers(recorder: Recorder) -> None:
         recorder.keep(pane, "form_typed")
 
 
-def housekeeping(recorder: Recorder) -> None:
+def housekeeping(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         for number in range(4):
             _answered(pane, f"SAY: number {number} to keep")
@@ -326,7 +326,7 @@ def housekeeping(recorder: Recorder) -> None:
         recorder.keep(pane, "exited")
 
 
-SCENES: Mapping[str, Callable[[Recorder], None]] = {
+SCENES: Mapping[str, Callable[[ScreenRecorder], None]] = {
     scene.__name__: scene
     for scene in (
         trust,

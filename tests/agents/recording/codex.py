@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.agents.panes import Pane
-from tests.agents.recording.recorder import Recorder
+from tests.agents.panes import AgentPane
+from tests.agents.recording.recorder import ScreenRecorder
 
 READY = "^› Ask Codex"
 
 
-def _ready(recorder: Recorder) -> Pane:
+def _ready(recorder: ScreenRecorder) -> AgentPane:
     recorder.world.make_git()
     pane = recorder.start(trusted=True)
     pane.wait(READY)
     return pane
 
 
-def _answered(pane: Pane, prompt: str, answer: str) -> None:
+def _answered(pane: AgentPane, prompt: str, answer: str) -> None:
     pane.submit(prompt)
     pane.wait(answer)
     pane.wait_title("^work$")
 
 
-def trust(recorder: Recorder) -> None:
+def trust(recorder: ScreenRecorder) -> None:
     recorder.world.make_git()
     with recorder.start() as pane:
         pane.wait("Trust")
@@ -37,7 +37,7 @@ def trust(recorder: Recorder) -> None:
         recorder.keep(pane, "ready_after_trust", 1.5)
 
 
-def composer(recorder: Recorder) -> None:
+def composer(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         recorder.keep(pane, "ready", 1.0)
         pane.type("half a thought")
@@ -47,7 +47,7 @@ def composer(recorder: Recorder) -> None:
         recorder.keep(pane, "typed_two_lines")
 
 
-def answers(recorder: Recorder) -> None:
+def answers(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         _answered(pane, "SAY: Ways:\\n\\n1. Rename\\n2. Copy\\n3. Leave\\n\\nWhich?", "Which\\?$")
         recorder.keep(pane, "answer_numbered")
@@ -56,7 +56,7 @@ def answers(recorder: Recorder) -> None:
         recorder.keep(pane, "answer_permission")
 
 
-def busy(recorder: Recorder) -> None:
+def busy(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("HOLD: one")
         recorder.keep(pane, "busy_early", 1.0)
@@ -75,7 +75,7 @@ def busy(recorder: Recorder) -> None:
         recorder.keep(pane, "interrupted", 1.0)
 
 
-def approval(recorder: Recorder) -> None:
+def approval(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("RUN: touch made")
         pane.wait("Would you like to run")
@@ -92,7 +92,7 @@ def approval(recorder: Recorder) -> None:
         recorder.keep(pane, "command_done", 1.0)
 
 
-def errors(recorder: Recorder) -> None:
+def errors(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("FAIL: 400")
         pane.wait("stub says 400")
@@ -102,6 +102,6 @@ def errors(recorder: Recorder) -> None:
         recorder.keep(pane, "exited")
 
 
-SCENES: Mapping[str, Callable[[Recorder], None]] = {
+SCENES: Mapping[str, Callable[[ScreenRecorder], None]] = {
     scene.__name__: scene for scene in (trust, composer, answers, busy, approval, errors)
 }

@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from tests.agents.panes import Pane
-from tests.agents.recording.recorder import Recorder
+from tests.agents.panes import AgentPane
+from tests.agents.recording.recorder import ScreenRecorder
 
 READY = "Type your message"
 IDLE = "Ready"
 
 
-def _ready(recorder: Recorder) -> Pane:
+def _ready(recorder: ScreenRecorder) -> AgentPane:
     pane = recorder.start(trusted=True)
     pane.wait(READY)
     time.sleep(1.0)
     return pane
 
 
-def trust(recorder: Recorder) -> None:
+def trust(recorder: ScreenRecorder) -> None:
     with recorder.start() as pane:
         pane.wait("Do you trust")
         recorder.keep(pane, "trust", 1.0)
@@ -32,7 +32,7 @@ def trust(recorder: Recorder) -> None:
         recorder.keep(pane, "ready_after_trust", 1.5)
 
 
-def composer(recorder: Recorder) -> None:
+def composer(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         recorder.keep(pane, "ready", 0.5)
         pane.type("half a thought")
@@ -42,7 +42,7 @@ def composer(recorder: Recorder) -> None:
         recorder.keep(pane, "typed_two_lines")
 
 
-def answers(recorder: Recorder) -> None:
+def answers(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("SAY: Ways:\\n\\n1. Rename\\n2. Copy\\n3. Leave\\n\\nWhich?")
         pane.wait("Which\\?$")
@@ -54,7 +54,7 @@ def answers(recorder: Recorder) -> None:
         recorder.keep(pane, "answer_permission", 1.0)
 
 
-def busy(recorder: Recorder) -> None:
+def busy(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("HOLD: one")
         recorder.keep(pane, "busy_early", 1.0)
@@ -73,7 +73,7 @@ def busy(recorder: Recorder) -> None:
         recorder.keep(pane, "interrupted", 1.0)
 
 
-def approval(recorder: Recorder) -> None:
+def approval(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("RUN: touch made")
         pane.wait("Allow execution")
@@ -93,7 +93,7 @@ def approval(recorder: Recorder) -> None:
         recorder.keep(pane, "write_done", 1.0)
 
 
-def errors(recorder: Recorder) -> None:
+def errors(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("FAIL: 400")
         pane.wait("stub says 400")
@@ -103,6 +103,6 @@ def errors(recorder: Recorder) -> None:
         recorder.keep(pane, "exited")
 
 
-SCENES: Mapping[str, Callable[[Recorder], None]] = {
+SCENES: Mapping[str, Callable[[ScreenRecorder], None]] = {
     scene.__name__: scene for scene in (trust, composer, answers, busy, approval, errors)
 }

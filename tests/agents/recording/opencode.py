@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from tests.agents.panes import Pane
-from tests.agents.recording.recorder import Recorder
+from tests.agents.panes import AgentPane
+from tests.agents.recording.recorder import ScreenRecorder
 
 READY = "Ask anything"
 
 
-def _ready(recorder: Recorder) -> Pane:
+def _ready(recorder: ScreenRecorder) -> AgentPane:
     pane = recorder.start(trusted=True)
     pane.wait(READY, 40)
     time.sleep(1.5)
     return pane
 
 
-def composer(recorder: Recorder) -> None:
+def composer(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         recorder.keep(pane, "ready", 0.5)
         pane.type("half a thought")
@@ -28,7 +28,7 @@ def composer(recorder: Recorder) -> None:
         recorder.keep(pane, "typed_two_lines")
 
 
-def answers(recorder: Recorder) -> None:
+def answers(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("SAY: Ways:\\n\\n1. Rename\\n2. Copy\\n3. Leave\\n\\nWhich?")
         pane.wait("Which\\? *$", 30)
@@ -39,7 +39,7 @@ def answers(recorder: Recorder) -> None:
         recorder.keep(pane, "answer_permission", 1.5)
 
 
-def busy(recorder: Recorder) -> None:
+def busy(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("HOLD: one")
         pane.wait("interrupt", 30)
@@ -60,7 +60,7 @@ def busy(recorder: Recorder) -> None:
         recorder.keep(pane, "interrupted", 1.0)
 
 
-def approval(recorder: Recorder) -> None:
+def approval(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("RUN: touch made")
         pane.wait("Permission required", 30)
@@ -78,7 +78,7 @@ def approval(recorder: Recorder) -> None:
         recorder.keep(pane, "write_done", 1.5)
 
 
-def errors(recorder: Recorder) -> None:
+def errors(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("FAIL: 400")
         pane.wait("stub says 400", 30)
@@ -87,6 +87,6 @@ def errors(recorder: Recorder) -> None:
         recorder.keep(pane, "slash_menu", 1.0)
 
 
-SCENES: Mapping[str, Callable[[Recorder], None]] = {
+SCENES: Mapping[str, Callable[[ScreenRecorder], None]] = {
     scene.__name__: scene for scene in (composer, answers, busy, approval, errors)
 }

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.agents.panes import Pane
-from tests.agents.recording.recorder import Recorder
+from tests.agents.panes import AgentPane
+from tests.agents.recording.recorder import ScreenRecorder
 
 READY = r"0\.0%/128k"
 
 
-def _ready(recorder: Recorder) -> Pane:
+def _ready(recorder: ScreenRecorder) -> AgentPane:
     pane = recorder.start(trusted=True)
     pane.wait(READY)
     return pane
 
 
-def composer(recorder: Recorder) -> None:
+def composer(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         recorder.keep(pane, "ready", 1.0)
         pane.type("half a thought")
@@ -26,14 +26,14 @@ def composer(recorder: Recorder) -> None:
         recorder.keep(pane, "typed_two_lines")
 
 
-def answers(recorder: Recorder) -> None:
+def answers(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("SAY: Ways:\\n\\n1. Rename\\n2. Copy\\n3. Leave\\n\\nWhich?")
         pane.wait("Which\\? *$")
         recorder.keep(pane, "answer_numbered", 1.0)
 
 
-def busy(recorder: Recorder) -> None:
+def busy(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("HOLD: one")
         pane.wait("Working")
@@ -52,7 +52,7 @@ def busy(recorder: Recorder) -> None:
         recorder.keep(pane, "interrupted", 1.0)
 
 
-def commands(recorder: Recorder) -> None:
+def commands(recorder: ScreenRecorder) -> None:
     with _ready(recorder) as pane:
         pane.submit("RUN: sleep 3; touch made")
         recorder.keep(pane, "command_running", 1.5)
@@ -65,6 +65,6 @@ def commands(recorder: Recorder) -> None:
         recorder.keep(pane, "slash_menu", 1.0)
 
 
-SCENES: Mapping[str, Callable[[Recorder], None]] = {
+SCENES: Mapping[str, Callable[[ScreenRecorder], None]] = {
     scene.__name__: scene for scene in (composer, answers, busy, commands)
 }

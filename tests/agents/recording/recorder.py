@@ -19,10 +19,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.agents.cli_cache import install
+from tests.agents.cli_cache import install_cli
+from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.netns import loopback_only
-from tests.agents.panes import Pane
-from tests.agents.world import World
+from tests.agents.panes import AgentPane
 
 SETTLE = 0.4
 """Seconds after the awaited text until the rest of the frame is drawn."""
@@ -31,19 +31,21 @@ SCRATCH = Path("/tmp/demo")
 """Where the recorded agents work: the path shows on their screens."""
 
 
-class Recorder:
+class ScreenRecorder:
     """Writes C{<size>_<name>.txt}, C{.ansi.txt} and the facts in C{facts.json}."""
 
-    def __init__(self, folder: Path, world: World, binary: str, size: tuple[int, int]) -> None:
+    def __init__(
+        self, folder: Path, world: AgentEnvironmentHarness, binary: str, size: tuple[int, int]
+    ) -> None:
         self.world, self.size, self._binary = world, size, binary
         self._folder = folder / world.cli
         self._folder.mkdir(parents=True, exist_ok=True)
 
-    def start(self, *arguments: str, **options: Any) -> Pane:
+    def start(self, *arguments: str, **options: Any) -> AgentPane:
         """The CLI at this recorder's size."""
         return self.world.start(self._binary, *arguments, size=self.size, **options)
 
-    def keep(self, pane: Pane, name: str, settle: float = SETTLE) -> None:
+    def keep(self, pane: AgentPane, name: str, settle: float = SETTLE) -> None:
         """Save the screen."""
         time.sleep(settle)
         screen = pane.look()
@@ -58,7 +60,7 @@ class Recorder:
         facts.write_text(json.dumps(known, indent=1, ensure_ascii=False), "utf-8")
 
 
-Scene = Callable[[Recorder], None]
+Scene = Callable[[ScreenRecorder], None]
 
 
 def record(
@@ -70,13 +72,16 @@ def record(
     """
     module = importlib.import_module(f"tests.agents.recording.{cli}")
     scenes: Mapping[str, Scene] = module.SCENES
-    played = str(binary or install(cli, os.environ).binary)
+    played = str(binary or install_cli(cli, os.environ).binary)
     failed = 0
     for name in wanted or list(scenes):
         shutil.rmtree(SCRATCH, ignore_errors=True)
-        with loopback_only() as isolated, World(cli, SCRATCH, isolated=isolated) as world:
+        with (
+            loopback_only() as isolated,
+            AgentEnvironmentHarness(cli, SCRATCH, isolated=isolated) as world,
+        ):
             try:
-                scenes[name](Recorder(folder, world, played, size))
+                scenes[name](ScreenRecorder(folder, world, played, size))
             except TimeoutError as why:
                 failed += 1
                 print(f"{cli} {size} {name}: {why}", file=sys.stderr)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.agents.stub.record import Asked
-from tests.agents.stub.script import Call, Say
-from tests.agents.stub.wire import Gate, Pause, Step, event, pieces, thoughts
+from tests.agents.stub.record import ModelPrompt
+from tests.agents.stub.script import CallDirective, SayDirective
+from tests.agents.stub.wire import Step, WireGate, WirePause, event, pieces, thoughts
 
 USAGE = {
     "input_tokens": 1200,
@@ -82,7 +82,7 @@ def _plan_file(messages: list[Mapping[str, Any]]) -> str | None:
     return found[-1] if found else None
 
 
-def read(body: Mapping[str, Any]) -> Asked:
+def read(body: Mapping[str, Any]) -> ModelPrompt:
     """What the request asks."""
     messages = list(body.get("messages") or [])
     users = [each for each in messages if each.get("role") == "user"]
@@ -90,7 +90,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     if after_tool:
         prompt = next((said for said, after in map(_of, reversed(users)) if not after), "")
     tools = {each["name"]: each.get("input_schema") or {} for each in body.get("tools") or []}
-    return Asked(
+    return ModelPrompt(
         prompt=prompt,
         model=str(body.get("model", "stub")),
         said=_said(users),
@@ -106,7 +106,7 @@ def _of(message: Mapping[str, Any]) -> tuple[str, bool]:
     return _newest(message.get("content"))
 
 
-def _message(identifier: str, asked: Asked) -> dict[str, Any]:
+def _message(identifier: str, asked: ModelPrompt) -> dict[str, Any]:
     return {
         "id": f"msg_{identifier}",
         "type": "message",
@@ -127,7 +127,7 @@ def _block(
         {"type": "content_block_start", "index": index, "content_block": start},
     )
     for delta in deltas:
-        if isinstance(delta, bytes | Pause | Gate):
+        if isinstance(delta, bytes | WirePause | WireGate):
             yield delta
             continue
         yield event(
@@ -137,7 +137,7 @@ def _block(
     yield event("content_block_stop", {"type": "content_block_stop", "index": index})
 
 
-def _text(index: int, say: Say) -> Iterator[Step]:
+def _text(index: int, say: SayDirective) -> Iterator[Step]:
     deltas = [
         {"type": "text_delta", "text": piece} if isinstance(piece, str) else piece
         for piece in pieces(say)
@@ -145,7 +145,7 @@ def _text(index: int, say: Say) -> Iterator[Step]:
     return _block(index, {"type": "text", "text": ""}, *deltas)
 
 
-def _thinking(say: Say) -> Iterator[Step]:
+def _thinking(say: SayDirective) -> Iterator[Step]:
     deltas: list[Step | Mapping[str, Any]] = [
         {"type": "thinking_delta", "thinking": piece} if isinstance(piece, str) else piece
         for piece in thoughts(say)
@@ -154,24 +154,26 @@ def _thinking(say: Say) -> Iterator[Step]:
     return _block(0, {"type": "thinking", "thinking": "", "signature": ""}, *deltas)
 
 
-def _use(index: int, identifier: str, call: Call) -> Iterator[Step]:
+def _use(index: int, identifier: str, call: CallDirective) -> Iterator[Step]:
     start = {"type": "tool_use", "id": f"toolu_{identifier}", "name": call.name, "input": {}}
     arguments = json.dumps(dict(call.arguments))
     return _block(index, start, {"type": "input_json_delta", "partial_json": arguments})
 
 
-def stream(identifier: str, asked: Asked, answer: Say | Call) -> Iterator[Step]:
+def stream(
+    identifier: str, asked: ModelPrompt, answer: SayDirective | CallDirective
+) -> Iterator[Step]:
     """The answer as server-sent events and waits."""
     message = _message(identifier, asked)
     yield event("message_start", {"type": "message_start", "message": message})
-    if isinstance(answer, Call):
-        yield from _text(0, Say(text=f"I will use {answer.name}."))
+    if isinstance(answer, CallDirective):
+        yield from _text(0, SayDirective(text=f"I will use {answer.name}."))
         yield from _use(1, identifier, answer)
     else:
         if answer.think:
             yield from _thinking(answer)
         yield from _text(1 if answer.think else 0, answer)
-    reason = "tool_use" if isinstance(answer, Call) else "end_turn"
+    reason = "tool_use" if isinstance(answer, CallDirective) else "end_turn"
     yield event(
         "message_delta",
         {
@@ -183,11 +185,13 @@ def stream(identifier: str, asked: Asked, answer: Say | Call) -> Iterator[Step]:
     yield event("message_stop", {"type": "message_stop"})
 
 
-def whole(identifier: str, asked: Asked, answer: Say | Call) -> dict[str, Any]:
+def whole(
+    identifier: str, asked: ModelPrompt, answer: SayDirective | CallDirective
+) -> dict[str, Any]:
     """The answer of a request that did not ask for a stream."""
     content: list[dict[str, Any]] = (
         [{"type": "text", "text": answer.text}]
-        if isinstance(answer, Say)
+        if isinstance(answer, SayDirective)
         else [
             {
                 "type": "tool_use",
@@ -197,7 +201,7 @@ def whole(identifier: str, asked: Asked, answer: Say | Call) -> dict[str, Any]:
             }
         ]
     )
-    reason = "end_turn" if isinstance(answer, Say) else "tool_use"
+    reason = "end_turn" if isinstance(answer, SayDirective) else "tool_use"
     return {
         **_message(identifier, asked),
         "content": content,

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.agents.stub.record import Asked
-from tests.agents.stub.script import Call, Say
+from tests.agents.stub.record import ModelPrompt
+from tests.agents.stub.script import CallDirective, SayDirective
 from tests.agents.stub.wire import Step, event, pieces
 
 USAGE = {"prompt_tokens": 1200, "completion_tokens": 34, "total_tokens": 1234}
@@ -21,13 +21,13 @@ def text_of(content: Any) -> str:
     return "\n".join(str(part.get("text") or "") for part in parts)
 
 
-def read(body: Mapping[str, Any]) -> Asked:
+def read(body: Mapping[str, Any]) -> ModelPrompt:
     """What the request asks."""
     messages = body.get("messages") or []
     users = [each for each in messages if each.get("role") == "user"]
     functions = [each.get("function") or {} for each in body.get("tools") or []]
     tools = {each["name"]: each.get("parameters") or {} for each in functions if "name" in each}
-    return Asked(
+    return ModelPrompt(
         prompt=text_of(users[-1].get("content")) if users else "",
         model=str(body.get("model", "stub")),
         said=tuple(text_of(each.get("content")) for each in users),
@@ -38,7 +38,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     )
 
 
-def _call(identifier: str, call: Call) -> dict[str, Any]:
+def _call(identifier: str, call: CallDirective) -> dict[str, Any]:
     return {
         "id": f"call_{identifier}",
         "type": "function",
@@ -46,7 +46,9 @@ def _call(identifier: str, call: Call) -> dict[str, Any]:
     }
 
 
-def stream(identifier: str, asked: Asked, answer: Say | Call) -> Iterator[Step]:
+def stream(
+    identifier: str, asked: ModelPrompt, answer: SayDirective | CallDirective
+) -> Iterator[Step]:
     """The answer as server-sent events and waits."""
 
     def chunk(delta: Mapping[str, Any], finish: str | None = None) -> bytes:
@@ -60,24 +62,26 @@ def stream(identifier: str, asked: Asked, answer: Say | Call) -> Iterator[Step]:
         "model": asked.model,
     }
     yield chunk({"role": "assistant", "content": ""})
-    if isinstance(answer, Call):
+    if isinstance(answer, CallDirective):
         yield chunk({"tool_calls": [{**_call(identifier, answer), "index": 0}]})
     else:
         for piece in pieces(answer):
             yield chunk({"content": piece}) if isinstance(piece, str) else piece
-    yield chunk({}, "tool_calls" if isinstance(answer, Call) else "stop")
+    yield chunk({}, "tool_calls" if isinstance(answer, CallDirective) else "stop")
     yield event(None, {**base, "choices": [], "usage": USAGE})
     yield event(None, "[DONE]")
 
 
-def whole(identifier: str, asked: Asked, answer: Say | Call) -> dict[str, Any]:
+def whole(
+    identifier: str, asked: ModelPrompt, answer: SayDirective | CallDirective
+) -> dict[str, Any]:
     """The answer of a request that did not ask for a stream."""
     message: dict[str, Any] = {"role": "assistant", "content": None}
-    if isinstance(answer, Say):
+    if isinstance(answer, SayDirective):
         message["content"] = answer.text
     else:
         message["tool_calls"] = [_call(identifier, answer)]
-    finish = "stop" if isinstance(answer, Say) else "tool_calls"
+    finish = "stop" if isinstance(answer, SayDirective) else "tool_calls"
     return {
         "id": f"chatcmpl-{identifier}",
         "object": "chat.completion",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 
-class Gates:
+class StubGates:
     """A gate opened before anybody waits lets the next one through at once."""
 
     def __init__(self) -> None:

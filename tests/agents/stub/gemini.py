@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.agents.stub.record import Asked
-from tests.agents.stub.script import Call, Say
+from tests.agents.stub.record import ModelPrompt
+from tests.agents.stub.script import CallDirective, SayDirective
 from tests.agents.stub.wire import Step, event, pieces
 
 USAGE = {"promptTokenCount": 1200, "candidatesTokenCount": 34, "totalTokenCount": 1234}
@@ -34,7 +34,7 @@ def _words(parts: Any) -> str:
     return "\n".join(text for text in texts if not text.lstrip().startswith(_CONTEXT))
 
 
-def read(body: Mapping[str, Any]) -> Asked:
+def read(body: Mapping[str, Any]) -> ModelPrompt:
     """What the request asks."""
     users = [each for each in body.get("contents") or [] if each.get("role") != "model"]
     parts = users[-1].get("parts") or [] if users else []
@@ -48,7 +48,7 @@ def read(body: Mapping[str, Any]) -> Asked:
         each["name"]: each.get("parametersJsonSchema") or each.get("parameters") or {}
         for each in declared
     }
-    return Asked(
+    return ModelPrompt(
         prompt=spoken[-1] if spoken else "",
         said=tuple(spoken),
         last_tool="" if any("functionResponse" in part for part in parts) else None,
@@ -64,9 +64,11 @@ def _answer(parts: list[dict[str, Any]], finish: str | None = "STOP") -> dict[st
     return {"candidates": [candidate], "usageMetadata": USAGE, "modelVersion": "stub"}
 
 
-def whole(identifier: str, asked: Asked, answer: Say | Call) -> dict[str, Any]:
+def whole(
+    identifier: str, asked: ModelPrompt, answer: SayDirective | CallDirective
+) -> dict[str, Any]:
     """The answer of a request that did not ask for a stream."""
-    if isinstance(answer, Call):
+    if isinstance(answer, CallDirective):
         call = {"name": answer.name, "args": dict(answer.arguments)}
         return _answer([{"functionCall": call}])
     if asked.side:
@@ -74,9 +76,11 @@ def whole(identifier: str, asked: Asked, answer: Say | Call) -> dict[str, Any]:
     return _answer([{"text": answer.text}])
 
 
-def stream(identifier: str, asked: Asked, answer: Say | Call) -> Iterator[Step]:
+def stream(
+    identifier: str, asked: ModelPrompt, answer: SayDirective | CallDirective
+) -> Iterator[Step]:
     """The answer as server-sent events and waits."""
-    if isinstance(answer, Call) or asked.side:
+    if isinstance(answer, CallDirective) or asked.side:
         yield event(None, whole(identifier, asked, answer))
         return
     for piece in pieces(answer):

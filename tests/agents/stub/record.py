@@ -22,7 +22,7 @@ def digest(text: str) -> str:
 
 
 @frozen(kw_only=True)
-class Asked:
+class ModelPrompt:
     """The parts of a client's request that the stub acts on.
 
     @ivar prompt: the newest text by the user, without what the client adds.
@@ -46,7 +46,7 @@ class Asked:
 
 
 @frozen(kw_only=True)
-class Request:
+class StubModelRequest:
     """One model request.
 
     @ivar said: hashes of all that the user said up to here; a prompt was
@@ -73,7 +73,7 @@ class Request:
 
 
 @frozen(kw_only=True)
-class Turn:
+class ModelTurn:
     """A prompt with everything that the model did about it.
 
     @ivar requests: model requests it took, retries of a failed one included.
@@ -88,18 +88,18 @@ class Turn:
     requests: int
 
 
-class Record:
+class ModelRecord:
     """All requests of one stub, oldest first, bounded by C{limit}."""
 
     def __init__(self, limit: int = 10_000) -> None:
         self._limit = limit
-        self.requests: list[Request] = []
+        self.requests: list[StubModelRequest] = []
         self._newest: tuple[int, tuple[str, ...]] = (-1, ())
 
     def begin(
         self,
         protocol: str,
-        asked: Asked,
+        asked: ModelPrompt,
         planned: Plan,
         now: float,
         keys: Mapping[str, str] | None = None,
@@ -113,7 +113,7 @@ class Record:
         if not asked.side:
             self._newest = (len(self.requests), asked.said)
         self.requests.append(
-            Request(
+            StubModelRequest(
                 number=len(self.requests),
                 protocol=protocol,
                 prompt=asked.prompt[:PROMPT_KEPT],
@@ -144,24 +144,24 @@ class Record:
         return [asdict(request) for request in self.requests]
 
 
-def requests_from(objects: Iterable[dict[str, Any]]) -> list[Request]:
-    """The inverse of L{Record.as_json}."""
-    return [Request(**each) for each in objects]
+def requests_from(objects: Iterable[dict[str, Any]]) -> list[StubModelRequest]:
+    """The inverse of L{ModelRecord.as_json}."""
+    return [StubModelRequest(**each) for each in objects]
 
 
-def deliveries(requests: Iterable[Request], prompt: str) -> int:
+def deliveries(requests: Iterable[StubModelRequest], prompt: str) -> int:
     """How often the prompt stands in the conversation as it was sent last."""
     newest = [request.said for request in requests if not request.side][-1:]
     return newest[0].count(digest(prompt)) if newest else 0
 
 
-def turns(requests: Iterable[Request]) -> list[Turn]:
+def turns(requests: Iterable[StubModelRequest]) -> list[ModelTurn]:
     """Fold requests into turns, oldest first.
 
     A request behind a tool's result continues the turn before it, and so does
     the retry of a request that failed.
     """
-    folded: list[Turn] = []
+    folded: list[ModelTurn] = []
     for request in requests:
         if request.side:
             continue
@@ -176,7 +176,7 @@ def turns(requests: Iterable[Request]) -> list[Turn]:
             )
             continue
         folded.append(
-            Turn(
+            ModelTurn(
                 prompt=request.prompt,
                 sha256=request.sha256,
                 length=request.length,

@@ -9,8 +9,8 @@ from typing import Any
 from attrs import define
 
 from tests.agents.stub.chat import text_of
-from tests.agents.stub.record import Asked
-from tests.agents.stub.script import Call, Say
+from tests.agents.stub.record import ModelPrompt
+from tests.agents.stub.script import CallDirective, SayDirective
 from tests.agents.stub.wire import Step, event, pieces
 
 USAGE = {
@@ -39,7 +39,7 @@ def _offered(tools: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield {**inner, "name": f"{each['name']}{SPACE}{inner['name']}"}
 
 
-def read(body: Mapping[str, Any]) -> Asked:
+def read(body: Mapping[str, Any]) -> ModelPrompt:
     """What the request asks."""
     items = _items(body)
     said = [text_of(each.get("content")) for each in items if each.get("role") == "user"]
@@ -49,7 +49,7 @@ def read(body: Mapping[str, Any]) -> Asked:
         each.get("name") or each["type"]: each.get("parameters") or {}
         for each in _offered(body.get("tools") or [])
     }
-    return Asked(
+    return ModelPrompt(
         prompt=own[-1] if own else "",
         model=str(body.get("model", "stub")),
         said=tuple(own),
@@ -61,7 +61,7 @@ def read(body: Mapping[str, Any]) -> Asked:
 
 
 @define
-class _Events:
+class _NumberedEvents:
     """Events with their running number."""
 
     number: int = 0
@@ -72,8 +72,8 @@ class _Events:
         return event(kind, data)
 
 
-def _item(identifier: str, answer: Say | Call) -> dict[str, Any]:
-    if isinstance(answer, Call):
+def _item(identifier: str, answer: SayDirective | CallDirective) -> dict[str, Any]:
+    if isinstance(answer, CallDirective):
         space, _, name = answer.name.rpartition(SPACE)
         return {
             **({"namespace": space} if space else {}),
@@ -93,7 +93,9 @@ def _item(identifier: str, answer: Say | Call) -> dict[str, Any]:
     }
 
 
-def whole(identifier: str, asked: Asked, answer: Say | Call) -> dict[str, Any]:
+def whole(
+    identifier: str, asked: ModelPrompt, answer: SayDirective | CallDirective
+) -> dict[str, Any]:
     """The answer of a request that did not ask for a stream."""
     return {
         "id": f"resp_{identifier}",
@@ -115,7 +117,7 @@ def whole(identifier: str, asked: Asked, answer: Say | Call) -> dict[str, Any]:
     }
 
 
-def _words(events: _Events, item: Mapping[str, Any], say: Say) -> Iterator[Step]:
+def _words(events: _NumberedEvents, item: Mapping[str, Any], say: SayDirective) -> Iterator[Step]:
     place = {"item_id": item["id"], "output_index": 0, "content_index": 0}
     empty = {"type": "output_text", "text": "", "annotations": []}
     yield events.make("response.content_part.added", **place, part=empty)
@@ -128,24 +130,26 @@ def _words(events: _Events, item: Mapping[str, Any], say: Say) -> Iterator[Step]
     yield events.make("response.content_part.done", **place, part=item["content"][0])
 
 
-def _arguments(events: _Events, item: Mapping[str, Any]) -> Iterator[Step]:
+def _arguments(events: _NumberedEvents, item: Mapping[str, Any]) -> Iterator[Step]:
     place = {"item_id": item["id"], "output_index": 0}
     name = "response.function_call_arguments"
     yield events.make(f"{name}.delta", **place, delta=item["arguments"])
     yield events.make(f"{name}.done", **place, arguments=item["arguments"])
 
 
-def stream(identifier: str, asked: Asked, answer: Say | Call) -> Iterator[Step]:
+def stream(
+    identifier: str, asked: ModelPrompt, answer: SayDirective | CallDirective
+) -> Iterator[Step]:
     """The answer as server-sent events and waits."""
-    events, full = _Events(), whole(identifier, asked, answer)
+    events, full = _NumberedEvents(), whole(identifier, asked, answer)
     item = full["output"][0]
     started = {**full, "status": "in_progress", "output": [], "usage": None}
     yield events.make("response.created", response=started)
     opened = {**item, "status": "in_progress"}
-    if isinstance(answer, Say):
+    if isinstance(answer, SayDirective):
         opened["content"] = []
     yield events.make("response.output_item.added", output_index=0, item=opened)
-    if isinstance(answer, Say):
+    if isinstance(answer, SayDirective):
         yield from _words(events, item, answer)
     else:
         yield from _arguments(events, item)

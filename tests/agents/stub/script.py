@@ -36,7 +36,7 @@ WORD_SECONDS = 0.5
 
 
 @frozen(kw_only=True)
-class Say:
+class SayDirective:
     """A text answer.
 
     @ivar pause: seconds between two words; 0 sends the text in one piece.
@@ -51,14 +51,14 @@ class Say:
 
 
 @frozen(kw_only=True)
-class Shell:
+class ShellDirective:
     """A call of whatever tool the client has for shell commands."""
 
     command: str
 
 
 @frozen(kw_only=True)
-class Call:
+class CallDirective:
     """A call of the tool C{name}."""
 
     name: str
@@ -66,7 +66,7 @@ class Call:
 
 
 @frozen(kw_only=True)
-class Fail:
+class FailDirective:
     """An HTTP error.
 
     @ivar reset: seconds until the plan's usage limit is lifted; L{None} where
@@ -77,7 +77,7 @@ class Fail:
     reset: int | None = None
 
 
-Plan = Say | Shell | Call | Fail
+Plan = SayDirective | ShellDirective | CallDirective | FailDirective
 
 CLOSING = "Done with the tool."
 """What the model says after any tool result."""
@@ -118,38 +118,38 @@ SECOND = _question(
 )
 
 
-def _ask(*questions: Mapping[str, Any]) -> Call:
-    return Call(name="AskUserQuestion", arguments={"questions": list(questions)})
+def _ask(*questions: Mapping[str, Any]) -> CallDirective:
+    return CallDirective(name="AskUserQuestion", arguments={"questions": list(questions)})
 
 
-def _slow(value: str) -> Say:
+def _slow(value: str) -> SayDirective:
     words = max(1, int(float(value or 5) / WORD_SECONDS))
-    return Say(text=" ".join(f"word{n}" for n in range(words)), pause=WORD_SECONDS)
+    return SayDirective(text=" ".join(f"word{n}" for n in range(words)), pause=WORD_SECONDS)
 
 
-def _huge(value: str) -> Say:
-    return Say(text="\n".join(f"line {n} of many" for n in range(int(value or 500))))
+def _huge(value: str) -> SayDirective:
+    return SayDirective(text="\n".join(f"line {n} of many" for n in range(int(value or 500))))
 
 
-def _tool(value: str) -> Call:
+def _tool(value: str) -> CallDirective:
     name, _, arguments = value.partition(" ")
-    return Call(name=name, arguments=json.loads(arguments or "{}"))
+    return CallDirective(name=name, arguments=json.loads(arguments or "{}"))
 
 
-def _write(value: str) -> Call:
-    return Call(name="Write", arguments={"file_path": value, "content": "hello\n"})
+def _write(value: str) -> CallDirective:
+    return CallDirective(name="Write", arguments={"file_path": value, "content": "hello\n"})
 
 
 PLAN_TEXT = "# Plan\n\n1. Look at the code\n2. Change one line\n"
 
 
-def _plan_mode(value: str) -> Call:
-    return Call(name="ExitPlanMode", arguments={"plan": PLAN_TEXT})
+def _plan_mode(value: str) -> CallDirective:
+    return CallDirective(name="ExitPlanMode", arguments={"plan": PLAN_TEXT})
 
 
 DIRECTIVES: Mapping[str, Callable[[str], Plan]] = {
-    "SAY": lambda value: Say(text=value.replace("\\n", "\n")),
-    "RUN": lambda value: Shell(command=value or "echo hello"),
+    "SAY": lambda value: SayDirective(text=value.replace("\\n", "\n")),
+    "RUN": lambda value: ShellDirective(command=value or "echo hello"),
     "WRITE": _write,
     "ASK": lambda value: _ask(SINGLE),
     "ASKM": lambda value: _ask(MULTIPLE),
@@ -157,11 +157,11 @@ DIRECTIVES: Mapping[str, Callable[[str], Plan]] = {
     "PLAN": _plan_mode,
     "TOOL": _tool,
     "SLOW": _slow,
-    "HOLD": lambda value: Say(text="holding until released", hold=value or "gate"),
-    "THINK": lambda value: Say(text="I have thought.", think=float(value or 2)),
+    "HOLD": lambda value: SayDirective(text="holding until released", hold=value or "gate"),
+    "THINK": lambda value: SayDirective(text="I have thought.", think=float(value or 2)),
     "HUGE": _huge,
-    "FAIL": lambda value: Fail(status=int(value or 529)),
-    "LIMIT": lambda value: Fail(status=429, reset=int(value or 3600)),
+    "FAIL": lambda value: FailDirective(status=int(value or 529)),
+    "LIMIT": lambda value: FailDirective(status=429, reset=int(value or 3600)),
 }
 
 
@@ -177,9 +177,9 @@ def directive(prompt: str) -> Plan | None:
 
 def _plan_step(plan_file: str | None, last_tool: str | None) -> Plan:
     if last_tool == "ExitPlanMode":
-        return Say(text=CLOSING)
+        return SayDirective(text=CLOSING)
     if plan_file is not None and last_tool is None:
-        return Call(name="Write", arguments={"file_path": plan_file, "content": PLAN_TEXT})
+        return CallDirective(name="Write", arguments={"file_path": plan_file, "content": PLAN_TEXT})
     return _plan_mode("")
 
 
@@ -195,14 +195,14 @@ def plan(
     """
     found = directive(prompt)
     after_tool = last_tool is not None
-    if has_tools and isinstance(found, Call) and found.name == "ExitPlanMode":
+    if has_tools and isinstance(found, CallDirective) and found.name == "ExitPlanMode":
         return _plan_step(plan_file, last_tool)
-    if isinstance(found, Fail):
+    if isinstance(found, FailDirective):
         return found
     if after_tool:
-        return Say(text=CLOSING)
-    if found is None or (not has_tools and not isinstance(found, Say)):
-        return Say(text=f"You said: {' '.join(prompt.split())[:60]}")
+        return SayDirective(text=CLOSING)
+    if found is None or (not has_tools and not isinstance(found, SayDirective)):
+        return SayDirective(text=f"You said: {' '.join(prompt.split())[:60]}")
     if not has_tools:
-        return Say(text="A short title")
+        return SayDirective(text="A short title")
     return found

@@ -24,12 +24,18 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request
 
 from tests.agents.stub import anthropic, chat, gemini, responses
-from tests.agents.stub.gates import Gates
-from tests.agents.stub.record import Asked, Outcome, Record
-from tests.agents.stub.script import Call, Fail, Say, Shell, plan
-from tests.agents.stub.steps import Steps
+from tests.agents.stub.gates import StubGates
+from tests.agents.stub.record import ModelPrompt, ModelRecord, Outcome
+from tests.agents.stub.script import (
+    CallDirective,
+    FailDirective,
+    SayDirective,
+    ShellDirective,
+    plan,
+)
+from tests.agents.stub.steps import PromptSteps
 from tests.agents.stub.tools import fitted, shell_call
-from tests.agents.stub.wire import Gate, Pause, Step
+from tests.agents.stub.wire import Step, WireGate, WirePause
 
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 MAX_UNKNOWN = 200
@@ -37,22 +43,24 @@ MAX_UNKNOWN = 200
 
 
 @frozen
-class Protocol:
+class ModelProtocol:
     """The pure halves of one protocol."""
 
     name: str
-    read: Callable[[Mapping[str, Any]], Asked]
-    stream: Callable[[str, Asked, Say | Call], Iterable[Step]]
-    whole: Callable[[str, Asked, Say | Call], dict[str, Any]]
+    read: Callable[[Mapping[str, Any]], ModelPrompt]
+    stream: Callable[[str, ModelPrompt, SayDirective | CallDirective], Iterable[Step]]
+    whole: Callable[[str, ModelPrompt, SayDirective | CallDirective], dict[str, Any]]
     error: Callable[[int, str], dict[str, Any]]
 
 
-ANTHROPIC = Protocol(
+ANTHROPIC = ModelProtocol(
     "anthropic", anthropic.read, anthropic.stream, anthropic.whole, anthropic.error
 )
-CHAT = Protocol("chat", chat.read, chat.stream, chat.whole, chat.error)
-RESPONSES = Protocol("responses", responses.read, responses.stream, responses.whole, chat.error)
-GEMINI = Protocol("gemini", gemini.read, gemini.stream, gemini.whole, gemini.error)
+CHAT = ModelProtocol("chat", chat.read, chat.stream, chat.whole, chat.error)
+RESPONSES = ModelProtocol(
+    "responses", responses.read, responses.stream, responses.whole, chat.error
+)
+GEMINI = ModelProtocol("gemini", gemini.read, gemini.stream, gemini.whole, gemini.error)
 
 _ENDINGS = (
     ("/v1/messages", ANTHROPIC),
@@ -67,7 +75,7 @@ def keys_of(request: Request) -> dict[str, str]:
     return {name: str(value) for name, value in found.items() if value is not None}
 
 
-def protocol_of(path: str) -> Protocol | None:
+def protocol_of(path: str) -> ModelProtocol | None:
     """The protocol that a POST to this path speaks."""
     if ":generateContent" in path or ":streamGenerateContent" in path:
         return GEMINI
@@ -87,12 +95,12 @@ class StubModel(Resource):
     def __init__(self, clock: IReactorTime, now: Callable[[], float]) -> None:
         super().__init__()
         self._clock, self._now = clock, now
-        self.record = Record()
-        self.gates = Gates()
+        self.record = ModelRecord()
+        self.gates = StubGates()
         self.unknown: list[str] = []
         self.limits: dict[str, float] = {}
         self._numbers = count(1)
-        self._steps = Steps()
+        self._steps = PromptSteps()
 
     def render(self, request: Request) -> bytes | int:
         """Answer one request; every method comes here."""
@@ -130,7 +138,7 @@ class StubModel(Resource):
         raise ValueError(f"no control called {what}")
 
     def _answer(
-        self, request: Request, protocol: Protocol, body: Mapping[str, Any], path: str
+        self, request: Request, protocol: ModelProtocol, body: Mapping[str, Any], path: str
     ) -> bytes | int:
         asked, streamed = protocol.read(body), "stream" in path
         if protocol is GEMINI:
@@ -142,7 +150,7 @@ class StubModel(Resource):
             plan_file=asked.plan_file,
         )
         number = self.record.begin(protocol.name, asked, planned, self._now(), keys_of(request))
-        if isinstance(planned, Fail):
+        if isinstance(planned, FailDirective):
             self.record.end(number, "failed", self._now())
             return self._refuse(request, protocol, planned)
         answer = _resolved(asked, planned)
@@ -155,7 +163,7 @@ class StubModel(Resource):
         self._run(request, number, answer, protocol.stream(identifier, asked, answer))
         return NOT_DONE_YET
 
-    def _refuse(self, request: Request, protocol: Protocol, fail: Fail) -> bytes:
+    def _refuse(self, request: Request, protocol: ModelProtocol, fail: FailDirective) -> bytes:
         if fail.reset is not None:
             self._add_limits(request, {"rejected": 1, "five_hour": 1.0, "reset": fail.reset})
         text = "This request would exceed your account's rate limit."
@@ -170,7 +178,11 @@ class StubModel(Resource):
             request.setHeader(name.encode(), value.encode())
 
     def _run(
-        self, request: Request, number: int, answer: Say | Call, steps: Iterable[Step]
+        self,
+        request: Request,
+        number: int,
+        answer: SayDirective | CallDirective,
+        steps: Iterable[Step],
     ) -> None:
         sending = ensureDeferred(self._send(request, steps))
         gone = request.notifyFinish()
@@ -188,12 +200,12 @@ class StubModel(Resource):
             else:
                 await self._waited(step)
 
-    def _waited(self, step: Pause | Gate) -> Deferred[None]:
-        if isinstance(step, Gate):
+    def _waited(self, step: WirePause | WireGate) -> Deferred[None]:
+        if isinstance(step, WireGate):
             return self.gates.wait(step.name)
         return deferLater(self._clock, step.seconds)
 
-    def _finish(self, request: Request, number: int, answer: Say | Call) -> None:
+    def _finish(self, request: Request, number: int, answer: SayDirective | CallDirective) -> None:
         self.record.end(number, _outcome(answer), self._now())
         request.finish()
 
@@ -202,17 +214,19 @@ class StubModel(Resource):
         self.record.end(number, "aborted", self._now())
 
 
-def _resolved(asked: Asked, planned: Say | Shell | Call) -> Say | Call:
-    if isinstance(planned, Say):
+def _resolved(
+    asked: ModelPrompt, planned: SayDirective | ShellDirective | CallDirective
+) -> SayDirective | CallDirective:
+    if isinstance(planned, SayDirective):
         return planned
-    if isinstance(planned, Call):
+    if isinstance(planned, CallDirective):
         return fitted(asked, planned)
     call = shell_call(asked, planned)
-    return call or Say(text="The client offers no tool for shell commands.")
+    return call or SayDirective(text="The client offers no tool for shell commands.")
 
 
-def _outcome(answer: Say | Call) -> Outcome:
-    return "said" if isinstance(answer, Say) else "tool"
+def _outcome(answer: SayDirective | CallDirective) -> Outcome:
+    return "said" if isinstance(answer, SayDirective) else "tool"
 
 
 def _json(request: Request, data: Mapping[str, Any], status: int = 200) -> bytes:

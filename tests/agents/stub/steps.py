@@ -13,8 +13,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.agents.stub.record import Asked
-from tests.agents.stub.script import Call, Plan, Say
+from tests.agents.stub.record import ModelPrompt
+from tests.agents.stub.script import CallDirective, Plan, SayDirective
 
 SERVER = "tservice"
 """In the names of its tools; clients have tools of the same names of their own."""
@@ -23,13 +23,13 @@ _LOOK = re.compile(r"^LOOK: (\S+)$", re.M)
 _ID = re.compile(r'session\\*": *\{\\*"id\\*": *\\*"([0-9A-Za-z-]+)')
 
 
-class Steps:
+class PromptSteps:
     """How far each prompt is."""
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
 
-    def next(self, asked: Asked, body: Mapping[str, Any]) -> Plan | None:
+    def next(self, asked: ModelPrompt, body: Mapping[str, Any]) -> Plan | None:
         """What the model does now; C{None}: the prompt has no steps, or there are no tools."""
         found = _STEPS.search(asked.prompt)
         if found is None or asked.side:
@@ -42,10 +42,10 @@ class Steps:
         if taken >= len(steps):
             look = _LOOK.search(asked.prompt)
             seen = re.findall(rf"{look[1]}\w+", text) if look else []
-            return Say(text=f"It shows {seen[-1]}" if seen else "It shows nothing")
+            return SayDirective(text=f"It shows {seen[-1]}" if seen else "It shows nothing")
         name, arguments = steps[taken]
         ids = _ID.findall(text)
         filled = json.loads(json.dumps(arguments).replace("$id", ids[-1] if ids else "none"))
         ending = [each for each in asked.tools if SERVER in each and each.endswith(name)]
         tool = ending[0] if ending else name
-        return Call(name=tool, arguments=filled)
+        return CallDirective(name=tool, arguments=filled)

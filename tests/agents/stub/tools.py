@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.agents.stub.record import Asked
-from tests.agents.stub.script import Call, Shell
+from tests.agents.stub.record import ModelPrompt
+from tests.agents.stub.script import CallDirective, ShellDirective
 
 SHELL_NAMES = (
     "Bash",
@@ -63,15 +63,15 @@ def _command_arguments(schema: Mapping[str, Any], command: str) -> dict[str, Any
     return _filled(schema, given)
 
 
-def shell_call(asked: Asked, shell: Shell) -> Call | None:
+def shell_call(asked: ModelPrompt, shell: ShellDirective) -> CallDirective | None:
     """The call that runs the command, or L{None} where no tool could."""
     name = _first(SHELL_NAMES, r"bash|shell|exec|terminal|command", asked.tools)
     if name is None:
         return None
-    return Call(name=name, arguments=_command_arguments(asked.tools[name], shell.command))
+    return CallDirective(name=name, arguments=_command_arguments(asked.tools[name], shell.command))
 
 
-def fitted(asked: Asked, call: Call) -> Call:
+def fitted(asked: ModelPrompt, call: CallDirective) -> CallDirective:
     """The same call under the client's own name and argument names."""
     if call.name != "Write" or "Write" in asked.tools:
         return call
@@ -82,4 +82,4 @@ def fitted(asked: Asked, call: Call) -> Call:
     properties = schema.get("properties") or {}
     path = next((key for key in properties if "path" in key.lower()), "path")
     given = {path: call.arguments["file_path"], "content": call.arguments["content"]}
-    return Call(name=name, arguments=_filled(schema, given))
+    return CallDirective(name=name, arguments=_filled(schema, given))

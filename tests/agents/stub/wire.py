@@ -9,27 +9,27 @@ from typing import Any
 
 from attrs import frozen
 
-from tests.agents.stub.script import Say
+from tests.agents.stub.script import SayDirective
 
 THINK_STEP = 0.25
 """Seconds between two pieces of thinking."""
 
 
 @frozen
-class Pause:
+class WirePause:
     """Wait so many seconds before the next piece."""
 
     seconds: float
 
 
 @frozen
-class Gate:
+class WireGate:
     """Wait until the test releases this name."""
 
     name: str
 
 
-Step = bytes | Pause | Gate
+Step = bytes | WirePause | WireGate
 
 
 def event(name: str | None, data: Any) -> bytes:
@@ -39,12 +39,12 @@ def event(name: str | None, data: Any) -> bytes:
     return f"{head}data: {text}\n\n".encode()
 
 
-def pieces(say: Say) -> Iterator[str | Pause | Gate]:
+def pieces(say: SayDirective) -> Iterator[str | WirePause | WireGate]:
     """The text of an answer with the waits between its words."""
     if say.hold is not None:
         first, _, rest = say.text.partition(" ")
         yield first
-        yield Gate(say.hold)
+        yield WireGate(say.hold)
         yield " " + rest
         return
     if not say.pause:
@@ -52,14 +52,14 @@ def pieces(say: Say) -> Iterator[str | Pause | Gate]:
         return
     for word in re.findall(r"\S+\s*", say.text):
         yield word
-        yield Pause(say.pause)
+        yield WirePause(say.pause)
 
 
-def thoughts(say: Say) -> Iterator[str | Pause]:
+def thoughts(say: SayDirective) -> Iterator[str | WirePause]:
     """The thinking before an answer, in pieces."""
     for number in range(int(say.think / THINK_STEP)):
         yield f"thought {number}. "
-        yield Pause(THINK_STEP)
+        yield WirePause(THINK_STEP)
 
 
 def whole(steps: Iterable[Step]) -> bytes:

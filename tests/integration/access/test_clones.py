@@ -10,15 +10,20 @@ from pathlib import Path
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.access.cases import ADMIN, WORD
-from tests.integration.gitservers import GitDaemon, HttpBackend, Redirector, repository
+from tests.integration.access.harness import ADMIN, WORD
+from tests.integration.git_servers import (
+    GitDaemon,
+    HttpBackend,
+    RepositoryRedirector,
+    make_repository,
+)
 from tests.integration.harness import DaemonCase
-from tests.unit.http.gatecase import basic
+from tests.unit.http.gate_harness import basic_headers
 from tservice.git.changing.clone_environment import CONFIG_NAMES, clone_arguments, clone_environment
 from tservice.git.clone_address import CloneSource, parse_source
 from tservice.git.isolation import parse_names
 
-KIM = basic("kim", WORD)
+KIM = basic_headers("kim", WORD)
 
 
 class AccountCloneTests(DaemonCase):
@@ -28,7 +33,7 @@ class AccountCloneTests(DaemonCase):
         service = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=WORD).start()
         body = {"username": "kim", "password": WORD, "canBypassPermissions": False}
         service.request("POST", "/api/admin/users", body, ADMIN).data()
-        repository(service.folder / "remotes" / "plain", file="content\n")
+        make_repository(service.folder / "remotes" / "plain", file="content\n")
         web = HttpBackend(service.folder / "remotes")
         self.addCleanup(web.close)
         port = web.host.rpartition(":")[2]
@@ -58,7 +63,7 @@ class HeldGitTests(SynchronousTestCase):
         made = tempfile.TemporaryDirectory(prefix="tsheld")
         self.addCleanup(made.cleanup)
         self.folder = Path(made.name).resolve()
-        repository(self.folder / "remotes" / "plain", file="content\n")
+        make_repository(self.folder / "remotes" / "plain", file="content\n")
         self.web = HttpBackend(self.folder / "remotes")
         self.addCleanup(self.web.close)
 
@@ -83,7 +88,7 @@ class HeldGitTests(SynchronousTestCase):
         self.assertEqual(0, found.returncode, found.stderr)
 
     def test_redirect_is_not_followed(self) -> None:
-        redirector = Redirector(self.web.host)
+        redirector = RepositoryRedirector(self.web.host)
         self.addCleanup(redirector.close)
         where = f"http://{redirector.host}/plain/.git"
         found = self.clone(self.held(where), "redirected")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.mocks import install_mock
-from tests.integration.access.cases import ADMIN, BOB, TEXT, KeptCase
-from tests.integration.harness import Answer
-from tests.unit.agents.transcripts.written import prompt, said, write
+from tests.integration.access.harness import ADMIN, BOB, TEXT, KeptCase
+from tests.integration.harness import DaemonAnswer
+from tests.unit.agents.transcripts.transcript_lines import answer_line, prompt_line, write_lines
 
 OWN, HERS = "11111111-aaaa-4aaa-8aaa-aaaaaaaaaaaa", "22222222-bbbb-4bbb-8bbb-bbbbbbbbbbbb"
 OUTSIDE = "resumeSessionId: a conversation outside the workspace of this account"
@@ -30,15 +30,15 @@ class ConversationTests(KeptCase):
         """What Claude Code leaves behind of a conversation."""
         name = re.sub(r"[^A-Za-z0-9]", "-", str(folder))
         path = self.service.home / ".claude/projects" / name / f"{conversation}.jsonl"
-        first = {**prompt("go"), "sessionId": conversation, "cwd": str(folder)}
-        write(path, first, said(answer))
+        first = {**prompt_line("go"), "sessionId": conversation, "cwd": str(folder)}
+        write_lines(path, first, answer_line(answer))
 
-    def made(self, conversation: str, headers: dict[str, str], **more: Any) -> Answer:
+    def made(self, conversation: str, headers: dict[str, str], **more: Any) -> DaemonAnswer:
         body = {"mode": "primary", "workingDir": str(self.alike), **more}
         body["resumeSessionId"] = conversation
         return self.service.request("POST", "/api/sessions", body, headers)
 
-    def answers(self, conversation: str, headers: dict[str, str]) -> tuple[str, Answer]:
+    def answers(self, conversation: str, headers: dict[str, str]) -> tuple[str, DaemonAnswer]:
         """What a session shows of a conversation that it is to go on with, and its start."""
         at = f"/api/sessions/{self.made(conversation, headers).data()['session']['id']}"
         shown = self.service.request("GET", f"{at}/last-response", headers=headers).data()

@@ -6,14 +6,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.integration.harness import Answer, DaemonCase
-from tests.unit.git.repos import git
-from tests.unit.http.gatecase import basic
+from tests.integration.harness import DaemonAnswer, DaemonCase
+from tests.unit.git.random_repositories import run_git
+from tests.unit.http.gate_harness import basic_headers
 from tests.unit.tap.oldfolders import age
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, wait_until
 
 WORD = "long enough"
-ADMIN, BOB = basic("admin", WORD), basic("bob", WORD)
+ADMIN, BOB = basic_headers("admin", WORD), basic_headers("bob", WORD)
 
 
 class FolderCase(DaemonCase):
@@ -30,14 +30,14 @@ class FolderCase(DaemonCase):
         body = {"username": "bob", "password": WORD, "canBypassPermissions": True}
         self.service.request("POST", "/api/admin/users", body, ADMIN).data()
 
-    def ask(self, method: str, path: str, body: Any = None) -> Answer:
+    def ask(self, method: str, path: str, body: Any = None) -> DaemonAnswer:
         return self.service.request(method, path, body, BOB)
 
     def case(self, name: str) -> Path:
         self.ask("POST", "/api/cases", {"name": name}).data()
         return Path(self.ask("GET", f"/api/cases/{name}").data()["path"])
 
-    def shell(self, **where: str) -> Answer:
+    def shell(self, **where: str) -> DaemonAnswer:
         return self.ask("POST", "/api/sessions", {"mode": "shell", "start": True, **where})
 
     def names(self) -> list[str]:
@@ -95,9 +95,9 @@ class UpgradeTests(FolderCase):
         self.start_with_accounts()
         self.add_bob()
         folder = self.case("shop")
-        git(folder, "init", "-q", "-b", "main")
-        git(folder, "add", "-A")
-        git(folder, "commit", "-q", "-m", "first")
+        run_git(folder, "init", "-q", "-b", "main")
+        run_git(folder, "add", "-A")
+        run_git(folder, "commit", "-q", "-m", "first")
         self.ask("POST", "/api/cases/shop/worktree", {"branch": "fix"}).data()
         self.session = self.shell(caseName="shop").data()["session"]["id"]
         self.service.kill()
@@ -109,7 +109,7 @@ class UpgradeTests(FolderCase):
     def type(self, line: str, made: Path) -> None:
         body = {"input": f"{line}\r", "useMux": True}
         self.ask("POST", f"/api/sessions/{self.session}/input", body).data()
-        until(f"{made.name} is there", made.exists)
+        wait_until(f"{made.name} is there", made.exists)
 
     def go_to(self, folder: Path) -> None:
         """Have the shell know its folder by the path that the version of before gave it."""
@@ -117,7 +117,7 @@ class UpgradeTests(FolderCase):
         line = f"cd {folder} && touch ready"
         words = ["tmux", "-S", str(socket), "send-keys", line, "Enter"]
         subprocess.run(words, check=True, timeout=PATIENCE)
-        until("the shell is there", (folder / "ready").exists)
+        wait_until("the shell is there", (folder / "ready").exists)
 
     def get(self, what: str = "") -> Any:
         return self.ask("GET", f"/api/sessions/{self.session}{what}").data()
@@ -142,7 +142,7 @@ class UpgradeTests(FolderCase):
     def test_session_starts_again_in_the_moved_folder(self) -> None:
         pid = self.get()["pid"]
         self.type("exit", self.folder / "ready")
-        until("its end", lambda: self.get()["pid"] is None)
+        wait_until("its end", lambda: self.get()["pid"] is None)
         self.ask("POST", f"/api/sessions/{self.session}/start", {}).data()
         self.assertNotIn(self.get()["pid"], (None, pid))
         self.type("pwd -P > where && pwd >> where && touch done", self.folder / "done")

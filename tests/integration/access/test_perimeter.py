@@ -9,8 +9,8 @@ import sys
 from http.client import HTTPConnection
 from typing import Any
 
-from tests.integration.harness import PATIENCE, Answer, Daemon, DaemonCase
-from tests.unit.http.gatecase import basic
+from tests.integration.harness import PATIENCE, DaemonAnswer, DaemonCase, DaemonHarness
+from tests.unit.http.gate_harness import basic_headers
 
 TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
 
@@ -18,12 +18,12 @@ TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
 class MultiuserTests(DaemonCase):
     """From the first start on."""
 
-    def start(self) -> tuple[Daemon, str]:
+    def start(self) -> tuple[DaemonHarness, str]:
         daemon = self.daemon(SERVICE_MULTIUSER="1").start()
         once = daemon.wait_for_log(r"One-time password for admin: (\S+)")[1]
         return daemon, once
 
-    def tsctl(self, daemon: Daemon, *words: str, **environ: str) -> tuple[int, str]:
+    def tsctl(self, daemon: DaemonHarness, *words: str, **environ: str) -> tuple[int, str]:
         ended = subprocess.run(
             [*TSCTL, *words],
             env={**daemon.environ(), **environ},
@@ -36,15 +36,15 @@ class MultiuserTests(DaemonCase):
 
     def test_the_first_admin(self) -> None:
         daemon, once = self.start()
-        found = daemon.request("GET", "/api/sessions", headers=basic("admin", once))
+        found = daemon.request("GET", "/api/sessions", headers=basic_headers("admin", once))
         self.assertEqual("PASSWORD_CHANGE_REQUIRED", found.json()["errorCode"])
         body = {"currentPassword": once, "newPassword": "chosen by me"}
-        changed = daemon.request("PUT", "/api/me/password", body, basic("admin", once))
+        changed = daemon.request("PUT", "/api/me/password", body, basic_headers("admin", once))
         self.assertEqual(200, changed.status)
         daemon.restart()
         self.assertEqual(1, daemon.log.count("ready at"))
         self.assertNotIn("One-time", daemon.log)
-        me = daemon.request("GET", "/api/me", headers=basic("admin", "chosen by me"))
+        me = daemon.request("GET", "/api/me", headers=basic_headers("admin", "chosen by me"))
         self.assertEqual(("admin", True), (me.data()["role"], me.data()["multiUser"]))
 
     def test_a_daemon_would_show_it_to_nobody(self) -> None:
@@ -65,9 +65,9 @@ class MultiuserTests(DaemonCase):
 
     def test_tokens_and_the_log(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD="long enough").start()
-        admin = basic("admin", "long enough")
+        admin = basic_headers("admin", "long enough")
 
-        def ask(method: str, path: str, body: Any = None) -> Answer:
+        def ask(method: str, path: str, body: Any = None) -> DaemonAnswer:
             return daemon.request(method, path, body, admin)
 
         scopes = ["sessions:read", "sessions:manage", "sessions:input"]
@@ -101,8 +101,8 @@ class UnixSocketTests(DaemonCase):
             ({}, 401),
             ({"X-Forwarded-For": "127.0.0.1"}, 401),
             ({"Host": "evil.example"}, 403),
-            (basic("admin", "wrong"), 401),
-            (basic("admin", "long enough"), 200),
+            (basic_headers("admin", "wrong"), 401),
+            (basic_headers("admin", "long enough"), 200),
         ):
             connection = HTTPConnection("localhost", timeout=PATIENCE)
             connection.sock = socket.socket(socket.AF_UNIX)
@@ -117,11 +117,11 @@ class FloodTests(DaemonCase):
 
     def test_the_real_user_and_the_hooks_get_in(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD="long enough").start()
-        right = basic("admin", "long enough")
+        right = basic_headers("admin", "long enough")
         first = daemon.request("GET", "/api/me", headers=right)
         cookie = {"Cookie": first.headers["set-cookie"].partition(";")[0]}
         statuses = [
-            daemon.request("GET", "/api/me", headers=basic("admin", f"guess{n}")).status
+            daemon.request("GET", "/api/me", headers=basic_headers("admin", f"guess{n}")).status
             for n in range(12)
         ]
         self.assertEqual([401] * 12, statuses)  # the last wait their turn
@@ -135,7 +135,7 @@ class FloodTests(DaemonCase):
         log = daemon.request("GET", "/api/admin/audit?action=login.failed", headers=cookie)
         self.assertEqual(2, len(log.data()["entries"]))
 
-    def hook(self, daemon: Daemon, secret: str) -> int:
+    def hook(self, daemon: DaemonHarness, secret: str) -> int:
         """The status of a hook's request; 404 is what one for an unknown session comes to."""
         body = {"event": "stop", "sessionId": "unknown", "data": {}}
         headers = {"X-Service-Hook-Secret": secret.strip()}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
 from urllib.parse import urlsplit
 
-from tests.heldport import HeldPort
+from tests.held_port import HeldPort
 from tests.integration.harness import PATIENCE, ROOT, DaemonCase
 from tservice.client.tls import make_certificate
 

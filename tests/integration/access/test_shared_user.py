@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.integration.access.cases import ADMIN, WORD
+from tests.integration.access.harness import ADMIN, WORD
 from tests.integration.harness import DaemonCase
 
 SAID = "2 accounts have no OS user: they are one user with several passwords"

@@ -11,19 +11,19 @@ from unittest import SkipTest
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 
-from tests.agents.cli_cache import CliUnavailable, install
-from tests.agents.mock_tui.scenario import VARIABLE, Scenario
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
+from tests.agents.harness import AgentEnvironmentHarness
+from tests.agents.mock_tui.scenario import VARIABLE, MockScenario
 from tests.agents.mocks import install_mock, scenario_env
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.agents.subject import unavailable
-from tests.agents.world import World
-from tests.ground import FixedSettings, lay_ground
+from tests.event_helpers import to_wire
 from tests.integration.mux.harness import TmuxTestCase
-from tests.told import wire
-from tests.unit.cases.rig import lay_cases
-from tests.unit.http.driver import NoPages, NoSockets, OpenGate
-from tests.unit.sessions.rig import ADMIN
+from tests.runtime_harness import FixedRuntimeSettings, build_test_runtime
+from tests.unit.cases.fake_cases import build_fake_cases
+from tests.unit.http.site_driver import NoPages, NoSockets, OpenGate
+from tests.unit.sessions.harness import ADMIN
 from tservice.access.authenticators import HookAuthenticator
 from tservice.access.hook_secret import load_hook_secret
 from tservice.agents.build import build_agents
@@ -83,7 +83,7 @@ class ClaudeCase(TmuxTestCase):
         self.home, self.work = self.folder / "home", self.folder / "wo'rk 1"
         for folder in (self.home, self.work, self.folder / "gates"):
             folder.mkdir()
-        self.settings = FixedSettings()
+        self.settings = FixedRuntimeSettings()
         # So it asks for permissions whoever runs the tests: root cannot bypass them.
         self.change_settings(primary_mode="normal")
         self.events: list[Event] = []
@@ -116,7 +116,7 @@ class ClaudeCase(TmuxTestCase):
             pane_env=self.pane_env,
         )
         self.clis.replace_entries(merge_registry(load_stock_entries(), {}))
-        self.ground = lay_ground(
+        self.ground = build_test_runtime(
             self.folder,
             reactor=self.clock,
             database=self.database,
@@ -141,7 +141,7 @@ class ClaudeCase(TmuxTestCase):
     def build_sessions(self) -> SessionService:
         return build_sessions(
             self.ground,
-            cases=lay_cases(self.ground, lambda: self.sessions).service,
+            cases=build_fake_cases(self.ground, lambda: self.sessions).service,
             mux=self.mux,
             clis=self.clis,
             api_url=lambda: f"http://127.0.0.1:{self.port.getHost().port}",
@@ -214,7 +214,7 @@ class ClaudeCase(TmuxTestCase):
 
     def model(self, session: Session) -> str:
         """As it is shown."""
-        return str(wire(self.sessions.describe_session(session.id))["displayModel"])
+        return str(to_wire(self.sessions.describe_session(session.id))["displayModel"])
 
     async def refused_dialog(self, session: Session) -> None:
         """No hook tells of Escape: the screen does."""
@@ -243,7 +243,7 @@ class PlayedClaudeTests(ClaudeCase):
     pane_env = (VARIABLE,)
 
     def prepare(self) -> None:
-        scenario = Scenario(
+        scenario = MockScenario(
             gates=str(self.folder / "gates"), record=str(self.folder / "turns.json")
         )
         self.environ |= scenario_env(self.folder / "scenario.json", scenario)
@@ -286,14 +286,14 @@ class RealClaudeTests(ClaudeCase):
 
     def prepare(self) -> None:
         try:
-            binary = install("claude", os.environ).binary
+            binary = install_cli("claude", os.environ).binary
         except CliUnavailable as why:
-            skip = unavailable(why, "claude")
+            skip = skip_reason(why, "claude")
             raise SkipTest(skip) if skip else why from why
         stack = ExitStack()
         self.addCleanup(stack.close)
         isolated = stack.enter_context(loopback_only())
-        self.world = stack.enter_context(World("claude", isolated=isolated))
+        self.world = stack.enter_context(AgentEnvironmentHarness("claude", isolated=isolated))
         self.home = self.world.place.home
         launch = RECIPES["claude"](self.world.place, trusted=False)
         self.environ |= {**self.world.env(), **launch.env}

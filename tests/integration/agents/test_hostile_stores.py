@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.integration.harness import Daemon, DaemonCase
+from tests.integration.harness import DaemonCase, DaemonHarness
 
 READINGS = 40
 AGENT = """
@@ -48,7 +48,7 @@ class HostileStoresTests(DaemonCase):
             cutter.join()
         self.assertEqual(200, daemon.request("GET", "/healthz").status)
 
-    def list(self, daemon: Daemon) -> None:
+    def list(self, daemon: DaemonHarness) -> None:
         self.assertEqual([], daemon.request("GET", "/api/history/sessions").data()["sessions"])
 
 

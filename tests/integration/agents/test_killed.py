@@ -14,11 +14,11 @@ from attrs import asdict
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.mock_tui.log import read_turns
-from tests.agents.mock_tui.scenario import Scenario
-from tests.agents.stub.record import Turn
-from tests.integration.agents.played import SCENARIO, PlayedSession, played_daemon
+from tests.agents.mock_tui.scenario import MockScenario
+from tests.agents.stub.record import ModelTurn
+from tests.integration.agents.harness import SCENARIO, PlayedSession, played_daemon
 from tests.integration.harness import PATIENCE
-from tests.waiting import until
+from tests.waiting import wait_until
 
 GO_ON = "Go on with the task."
 
@@ -37,13 +37,15 @@ class KilledTests(SynchronousTestCase):
     def call(self, method: str, path: str, **body: Any) -> Any:
         return self.daemon.request(method, path, body or None, patience=2 * PATIENCE).data()
 
-    def turns(self, work: Path | None = None) -> list[Turn]:
+    def turns(self, work: Path | None = None) -> list[ModelTurn]:
         return read_turns((work or self.work) / "turns.json")
 
-    def until_turns(self, holds: Callable[[list[Turn]], bool], work: Path | None = None) -> None:
-        until("the agent's turns", lambda: holds(self.turns(work)))
+    def until_turns(
+        self, holds: Callable[[list[ModelTurn]], bool], work: Path | None = None
+    ) -> None:
+        wait_until("the agent's turns", lambda: holds(self.turns(work)))
 
-    def run_begun(self, scenario: Scenario) -> Callable[[], dict[str, Any]]:
+    def run_begun(self, scenario: MockScenario) -> Callable[[], dict[str, Any]]:
         """A timed run whose first turn runs; how to read it."""
         (self.work / SCENARIO).write_text(json.dumps(asdict(scenario)), "utf-8")
         body = {"prompt": "HOLD: one", "workingDir": str(self.work), "durationMinutes": 10}
@@ -63,26 +65,26 @@ class KilledTests(SynchronousTestCase):
 
     def test_a_timed_run_goes_on(self) -> None:
         """Killed right behind its Enter, and once more in the midst of a turn."""
-        run = self.run_begun(Scenario())
+        run = self.run_begun(MockScenario())
         self.away(self.first_turn_ends)
         self.until_turns(lambda found: len(found) == 2)
         first, second = (turn.prompt for turn in self.turns())
         self.assertEqual("HOLD: one", first)
         self.assertIn(GO_ON, second)
-        until("its record", lambda: (run()["status"], run()["turns"]) >= ("running", 1))
+        wait_until("its record", lambda: (run()["status"], run()["turns"]) >= ("running", 1))
 
     def test_a_timed_run_goes_on_that_was_killed_in_the_midst_of_a_turn(self) -> None:
-        run = self.run_begun(Scenario())
-        until("its line is kept", lambda: "prompt sent" in "\n".join(run()["logs"]))
+        run = self.run_begun(MockScenario())
+        wait_until("its line is kept", lambda: "prompt sent" in "\n".join(run()["logs"]))
         self.away(self.first_turn_ends)
         self.until_turns(lambda found: len(found) == 2)
         self.assertIn(GO_ON, self.turns()[1].prompt)
 
     def test_a_wait_with_a_number_hears_of_a_turn_that_ended_meanwhile(self) -> None:
-        session = PlayedSession(self.daemon, "primary", Scenario())
+        session = PlayedSession(self.daemon, "primary", MockScenario())
         numbered = {"input": "HOLD: one\r", "clientId": "c", "seq": 1}
         self.call("POST", f"{session.path}/input", **numbered)
-        until("its turn", lambda: session.record()["status"] == "busy")
+        wait_until("its turn", lambda: session.record()["status"] == "busy")
         self.daemon.kill()
         session.release("one")
         self.until_turns(lambda found: found[0].outcome != "open", session.work)
@@ -93,13 +95,13 @@ class KilledTests(SynchronousTestCase):
             self.assertTrue(found["duplicate"])
             return found["wait"]["signal"]
 
-        until("its stop", lambda: again() == "stop")
+        wait_until("its stop", lambda: again() == "stop")
         self.assertEqual(1, len(session.turns()))
 
     def test_a_wait_hears_of_the_end_of_a_turn_that_nobody_told(self) -> None:
-        session = PlayedSession(self.daemon, "primary", Scenario())
+        session = PlayedSession(self.daemon, "primary", MockScenario())
         self.call("POST", f"{session.path}/input", input="HOLD: one\r")
-        until("its turn", lambda: session.record()["status"] == "busy")
+        wait_until("its turn", lambda: session.record()["status"] == "busy")
         self.daemon.kill()
         session.release("one")
         self.until_turns(lambda found: found[0].outcome != "open", session.work)

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.mock_tui.scenario import Scenario
-from tests.integration.agents.played import PlayedSession, played_daemon
+from tests.agents.mock_tui.scenario import MockScenario
+from tests.integration.agents.harness import PlayedSession, played_daemon
 from tests.integration.harness import PATIENCE
 from tests.integration.tsctl import TSCTL
-from tests.waiting import until
+from tests.waiting import wait_until
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
 
@@ -67,8 +67,8 @@ class NoticeTests(SynchronousTestCase):
 
     def test_an_item_that_comes_and_goes(self) -> None:
         clients = [self.by_pipe(), self.by_http()]
-        until("the pipe's client listens", self.listens)
-        session = PlayedSession(self.daemon, "primary", Scenario())
+        wait_until("the pipe's client listens", self.listens)
+        session = PlayedSession(self.daemon, "primary", MockScenario())
         self.addCleanup(session.end)
         session.prompt("RUN: touch a")
         item = session.item()

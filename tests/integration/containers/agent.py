@@ -8,15 +8,15 @@ import unittest
 from functools import cache
 from pathlib import Path
 
-from tests.agents.cli_cache import CliUnavailable, install
-from tests.agents.subject import unavailable
+from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.contract_harness import skip_reason
 
 
 @cache
-def installed() -> Path | CliUnavailable:
+def find_installed_agent() -> Path | CliUnavailable:
     """Its program, or why there is none; looked for once, where there is a network."""
     try:
-        return install("claude", os.environ).binary
+        return install_cli("claude", os.environ).binary
     except CliUnavailable as why:
         return why
 
@@ -26,9 +26,9 @@ def put_into(home: Path) -> None:
 
     @raise SkipTest: it cannot be had here.
     """
-    program = installed()
+    program = find_installed_agent()
     if isinstance(program, CliUnavailable):
-        reason = unavailable(program, "claude")
+        reason = skip_reason(program, "claude")
         if reason is None:
             raise program
         raise unittest.SkipTest(reason)

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.agents.netns import loopback_only
 from tests.integration.containers import rootless
 from tests.integration.containers.images import PATH
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, wait_until
 
 DOCKERD = shutil.which("dockerd", path=PATH)
 
@@ -37,7 +37,7 @@ APART = 'mount -t tmpfs none /run && exec "$@"'
 """In mounts of its own: shims of containers keep their sockets below C{/run}."""
 
 
-class Dockerd:
+class DockerDaemon:
     """One, running from the start on; it ends with this process, or earlier.
 
     It has a network of its own, with a bridge in it that the machine's does not see.
@@ -84,7 +84,7 @@ class Dockerd:
             )  # fmt: skip
         assert self._keeper.stdout is not None
         self.pid = int(self._keeper.stdout.readline())
-        until("dockerd answers", self._answers, told=self.log)
+        wait_until("dockerd answers", self._answers, told=self.log)
 
     def log(self) -> str:
         """The end of what it said."""
@@ -129,7 +129,7 @@ class Dockerd:
                 return False
 
 
-class RootlessDockerd(Dockerd):
+class RootlessDockerd(DockerDaemon):
     """One without root, which is to say: in a user namespace.
 
     Whose daemon it is, is root outside, as whom the tests' service runs.

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from tests.agents.netns import inside_network_of, loopback_only
-from tests.figures import tell
-from tests.integration.containers.dockerd import DOCKERD, Dockerd, RootlessDockerd
-from tests.integration.containers.images import PATH, PROGRAMS, pack
+from tests.integration.containers.dockerd import DOCKERD, DockerDaemon, RootlessDockerd
+from tests.integration.containers.images import PATH, PROGRAMS, pack_image
+from tests.run_figures import report_figure
 from tservice.containers.model import EngineKind as EngineName
 
 Image = tuple[str, tuple[str, ...], str]
@@ -53,7 +53,7 @@ class TestEngine:
         """Import an image of such programs; its name."""
         archive = self.folder / "image.tar"
         with tarfile.open(archive, "w") as tar:
-            pack(tar, programs, shell)
+            pack_image(tar, programs, shell)
         self.run("import", str(archive), name)
         archive.unlink()
         return name
@@ -72,7 +72,7 @@ class TestEngine:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Podman(TestEngine):
+class PodmanEngine(TestEngine):
     """One, with all that it keeps below one folder."""
 
     name = EngineName.PODMAN
@@ -102,7 +102,7 @@ class Podman(TestEngine):
         return {"CONTAINERS_STORAGE_CONF": str(storage), "CONTAINERS_CONF": str(engine)}
 
 
-class Docker(TestEngine):
+class DockerEngine(TestEngine):
     """The command of docker, and a daemon: by default the one that this process shares.
 
     Images stay in the daemon, since to import one takes a second.
@@ -110,8 +110,8 @@ class Docker(TestEngine):
 
     name = EngineName.DOCKER
 
-    def __init__(self, daemon: Dockerd | None = None) -> None:
-        self.daemon = shared() if daemon is None else daemon
+    def __init__(self, daemon: DockerDaemon | None = None) -> None:
+        self.daemon = shared_dockerd() if daemon is None else daemon
         # It goes with the daemon, also where this process is killed.
         self.folder = Path(tempfile.mkdtemp(prefix="test-", dir=self.daemon.folder))
         self.environ = {"PATH": PATH, "HOME": str(self.folder), "DOCKER_HOST": self.daemon.host}
@@ -134,7 +134,7 @@ class Docker(TestEngine):
         super().close()
 
 
-class RootlessDocker(Docker):
+class RootlessDocker(DockerEngine):
     """The command of docker, and a daemon without root: its bridge is not on this machine."""
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class RootlessDocker(Docker):
         self.daemon.close()
 
 
-class RemappedDocker(Docker):
+class RemappedDocker(DockerEngine):
     """The command of docker, and a daemon that gives containers other user numbers."""
 
     FIRST = 100_000
@@ -161,7 +161,7 @@ class RemappedDocker(Docker):
             for name in ("subuid", "subgid")
         )
         apart = f'mount -t tmpfs none /run && {ranges}exec "$@"'
-        super().__init__(Dockerd("--userns-remap", "daemon", apart=apart))
+        super().__init__(DockerDaemon("--userns-remap", "daemon", apart=apart))
 
     def close(self) -> None:
         super().close()
@@ -169,37 +169,37 @@ class RemappedDocker(Docker):
 
 
 @cache
-def shared() -> Dockerd:
+def shared_dockerd() -> DockerDaemon:
     """The daemon of this process."""
-    return Dockerd()
+    return DockerDaemon()
 
 
 @cache
-def obstacle(name: EngineName) -> str | None:
+def engine_obstacle(name: EngineName) -> str | None:
     """Why no container of an engine runs on this machine, which is also told at the end of the
     run; C{None}: they do."""
     found = _OBSTACLES[name]()
     if found is not None:
-        tell(f"NOT RUN: this machine runs no containers of {name.value}: {found}")
+        report_figure(f"NOT RUN: this machine runs no containers of {name.value}: {found}")
     return found
 
 
 def _of_podman() -> str | None:
-    if Podman.program() is None:
+    if PodmanEngine.program() is None:
         return "podman is not installed"
     if os.geteuid() != 0:
         return "podman's tests want root"
     if not any(shutil.which(name, path=PATH) for name in ("catatonit", "tini", "docker-init")):
         return "no catatonit for --init"
-    return _probe(Podman)
+    return _probe(PodmanEngine)
 
 
 def _of_docker() -> str | None:
-    if Docker.program() is None or DOCKERD is None:
+    if DockerEngine.program() is None or DOCKERD is None:
         return "docker and its daemon are not installed"
     if os.geteuid() != 0:
         return "docker's tests want root"
-    return _probe(Docker)
+    return _probe(DockerEngine)
 
 
 def _probe(kind: Callable[[], TestEngine]) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from attrs import evolve
 from twisted.internet import reactor
 
-from tests.integration.containers.engines import Podman, TestEngine, obstacle
+from tests.integration.containers.engines import PodmanEngine, TestEngine, engine_obstacle
 from tests.integration.mux.harness import CAPACITY, TmuxTestCase
 from tservice.containers import procfs
 from tservice.containers.command_lines import ContainerSpec, EngineDialect
@@ -36,7 +36,7 @@ class ContainerTestCase(TmuxTestCase):
     @cvar kind: the engine that makes it.
     """
 
-    kind: ClassVar[type[TestEngine]] = Podman
+    kind: ClassVar[type[TestEngine]] = PodmanEngine
     engine: ClassVar[TestEngine]
     folders: ClassVar[ContainerFolders]
     tongue: ClassVar[EngineDialect]
@@ -45,7 +45,7 @@ class ContainerTestCase(TmuxTestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        why = obstacle(cls.kind.name)
+        why = engine_obstacle(cls.kind.name)
         if why is not None:
             raise unittest.SkipTest(f"this machine runs no containers: {why}")
         cls.engine = cls.kind()

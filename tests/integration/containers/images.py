@@ -22,7 +22,7 @@ _GLIBC = ("libm.so.6", "librt.so.1", "libpthread.so.0", "libdl.so.2")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def pack(tar: tarfile.TarFile, programs: Sequence[str], shell: str) -> None:
+def pack_image(tar: tarfile.TarFile, programs: Sequence[str], shell: str) -> None:
     """Add the root file system of an image to an archive.
 
     @param shell: which of the programs is C{sh}; empty: none is.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tests.integration.containers.cases import CaseTestCase
-from tests.unit.http.gatecase import basic
-from tests.waiting import until
+from tests.integration.containers.case_harness import CaseTestCase
+from tests.unit.http.gate_harness import basic_headers
+from tests.waiting import wait_until
 
 WORD = "long enough"
-ADMIN, BOB = basic("admin", WORD), basic("bob", WORD)
+ADMIN, BOB = basic_headers("admin", WORD), basic_headers("bob", WORD)
 
 
 class NamesakeTests(CaseTestCase):
@@ -46,7 +46,7 @@ class NamesakeTests(CaseTestCase):
         self.type(session, "echo still-$((6*7))", 1)
         self.until_shown(session, "still-42")
         self.type(session, "exit", 2)
-        until("its end", lambda: self.told(session)["pid"] is None)
+        wait_until("its end", lambda: self.told(session)["pid"] is None)
         self.ask("POST", f"/api/sessions/{session}/start", {})
         self.type(session, "echo again-$((6*7))", 3)
         self.until_shown(session, "again-42")

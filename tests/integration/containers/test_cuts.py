@@ -14,10 +14,10 @@ from contextlib import suppress as passing
 from pathlib import Path
 from typing import Any
 
-from tests.figures import tell
-from tests.integration.containers.engines import Docker
+from tests.integration.containers.engines import DockerEngine
 from tests.integration.containers.harness import ContainerTestCase
-from tests.integration.mux.harness import Heard
+from tests.integration.mux.harness import RecordingPaneListener
+from tests.run_figures import report_figure
 from tests.waiting import PATIENCE
 from tservice.mux.interface import InputMark, MuxError, PaneGone
 
@@ -45,7 +45,7 @@ class PodmanCutTests(ContainerTestCase):
         """Every line is typed once, by the mark that tells of it; all rows stand in the end."""
         choose = random.Random(SEED)
         pane: Any = await self.mux.create_pane(self.spec("sh", "-c", f"stty -echo; {COUNTER}"))
-        heard = Heard()
+        heard = RecordingPaneListener()
         pane.listen(heard)
         cuts = 0
         for number in range(1, CUTS + 1):
@@ -70,7 +70,7 @@ class PodmanCutTests(ContainerTestCase):
         self.assertGreater(cuts, 0)
         self.assertEqual((0, []), (heard.lost, heard.exits))
         where = f"containers of {self.kind.name.value}"
-        tell(f"{where}: {cuts} cuts of the exec, {CUTS} inputs typed once, all rows there")
+        report_figure(f"{where}: {cuts} cuts of the exec, {CUTS} inputs typed once, all rows there")
 
     async def is_typed(self, pane: Any, mark: str) -> bool:
         """Whether the far tmux says that this input was the last; asked until it answers."""
@@ -118,7 +118,7 @@ class PodmanCutTests(ContainerTestCase):
 class DockerCutTests(PodmanCutTests):
     """The same with docker, whose client is another program."""
 
-    kind = Docker
+    kind = DockerEngine
 
 
 def _words(cmdline: Path) -> list[str]:

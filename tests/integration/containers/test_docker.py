@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from tests.integration.containers.cases import IMAGE, USER, CaseTestCase
-from tests.integration.containers.engines import Docker, RemappedDocker, RootlessDocker
+from tests.integration.containers.case_harness import IMAGE, USER, CaseTestCase
+from tests.integration.containers.engines import DockerEngine, RemappedDocker, RootlessDocker
 
 
 class MemoryTests(CaseTestCase):
     """Docker remembers of a container what the memory's limit ended in it."""
 
-    kind = Docker
+    kind = DockerEngine
 
     def test_what_it_ended_before_did_not_end_what_is_stopped_or_killed(self) -> None:
         """Docker tells of it until the container is started again."""

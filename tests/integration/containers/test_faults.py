@@ -6,9 +6,9 @@ import os
 import socket
 from typing import Any
 
-from tests.integration.containers.cases import IMAGE, USER, CaseTestCase
-from tests.integration.containers.engines import Docker
-from tests.waiting import until
+from tests.integration.containers.case_harness import IMAGE, USER, CaseTestCase
+from tests.integration.containers.engines import DockerEngine
+from tests.waiting import wait_until
 
 
 class PodmanFaultTests(CaseTestCase):
@@ -74,7 +74,7 @@ class PodmanFaultTests(CaseTestCase):
         self.type(session, "while sleep 600 & do :; done", 1)
         full = "of the 24 processes that it may have"
         body = {"mode": "shell", "caseName": case, "start": True}
-        until(full, lambda: self.usage(case) >= 23)
+        wait_until(full, lambda: self.usage(case) >= 23)
         self.assertIn(full, self.refused("POST", "/api/sessions", body, 422))
         self.daemon.restart()
         self.assertIn(full, self.refused("POST", "/api/sessions", body, 422))
@@ -86,7 +86,7 @@ class PodmanFaultTests(CaseTestCase):
 class DockerFaultTests(PodmanFaultTests):
     """The same with docker's own daemon."""
 
-    kind = Docker
+    kind = DockerEngine
 
 
 # Or it would be collected as tests of its own.

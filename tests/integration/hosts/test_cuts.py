@@ -6,7 +6,7 @@ import pytest
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
-from tests.stress.far_cuts import cuts
+from tests.stress.far_cuts import run_cuts
 
 pytestmark = pytest.mark.extended
 
@@ -16,7 +16,7 @@ class CutTests(TestCase):
 
     async def test_cuts(self) -> None:
         """Nothing is lost or doubled, in either direction."""
-        outcome = await cuts(reactor, seed=3, count=3)
+        outcome = await run_cuts(reactor, seed=3, count=3)
         self.assertEqual([], outcome.faults)
         self.assertGreater(outcome.figures["inputs typed"], 0)
         self.assertGreater(outcome.figures["numbers printed"], 0)

@@ -10,9 +10,9 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import Daemon
-from tests.sshd import Sshd
-from tests.waiting import until
+from tests.integration.harness import DaemonHarness
+from tests.sshd import SshServer
+from tests.waiting import wait_until
 
 NOISE = "printf '\\033[1mWelcome\\033[0m\\n%%begin 1 1 0\\nhere\\nPATH=/wrong\\n'"
 """Colours, words that our own answers consist of, and a line of tmux's control mode."""
@@ -40,11 +40,11 @@ PROFILE = {
 class LoginShellTests(SynchronousTestCase):
     """One daemon; for each shell an sshd that has it run what clients ask for."""
 
-    daemon: Daemon
+    daemon: DaemonHarness
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.daemon = Daemon().start()
+        cls.daemon = DaemonHarness().start()
 
     @classmethod
     def tearDownClass(cls) -> None:
@@ -53,7 +53,7 @@ class LoginShellTests(SynchronousTestCase):
     def call(self, method: str, path: str, body: Any = None) -> Any:
         return self.daemon.request(method, "/api" + path, body).data()
 
-    def sshd(self, shell: str) -> Sshd:
+    def sshd(self, shell: str) -> SshServer:
         """With C{shell} in the place of the user's login shell, and a banner and a motd."""
         program = shutil.which(shell)
         assert program is not None, f"{shell} is not installed"
@@ -61,7 +61,7 @@ class LoginShellTests(SynchronousTestCase):
         folder.mkdir()
         banner = folder / "banner"
         banner.write_text("This machine is watched.\n")
-        sshd = Sshd(
+        sshd = SshServer(
             folder / "far",
             f'ForceCommand SHELL={program} exec {program} -c "$SSH_ORIGINAL_COMMAND"',
             f"Banner {banner}",
@@ -83,7 +83,7 @@ class LoginShellTests(SynchronousTestCase):
                     path.write_text(f"{NOISE}\necho to stderr | cat 1>&2\n{OPEN_END}\n")
                 self.speaks(shell, sshd)
 
-    def speaks(self, shell: str, sshd: Sshd) -> None:
+    def speaks(self, shell: str, sshd: SshServer) -> None:
         """A host is checked, and a session there is started, typed into, taken up and ended."""
         name, text = PROFILE[shell]
         odd = sshd.home / "odd tools" if shell not in ("tcsh", "bsd-csh") else sshd.home / "odd"
@@ -106,17 +106,17 @@ class LoginShellTests(SynchronousTestCase):
         self.type(session, "expr 123456 + 1\r", 0)
         self.shows(session, "123457")
         agent = self.call("POST", "/sessions", {**wanted, "mode": "primary"})["session"]["id"]
-        until("the agent", ran.exists, told=lambda: self.daemon.log[-4000:])
+        wait_until("the agent", ran.exists, told=lambda: self.daemon.log[-4000:])
         self.assertIn(str(odd), ran.read_text(), shell)
         self.call("DELETE", f"/sessions/{agent}")
         self.daemon.restart()
-        until(f"the terminal of {shell}", lambda: self.type(session, "expr 123458 + 1\r", 1))
+        wait_until(f"the terminal of {shell}", lambda: self.type(session, "expr 123458 + 1\r", 1))
         self.shows(session, "123459")
         self.call("DELETE", f"/sessions/{session}")
         self.call("DELETE", f"/cases/{case}")
         self.call("DELETE", f"/remote-hosts/{host}")
 
-    def program(self, sshd: Sshd, name: str) -> Path:
+    def program(self, sshd: SshServer, name: str) -> Path:
         """A program of npm's that only a version manager's folder has, and what it leaves there."""
         folder = sshd.home / ".nvm/versions/node/v22.1.0/bin"
         folder.mkdir(parents=True)
@@ -129,7 +129,7 @@ class LoginShellTests(SynchronousTestCase):
             path.chmod(0o755)
         return ran
 
-    def host(self, shell: str, sshd: Sshd) -> str:
+    def host(self, shell: str, sshd: SshServer) -> str:
         body = {
             "label": shell,
             "host": "127.0.0.1",
@@ -153,4 +153,4 @@ class LoginShellTests(SynchronousTestCase):
             found = str(self.call("GET", f"/sessions/{session}/terminal")["terminalBuffer"])
             return found if text in found else ""
 
-        return until(f"{text} on the screen", screen, told=lambda: self.daemon.log[-4000:])
+        return wait_until(f"{text} on the screen", screen, told=lambda: self.daemon.log[-4000:])

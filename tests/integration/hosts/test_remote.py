@@ -12,23 +12,23 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import Daemon, job_in
-from tests.sshd import SshAgent, Sshd
-from tests.waiting import until
+from tests.integration.harness import DaemonHarness, job_in
+from tests.sshd import SshAgent, SshServer
+from tests.waiting import wait_until
 from tservice.mux.terminfo import find_local_term
 
 
 class RemoteTests(SynchronousTestCase):
     """One daemon and one sshd; the tests are steps of one walk, told apart by their hosts."""
 
-    daemon: Daemon
-    sshd: Sshd
+    daemon: DaemonHarness
+    sshd: SshServer
     agent: SshAgent
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.daemon = Daemon()
-        cls.sshd = Sshd(cls.daemon.folder / "far")
+        cls.daemon = DaemonHarness()
+        cls.sshd = SshServer(cls.daemon.folder / "far")
         cls.agent = SshAgent(cls.daemon.folder / "agent")
         cls.daemon.environment["SSH_AUTH_SOCK"] = str(cls.agent.socket)
         cls.daemon.start()
@@ -64,7 +64,7 @@ class RemoteTests(SynchronousTestCase):
         return host
 
     def until(self, true: Callable[[], Any], what: str) -> Any:
-        return until(what, true, told=lambda: self.daemon.log[-4000:])
+        return wait_until(what, true, told=lambda: self.daemon.log[-4000:])
 
     def screen(self, session: str) -> str:
         return str(self.call("GET", f"/sessions/{session}/terminal")["terminalBuffer"])
@@ -303,7 +303,7 @@ class RemoteTests(SynchronousTestCase):
     def a_host_behind_another(self) -> None:
         """The key of it is shown through the other one, and so goes all that it is told."""
         user, jump = os.environ.get("USER", "root"), f"127.0.0.1:{self.sshd.port}"
-        with closing(Sshd(self.daemon.folder / "behind")) as inner:
+        with closing(SshServer(self.daemon.folder / "behind")) as inner:
             there = {"port": inner.port, "identityFile": str(inner.key)}
             host = self.host("behind", **there, jumpHost=f"{user}@{jump}")
             self.agent.add(self.sshd.key)

@@ -11,7 +11,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater, react
 
-from tests.ground import HERE, own_setups
+from tests.runtime_harness import HERE, own_setups
 from tservice.mux.interface import PaneSpec
 from tservice.mux.local_transport import LocalTransport
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer

@@ -20,8 +20,8 @@ from twisted.internet.utils import getProcessValue
 from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
-from tests.evidence import announce, read_screens, withdraw
-from tests.ground import HERE, own_setups
+from tests.evidence import read_screens, register_source, unregister_source
+from tests.runtime_harness import HERE, own_setups
 from tests.waiting import PATIENCE
 from tservice.core.locations.location import LocationKind
 from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
@@ -52,7 +52,7 @@ done
 
 
 @implementer(IPaneListener)
-class Heard:
+class RecordingPaneListener:
     """A listener that remembers."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class TmuxTestCase(TestCase):
 
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ts-"))
-        announce(self, lambda: read_screens(self.folder / "mux"))
+        register_source(self, lambda: read_screens(self.folder / "mux"))
         self.clock = Clock()
         self.clock.advance(1_800_000_000)
         self.running = LoopingCall(self.clock.advance, STEP)
@@ -124,7 +124,7 @@ class TmuxTestCase(TestCase):
         return own_setups(transport, SocketFolder(self.folder), self.keeper)
 
     async def clean(self) -> None:
-        withdraw(self)
+        unregister_source(self)
         for mux in self.muxes:
             await mux.close()
         for path in (self.folder / "mux").glob("*.sock"):
@@ -191,7 +191,7 @@ def _go_on(pid: int) -> None:
         return
 
 
-def printed(pane: TmuxPane, start: int | None = None) -> bytes:
+def logged_output(pane: TmuxPane, start: int | None = None) -> bytes:
     """What the log holds from C{start}."""
     log = pane.log
     at = log.start if start is None else start

@@ -7,7 +7,7 @@ import os
 import random
 from pathlib import Path
 
-from tests.integration.mux.harness import Heard, TmuxTestCase, printed
+from tests.integration.mux.harness import RecordingPaneListener, TmuxTestCase, logged_output
 from tservice.mux.interface import MuxError
 from tservice.mux.terminfo import find_local_term
 from tservice.mux.tmux.pane import TmuxPane
@@ -24,7 +24,7 @@ class ByteTests(TmuxTestCase):
     async def ready(self, script: str, **more: object) -> TmuxPane:
         """Run C{script} on a raw terminal and wait for its C{ready}."""
         pane = await self.mux.create_pane(self.spec("sh", "-c", RAW + script, **more))
-        await self.until(lambda: b"ready" in printed(pane), "the program")
+        await self.until(lambda: b"ready" in logged_output(pane), "the program")
         return pane
 
     async def typed_into(self, size: int) -> tuple[TmuxPane, str]:
@@ -32,7 +32,7 @@ class ByteTests(TmuxTestCase):
         return await self.ready(f"head -c {size} >{path}; printf done; cat"), path
 
     async def content(self, pane: TmuxPane, path: str) -> bytes:
-        await self.until(lambda: b"done" in printed(pane), "the end of the input")
+        await self.until(lambda: b"done" in logged_output(pane), "the end of the input")
         return read(path)
 
     async def test_typed_bytes(self) -> None:
@@ -54,7 +54,7 @@ class ByteTests(TmuxTestCase):
         path = f"{self.folder}/pasted"
         script = f"printf '\\033[?2004h'; head -c 15 >{path}; printf done"
         pane = await self.ready(script)
-        await self.until(lambda: b"2004h" in printed(pane))
+        await self.until(lambda: b"2004h" in logged_output(pane))
         await pane.paste("a\nb")
         self.assertEqual(b"\x1b[200~a\nb\x1b[201~", await self.content(pane, path))
 
@@ -64,7 +64,7 @@ class ByteTests(TmuxTestCase):
             f"head -c 3 >{path}; printf '\\033[?1h'; head -c 3 >>{path}; printf done"
         )
         await pane.send_key("Up")
-        await self.until(lambda: b"?1h" in printed(pane), "application mode")
+        await self.until(lambda: b"?1h" in logged_output(pane), "application mode")
         await pane.send_key("Down")
         self.assertEqual(b"\x1b[A\x1bOB", await self.content(pane, path))
 
@@ -76,13 +76,13 @@ class ByteTests(TmuxTestCase):
         start = pane.log.end
         await pane.write_bytes(b"\n")
         await self.until(lambda: pane.log.end - start >= len(data), "the flood")
-        got = hashlib.sha256(printed(pane, start)).hexdigest()
+        got = hashlib.sha256(logged_output(pane, start)).hexdigest()
         self.assertEqual(hashlib.sha256(data).hexdigest(), got)
 
     async def test_the_first_bytes(self) -> None:
         pane = await self.mux.create_pane(self.spec("printf", "first"))
         await self.until(lambda: pane.ending, "the end")
-        self.assertEqual((0, b"first"), (pane.log.start, printed(pane)))
+        self.assertEqual((0, b"first"), (pane.log.start, logged_output(pane)))
 
     async def test_the_last_bytes(self) -> None:
         """A program that prints and exits loses none of them, and its status is right."""
@@ -90,7 +90,7 @@ class ByteTests(TmuxTestCase):
             script = f"printf 'line %s\\n' a b c; exit {status}"
             pane = await self.ended("sh", "-c", script)
             self.assertEqual(
-                (0, b"line a\r\nline b\r\nline c\r\n"), (pane.log.start, printed(pane))
+                (0, b"line a\r\nline b\r\nline c\r\n"), (pane.log.start, logged_output(pane))
             )
             self.assertEqual(status, pane.ending.status if pane.ending else None)
             await pane.kill()
@@ -102,13 +102,13 @@ class ByteTests(TmuxTestCase):
         return pane
 
     async def test_the_last_bytes_of_a_flood(self) -> None:
-        heard = Heard()
+        heard = RecordingPaneListener()
         pane = await self.mux.create_pane(self.spec("sh", "-c", "read x; seq 1 300000"))
         pane.add_listener(heard)
         await pane.write_bytes(b"\r")
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual(0, pane.log.start)
-        self.assertTrue(printed(pane).endswith(b"299999\r\n300000\r\n"))
+        self.assertTrue(logged_output(pane).endswith(b"299999\r\n300000\r\n"))
 
     async def test_arguments(self) -> None:
         """As they are: tmux's separators, formats and quotes mean nothing in them."""
@@ -137,7 +137,7 @@ class ByteTests(TmuxTestCase):
     async def environment(self, env: dict[str, str]) -> dict[str, str]:
         pane = await self.mux.create_pane(self.spec("/usr/bin/env", "-0", env=env))
         await self.until(lambda: pane.ending, "the end")
-        entries = printed(pane).decode().split("\0")[:-1]
+        entries = logged_output(pane).decode().split("\0")[:-1]
         await pane.kill()
         return dict(entry.split("=", 1) for entry in entries)
 
@@ -152,12 +152,12 @@ class ByteTests(TmuxTestCase):
         """Its description is there, and has what tmux does."""
         pane = await self.mux.create_pane(self.spec("sh", "-c", "tput colors; tput sitm"))
         await self.until(lambda: pane.ending, "the end")
-        self.assertEqual(b"256\r\n\x1b[3m", printed(pane))
+        self.assertEqual(b"256\r\n\x1b[3m", logged_output(pane))
 
     async def test_folder(self) -> None:
         pane = await self.mux.create_pane(self.spec("pwd", cwd=str(self.folder)))
         await self.until(lambda: pane.ending, "the end")
-        self.assertEqual(os.fsencode(self.folder) + b"\r\n", printed(pane))
+        self.assertEqual(os.fsencode(self.folder) + b"\r\n", logged_output(pane))
 
     async def test_what_cannot_be_started(self) -> None:
         """It is told at once, as a shell would write it, and leaves nothing behind."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from tests.integration.mux.harness import TmuxTestCase, printed
+from tests.integration.mux.harness import TmuxTestCase, logged_output
 from tservice.mux.interface import PaneCapture
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.terminal.snapshot import build_snapshot
@@ -30,7 +30,7 @@ class CaptureTests(TmuxTestCase):
         path.write_bytes(data)
         script = f"stty raw -echo; cat {path}; printf '\\033]9;\\007'; sleep 60"
         pane = await self.mux.create_pane(self.spec("sh", "-c", script, cols=cols, rows=rows))
-        await self.until(lambda: printed(pane).endswith(b"\x1b]9;\x07"), "the picture")
+        await self.until(lambda: logged_output(pane).endswith(b"\x1b]9;\x07"), "the picture")
         return pane
 
     def same(self, want: PaneCapture, got: PaneCapture) -> None:
@@ -72,14 +72,14 @@ class CaptureTests(TmuxTestCase):
             found = await pane.capture_content(history)
             text = b"\n".join(line.rstrip() for line in found.lines)
             await self.more(pane)
-            after = printed(pane, found.offset)[:3000]
+            after = logged_output(pane, found.offset)[:3000]
             got = [number for number in numbers(text + after) if number >= 100000]
             want = list(range(got[0], got[0] + len(got)))
             self.assertEqual(want[1:-1], got[1:-1], f"history {history}")
 
     async def test_much_history_of_a_quiet_pane_comes_in_pages(self) -> None:
         pane = await self.mux.create_pane(self.spec("sh", "-c", "seq 1 12345; printf ok; sleep 60"))
-        await self.until(lambda: printed(pane).endswith(b"ok"), "the numbers")
+        await self.until(lambda: logged_output(pane).endswith(b"ok"), "the numbers")
         found = await pane.capture_content(None)
         shown = [line.removeprefix(b"\x1b[m\x1b(B").strip() for line in found.lines]
         self.assertEqual([b"%d" % n for n in range(1, 12346)], shown[:12345])
@@ -93,7 +93,7 @@ class CaptureTests(TmuxTestCase):
         pane = await self.mux.create_pane(
             self.spec("sh", "-c", "seq 1 5000; printf ok; sleep 60", history_limit=500)
         )
-        await self.until(lambda: printed(pane).endswith(b"ok"), "the numbers")
+        await self.until(lambda: logged_output(pane).endswith(b"ok"), "the numbers")
         found = await pane.capture_content(None)
         self.assertLessEqual(found.history, 500)
         self.assertEqual(b"5000", found.lines[-2].strip())

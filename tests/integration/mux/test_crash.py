@@ -15,14 +15,14 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 import tservice
-from tests.ground import HERE
 from tests.integration.mux.harness import TmuxTestCase
+from tests.runtime_harness import HERE
 from tservice.mux.interface import Liveness
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000b"
 
 
-class Service(ProcessProtocol):
+class KilledServiceProcess(ProcessProtocol):
     """The service that is to be killed."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Service(ProcessProtocol):
 class CrashTests(TmuxTestCase):
     async def crashed(self, setpriv: str, *, early: bool = False) -> None:
         """Kill a service; the pane must be adopted, go on printing, and end."""
-        service = Service()
+        service = KilledServiceProcess()
         module = "tests.integration.mux.crashing"
         argv = [sys.executable, "-m", module, str(self.folder), ID, setpriv]
         root = str(Path(tservice.__file__).parents[1])

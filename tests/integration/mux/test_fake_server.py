@@ -16,10 +16,15 @@ import pytest
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 
-from tests.figures import tell
-from tests.ground import HERE, own_setups
 from tests.integration.mux import fake_tmux
-from tests.integration.mux.harness import CAPACITY, Heard, TmuxTestCase, printed
+from tests.integration.mux.harness import (
+    CAPACITY,
+    RecordingPaneListener,
+    TmuxTestCase,
+    logged_output,
+)
+from tests.run_figures import report_figure
+from tests.runtime_harness import HERE, own_setups
 from tservice.mux.interface import MuxError
 from tservice.mux.local_transport import LocalTransport
 from tservice.mux.tmux.commands import _FIELDS, TITLE_BYTES
@@ -118,8 +123,8 @@ class FakeServerTests(TmuxTestCase):
             await self.pause(0.01)
         ticking.stop()
         await honest.write_bytes(b"echo still here\n")
-        await self.until(lambda: b"\r\nstill here" in printed(honest), "the honest pane")
-        self.assertNotIn(b"owned", printed(honest))
+        await self.until(lambda: b"\r\nstill here" in logged_output(honest), "the honest pane")
+        self.assertNotIn(b"owned", logged_output(honest))
         return pane, max(after - before for before, after in pairwise(turns))
 
     @pytest.mark.extended
@@ -130,7 +135,9 @@ class FakeServerTests(TmuxTestCase):
             pane, longest = await self.attacked(scenario)
             grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
             self.longest[scenario] = longest
-            tell(f"{scenario}: {longest * 1000:.0f} ms of processor time in the longest turn")
+            report_figure(
+                f"{scenario}: {longest * 1000:.0f} ms of processor time in the longest turn"
+            )
             self.assertLess(grown, MEMORY, scenario)
             self.assertLessEqual(pane.log.end - pane.log.start, CAPACITY + 2**16, scenario)
             await pane.detach_service()
@@ -170,7 +177,7 @@ class FakeServerTests(TmuxTestCase):
         self.assertLessEqual(len(seen.lines), 24 + 50_000)
 
     async def test_answers_that_are_none(self) -> None:
-        heard = Heard()
+        heard = RecordingPaneListener()
         pane = await self.liar()
         pane.add_listener(heard)
         for size in ("", ",", "80", "x,y", "9" * 5000 + ",1", "0,0", "80,24,1"):

@@ -15,8 +15,14 @@ from twisted.internet.defer import Deferred
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tests.ground import HERE
-from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, command_lines, printed
+from tests.integration.mux.harness import (
+    TMUX,
+    RecordingPaneListener,
+    TmuxTestCase,
+    command_lines,
+    logged_output,
+)
+from tests.runtime_harness import HERE
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
@@ -68,10 +74,10 @@ class RawClient(ProcessProtocol):
 
 
 class FaultTests(TmuxTestCase):
-    async def heard(self, *argv: str) -> tuple[TmuxPane, Heard]:
-        pane, heard = await self.mux.create_pane(self.spec(*argv)), Heard()
+    async def heard(self, *argv: str) -> tuple[TmuxPane, RecordingPaneListener]:
+        pane, heard = await self.mux.create_pane(self.spec(*argv)), RecordingPaneListener()
         pane.add_listener(heard)
-        ready = (lambda: pane.log.end) if argv else (lambda: printed(pane).endswith(b"$ "))
+        ready = (lambda: pane.log.end) if argv else (lambda: logged_output(pane).endswith(b"$ "))
         await self.until(ready, "the first bytes")
         return pane, heard
 
@@ -97,7 +103,7 @@ class FaultTests(TmuxTestCase):
         pane, _ = await self.heard()
         self.stop(client_pid(pane))
         await pane.write_bytes(b"echo one\r")
-        await self.until(lambda: b"\r\none\r\n" in printed(pane), "the answer")
+        await self.until(lambda: b"\r\none\r\n" in logged_output(pane), "the answer")
 
     async def test_letting_go_of_a_stopped_server(self) -> None:
         pane, _ = await self.heard(*FLOOD)
@@ -120,7 +126,7 @@ class FaultTests(TmuxTestCase):
         """Though it is not in the foreground, where the system hangs up by itself."""
         pane, heard = await self.heard("bash", "--norc", "-i")
         await pane.write_bytes(b"while :; do sleep 0.1; echo tick; done\r")
-        await self.until(lambda: b"\r\ntick\r\ntick" in printed(pane), "the loop")
+        await self.until(lambda: b"\r\ntick\r\ntick" in logged_output(pane), "the loop")
         pid = pane.pid
         os.kill(await self.server_pid(pane), signal.SIGKILL)
         await self.until(lambda: heard.lost and not command_line(pid), "the end")
@@ -330,10 +336,10 @@ class FaultTests(TmuxTestCase):
             await pane.link.send_command(b"copy-mode -t %0")
             await typed
         # Behind the prompt: the terminal would put a paste between the line and its answer.
-        await self.until(lambda: b"\r\ntyped\r\n$ " in printed(pane), "the answer")
+        await self.until(lambda: b"\r\ntyped\r\n$ " in logged_output(pane), "the answer")
         await pane.link.send_command(b"copy-mode -t %0")
         await pane.paste("pasted", InputMark(id="last"))
-        await self.until(lambda: b"pasted" in printed(pane), "the paste")
+        await self.until(lambda: b"pasted" in logged_output(pane), "the paste")
         await pane.write_bytes(b"\x15")
         self.assertEqual(InputMark(id="last"), await pane.read_last_mark())
         await pane.link.send_command(b"copy-mode -t %0")
@@ -370,7 +376,7 @@ class FaultTests(TmuxTestCase):
         start, marks = pane.log.end, 0
 
         def shows(keys: int) -> Callable[[], bool]:
-            return lambda: printed(pane, start) == b"x" * keys
+            return lambda: logged_output(pane, start) == b"x" * keys
 
         for turn in range(20):
             protocol, transport = await self.raw_client(pane)
@@ -388,5 +394,5 @@ class FaultTests(TmuxTestCase):
                 await self.until(shows(marks), "the key")
         # What was typed before it shows before it.
         await pane.write_bytes(b"!")
-        await self.until(lambda: printed(pane, start).endswith(b"!"), "the last key")
-        self.assertEqual(b"x" * marks + b"!", printed(pane, start))
+        await self.until(lambda: logged_output(pane, start).endswith(b"!"), "the last key")
+        self.assertEqual(b"x" * marks + b"!", logged_output(pane, start))

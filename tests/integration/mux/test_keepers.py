@@ -18,7 +18,7 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.mux.harness import TmuxTestCase
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, wait_until
 from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.keeper import APART, LINGER
 from tservice.mux.tmux.setup import KEEPER
@@ -31,7 +31,7 @@ C_LIBRARYS_OWN = 3 << 31
 WORD = re.compile(rb"\x1b\]7773;token;([a-z]+);([0-9]+)\x07")
 
 
-class Kept:
+class KeeperRun:
     """One run of a keeper, without a terminal."""
 
     def __init__(self, command: tuple[str, ...], argv: tuple[str, ...], env: dict[str, str]):
@@ -73,8 +73,8 @@ class Kept:
 class Suite:
     """What a keeper does; C{self} is one of the classes at the end of this file."""
 
-    def begin(self: Any, *argv: str, **env: str) -> Kept:
-        kept = Kept(self.command, argv, {"TSERVICE_PANE_ENV_PATH": os.environ["PATH"], **env})
+    def begin(self: Any, *argv: str, **env: str) -> KeeperRun:
+        kept = KeeperRun(self.command, argv, {"TSERVICE_PANE_ENV_PATH": os.environ["PATH"], **env})
         self.addCleanup(kept.close)
         return kept
 
@@ -207,8 +207,8 @@ class Suite:
         kept = self.begin("sh", "-c", "exec sleep 60")
         pid = int(WORD.findall(kept.read(1))[0][1])
         os.kill(pid, signal.SIGSTOP)
-        until("the stop", lambda: stat(pid)[0] == "T", every=0.01)
-        until("the handler", lambda: caught(kept.process.pid, signal.SIGHUP), every=0.01)
+        wait_until("the stop", lambda: stat(pid)[0] == "T", every=0.01)
+        wait_until("the handler", lambda: caught(kept.process.pid, signal.SIGHUP), every=0.01)
         os.kill(kept.process.pid, signal.SIGHUP)
         self.assertEqual((b"signal", b"1"), kept.finish()[1][1])
 
@@ -233,7 +233,7 @@ class Suite:
         # The keeper says that the program was started before either is ready for a hangup.
         while b"on" not in heard:
             heard += os.read(ours, 100)
-        until("the handler", lambda: caught(process.pid, signal.SIGHUP), every=0.01)
+        wait_until("the handler", lambda: caught(process.pid, signal.SIGHUP), every=0.01)
         os.close(ours)
         self.assertEqual(7, process.wait(PATIENCE))
 

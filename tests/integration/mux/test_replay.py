@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.browser.mockservice import node
-from tests.integration.mux.harness import TmuxTestCase, printed
+from tests.browser.mock_service import node_path
+from tests.integration.mux.harness import TmuxTestCase, logged_output
 from tservice.terminal.snapshot import build_snapshot
 
 WEB = Path(__file__).parents[3] / "web"
@@ -49,9 +49,9 @@ class ReplayTests(TmuxTestCase):
         path.write_bytes(data + b"\x1b]9;\x07")
         script = f"stty raw -echo; cat {path}; sleep 60"
         pane = await self.mux.create_pane(self.spec("sh", "-c", script, cols=COLS, rows=ROWS))
-        await self.until(lambda: printed(pane).endswith(b"\x1b]9;\x07"), "the picture")
+        await self.until(lambda: logged_output(pane).endswith(b"\x1b]9;\x07"), "the picture")
         found = await pane.capture_content(2000)
-        live = printed(pane)
+        live = logged_output(pane)
         await pane.kill()
         return live, build_snapshot(found)
 
@@ -61,7 +61,7 @@ class ReplayTests(TmuxTestCase):
             {**size, "data": data.decode("latin-1"), "then": then.decode()} for data in streams
         ]
         script = Path(__file__).with_name("emulator.mjs")
-        words = [str(node()), "--no-warnings", str(script), str(WEB)]
+        words = [str(node_path()), "--no-warnings", str(script), str(WEB)]
         done = subprocess.run(
             words, input=json.dumps(wanted), capture_output=True, text=True, check=True, timeout=60
         )

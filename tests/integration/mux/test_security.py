@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from tests.integration.mux.harness import TmuxTestCase, command_lines, printed
+from tests.integration.mux.harness import TmuxTestCase, command_lines, logged_output
 from tservice.mux.interface import InputMark
 from tservice.mux.tmux.sockets import SocketFolder
 
@@ -44,7 +44,7 @@ class SecurityTests(TmuxTestCase):
         pane = await self.mux.create_pane(evolve(spec, env={**spec.env, "TOKEN": SECRET}))
         await pane.paste(SECRET, InputMark(id="a"))
         await pane.write_bytes(SECRET.encode())
-        await self.until(lambda: printed(pane).count(SECRET.encode()) == 2, "the echo")
+        await self.until(lambda: logged_output(pane).count(SECRET.encode()) == 2, "the echo")
         self.assertEqual([], [line for line in command_lines() if SECRET.encode() in line])
 
     async def test_the_server_is_on_its_own(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
-from tests.stress.mux_soak import soak
+from tests.stress.mux_soak import run_soak
 
 pytestmark = pytest.mark.extended
 
@@ -15,6 +15,6 @@ class SoakTests(TestCase):
     timeout = 300
 
     async def test_soak(self) -> None:
-        run = await soak(reactor, seed=20, operations=250, servers=4)
+        run = await run_soak(reactor, seed=20, operations=250, servers=4)
         self.assertEqual([], run.faults)
         self.assertGreater(run.bytes, 100_000)

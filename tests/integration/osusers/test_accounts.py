@@ -6,13 +6,13 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.osusers.people import (
+from tests.integration.osusers.harness import (
     ADMIN,
-    People,
-    Service,
+    MultiuserDaemon,
+    OsUserFactory,
     end_processes,
     processes_of,
-    until,
+    wait_until,
 )
 
 USERS = "/api/admin/users"
@@ -20,10 +20,10 @@ USERS = "/api/admin/users"
 
 class AccountTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.people = People()
+        self.people = OsUserFactory()
         self.addCleanup(self.people.close)
         self.ann = self.people.make()
-        self.service = Service()
+        self.service = MultiuserDaemon()
         self.addCleanup(self.service.close)
 
     def refused(self, name: str, method: str, path: str, body: Any = None) -> str:
@@ -126,7 +126,7 @@ class AccountTests(SynchronousTestCase):
         self.assertEqual(pid, self.service.pid("ann", living))
         for session in (living, resting):
             self.service.good("ann", "DELETE", f"/api/sessions/{session}")
-        until(lambda: not processes_of(self.ann.uid), "the end of all")
+        wait_until(lambda: not processes_of(self.ann.uid), "the end of all")
 
     def test_a_killed_server_takes_one_session(self) -> None:
         """All processes of the user end: the sessions are over, and start anew."""
@@ -137,6 +137,6 @@ class AccountTests(SynchronousTestCase):
         def over() -> bool:
             return self.service.good("ann", "GET", f"/api/sessions/{session}").get("pid") is None
 
-        until(over, "the end of the session")
+        wait_until(over, "the end of the session")
         self.service.good("ann", "POST", f"/api/sessions/{session}/interactive")
         self.assertIn(self.service.pid("ann", session), processes_of(self.ann.uid))

@@ -10,28 +10,34 @@ from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.files import PNG, Files, files_of, form
+from tests.integration.files import PNG, SessionFiles, files_of, form_body
 from tests.integration.harness import PATIENCE
-from tests.integration.osusers.people import ADMIN, PASSWORD, People, Service, run_as
-from tests.nonempty import some
-from tests.unit.http.gatecase import basic
+from tests.integration.osusers.harness import (
+    ADMIN,
+    PASSWORD,
+    MultiuserDaemon,
+    OsUserFactory,
+    run_as,
+)
+from tests.non_empty import require_items
+from tests.unit.http.gate_harness import basic_headers
 
 
 class FilesTests(SynchronousTestCase):
     """C{ann}'s session works in a home that only she may enter."""
 
     def setUp(self) -> None:
-        self.people = People()
+        self.people = OsUserFactory()
         self.addCleanup(self.people.close)
         self.ann = self.people.make()
-        self.service = Service()
+        self.service = MultiuserDaemon()
         self.addCleanup(self.service.close)
         self.service.account("ann", self.ann.name)
         self.home = self.ann.home
         found = run_as(self.ann, "sh", "-c", "echo mine > note; mkdir sub; echo log > log")
         self.assertEqual("", found.stderr)
-        headers = basic("ann", PASSWORD)
-        self.files: Files = files_of(self.service.daemon, self.home, headers)
+        headers = basic_headers("ann", PASSWORD)
+        self.files: SessionFiles = files_of(self.service.daemon, self.home, headers)
 
     def root_s(self, path: Path, mode: int = 0o600) -> None:
         """A file of root's that ann may not read, wherever it lies."""
@@ -51,7 +57,7 @@ class FilesTests(SynchronousTestCase):
         self.assertEqual(["sub", "log", "note"], [each["name"] for each in listed])
         new = {"path": "sub/new", "content": "x", "baseHash": None}
         self.files.send("PUT", "file-content", new).data()
-        kept = self.files.post_form("paste-image", form(("image", "a", PNG))).data()
+        kept = self.files.post_form("paste-image", form_body(("image", "a", PNG))).data()
         for path in (self.home / "sub/new", Path(kept["path"]), Path(kept["path"]).parent):
             found = path.stat()
             self.assertEqual((self.ann.uid, self.ann.gid), (found.st_uid, found.st_gid), path)
@@ -89,7 +95,7 @@ class FilesTests(SynchronousTestCase):
         made = {"mode": "shell", "workingDir": str(own)}
         session = self.service.good("ann", "POST", "/api/sessions", made)["session"]["id"]
         own.rmdir()
-        for number in some(theirs):
+        for number in require_items(theirs):
             link = f"/proc/self/fd/{number}"
             own.unlink(missing_ok=True)
             own.symlink_to(link)
@@ -118,7 +124,7 @@ class FilesTests(SynchronousTestCase):
         following = http.client.HTTPConnection(str(where.hostname), where.port, timeout=PATIENCE)
         self.addCleanup(following.close)
         path = f"/api/sessions/{session}/tail-file?path=log"
-        following.request("GET", path, headers=basic("ben", PASSWORD))
+        following.request("GET", path, headers=basic_headers("ben", PASSWORD))
         self.assertEqual(200, following.getresponse().status)
         links = Path(f"/proc/{daemon.pid}/fd").iterdir()
         found = [int(each.name) for each in links if _leads_to(each) == folder]
@@ -141,7 +147,7 @@ class FilesTests(SynchronousTestCase):
 
     def test_uploads_into_a_folder_of_root_s(self) -> None:
         (self.home / ".service-uploads").mkdir(mode=0o755)
-        answer = self.files.post_form("uploads", form(("file", "a", b"x")))
+        answer = self.files.post_form("uploads", form_body(("file", "a", b"x")))
         self.assertEqual(403, answer.status)
         self.assertEqual([], os.listdir(self.home / ".service-uploads"))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.osusers.people import People, Service, run_as
+from tests.integration.osusers.harness import MultiuserDaemon, OsUserFactory, run_as
 
 SECRET = "only-for-ben"
 
@@ -15,10 +15,10 @@ class FolderTests(SynchronousTestCase):
     """C{ann} has her folders looked at; C{ben} has a file that she may not read."""
 
     def setUp(self) -> None:
-        self.people = People()
+        self.people = OsUserFactory()
         self.addCleanup(self.people.close)
         self.ann, self.ben = self.people.make(), self.people.make()
-        self.service = Service()
+        self.service = MultiuserDaemon()
         self.addCleanup(self.service.close)
         self.service.account("ann", self.ann.name)
         self.bens = self.ben.home / "server.json"

@@ -16,16 +16,16 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import anywhere
-from tests.integration.gitservers import HttpBackend, repository
-from tests.integration.osusers.people import (
+from tests.integration.git_servers import HttpBackend, make_repository
+from tests.integration.osusers.harness import (
     ADMIN,
-    People,
-    Service,
+    MultiuserDaemon,
+    OsUserFactory,
     processes_of,
     run_as,
-    until,
+    wait_until,
 )
+from tests.runtime_harness import unbounded
 from tservice.agents.hooks.hook_config_writer import FileRefusedError, HookConfigWriter
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.model import ReadPosition
@@ -50,7 +50,7 @@ class HostileTests(SynchronousTestCase):
     """C{ann} lays traps; the parts of the service work on real files as her."""
 
     def setUp(self) -> None:
-        self.people = People()
+        self.people = OsUserFactory()
         self.addCleanup(self.people.close)
         self.ann, self.ben = self.people.make(), self.people.make()
 
@@ -160,7 +160,7 @@ class HostileTests(SynchronousTestCase):
         homes = TranscriptHomes(
             own=TranscriptFiles.from_home(Path("/root")),
             places=self.people.places(),
-            inside=anywhere,
+            inside=unbounded,
         )
         session = self.session_of(self.ann)
         folder = TranscriptFiles.from_home(self.ann.home).get_claude_folder("/w")
@@ -195,12 +195,14 @@ class HostileTests(SynchronousTestCase):
         held = self.now(transport.acquire_process(own))
         assert held is not None
         self.now(held.kill())
-        until(lambda: self.now(held.get_liveness()) is Liveness.DEAD, "the end of her own process")
+        wait_until(
+            lambda: self.now(held.get_liveness()) is Liveness.DEAD, "the end of her own process"
+        )
         held.close()
 
     def _sleepers(self, user: OsUser) -> list[int]:
         run_as(user, "sh", "-c", "sleep 300 >/dev/null 2>&1 </dev/null &")
-        until(lambda: processes_of(user.uid), "a process")
+        wait_until(lambda: processes_of(user.uid), "a process")
         return processes_of(user.uid)
 
     def test_sockets_of_others(self) -> None:
@@ -221,12 +223,12 @@ class TrappedServiceTests(SynchronousTestCase):
     """The same against the whole service."""
 
     def setUp(self) -> None:
-        self.people = People()
+        self.people = OsUserFactory()
         self.addCleanup(self.people.close)
         self.ann, self.ben = self.people.make(), self.people.make()
         self.bin = self.people.folder / "bin"
         self.bin.mkdir(mode=0o755)
-        self.service = Service(PATH=f"{self.bin}:{os.environ['PATH']}")
+        self.service = MultiuserDaemon(PATH=f"{self.bin}:{os.environ['PATH']}")
         self.addCleanup(self.service.close)
         self.service.account("ann", self.ann.name)
 
@@ -271,7 +273,7 @@ class TrappedServiceTests(SynchronousTestCase):
         (self.bin / "git").chmod(0o755)
         web = HttpBackend(self.people.folder / "remotes")
         self.addCleanup(web.close)
-        repository(self.people.folder / "remotes" / "plain")
+        make_repository(self.people.folder / "remotes" / "plain")
         where = f"http://{web.USER}:{quote(web.PASSWORD, safe='')}@{web.host}/plain/.git"
         self.service.good("ann", "POST", "/api/cases/clone", {"name": "one", "repository": where})
         self.service.good("ann", "POST", "/api/cases/one/worktree", {"branch": "b"})

@@ -7,15 +7,15 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.security.world import PASSWORD, World
-from tests.unit.http.gatecase import basic
+from tests.security.harness import PASSWORD, SecurityHarness
+from tests.unit.http.gate_harness import basic_headers
 
 
 class AccountRouteTests(SynchronousTestCase):
     """What admins send and get."""
 
     def setUp(self) -> None:
-        self.world = World()
+        self.world = SecurityHarness()
         self.addCleanup(self.world.close)
         self.world.populate()
 
@@ -45,7 +45,7 @@ class AccountRouteTests(SynchronousTestCase):
         self.assertEqual("user", given["user"]["role"])
         once = self.root("POST", "", {"username": "dora", "role": "admin"})
         self.assertTrue(once["user"]["mustChangePassword"])
-        me = self.world.ask("GET", "/api/me", None, basic("dora", once["oneTimePassword"]))
+        me = self.world.ask("GET", "/api/me", None, basic_headers("dora", once["oneTimePassword"]))
         self.assertEqual(
             {"username": "dora", "role": "admin", "mustChangePassword": True, "multiUser": True},
             json.loads(me.body)["data"],
@@ -90,8 +90,10 @@ class AccountRouteTests(SynchronousTestCase):
 
     def test_a_reset_password(self) -> None:
         once = self.root("POST", "/bob/reset-password")["oneTimePassword"]
-        self.assertEqual(401, self.world.ask("GET", "/api/me", None, basic("bob", PASSWORD)).status)
-        found = self.world.ask("GET", "/api/sessions", None, basic("bob", once))
+        self.assertEqual(
+            401, self.world.ask("GET", "/api/me", None, basic_headers("bob", PASSWORD)).status
+        )
+        found = self.world.ask("GET", "/api/sessions", None, basic_headers("bob", once))
         self.assertEqual((403, "PASSWORD_CHANGE_REQUIRED"), (found.status, found.error))
 
     def test_the_own_password(self) -> None:
@@ -132,7 +134,7 @@ class SingleUserTests(SynchronousTestCase):
     """Without accounts."""
 
     def test_there_are_no_account_routes(self) -> None:
-        world = World(multiuser=False)
+        world = SecurityHarness(multiuser=False)
         self.addCleanup(world.close)
         paths = {operation.path for operation in world.operations}
         self.assertFalse([path for path in paths if path.startswith("/api/admin/users")])
@@ -140,7 +142,7 @@ class SingleUserTests(SynchronousTestCase):
         self.assertLessEqual({"/api/tokens", "/api/admin/audit", "/api/me"}, paths)
 
     def test_a_token_narrows_where_nobody_is_asked_for_a_password(self) -> None:
-        world = World(multiuser=False, password=None)
+        world = SecurityHarness(multiuser=False, password=None)
         self.addCleanup(world.close)
         body = {"name": "t", "scopes": ["waits"]}
         made = json.loads(world.ask("POST", "/api/tokens", body).body)["data"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tests.unit.access.accountcase import PASSWORD, AccountCase
+from tests.unit.access.harness import PASSWORD, AccountCase
 from tservice.access.account import AccountRole
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore

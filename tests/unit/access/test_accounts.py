@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.access.accountcase import PASSWORD, AccountCase
+from tests.unit.access.harness import PASSWORD, AccountCase
 from tservice.access.account import (
     MAX_ACCOUNTS,
     AccountRole,

@@ -6,7 +6,7 @@ import pytest
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.nonempty import some
+from tests.non_empty import require_items
 from tservice.access.failures import (
     CAP,
     MAX_COUNTED,
@@ -86,7 +86,7 @@ class FailuresTests(SynchronousTestCase):
         for number in range(MAX_COUNTED + 10):
             self.miss(1, f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
             self.miss(1, f"2001:db8:{number:x}::1", f"name{number}")
-        for windows in some(self.failures._windows.values()):
+        for windows in require_items(self.failures._windows.values()):
             self.assertEqual(MAX_COUNTED, len(windows))
 
     def test_a_network_has_a_cap_of_its_own(self) -> None:

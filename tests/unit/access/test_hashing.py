@@ -7,8 +7,8 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.access.accountcase import cheap
-from tests.unit.heldthreads import HeldThreads
+from tests.unit.access.harness import cheap_hasher
+from tests.unit.held_threads import HeldThreads
 from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, FairQueue, TooManyChecks
 from tservice.core.workers.worker_pool import SIZE
 
@@ -107,7 +107,7 @@ class HasherTests(SynchronousTestCase):
     """Right, wrong and nobody's."""
 
     def setUp(self) -> None:
-        self.hasher = cheap()
+        self.hasher = cheap_hasher()
 
     def verify(self, known: str | None, word: str) -> bool:
         return self.successResultOf(
@@ -124,7 +124,7 @@ class HasherTests(SynchronousTestCase):
     def test_nobody_s_is_hashed_as_well(self) -> None:
         """How long it takes does not tell whether there is somebody of a name."""
         threads = HeldThreads()
-        asked = Deferred.fromCoroutine(cheap(threads).verify_password("", None, "word"))
+        asked = Deferred.fromCoroutine(cheap_hasher(threads).verify_password("", None, "word"))
         [(work, _)] = threads.begun
         self.assertTrue(str(work()).startswith("$argon2id$"))
         threads.finish()

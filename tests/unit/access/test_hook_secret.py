@@ -8,7 +8,7 @@ from unittest.mock import patch
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.access.accountcase import cheap
+from tests.unit.access.harness import cheap_hasher
 from tservice.access.authenticators import parse_basic
 from tservice.access.hashing import FairQueue
 from tservice.access.hook_secret import FILE_NAME, load_hook_secret
@@ -53,7 +53,7 @@ class SingleAccountTests(SynchronousTestCase):
     """One name, one password."""
 
     def setUp(self) -> None:
-        self.account = SingleAccount("admin", "pass:wörd", cheap())
+        self.account = SingleAccount("admin", "pass:wörd", cheap_hasher())
 
     def check(self, username: str, password: str) -> Identity | None:
         return self.successResultOf(

@@ -9,8 +9,8 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.access.accountcase import PASSWORD, AccountCase
-from tests.unit.osuserworld import OsUserWorld
+from tests.unit.access.harness import PASSWORD, AccountCase
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.access.account import AccountRole
 from tservice.access.accounts import AccountChange
 from tservice.access.authenticators import HOOK, HookAuthenticator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from tests.unit.http.driver import Answer
-from tests.unit.http.gatecase import GateCase, basic
-from tests.unit.http.sample import operation
-from tests.unit.http.websockets.wsframes import UPGRADE
+from tests.unit.http.gate_harness import GateCase, basic_headers
+from tests.unit.http.sample_operations import sample_operation
+from tests.unit.http.site_driver import ParsedAnswer
+from tests.unit.http.websockets.ws_frames import UPGRADE
 from tservice.access.model import TTL_SECONDS
 from tservice.core.config.model import Config
 from tservice.http.operations import Operation, OperationCall, ResponseStyle
@@ -34,7 +34,7 @@ PROGRAMS: tuple[dict[str, str], ...] = (
 )
 
 
-def cookie(answer: Answer) -> dict[str, str]:
+def cookie(answer: ParsedAnswer) -> dict[str, str]:
     """The cookie of an answer, alone."""
     return {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
 
@@ -108,9 +108,9 @@ class UpgradeTests(GateCase):
         raise CloseSocket(4004)
 
     def table(self) -> list[Operation]:
-        return [operation("GET", "/ws/{id}", self.close, style=ResponseStyle.WEBSOCKET)]
+        return [sample_operation("GET", "/ws/{id}", self.close, style=ResponseStyle.WEBSOCKET)]
 
-    def upgrade(self, offer: str | None, **headers: str) -> Answer:
+    def upgrade(self, offer: str | None, **headers: str) -> ParsedAnswer:
         more = {} if offer is None else {"Sec-WebSocket-Protocol": offer}
         return self.ask({**UPGRADE, **headers, **more}, "/ws/x")
 
@@ -139,23 +139,23 @@ class BasicTests(GateCase):
 
     def test_a_program_s_works_alone(self) -> None:
         for headers in PROGRAMS:
-            found = self.ask({**basic(), **headers})
+            found = self.ask({**basic_headers(), **headers})
             self.assertEqual(200, self.ask(cookie(found)).status, headers)
 
     def test_a_browser_s_does_not(self) -> None:
         for headers in (*BROWSERS, {"X-Service-Key": "none"}):
-            found = self.ask({**basic(), **headers})
+            found = self.ask({**basic_headers(), **headers})
             self.assertEqual(401, self.ask(cookie(found)).status, headers)
 
     def test_they_are_never_each_other_s(self) -> None:
         """The same address and user agent: a user agent can be anything."""
-        program = cookie(self.ask(basic()))
-        browser = cookie(self.ask({**basic(), "Accept-Language": "de"}))
+        program = cookie(self.ask(basic_headers()))
+        browser = cookie(self.ask({**basic_headers(), "Accept-Language": "de"}))
         self.assertNotEqual(program, browser)
-        self.assertEqual(program, cookie(self.ask(basic())))
+        self.assertEqual(program, cookie(self.ask(basic_headers())))
 
     def test_a_program_s_cookie_in_a_page_was_put_there_by_somebody(self) -> None:
-        tossed = cookie(self.ask(basic()))
+        tossed = cookie(self.ask(basic_headers()))
         for headers in ({"X-Service-Key": "none"}, {"X-Service-Key": "0" * 64},
                         {"Sec-Fetch-Site": "same-origin"}, {"Accept-Language": ""},
                         {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64)"}):  # fmt: skip
@@ -164,7 +164,7 @@ class BasicTests(GateCase):
     def test_a_page_s_cookie_stays(self) -> None:
         """The browser may send the password along beside an open page."""
         page = self.page(self.login())
-        found = self.ask({**basic(), "Cookie": page["Cookie"], "Accept-Language": "de"})
+        found = self.ask({**basic_headers(), "Cookie": page["Cookie"], "Accept-Language": "de"})
         self.assertEqual("basic", found.data["by"])
         self.assertNotIn("set-cookie", found.headers)
         self.assertEqual(1, len(self.cookies.list_sessions()))
@@ -175,37 +175,39 @@ class BasicTests(GateCase):
         page = self.page(self.login())
         wrong = {**page, "X-Service-Key": "0" * 64}
         for shown in ({"X-Service-Key": "none"}, wrong):
-            found = self.ask({**basic(), **shown})
+            found = self.ask({**basic_headers(), **shown})
             self.assertEqual((200, "wanted"), (found.status, found.headers["x-service-key"]))
         for other in ({}, {"Accept-Language": "de"}, page):
-            self.assertNotIn("x-service-key", self.ask({**basic(), **other}).headers)
+            self.assertNotIn("x-service-key", self.ask({**basic_headers(), **other}).headers)
 
     def test_what_a_browser_sends_makes_no_page_another_s(self) -> None:
         """It keeps the name and password of any link, and the cookie may be another's by now."""
         bob = self.cookies.open_session("bob", "login", "127.0.0.1", "")
-        tossed = cookie(self.ask({**basic(), "Accept-Language": "de"}))
+        tossed = cookie(self.ask({**basic_headers(), "Accept-Language": "de"}))
         key = {"X-Service-Key": str(bob.key)}
         for shown in (key, {**key, **tossed}, {**key, "Cookie": f"service_session={bob.token}"}):
-            self.assertBare(401, "Unauthorized", self.ask({**shown, **basic()}))
-            answer = self.ask({**shown, **basic()}, "/api/login", "POST")
+            self.assertBare(401, "Unauthorized", self.ask({**shown, **basic_headers()}))
+            answer = self.ask({**shown, **basic_headers()}, "/api/login", "POST")
             self.assertBare(401, "Unauthorized", answer)
         form = {"username": "admin", "password": "right"}
-        self.assertEqual(200, self.ask({**key, **basic()}, "/api/login", "POST", form).status)
+        self.assertEqual(
+            200, self.ask({**key, **basic_headers()}, "/api/login", "POST", form).status
+        )
         # The key of a session that is over stands for nobody.
         self.cookies.revoke_sessions(lambda session: session.id == bob.id)
-        self.assertEqual(200, self.ask({**key, **basic()}).status)
+        self.assertEqual(200, self.ask({**key, **basic_headers()}).status)
 
     def test_a_login_by_it(self) -> None:
-        found = self.ask(basic(), "/api/login", "POST")
+        found = self.ask(basic_headers(), "/api/login", "POST")
         self.assertEqual(200, self.ask(self.page(found)).status)
         self.assertEqual(401, self.ask(cookie(found)).status)
         [session] = self.cookies.list_sessions()
         self.assertEqual("basic", session.method)
-        again = self.ask(basic(), "/api/login", "POST")
+        again = self.ask(basic_headers(), "/api/login", "POST")
         self.assertNotEqual(cookie(found), cookie(again))
 
     def test_a_login_by_nothing(self) -> None:
-        answer = self.ask(basic(password="wrong"), "/api/login", "POST")
+        answer = self.ask(basic_headers(password="wrong"), "/api/login", "POST")
         self.assertBare(401, "Unauthorized", answer)
         self.assertNotIn("www-authenticate", answer.headers)
         for headers in ({}, {"Authorization": "Bearer x"}):
@@ -216,10 +218,13 @@ class BasicTests(GateCase):
             ({"username": "admin"}, "password: is required"),
             ({"username": None, "password": "right"}, "username: is required"),
         ):
-            self.assertEqual(text, self.ask(basic(), "/api/login", "POST", body).error[2])
+            self.assertEqual(text, self.ask(basic_headers(), "/api/login", "POST", body).error[2])
 
     def test_a_wrong_password_there_is_counted(self) -> None:
-        found = [self.ask(basic(password="wrong"), "/api/login", "POST").status for _ in range(11)]
+        found = [
+            self.ask(basic_headers(password="wrong"), "/api/login", "POST").status
+            for _ in range(11)
+        ]
         self.assertEqual([401] * 10 + [429], found)
 
 
@@ -228,13 +233,13 @@ class BasePathTests(GateCase):
 
     config = Config(password="right", base_path="/deep")
 
-    def paths(self, answer: Answer) -> list[str]:
+    def paths(self, answer: ParsedAnswer) -> list[str]:
         return [
             part for part in answer.headers["set-cookie"].split("; ") if part.startswith("Path=")
         ]
 
     def test_only_below_it(self) -> None:
-        for answer in (self.login(), self.ask(basic())):
+        for answer in (self.login(), self.ask(basic_headers())):
             self.assertEqual(["Path=/deep"], self.paths(answer))
         out = self.ask(self.page(self.login()), "/api/logout", "POST")
         self.assertEqual(["Path=/deep"], self.paths(out))

@@ -14,7 +14,7 @@ from tservice.terminal.screen_frame import ScreenFrame
 
 
 @frozen
-class Recorded:
+class RecordedDialog:
     """A recorded dialog."""
 
     cli: str
@@ -29,7 +29,7 @@ class Recorded:
         return (int(found[1]), int(found[2])) if found else (120, 40)
 
 
-def recorded(cli: str = "claude") -> list[Recorded]:
+def recorded_dialogs_of(cli: str = "claude") -> list[RecordedDialog]:
     """Every recorded dialog that an agent raised."""
     found = []
     for path in sorted((HERE / cli).rglob("*.ansi.txt")):
@@ -37,5 +37,5 @@ def recorded(cli: str = "claude") -> list[Recorded]:
         frame = ScreenFrame.from_capture(data)
         dialog = read_dialog(frame, RULES[cli])
         if dialog is not None and is_asking(dialog):
-            found.append(Recorded(cli, path.name, data, frame, dialog))
+            found.append(RecordedDialog(cli, path.name, data, frame, dialog))
     return found

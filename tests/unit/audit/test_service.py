@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Api, OpenGate
+from tests.unit.http.site_driver import ApiHarness, OpenGate
 from tservice.audit import export
 from tservice.audit.event_sums import MAX_OPEN
 from tservice.audit.export import open_export
@@ -351,7 +351,7 @@ class HeardTests(AuditCase):
         super().setUp()
         self.routes = AuditRoutes(self.log)
         who = Identity(username="ann", admin=True, method="cookie")
-        self.api = Api(
+        self.api = ApiHarness(
             [
                 self.operation("POST", "/api/things/{id}", body=SecretBody),
                 self.operation("POST", "/api/type/{id}", body=TypeBody, audit=AuditMode.SUMMED),

@@ -7,9 +7,9 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.unit.cases.casecase import CaseCase
-from tests.unit.cases.rig import FakeClone, tree
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.unit.cases.fake_cases import FakeClone, folder_tree
+from tests.unit.cases.harness import CaseCase
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.cases.clones import MAX_CLONES, CaseCloneRequest
 from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
@@ -24,7 +24,7 @@ class CloneTests(CaseCase):
 
     def clone(self, name: str = "one", caller: Identity = ADMIN, **more: Any) -> Deferred[Any]:
         wish = CaseCloneRequest(name=name, **{"repository": URL, **more})
-        return begin(self.cases.clone_repository(wish, caller, self.again))
+        return start_coroutine(self.cases.clone_repository(wish, caller, self.again))
 
     def again(self) -> None:
         """Judges the caller once more."""
@@ -66,7 +66,7 @@ class CloneTests(CaseCase):
         self.assertNotIn("cloning", case)
         self.assertEqual("an api", case["description"])
         self.assertEqual(("case:created", case), self.told()[-1])
-        self.assertEqual({"one": "/", "one/.git": "/"}, tree(self.folder))
+        self.assertEqual({"one": "/", "one/.git": "/"}, folder_tree(self.folder))
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_progress_is_told_four_times_a_second_at_most(self) -> None:
@@ -126,7 +126,7 @@ class CloneTests(CaseCase):
         (self.folder / "one" / "mine").write_text("mine")
         self.running.finish()
         self.assertIs(ErrorCode.ALREADY_EXISTS, self.code(asked))
-        self.assertEqual({"one": "/", "one/mine": "mine"}, tree(self.folder))
+        self.assertEqual({"one": "/", "one/mine": "mine"}, folder_tree(self.folder))
 
     def test_cancelled(self) -> None:
         before = self.state()
@@ -149,16 +149,16 @@ class CloneTests(CaseCase):
         stopped = self.cases.stop()
         self.successResultOf(stopped)
         self.failureResultOf(asked, ServiceError)
-        self.assertEqual({}, tree(self.folder))
+        self.assertEqual({}, folder_tree(self.folder))
 
     def test_what_a_crash_leaves_is_swept_by_the_next_service(self) -> None:
         self.clone()
-        self.assertEqual([".cloning-one", ".cloning-one/.git"], [*tree(self.folder)])
+        self.assertEqual([".cloning-one", ".cloning-one/.git"], [*folder_tree(self.folder)])
         self.cases.start()
-        self.assertEqual(2, len(tree(self.folder)), "it is in use")
+        self.assertEqual(2, len(folder_tree(self.folder)), "it is in use")
         self.machine.restart()
         self.cases.start()
-        self.assertEqual({}, tree(self.folder))
+        self.assertEqual({}, folder_tree(self.folder))
 
     def test_nobody_works_in_it_before_it_is_there(self) -> None:
         self.clone()

@@ -11,9 +11,9 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from tests.ground import here, places_of
-from tests.unit.cases.casecase import CaseCase
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.runtime_harness import own_location, places_of
+from tests.unit.cases.harness import CaseCase
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.cases.creation import CreatedFiles
 from tservice.cases.interfaces import AgentMarker
 from tservice.cases.model import MAX_CASES
@@ -22,7 +22,7 @@ from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.store.database import Database
 
 
-class Breaker:
+class WriteBreaker:
     """Makes one write below a folder fail, the C{at}-th, as a full disk does.
 
     @ivar seen: writes so far.
@@ -136,7 +136,7 @@ class CreateTests(CaseCase):
         from tservice.core.workers.worker_pool import SynchronousThreads
 
         machine, home = self.machine, self.machine.home
-        place = here(home)
+        place = own_location(home)
         preparation = HookPreparation(
             machine.settings,
             machine.clis,
@@ -241,7 +241,7 @@ class UndoTests(CaseCase):
     def every_step(self, ask: Callable[[], int], least: int) -> None:
         before = self.state()
         for at in range(100):
-            breaker = Breaker(self, at)
+            breaker = WriteBreaker(self, at)
             status = ask()
             if status == 200:
                 self.assertGreater(at, least)
@@ -276,7 +276,7 @@ class UndoTests(CaseCase):
         """Up to the start of the process."""
         before = self.state()
         self.patch(self.machine.mux, "create_pane", self.no_pane)
-        asked = begin(self.sessions.quick_start(self.wanted(), self.gate.identity))
+        asked = start_coroutine(self.sessions.quick_start(self.wanted(), self.gate.identity))
         self.assertIs(
             ErrorCode.OPERATION_FAILED, self.failureResultOf(asked, ServiceError).value.code
         )
@@ -285,7 +285,7 @@ class UndoTests(CaseCase):
 
     def test_a_quick_start_step_by_step(self) -> None:
         def ask() -> int:
-            asked = begin(
+            asked = start_coroutine(
                 self.cases.open_or_create("one", ADMIN, AgentMarker(created_at=1, created_by="x"))
             )
             told: list[int] = []
@@ -352,7 +352,9 @@ class TogetherTests(CaseCase):
             return await real(*args)
 
         self.patch(self.cases._desk, "create_files", slow)
-        first, second, left = (begin(self.cases.open_or_create("one", ADMIN)) for _ in range(3))
+        first, second, left = (
+            start_coroutine(self.cases.open_or_create("one", ADMIN)) for _ in range(3)
+        )
         self.assertNoResult(second)
         status, code, text = self.refused("POST", "", {"name": "One"})
         self.assertEqual((409, "CONFLICT"), (status, code), text)

@@ -11,9 +11,9 @@ from typing import Any
 from attrs import evolve
 from pydantic import TypeAdapter
 
-from tests.unit.cases.casecase import CaseCase
-from tests.unit.cases.rig import lay_cases
-from tests.unit.sessions.rig import ADMIN
+from tests.unit.cases.fake_cases import build_fake_cases
+from tests.unit.cases.harness import CaseCase
+from tests.unit.sessions.harness import ADMIN
 from tservice.cases import folder_browsing, service
 from tservice.cases.folder_browsing import MAX_FOLDERS
 from tservice.cases.interfaces import AgentMarker, CaseWorktreeRequest
@@ -28,7 +28,7 @@ ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
 ROOT = Identity(username="root", admin=True)
 
 
-class Silence:
+class SilentFolders:
     """Folders that do not answer.
 
     @ivar crowded: those for which too much waits.
@@ -134,10 +134,10 @@ class ListTests(CaseCase):
     def test_a_mount_that_is_gone(self) -> None:
         """It is told of as unreachable, and hides nothing else."""
         self.made("one")
-        silence = Silence()
+        silence = SilentFolders()
         machine = self.machine
         ground = machine.ground(reach=silence)
-        cases = lay_cases(ground, lambda: self.sessions).service
+        cases = build_fake_cases(ground, lambda: self.sessions).service
         dead = self.outside / "dead"
         for path in (dead, self.outside / "well"):
             path.mkdir()

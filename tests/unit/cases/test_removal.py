@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from twisted.internet.defer import Deferred, succeed
 
-from tests.unit.cases.casecase import CaseCase
-from tests.unit.cases.rig import FakeGit, tree
-from tests.unit.late import denied
-from tests.unit.sessions.rig import ADMIN, begin
-from tests.unit.store.failing import FailingConnection
+from tests.unit.cases.fake_cases import FakeGit, folder_tree
+from tests.unit.cases.harness import CaseCase
+from tests.unit.right_checks import deny_change
+from tests.unit.sessions.harness import ADMIN, start_coroutine
+from tests.unit.store.failing_disk import FailingConnection
 from tservice.cases import case_folders, trash
 from tservice.cases.interfaces import CaseWorktreeRequest
 from tservice.cases.model import Case, CaseContainer, CaseLocation
@@ -85,7 +85,9 @@ class RemovalTests(CaseCase):
             return await looking
 
         self.patch(self.git, "find_unsaved_work", unsaved)
-        removing = begin(self.cases.delete_case("one", ADMIN, force=False, again=lambda: None))
+        removing = start_coroutine(
+            self.cases.delete_case("one", ADMIN, force=False, again=lambda: None)
+        )
         from tservice.sessions.record.requests import CreateRequest
 
         request = CreateRequest(mode="shell", case_name="one", start=True)
@@ -122,7 +124,9 @@ class RemovalTests(CaseCase):
             return await looking
 
         self.patch(self.git, "find_unsaved_work", unsaved)
-        removing = begin(self.cases.delete_case("one", ADMIN, force=False, again=lambda: None))
+        removing = start_coroutine(
+            self.cases.delete_case("one", ADMIN, force=False, again=lambda: None)
+        )
         removing.cancel()
         self.failureResultOf(removing)
         stopped = self.cases.stop()
@@ -237,7 +241,7 @@ class WorktreeTests(CaseCase):
 
     def test_whose_right_ended_before_it_begins_runs_no_git(self) -> None:
         """A hook of the repository would run, which cannot be taken back."""
-        work = self.cases.make_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, denied)
+        work = self.cases.make_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, deny_change)
         self.assert_refused(ErrorCode.FORBIDDEN, work)
         self.assertEqual([], self.git.orders)
 
@@ -437,4 +441,6 @@ class WorktreeTests(CaseCase):
         )
         self.assert_refused(ErrorCode.INVALID_INPUT, self.sessions.quick_start(quick, ADMIN))
         self.assertEqual(before, self.state())
-        self.assertEqual({"one": "/"}, {k: v for k, v in tree(self.folder).items() if "/" not in k})
+        self.assertEqual(
+            {"one": "/"}, {k: v for k, v in folder_tree(self.folder).items() if "/" not in k}
+        )

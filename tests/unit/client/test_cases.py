@@ -29,7 +29,7 @@ CASE = {
 }
 
 
-class Played(ApiCaller):
+class PlayedCases(ApiCaller):
     """A service with some cases."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Played(ApiCaller):
 
 class CasesTests(SynchronousTestCase):
     def run_command(self, does: Any, *argv: str) -> str:
-        self.caller, self.out, self.error = Played(), StringIO(), StringIO()
+        self.caller, self.out, self.error = PlayedCases(), StringIO(), StringIO()
         shell = ShellContext(
             environ={},
             home=Path(),

@@ -58,7 +58,7 @@ class FakeStream(TerminalConnection):
         yield entry
 
 
-class FakeWire:
+class FakeClientWire:
     """Answers in turn what it is told to; a callable is asked."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ def waited(signal: str | None = None, **more: Any) -> dict[str, Any]:
 
 class ClientCase(SynchronousTestCase):
     def setUp(self) -> None:
-        self.wire = FakeWire()
+        self.wire = FakeClientWire()
         self.client = api.Client(self.wire)
         self.session = Session(self.client, RECORD)
 

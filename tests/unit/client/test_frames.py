@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.client.link import frames
 from tservice.client.link.frames import (
     BINARY,
@@ -29,7 +29,7 @@ class DecoderTests(SynchronousTestCase):
         decoder = FrameDecoder()
         return [message for piece in pieces for message in decoder.feed(piece)]
 
-    @settings(max_examples=examples(300), deadline=None)
+    @settings(max_examples=example_count(300), deadline=None)
     @given(st.lists(st.binary(max_size=400), max_size=8), st.integers(1, 50))
     def test_any_cut(self, payloads: list[bytes], size: int) -> None:
         whole = b"".join(encode_server_frame(FIN | BINARY, payload) for payload in payloads)
@@ -79,7 +79,7 @@ class DecoderTests(SynchronousTestCase):
 
 
 class EncodedTests(SynchronousTestCase):
-    @settings(max_examples=examples(300), deadline=None)
+    @settings(max_examples=example_count(300), deadline=None)
     @given(st.binary(max_size=300), st.binary(min_size=4, max_size=4))
     def test_the_mask(self, payload: bytes, key: bytes) -> None:
         frame = encode_frame(TEXT, payload, key)

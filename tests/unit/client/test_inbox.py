@@ -35,7 +35,7 @@ SESSIONS = [
 ]
 
 
-class Played(ApiCaller):
+class PlayedInbox(ApiCaller):
     """A service with one thing in its inbox.
 
     @ivar empty: how often it has nothing there yet.
@@ -58,7 +58,7 @@ class Played(ApiCaller):
 
 class InboxTests(SynchronousTestCase):
     def context(self, *argv: str) -> CommandContext:
-        self.caller, self.out = Played(), StringIO()
+        self.caller, self.out = PlayedInbox(), StringIO()
         self.slept: list[float] = []
         shell = ShellContext(
             environ={},

@@ -20,7 +20,7 @@ from tservice.client.shell import FAILED, ShellContext
 NOW = 1_800_000_000.0
 
 
-class CommandCase(SynchronousTestCase):
+class LocalCommandCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp())
         self.folder.mkdir()
@@ -39,7 +39,7 @@ class CommandCase(SynchronousTestCase):
         return f"{shell.out.getvalue()}{shell.error.getvalue()}"
 
 
-class TlsTests(CommandCase):
+class TlsTests(LocalCommandCase):
     """C{tsctl tls}."""
 
     def make(self, *words: str) -> int:
@@ -82,7 +82,7 @@ class TlsTests(CommandCase):
         self.assertFalse((self.folder / "tls/key.pem").exists())
 
 
-class SkillTests(CommandCase):
+class SkillTests(LocalCommandCase):
     """C{tsctl skill} (protocol-skill)."""
 
     def test_it_is_a_skill_file(self) -> None:

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.waiting import PATIENCE
 from tservice.client.errors import Unusable
 from tservice.client.link.stream import OutputReceived, ProcessEnded, TerminalConnection
@@ -109,7 +109,7 @@ class FilterTests(SynchronousTestCase):
         for size in (1, 2, 5, 1000):
             self.assertEqual(data + b".", self.feed(data + b".", size))
 
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=example_count(100), deadline=None)
     @given(st.lists(st.sampled_from([*QUESTIONS, *BEYOND, *DRAWING])), st.integers(1, 30))
     def test_where_it_is_cut_does_not_matter(self, parts: list[bytes], size: int) -> None:
         data = b"".join(parts) + b"."
@@ -129,7 +129,7 @@ class SafeTests(SynchronousTestCase):
         self.assertEqual('{"a": "\\u009bä\\u202e\\u001b"}', found)
         self.assertEqual({"a": "\x9bä\u202e\x1b"}, json.loads(found))
 
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=example_count(100), deadline=None)
     @given(st.text())
     def test_nothing_that_a_terminal_obeys_is_left(self, text: str) -> None:
         for found in (safe_line(text), safe_text(text).replace("\n", "").replace("\t", "")):

@@ -31,7 +31,9 @@ def make_entry(**fields: object) -> CliEntry:
     )
 
 
-def request(mode: str, place: Location, *, granted: bool = True, **fields: Any) -> LaunchRequest:
+def launch_request(
+    mode: str, place: Location, *, granted: bool = True, **fields: Any
+) -> LaunchRequest:
     """A launch of C{mode} in C{place}."""
     return LaunchRequest(mode=mode, pane=PANE, place=place, granted=granted, **fields)
 
@@ -105,7 +107,7 @@ class FakeTransport:
 
 
 @implementer(IReactorProcess)
-class FakeProcesses:
+class CliFakeProcesses:
     """Spawns L{FakeTransport}s."""
 
     def __init__(self) -> None:

@@ -10,8 +10,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
-from tests.unit.clis.fakes import FakeProcesses, FakeTransport, make_program
-from tests.waiting import until
+from tests.unit.clis.fakes import CliFakeProcesses, FakeTransport, make_program
+from tests.waiting import wait_until
 from tservice.clis.command import GRACE, OUTPUT_LIMIT, TIME_LIMIT, CliCommand, CommandResult
 
 
@@ -20,7 +20,7 @@ class CommandTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.processes = FakeProcesses()
+        self.processes = CliFakeProcesses()
         self.heard: list[bytes] = []
         self.sent: list[tuple[int, int]] = []
         self.group = True
@@ -172,7 +172,7 @@ class RealProcessTests(TestCase):
         ending = await command.wait_ended()
         self.assertEqual((None, True), (ending.status, ending.was_terminated))
         # Who is killed closes its pipes a moment before it is over.
-        until("the end of the whole group", lambda: not alive(group))
+        wait_until("the end of the whole group", lambda: not alive(group))
 
 
 def alive(group: int) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.unit.clis.fakes import make_entry
 from tservice.clis.command_line import build_argv, check_resume, resolve_params
 from tservice.clis.model import CliEntry
@@ -179,7 +179,7 @@ values = st.one_of(
 class ArgvProperties(SynchronousTestCase):
     """Whatever is asked for, the command holds the entry's options and harmless words only."""
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(
         st.sampled_from(sorted(STOCK)),
         st.data(),
@@ -212,7 +212,7 @@ class ArgvProperties(SynchronousTestCase):
         for name, value in params.items():
             self.assertTrue(granted or not entry.params[name].needs_grant(value), name)
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(st.dictionaries(st.sampled_from(sorted(STOCK["codex"].params)), values))
     def test_accepted_whole_or_refused_for_a_value_that_is_wrong(
         self, wanted: dict[str, object]

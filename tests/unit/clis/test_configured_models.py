@@ -6,7 +6,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import lay_ground
+from tests.runtime_harness import build_test_runtime
 from tservice.clis.build import build_clis
 
 FILES = {
@@ -29,7 +29,7 @@ class ConfiguredTests(SynchronousTestCase):
         self.home = Path(self.mktemp()).absolute()
         data = self.home / "data"
         data.mkdir(parents=True)
-        ground = lay_ground(self.home, home=self.home, environ={"HOME": str(self.home)})
+        ground = build_test_runtime(self.home, home=self.home, environ={"HOME": str(self.home)})
         self.registry = build_clis(ground).service
 
     def model(self, mode: str, **env: str) -> str | None:

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.unit.clis.fakes import PANE, make_entry
-from tests.unit.clis.hostile import HOSTILE
+from tests.unit.clis.hostile_variables import HOSTILE
 from tservice.clis.environments import (
     OVERRIDE_BYTES,
     OVERRIDES,
@@ -221,7 +221,7 @@ names = st.one_of(
 class EnvironmentProperties(SynchronousTestCase):
     """For every mode and every override."""
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(
         st.sampled_from(sorted(STOCK)),
         st.dictionaries(names, st.text(max_size=20), max_size=4),
@@ -245,7 +245,7 @@ class EnvironmentProperties(SynchronousTestCase):
             self.assertEqual(value, added[name])
             self.assertRegex(name, r"\A[A-Za-z_][A-Za-z0-9_]*\Z")
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(
         st.sampled_from(sorted(STOCK)),
         st.dictionaries(names | st.sampled_from(sorted(ENVIRON)), st.just("v"), max_size=8),

@@ -6,15 +6,15 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from tests.told import wire
+from tests.event_helpers import to_wire
 from tests.unit.clis.fakes import make_program
-from tests.unit.clis.servicecase import MINE, ServiceCase
+from tests.unit.clis.harness import MINE, CliServiceCase
 from tservice.clis.cli_versions import REMEMBERED_SECONDS, TIME_LIMIT
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
 
 
-class InstallTests(ServiceCase):
+class InstallTests(CliServiceCase):
     """Installing, with a process that the test ends."""
 
     def setUp(self) -> None:
@@ -26,7 +26,7 @@ class InstallTests(ServiceCase):
 
     def told(self) -> list[tuple[str, dict[str, Any]]]:
         self.assertEqual({EventAudience.ADMINS}, {event.name.audience for event in self.events})
-        return [(event.name, wire(event)) for event in self.events]
+        return [(event.name, to_wire(event)) for event in self.events]
 
     def test_success(self) -> None:
         self.ok("PUT", "/api/clis/{id}", {"enabled": False}, id="codex")
@@ -164,7 +164,7 @@ class InstallTests(ServiceCase):
         self.successResultOf(self.service.stop_installs())
 
 
-class VersionTests(ServiceCase):
+class VersionTests(CliServiceCase):
     """What programs say of themselves, in processes that the test ends."""
 
     def setUp(self) -> None:

@@ -12,8 +12,8 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface.verify import verifyObject
 
-from tests.unit.clis.fakes import FakeSettings, make_program, request
-from tests.unit.osuserworld import OsUserWorld
+from tests.unit.clis.fakes import FakeSettings, launch_request, make_program
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.interfaces import ICliRegistry, LaunchRequest
 from tservice.clis.launcher import CliRegistry
@@ -62,7 +62,7 @@ class LaunchTests(SynchronousTestCase):
         """For the service's own place, whose user is C{uid}."""
         find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find_program
         place = build_own_location(Path("/d"), self.environ, Path("/nowhere"), find, uid=uid)
-        return request(mode, place, **fields)
+        return launch_request(mode, place, **fields)
 
     def refusal(self, mode: str, **fields: Any) -> ServiceError:
         error: ServiceError = self.assertRaises(
@@ -205,7 +205,7 @@ class LaunchTests(SynchronousTestCase):
                 return ""
 
         far = evolve(self.request("gemini").place, has_local_files=False, operations=Elsewhere())
-        plan = self.registry.plan_launch(request("gemini", far))
+        plan = self.registry.plan_launch(launch_request("gemini", far))
         self.assertEqual("/there/gemini", plan.argv[0])
         self.assertEqual("/home/there", plan.env["HOME"])
         self.assertNotIn("PATH", plan.env)
@@ -282,7 +282,7 @@ class OsUserTests(SynchronousTestCase):
         return registry
 
     def test_environment(self) -> None:
-        plan = self.registry().plan_launch(request("primary", self.place))
+        plan = self.registry().plan_launch(launch_request("primary", self.place))
         self.assertNotIn("ANTHROPIC_API_KEY", plan.env)
         self.assertEqual(
             ("ann", str(self.user.home), "p"),
@@ -292,22 +292,22 @@ class OsUserTests(SynchronousTestCase):
 
     def test_found_on_the_users_paths(self) -> None:
         own = make_program(self.user.home / ".local/bin", "codex")
-        plan = self.registry().plan_launch(request("codex", self.place))
+        plan = self.registry().plan_launch(launch_request("codex", self.place))
         self.assertEqual(str(own), plan.argv[0])
         error = self.assertRaises(
-            ServiceError, self.registry().plan_launch, request("codex", self.root)
+            ServiceError, self.registry().plan_launch, launch_request("codex", self.root)
         )
         self.assertIn("is not installed", error.message)
 
     def test_the_users_shell(self) -> None:
-        plan = self.registry().plan_launch(request("shell", self.place))
+        plan = self.registry().plan_launch(launch_request("shell", self.place))
         self.assertEqual(str(self.bin / "bash"), plan.argv[0])
         shell = make_program(self.user.home / "bin", "zsh")
-        plan = self.registry().plan_launch(request("shell", self.place))
+        plan = self.registry().plan_launch(launch_request("shell", self.place))
         self.assertEqual(str(shell), plan.argv[0])
 
     def test_not_root(self) -> None:
         """What root may not, an OS user may."""
         for place, mode in ((self.root, "default"), (self.place, "bypassPermissions")):
-            plan = self.registry().plan_launch(request("primary", place))
+            plan = self.registry().plan_launch(launch_request("primary", place))
             self.assertEqual(mode, plan.params["permissionMode"])

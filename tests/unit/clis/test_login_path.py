@@ -21,7 +21,7 @@ from tservice.clis.login_path import (
 BEGIN, END = b"\ntservice-path\n", b"\ntservice-end\n"
 
 
-class Child:
+class LoginShellChild:
     """A shell as its transport."""
 
     def __init__(self, protocol: Any, argv: list[str], env: dict[str, str], pid: int) -> None:
@@ -46,7 +46,7 @@ class LoginPathTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.children: list[Child] = []
+        self.children: list[LoginShellChild] = []
         self.killed: list[int] = []
         self.told: list[str] = []
         self.program = "/bin/bash"
@@ -79,7 +79,7 @@ class LoginPathTests(SynchronousTestCase):
         if self.refuses:
             raise OSError(2, "No such file or directory")
         self.assertEqual("/h", path)
-        self.children.append(Child(protocol, argv, env, 100 + len(self.children)))
+        self.children.append(LoginShellChild(protocol, argv, env, 100 + len(self.children)))
 
     def say(self, data: bytes, number: int = -1) -> None:
         self.children[number].protocol.outReceived(data)

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.nonempty import some
+from tests.non_empty import require_items
 from tests.unit.clis.fakes import make_entry
 from tservice.clis.capabilities import HookSupport, TranscriptFormat
 from tservice.clis.model import CliEntry, CliKind, parse_entry
@@ -193,7 +193,7 @@ class StockTests(SynchronousTestCase):
         self.assertEqual(["shell"], shells)
 
     def test_no_host_is_named(self) -> None:
-        for entry in some(self.stock.values()):
+        for entry in require_items(self.stock.values()):
             words = entry.install.command if entry.install else ()
             self.assertFalse([word for word in words if "://" in word or ".com" in word], entry.id)
 

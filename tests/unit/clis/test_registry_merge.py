@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.clis.model import ENTRY_LIMIT
 from tservice.clis.registry_merge import merge_registry, read_registry_file, write_registry_file
 from tservice.clis.stock_entries import load_stock_entries
@@ -73,7 +73,7 @@ class MergeTests(SynchronousTestCase):
         self.assertEqual(ENTRY_LIMIT, len(merged.entries))
         self.assertEqual(len(STOCK), len(merged.faults))
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(
         st.dictionaries(
             st.sampled_from([*STOCK, "mine", "X", ""]),

@@ -7,25 +7,25 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tests.nonempty import some
-from tests.told import wire
+from tests.event_helpers import to_wire
+from tests.non_empty import require_items
 from tests.unit.clis.fakes import FakeSettings, make_program
-from tests.unit.clis.servicecase import MINE, REST, WRITES, ServiceCase
-from tests.unit.http.driver import Api
+from tests.unit.clis.harness import MINE, REST, WRITES, CliServiceCase
+from tests.unit.http.site_driver import ApiHarness
 from tservice.clis.routes import CliBody, CliEnabledBody, NewCliBody
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
 from tservice.http.operations import AccessRule
 
 
-class AccessTests(ServiceCase):
+class AccessTests(CliServiceCase):
     """Who may, and when."""
 
     def test_every_write_needs_the_setting(self) -> None:
         self.ok("POST", "/api/clis", MINE)
         self.settings.settings = FakeSettings().get()
         before = self.path.read_bytes(), len(self.events)
-        api = Api(self.operations)
+        api = ApiHarness(self.operations)
         self.addCleanup(api.close)
         for method, path, good, name in WRITES:
             for body in (good, {"bogus": 1}, b"{"):
@@ -42,7 +42,7 @@ class AccessTests(ServiceCase):
 
     def test_every_operation_is_known_here(self) -> None:
         writes = {(method, path) for method, path, _, _ in WRITES}
-        for operation in some(self.operations):
+        for operation in require_items(self.operations):
             if operation.method == "GET":
                 listed = operation.path == "/api/clis"
                 self.assertEqual(AccessRule.USER if listed else AccessRule.ADMIN, operation.access)
@@ -51,7 +51,7 @@ class AccessTests(ServiceCase):
                 self.assertEqual(AccessRule.ADMIN, operation.access)
 
 
-class ListTests(ServiceCase):
+class ListTests(CliServiceCase):
     """What clients see."""
 
     def test_stock_entry(self) -> None:
@@ -97,7 +97,7 @@ class ListTests(ServiceCase):
         self.assertNotIn("installCommand", self.item("shell"))
 
 
-class WriteTests(ServiceCase):
+class WriteTests(CliServiceCase):
     """Switching, adding, replacing, removing."""
 
     def test_switching(self) -> None:
@@ -156,7 +156,7 @@ class WriteTests(ServiceCase):
         self.ok("POST", "/api/clis", MINE)
         self.assertEqual({}, self.ok("DELETE", "/api/clis/{id}", id="mine"))
         self.assertEqual({}, self.stored())
-        self.assertEqual({"id": "mine", "deleted": True}, wire(self.events[-1]))
+        self.assertEqual({"id": "mine", "deleted": True}, to_wire(self.events[-1]))
         self.refused(ErrorCode.NOT_FOUND, "DELETE", "/api/clis/{id}", id="mine")
         self.refused(ErrorCode.INVALID_INPUT, "DELETE", "/api/clis/{id}", id="codex")
 
@@ -165,7 +165,7 @@ class WriteTests(ServiceCase):
             self.assertRaises(ValidationError, CliEnabledBody.model_validate_json, json.dumps(body))
 
 
-class FileTests(ServiceCase):
+class FileTests(CliServiceCase):
     """Files that people made."""
 
     def test_a_broken_or_open_file_is_never_overwritten(self) -> None:

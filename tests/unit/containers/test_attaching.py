@@ -6,7 +6,7 @@ from unittest import mock
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.rig import begin
+from tests.unit.sessions.harness import start_coroutine
 from tservice.cases.interfaces import ContainerSettings
 from tservice.containers.model import ContainerHost, EngineKind
 from tservice.containers.registry import ContainerRegistry
@@ -36,7 +36,7 @@ class AttachTests(SynchronousTestCase):
             raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
         wish = ContainerSettings(host_id="local")
-        made = begin(self.service.create_container("ann", "one", "/work/one", wish, over))
+        made = start_coroutine(self.service.create_container("ann", "one", "/work/one", wish, over))
         self.failureResultOf(made, ServiceError)
         self.boxes.remove.assert_awaited_once()
         self.store.forget_case.assert_called_once_with("box-one")
@@ -45,7 +45,7 @@ class AttachTests(SynchronousTestCase):
         wish = ContainerSettings(host_id="local")
         judged = mock.Mock()
         self.successResultOf(
-            begin(self.service.create_container("ann", "one", "/work/one", wish, judged))
+            start_coroutine(self.service.create_container("ann", "one", "/work/one", wish, judged))
         )
         judged.assert_called_once_with()
         self.boxes.remove.assert_not_awaited()

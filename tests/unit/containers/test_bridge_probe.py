@@ -25,7 +25,7 @@ HOST = ContainerHost(id="h", label="H", engine=EngineKind.PODMAN, image="i")
 URL = "http://10.88.0.1:4000"
 
 
-class Port:
+class ReachPort:
     """One that listens."""
 
     def getHost(self) -> Any:
@@ -37,7 +37,7 @@ class Port:
         return succeed(None)
 
 
-class Runs:
+class ReachRunner:
     """An engine with some containers.
 
     @ivar curl: the status of what is run inside; C{None}: it hangs.
@@ -71,11 +71,11 @@ class ReachTests(SynchronousTestCase):
     """L{BridgeProbe}, and the doctor's rows of it."""
 
     def setUp(self) -> None:
-        self.clock, self.runs = Clock(), Runs()
+        self.clock, self.runs = Clock(), ReachRunner()
         self.store = ContainerStore(Database.in_memory(clock=Clock()), lambda: "s")
         hosts = ContainerHostRegistry(self.store, self.runs, lambda names: Path("/usr/bin/podman"))
         self.bridge = HookBridge(
-            self.clock, lambda port, site, address: Port(), self.store, enabled=True
+            self.clock, lambda port, site, address: ReachPort(), self.store, enabled=True
         )
         site: Any = object()
         self.bridge.set_site(site)

@@ -11,7 +11,7 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Api
+from tests.unit.http.site_driver import ApiHarness
 from tservice.access.authenticators import ContainerAuthenticator
 from tservice.access.failures import CAP, WINDOW_SECONDS, FailureCounter
 from tservice.access.hook_secret import HEADER, derive_container_secret, parse_container
@@ -29,7 +29,7 @@ SECRET = "5e" * 32
 SITE: Any = object()
 
 
-class Port:
+class BridgePort:
     """One that listens."""
 
     def __init__(self, number: int) -> None:
@@ -51,7 +51,7 @@ class BridgeTests(SynchronousTestCase):
         self.store = ContainerStore(Database.in_memory(clock=Clock()), lambda: "s")
         self.there = True
         self.listened: list[tuple[int, str]] = []
-        self.ports: list[Port] = []
+        self.ports: list[BridgePort] = []
         self.bridge = self.make()
 
     def make(self, enabled: bool = True) -> HookBridge:
@@ -59,12 +59,12 @@ class BridgeTests(SynchronousTestCase):
         bridge.set_site(SITE)
         return bridge
 
-    def listen(self, port: int, site: object, address: str) -> Port:
+    def listen(self, port: int, site: object, address: str) -> BridgePort:
         self.assertIs(SITE, site)
         if not self.there:
             raise CannotListenError(address, port, OSError(99, "no such address"))
         self.listened.append((port, address))
-        self.ports.append(Port(port or 4000 + len(self.ports)))
+        self.ports.append(BridgePort(port or 4000 + len(self.ports)))
         return self.ports[-1]
 
     def look(
@@ -166,7 +166,7 @@ class GateTests(SynchronousTestCase):
         gate = BridgeGate(
             ContainerAuthenticator(SECRET), FailureCounter(self.clock), frozenset({hook.path})
         )
-        self.api = Api([hook], gate, NoPages(), NoUpgrades())
+        self.api = ApiHarness([hook], gate, NoPages(), NoUpgrades())
 
     def ask(self, method: str, path: str, secret: str | None) -> tuple[int, bytes]:
         headers = {} if secret is None else {HEADER: secret}

@@ -25,7 +25,7 @@ from tservice.core.events import Event, EventHub
 HOST = ContainerHost(id="h", label="H", engine=EngineName.PODMAN, image=DEFAULT_IMAGE)
 
 
-class Child:
+class ImageBuildChild:
     """A build that a test plays."""
 
     pid = 7
@@ -51,7 +51,7 @@ class Child:
         self.protocol.processEnded(Failure(why))
 
 
-class Runs:
+class ImageRunner:
     """An engine that knows one image, or none."""
 
     def __init__(self) -> None:
@@ -66,8 +66,8 @@ class Runs:
 
 class ImageTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.clock, self.hub, self.runs = Clock(), EventHub(), Runs()
-        self.children: list[Child] = []
+        self.clock, self.hub, self.runs = Clock(), EventHub(), ImageRunner()
+        self.children: list[ImageBuildChild] = []
         self.told: list[Event] = []
         self.hub.subscribe(self.told.append)
         base = Path(self.mktemp())
@@ -80,7 +80,7 @@ class ImageTests(SynchronousTestCase):
         self.engine = EngineClient(EngineDialect(EngineName.PODMAN, "/usr/bin/podman"), self.runs)
 
     def spawnProcess(self, protocol: Any, program: str, argv: list[str], **_: Any) -> None:
-        self.children.append(Child(protocol, argv))
+        self.children.append(ImageBuildChild(protocol, argv))
 
     def ensure(self, image: str = DEFAULT_IMAGE) -> Deferred[None]:
         return Deferred.fromCoroutine(self.images.ensure_image(HOST, self.engine, image))

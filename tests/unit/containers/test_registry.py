@@ -10,8 +10,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import NoDoors
-from tests.unit.late import denied
+from tests.runtime_harness import NoWorkerPools
+from tests.unit.right_checks import deny_change
 from tservice.containers.folders import ContainerFolders
 from tservice.containers.model import ContainerCase
 from tservice.containers.registry import ContainerRegistry
@@ -42,7 +42,7 @@ class WorkspaceTests(SynchronousTestCase):
             hosts=anything,
             images=anything,
             folders=ContainerFolders(self.base / "containers"),
-            files=NoDoors().files,
+            files=NoWorkerPools().files,
             act=lambda owner, work: work(),
             library=(),
             home=self.base,
@@ -73,7 +73,7 @@ class WorkspaceTests(SynchronousTestCase):
             owner="", name="c", host_id="h", container="service-case-c", path=str(self.base)
         )
 
-        made = Deferred.fromCoroutine(self.boxes.recreate_container(case, denied))
+        made = Deferred.fromCoroutine(self.boxes.recreate_container(case, deny_change))
         refused = self.failureResultOf(made, ServiceError)
         self.assertEqual("no more", refused.value.message)
 

@@ -13,7 +13,7 @@ from tservice.core import clock as module
 from tservice.core.clock import now_ms, seconds_until, unix_seconds, use_monotonic_time
 
 
-class Reactor(ReactorBase):
+class IdleReactor(ReactorBase):
     """One that watches nothing, and is never run."""
 
     def installWaker(self) -> None:
@@ -28,7 +28,7 @@ class SteadyTests(SynchronousTestCase):
         self.day, self.boot = 1_000_000.0, 500.0
         self.patch(time, "time", lambda: self.day)
         self.patch(module, "_since_boot", lambda: self.boot)
-        self.reactor: Any = Reactor()
+        self.reactor: Any = IdleReactor()
         self.addCleanup(self.reactor.disconnectAll)
         use_monotonic_time(self.reactor)
 
@@ -53,7 +53,7 @@ class SteadyTests(SynchronousTestCase):
         self.assertEqual(5, seconds_until(self.reactor, 1_003_605_000, 60))
 
     def test_after_the_first_timer_it_is_too_late(self) -> None:
-        reactor: Any = Reactor()
+        reactor: Any = IdleReactor()
         reactor.callLater(1, int)
         self.assertRaises(RuntimeError, use_monotonic_time, reactor)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import wire
+from tests.event_helpers import to_wire
 from tservice.agents.model import HookEvent
 from tservice.core.event_payloads import (
     EmptyPayload,
@@ -67,10 +67,12 @@ class EventTests(SynchronousTestCase):
             self.assertIn("session:idle tells Happened", str(error))
 
     def test_what_is_not_known_is_left_out(self) -> None:
-        self.assertEqual({"id": "s"}, wire(SessionExited(id="s")))
-        self.assertEqual({"id": "s", "status": 0}, wire(SessionExited(id="s", status=0)))
-        self.assertEqual({"id": "s"}, wire(SessionPayload(id="s")))
-        self.assertEqual({"id": "s", "detached": True}, wire(SessionPayload(id="s", detached=True)))
+        self.assertEqual({"id": "s"}, to_wire(SessionExited(id="s")))
+        self.assertEqual({"id": "s", "status": 0}, to_wire(SessionExited(id="s", status=0)))
+        self.assertEqual({"id": "s"}, to_wire(SessionPayload(id="s")))
+        self.assertEqual(
+            {"id": "s", "detached": True}, to_wire(SessionPayload(id="s", detached=True))
+        )
 
 
 class HubTests(SynchronousTestCase):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.core import files
 from tservice.core.files import (
     VALUES_LIMIT,
@@ -178,7 +178,7 @@ class ReadTests(FilesCase):
         self.path.mkdir()
         self.refusal(UnsafeFile)
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(st.binary(max_size=200))
     def test_any_content_is_a_value_or_a_clear_error(self, content: bytes) -> None:
         path = Path("any.json").absolute()
@@ -188,7 +188,7 @@ class ReadTests(FilesCase):
         except UnparsableFile as error:
             self.assertTrue(str(error).startswith("any.json: "))
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(st.text())
     def test_what_is_written_is_read(self, text: str) -> None:
         path = Path("any.txt").absolute()

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.core.service_stack import STOP_LIMIT, ClosingService, ServiceStack
 
 
-class Recorder(Service):
+class StoppingService(Service):
     """Notes its stop, which lasts until C{ended} fires."""
 
     def __init__(self, name: str, calls: list[str]) -> None:
@@ -33,7 +33,10 @@ class StackTests(SynchronousTestCase):
         self.calls: list[str] = []
         self.clock = Clock()
         self.stack = ServiceStack(self.clock)
-        self.low, self.high = Recorder("low", self.calls), Recorder("high", self.calls)
+        self.low, self.high = (
+            StoppingService("low", self.calls),
+            StoppingService("high", self.calls),
+        )
         for service in (self.low, self.high):
             service.setServiceParent(self.stack)
         self.stack.startService()
@@ -72,6 +75,6 @@ class StackTests(SynchronousTestCase):
         self.assertIn("stop high", self.calls)
 
     def test_a_child_that_joins_later_starts_at_once(self) -> None:
-        late = Recorder("late", self.calls)
+        late = StoppingService("late", self.calls)
         late.setServiceParent(self.stack)
         self.assertEqual("start late", self.calls[-1])

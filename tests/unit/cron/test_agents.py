@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.agents.rig import COMPOSER, PERMISSION, TRUST
-from tests.unit.cron.rig import CronCase
-from tests.unit.sessions.rig import ADMIN
+from tests.unit.agents.harness import COMPOSER, PERMISSION, TRUST
+from tests.unit.cron.harness import CronHarnessCase
+from tests.unit.sessions.harness import ADMIN
 from tservice.cron.model import PROMPT_FILE_BYTES, CronJob, CronRun, PromptMode, RunStatus
 
 
-class ReadinessTests(CronCase):
+class ReadinessTests(CronHarnessCase):
     """Jobs of the primary agent."""
 
     def begin(self, **fields: Any) -> tuple[CronJob, CronRun]:
@@ -112,7 +112,7 @@ class ReadinessTests(CronCase):
         self.assertIsNotNone(self.sessions.get(run.session_id or "").pid)
 
 
-class PromptFileTests(CronCase):
+class PromptFileTests(CronHarnessCase):
     """Read when the job fires."""
 
     def fire(self, path: str) -> CronRun:

@@ -8,7 +8,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import NoDoors
+from tests.runtime_harness import NoWorkerPools
 from tservice.cases.interfaces import ResolvedCase
 from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
@@ -32,7 +32,7 @@ BOX = ResolvedCase(
 )
 
 
-class Shells:
+class ShellOnlyRegistry:
     """Knows one mode."""
 
     def get(self, mode: str) -> Any:
@@ -62,12 +62,12 @@ class CaseRuleTests(SynchronousTestCase):
         async def folder(text: str, caller: Identity) -> str:
             raise AssertionError("a case has its own folder")
 
-        clis: Any = Shells()
+        clis: Any = ShellOnlyRegistry()
         return JobRules(
             clis=clis,
             folder=folder,
             case=case,
-            files=NoDoors().files,
+            files=NoWorkerPools().files,
             data_dir=Path("/srv/data"),
             cases_dir=Path("/srv/cases"),
         )

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.cron.vixie import fires_at
+from tests.examples import example_count
+from tests.unit.cron.vixie_cron import fires_at
 from tservice.cron.crontab import check_expression, find_expression_fire, parse_expression
 from tservice.cron.explanation import explain_expression
 
@@ -116,7 +116,7 @@ class CrontabTests(SynchronousTestCase):
     def test_large_steps_name_the_first_value(self) -> None:
         self.assertEqual((0,), parse_expression(f"*/{'9' * 150} * * * *").minutes)
 
-    @settings(max_examples=examples(150), deadline=None)
+    @settings(max_examples=example_count(150), deadline=None)
     @given(DAYS)
     def test_days_are_those_of_the_reference(self, text: str) -> None:
         """Each day of three years, against the rule of the C program."""
@@ -128,7 +128,7 @@ class CrontabTests(SynchronousTestCase):
         else:
             self.assertEqual([], want, text)
 
-    @settings(max_examples=examples(150), deadline=None)
+    @settings(max_examples=example_count(150), deadline=None)
     @given(EXPRESSIONS, st.integers(0, 3 * 365 * 24 * 60))
     def test_minutes_are_those_of_the_reference(self, text: str, begin: int) -> None:
         """The two days from any minute on."""
@@ -172,12 +172,12 @@ class ExplanationTests(SynchronousTestCase):
         same = explain_expression(one) == explain_expression(other)
         self.assertEqual(same, _effect(one) == _effect(other), (one, other))
 
-    @settings(max_examples=examples(300), deadline=None)
+    @settings(max_examples=example_count(300), deadline=None)
     @given(EXPRESSIONS, EXPRESSIONS)
     def test_different_times_are_told_apart(self, one: str, other: str) -> None:
         self.tell_apart(one, other)
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(DAYS, st.integers(0, 2), st.data())
     def test_one_changed_field_changes_the_words(
         self, text: str, place: int, data: st.DataObject

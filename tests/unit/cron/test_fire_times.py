@@ -12,8 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.cron.zones import FIRST, LAST, Stretch, check, every_zone, judged, stretches
+from tests.examples import example_count
+from tests.unit.cron.zone_judge import (
+    FIRST,
+    LAST,
+    OffsetStretch,
+    check_fires,
+    every_zone,
+    expected_fire,
+    zone_stretches,
+)
 from tservice.cron.crontab import check_expression
 from tservice.cron.fire_times import (
     DAY_MS,
@@ -59,31 +67,35 @@ def every(minutes: int) -> JobSchedule:
 class SweepTests(SynchronousTestCase):
     """Once each local day, in every zone; C{python -m bench cronzones} takes all of them."""
 
-    @settings(max_examples=examples(40), deadline=None)
+    @settings(max_examples=example_count(40), deadline=None)
     @given(ZONES, CLOCKS, st.sets(st.integers(0, 6)), st.integers(2026, 2035))
     def test_once_a_day_and_week(self, name: str, clock: time, days: set[int], year: int) -> None:
         first, last = FIRST.replace(year=year), LAST.replace(year=year)
         least = 50 * len(days) if days else 365
-        self.assertGreaterEqual(check(name, clock, first, last, days), least)
+        self.assertGreaterEqual(check_fires(name, clock, first, last, days), least)
 
     def test_odd_zones_at_their_own_changes(self) -> None:
         """The minutes around each change of a decade, which a random clock time seldom hits."""
         dice = random.Random(26)
         for name in EDGES:
-            spans = stretches(ZoneInfo(name), *_decade())
+            spans = zone_stretches(ZoneInfo(name), *_decade())
             hits = {_shown(span.begin, span.ahead) for span in spans[1:]}
             hits |= {_shown(span.end - 60, span.ahead) for span in spans[:-1]}
             for clock in dice.sample(sorted(hits), min(3, len(hits))):
                 day = datetime.fromtimestamp(dice.choice(spans[1:]).begin, UTC).date()
-                check(name, clock, day - timedelta(days=5), day + timedelta(days=5))
+                check_fires(name, clock, day - timedelta(days=5), day + timedelta(days=5))
 
     def test_the_judge_sees_a_gap_and_an_overlap(self) -> None:
         """Else the sweep would compare nothing with nothing."""
-        spans = [Stretch(0, 7200, 0), Stretch(7200, 14400, 3600), Stretch(14400, 90000, 0)]
+        spans = [
+            OffsetStretch(0, 7200, 0),
+            OffsetStretch(7200, 14400, 3600),
+            OffsetStretch(14400, 90000, 0),
+        ]
         day = datetime(1970, 1, 1, tzinfo=UTC).date()
-        self.assertEqual(7200, judged(spans, day, time(2, 30)))
-        self.assertEqual(14400 - 1800, judged(spans, day, time(4, 30)))
-        self.assertEqual(18000, judged(spans, day, time(5, 0)))
+        self.assertEqual(7200, expected_fire(spans, day, time(2, 30)))
+        self.assertEqual(14400 - 1800, expected_fire(spans, day, time(4, 30)))
+        self.assertEqual(18000, expected_fire(spans, day, time(5, 0)))
 
 
 def _decade() -> tuple[int, int]:
@@ -159,7 +171,7 @@ class CronTests(SynchronousTestCase):
         found = list_next_fires(cron("*/10 2 * * *"), ms(2026, 3, 29, 1, 15), BERLIN, 2)
         self.assertEqual([ms(2026, 3, 29, 3, 0), ms(2026, 3, 30, 2, 0)], found)
 
-    @settings(max_examples=examples(60), deadline=None)
+    @settings(max_examples=example_count(60), deadline=None)
     @given(ZONES, st.integers(1_770_000_000, 2_080_000_000), st.integers(0, 59))
     def test_every_hour_is_every_hour(self, name: str, start: int, minute: int) -> None:
         """Whatever the clock does, an hourly job comes within an hour, but for changes of less."""

@@ -9,9 +9,9 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.examples import examples
-from tests.unit.cron.rig import DAY, CronCase
-from tests.unit.sessions.rig import ADMIN
+from tests.examples import example_count
+from tests.unit.cron.harness import DAY, CronHarnessCase
+from tests.unit.sessions.harness import ADMIN
 from tservice.core.clock import now_ms
 from tservice.cron.model import (
     ConcurrencyPolicy,
@@ -28,7 +28,7 @@ MINUTE = 60.0
 HOUR = 3600.0
 
 
-class FiringTests(CronCase):
+class FiringTests(CronHarnessCase):
     """One service, and its clock."""
 
     def test_a_shell_job_is_launched_and_typed(self) -> None:
@@ -97,7 +97,7 @@ class FiringTests(CronCase):
 
     def test_hundred_in_the_same_second_all_start(self) -> None:
         at = now_ms(self.clock) + 5000
-        with patch.object(self.sessions._deps.creator, "_caps", _Caps()):
+        with patch.object(self.sessions._deps.creator, "_caps", _CapsRegistry()):
             for _ in range(100):
                 self.make(schedule_type=ScheduleType.ONCE, run_at=at)
             self.spend(20)
@@ -161,11 +161,11 @@ class FiringTests(CronCase):
         self.assertEqual(1, len(self.runs(job)))
 
 
-class _Caps:
+class _CapsRegistry:
     total = per_user = 1000
 
 
-class ConcurrencyTests(CronCase):
+class ConcurrencyTests(CronHarnessCase):
     """What runs beside a job."""
 
     def test_one_skipped_record_a_streak(self) -> None:
@@ -245,7 +245,7 @@ class ConcurrencyTests(CronCase):
             self.assertIsNotNone(self.sessions.get(first.session_id or "").pid)
 
 
-class ClockTests(CronCase):
+class ClockTests(CronHarnessCase):
     """A clock that is set; its alarm is told as the kernel would tell."""
 
     zone = ZoneInfo("Europe/Berlin")
@@ -330,7 +330,7 @@ class ClockTests(CronCase):
         self.assertGreater(self.job(job).next_run_at or 0, at)
 
 
-class RestartTests(CronCase):
+class RestartTests(CronHarnessCase):
     """The service is killed, at any point; what it left is gone on with, once."""
 
     def test_what_was_missed_is_caught_up_once(self) -> None:
@@ -388,7 +388,7 @@ class RestartTests(CronCase):
         self.assertEqual((RunStatus.SESSION_STARTED, None), (run.status, run.finished_at))
         self.assertIn("not running", run.error_message or "")
 
-    @settings(max_examples=examples(15), deadline=None)
+    @settings(max_examples=example_count(15), deadline=None)
     @given(st.lists(st.floats(0.1, 900), min_size=1, max_size=12))
     def test_no_fire_is_done_twice_or_lost(self, naps: list[float]) -> None:
         """Each interval that passed while the service ran has its run."""

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import happened
-from tests.unit.cron.rig import CronCase
-from tests.unit.late import denied, still
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.event_helpers import make_event
+from tests.unit.cron.harness import CronHarnessCase
+from tests.unit.right_checks import allow_change, deny_change
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.core.clock import now_ms
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
@@ -40,7 +40,7 @@ BOB = Identity(username="bob", admin=False, can_bypass_permissions=True)
 ROOT = Identity(username="root", admin=True)
 
 
-class JobCase(CronCase):
+class JobCase(CronHarnessCase):
     """Refusals by name."""
 
     def refused(self, code: ErrorCode, part: str, caller: Identity = ADMIN, **more: Any) -> None:
@@ -267,13 +267,13 @@ class OwnerTests(JobCase):
         ):
             self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
         self.assertEqual(
-            ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB, still)).code
+            ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB, allow_change)).code
         )
 
     def test_whose_right_ended_meanwhile_starts_none_of_anothers(self) -> None:
         """An admin who is one no more by the time that its session is made."""
         job = self.of_ann()
-        self.now(self.cron.run_now(job.id, ROOT, denied))
+        self.now(self.cron.run_now(job.id, ROOT, deny_change))
         [run] = self.runs(job)
         self.assertEqual((RunStatus.FAILED, None), (run.status, run.session_id))
         self.assertIn("permission was revoked", run.error_message or "")
@@ -341,7 +341,7 @@ class OwnerTests(JobCase):
     def test_jobs_of_a_user_who_is_gone_go(self) -> None:
         job = self.of_ann()
         del self.accounts["ann"]
-        self.machine.hub.publish(happened("admin:usersChanged"))
+        self.machine.hub.publish(make_event("admin:usersChanged"))
         self.assertEqual([], self.cron.list_jobs(ROOT))
         self.accounts["ann"] = ANN
         self.assertRaises(ServiceError, self.cron.get_job, job.id, ANN)
@@ -350,7 +350,7 @@ class OwnerTests(JobCase):
         """At a start, which must not need room."""
         job = self.of_ann()
         database = self.machine.database
-        self.successResultOf(begin(self.cron.stop()))
+        self.successResultOf(start_coroutine(self.cron.stop()))
         del self.accounts["ann"]
         with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             self.cron.start()

@@ -7,13 +7,13 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from tests.unit.cron.rig import CronCase
+from tests.unit.cron.harness import CronHarnessCase
 from tservice.cron import runner
 from tservice.cron.model import PromptMode, RunStatus
 from tservice.cron.prompt_file import read_prompt
 
 
-class OsUserJobTests(CronCase):
+class OsUserJobTests(CronHarnessCase):
     multiuser = True
 
     def setUp(self) -> None:

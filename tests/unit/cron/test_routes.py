@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.security.world import World
+from tests.security.harness import SecurityHarness
 from tservice.core.zone import local_zone
 
 
@@ -18,7 +18,7 @@ class RouteTests(SynchronousTestCase):
     """As ann, who has a workspace; as root, who is an admin; as bob."""
 
     def setUp(self) -> None:
-        self.world = World()
+        self.world = SecurityHarness()
         self.addCleanup(self.world.close)
         self.world.populate()
         self.answers = {

@@ -10,8 +10,14 @@ from typing import Any
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.clis.fakes import FakeProcesses
-from tests.unit.http.driver import Answer, Api, Connection, head, parse
+from tests.unit.clis.fakes import CliFakeProcesses
+from tests.unit.http.site_driver import (
+    ApiHarness,
+    ParsedAnswer,
+    SiteConnection,
+    parse_http_answer,
+    request_head,
+)
 from tservice.doctor.catalogue import ExaminedCli
 from tservice.doctor.child_launch import REPORT_LIMIT, TIME_LIMIT
 from tservice.doctor.child_process import DoctorProcess
@@ -26,7 +32,7 @@ REPORT = {"platform": "linux", "summary": NONE, "tools": [], "lookedIn": ["/bin"
 class DoctorCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.processes = FakeProcesses()
+        self.processes = CliFakeProcesses()
         self.killed: list[tuple[int, int]] = []
         self.service = DoctorService(
             clock=self.clock,
@@ -38,25 +44,25 @@ class DoctorCase(SynchronousTestCase):
         )
         operations = DoctorRoutes(self.service).operations()
         self.assertEqual([AccessRule.ADMIN], [operation.access for operation in operations])
-        self.api = Api(operations, clock=self.clock)
+        self.api = ApiHarness(operations, clock=self.clock)
         self.addCleanup(self.api.close)
 
     def kill(self, group: int, number: int) -> None:
         self.killed.append((group, number))
         self.processes.spawned[group - 4000].finish(None, number)
 
-    def begin(self, query: str = "") -> Connection:
+    def begin(self, query: str = "") -> SiteConnection:
         connection = self.api.connect()
-        connection.send(head("GET", f"/api/doctor{query}", {}))
+        connection.send(request_head("GET", f"/api/doctor{query}", {}))
         return connection
 
-    def answer(self, connection: Connection) -> Answer:
-        return parse(connection.value())
+    def answer(self, connection: SiteConnection) -> ParsedAnswer:
+        return parse_http_answer(connection.value())
 
     def child(self, number: int = 0) -> Any:
         return self.processes.spawned[number]
 
-    def no_report(self, connection: Connection) -> None:
+    def no_report(self, connection: SiteConnection) -> None:
         self.assertEqual(
             (500, "INTERNAL_ERROR", "the doctor gave no report"), self.answer(connection).error
         )

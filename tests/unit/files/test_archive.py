@@ -12,8 +12,8 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import CancelledError, Deferred
 
-from tests.unit.core.workers.held import PATIENCE
-from tests.unit.files.workspacecase import WorkspaceCase, descriptors
+from tests.unit.core.workers.held_work import PATIENCE
+from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.errors import ServiceError, operation_failed
 from tservice.files.archive import PIECE, pack_folder
 from tservice.files.open_files import FileInfo, Opened, OpenFile, OpenFolder, open_path
@@ -69,13 +69,13 @@ class PackTests(WorkspaceCase):
 
     def test_left_half_way_nothing_stays_open(self) -> None:
         self.put("a/b/c", b"x" * PIECE)
-        before = descriptors()
+        before = open_descriptors()
         with self.beneath().find(".") as spot:
             pieces = pack_folder(spot, "ws", self.closed)
             next(pieces)
             next(pieces)
             pieces.close()
-        self.assertEqual(before + 1, descriptors())  # the workspace itself
+        self.assertEqual(before + 1, open_descriptors())  # the workspace itself
 
 
 class OpenTests(WorkspaceCase):

@@ -6,7 +6,7 @@ import os
 import socket
 from pathlib import Path
 
-from tests.unit.files.workspacecase import WorkspaceCase, descriptors
+from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.errors import ServiceError
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.files.confined_path import LINKS, STEPS, AccessRules, ConfinedFolder, find_folder_ids
@@ -175,7 +175,7 @@ class FindTests(WorkspaceCase):
     def test_nothing_stays_open(self) -> None:
         self.put("a/b.txt")
         self.link("link", "a/b.txt")
-        before = descriptors()
+        before = open_descriptors()
         for path in ("a/b.txt", "link", "..", "none", "a/none/x", "a"):
             with ConfinedFolder(str(self.folder)) as beneath:
                 try:
@@ -183,4 +183,4 @@ class FindTests(WorkspaceCase):
                         pass
                 except (ServiceError, OSError):
                     continue
-        self.assertEqual(before, descriptors())
+        self.assertEqual(before, open_descriptors())

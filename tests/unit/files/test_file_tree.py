@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tests.unit.files.workspacecase import WorkspaceCase, descriptors
+from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.errors import ServiceError
 from tservice.files import file_tree as module
 from tservice.files.file_tree import TreeRequest, list_tree
@@ -116,7 +116,7 @@ class TreeTests(WorkspaceCase):
 
     def test_nothing_stays_open(self) -> None:
         self.put("a/b/c")
-        before = descriptors()
+        before = open_descriptors()
         self.tree()
         self.assertRaises(ServiceError, self.tree, path="a/b/c")
-        self.assertEqual(before, descriptors())
+        self.assertEqual(before, open_descriptors())

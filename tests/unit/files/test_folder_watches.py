@@ -10,7 +10,7 @@ from unittest import mock
 from twisted.internet import inotify
 from twisted.internet.testing import MemoryReactorClock
 
-from tests.unit.files.workspacecase import WorkspaceCase, descriptors
+from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.errors import ServiceError
 from tservice.files.folder_watches import (
     LISTENERS_PER_TURN,
@@ -23,7 +23,7 @@ from tservice.files.folder_watches import (
 class WatchesTests(WorkspaceCase):
     def setUp(self) -> None:
         super().setUp()
-        self.before = descriptors()
+        self.before = open_descriptors()
         self.reactor = MemoryReactorClock()
         self.watches = FolderWatches(self.reactor)
         self.addCleanup(self.watches.close)
@@ -145,7 +145,7 @@ class WatchesTests(WorkspaceCase):
         notify.doRead()
         self.reactor.advance(1)
         self.assertEqual(([], []), (self.reactor.getReaders(), self.reactor.getDelayedCalls()))
-        self.assertEqual(self.before, descriptors())
+        self.assertEqual(self.before, open_descriptors())
 
     def test_one_that_rests_can_be_ended(self) -> None:
         stop = self.watch("a")
@@ -156,7 +156,7 @@ class WatchesTests(WorkspaceCase):
         stop()
         self.reactor.advance(REST_SECONDS)
         self.assertEqual([], self.reactor.getReaders())
-        self.assertEqual(self.before, descriptors())
+        self.assertEqual(self.before, open_descriptors())
 
     def test_another_ones_flood_loses_nobodys_change(self) -> None:
         """The kernel keeps some 16,000 changes for all folders together."""
@@ -211,7 +211,7 @@ class WatchesTests(WorkspaceCase):
             stop()
             self.assertEqual(0, len(self.watches))
             self.reactor.advance(0)
-            self.assertEqual(self.before, descriptors())
+            self.assertEqual(self.before, open_descriptors())
 
     def test_no_more_watches(self) -> None:
         for error in (inotify.INotifyError("no"), OSError(24, "files")):
@@ -220,4 +220,4 @@ class WatchesTests(WorkspaceCase):
             self.assertEqual(422, found.status)
             self.assertEqual(0, len(self.watches))
             self.reactor.advance(0)
-            self.assertEqual(self.before, descriptors())
+            self.assertEqual(self.before, open_descriptors())

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.task import Clock
 
-from tests.examples import examples
-from tests.unit.files.workspacecase import WorkspaceCase, descriptors
+from tests.examples import example_count
+from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.errors import ServiceError
 from tservice.files.folder_watches import FolderWatches
 from tservice.files.followers import BEAT_SECONDS, HEARTBEAT, IDLE_SECONDS, STREAMS, FileFollowers
@@ -31,7 +31,7 @@ from tservice.files.tail import (
     TailUpdate,
 )
 
-thorough = settings(max_examples=examples(200), deadline=None, database=None)
+thorough = settings(max_examples=example_count(200), deadline=None, database=None)
 
 
 def _append(file: Path, data: bytes) -> None:
@@ -402,10 +402,10 @@ class FollowersTests(WorkspaceCase):
 
     def test_a_listener_that_leaves(self) -> None:
         self.put("log", "a")
-        before = descriptors()
+        before = open_descriptors()
         _, ended = self.follow()
         ended.cancel()
         self.failureResultOf(ended)
         self.assertEqual(([], 0), (self.watches.listeners, self.followers.count))
-        self.assertEqual(before, descriptors())
+        self.assertEqual(before, open_descriptors())
         self.assertEqual([], self.clock.getDelayedCalls())

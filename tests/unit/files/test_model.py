@@ -7,7 +7,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.secretnames import HARMLESS, NAMES
+from tests.secret_names import HARMLESS, NAMES
 from tservice.core.files import ENVIRONMENT_NAMES, PUBLIC_NAMES, SECRET_NAMES
 from tservice.files.model import (
     GENERATED_NAME,

@@ -10,8 +10,8 @@ from unittest import mock
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from tests.ground import lay_ground
-from tests.unit.files.workspacecase import AtOnce, WorkspaceCase
+from tests.runtime_harness import build_test_runtime
+from tests.unit.files.harness import AtOnce, WorkspaceCase
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.files import build
@@ -32,7 +32,7 @@ class QuotaTests(WorkspaceCase):
         super().setUp()
         self.patch(build, "DAY_BYTES", 2 * len(BODY) + 10)
         nobody = mock.Mock()
-        ground = lay_ground(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
+        ground = build_test_runtime(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
         self.feature = build_files(ground, sessions=nobody, clis=nobody, audit=nobody, words=nobody)
         self.kept = Path(ground.config.data_dir / "screenshots")
 

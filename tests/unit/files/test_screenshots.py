@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
-from tests.unit.files.workspacecase import WorkspaceCase
+from tests.unit.files.harness import WorkspaceCase
 from tservice.files.quotas import DailyUploadQuota
 from tservice.files.screenshots import ScreenshotStore
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis.strategies import integers, lists
 
-from tests.unit.files.workspacecase import WorkspaceCase
+from tests.unit.files.harness import WorkspaceCase
 from tservice.core.errors import ServiceError
 from tservice.files.model import CONTENT_BYTES, CONTENT_LINES, EDIT_BYTES, TEXT_BYTES
 from tservice.files.text_content import (

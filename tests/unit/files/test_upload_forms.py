@@ -11,8 +11,8 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.examples import examples
-from tests.unit.files.workspacecase import WorkspaceCase, descriptors
+from tests.examples import example_count
+from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.errors import ServiceError
 from tservice.files import upload_forms
 from tservice.files.model import GENERATED_NAME
@@ -135,7 +135,7 @@ class ReceiverTests(WorkspaceCase):
         self.assertTrue(all(GENERATED_NAME.fullmatch(name) for name in names))
         self.assertEqual(0o644, stat.S_IMODE((self.into / names[0]).stat().st_mode))
 
-    @settings(max_examples=examples(60))
+    @settings(max_examples=example_count(60))
     @given(st.binary(max_size=900), st.integers(1, 300))
     def test_however_it_is_cut(self, content: bytes, step: int) -> None:
         content = content.replace(b"\r\n--BB", b"")
@@ -206,7 +206,7 @@ class ReceiverTests(WorkspaceCase):
         self.assertEqual([], os.listdir(self.into))
 
     def test_half_way_nothing_is_left(self) -> None:
-        before = descriptors()
+        before = open_descriptors()
         receiver = UploadReceiver.create("BB", FILES, lambda: 0)
         with ExitStack() as held:
             receiver.begin(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
@@ -214,7 +214,7 @@ class ReceiverTests(WorkspaceCase):
             [name] = os.listdir(self.into)
             self.assertTrue(GENERATED_NAME.fullmatch(name), "a crash leaves what the sweep finds")
         self.assertEqual([], os.listdir(self.into))
-        self.assertEqual(before, descriptors())
+        self.assertEqual(before, open_descriptors())
 
 
 class FolderTests(WorkspaceCase):

@@ -8,7 +8,7 @@ from pathlib import Path
 from attrs import evolve
 from twisted.internet.task import Clock
 
-from tests.unit.files.workspacecase import WorkspaceCase
+from tests.unit.files.harness import WorkspaceCase
 from tservice.core.locations.location import location_of_os_user
 from tservice.files import sweeper as module
 from tservice.files.model import KEPT_SECONDS, SWEEP_SECONDS, Workspace

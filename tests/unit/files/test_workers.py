@@ -10,9 +10,9 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from tests.ground import bounds_of, lay_ground
-from tests.unit.files.workspacecase import AtOnce, WorkspaceCase
-from tests.unit.osuserworld import OsUserWorld
+from tests.runtime_harness import bounds_of, build_test_runtime
+from tests.unit.files.harness import AtOnce, WorkspaceCase
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import (
     OWN_LOCATION,
@@ -67,7 +67,7 @@ class OutOfReachTests(WorkspaceCase):
 
     def test_before_anything_is_read_or_written(self) -> None:
         nobody = mock.Mock()
-        ground = lay_ground(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
+        ground = build_test_runtime(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
         feature = build_files(ground, sessions=nobody, clis=nobody, audit=nobody, words=nobody)
         workspace = evolve(self.workspace, place=LocationId(kind=LocationKind.REMOTE, name="h"))
         service, read = feature.service, mock.Mock()

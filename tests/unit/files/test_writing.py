@@ -8,7 +8,7 @@ import stat
 import threading
 from unittest import mock
 
-from tests.unit.files.workspacecase import WorkspaceCase, descriptors
+from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tests.waiting import PATIENCE
 from tservice.core.errors import ServiceError
 from tservice.files.writing import FileEdit, save_edit
@@ -115,7 +115,7 @@ class SaveTests(WorkspaceCase):
 
     def test_nothing_stays_open(self) -> None:
         self.put("a.txt", "old")
-        before = descriptors()
+        before = open_descriptors()
         self.save("a.txt", b"new", b"old")
         self.refused("a.txt", b"old")
-        self.assertEqual(before, descriptors())
+        self.assertEqual(before, open_descriptors())

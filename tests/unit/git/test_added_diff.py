@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.git.repos import ENVIRON
+from tests.unit.git.random_repositories import ENVIRON
 from tservice.git.added_diff import FileContent, format_added_diff, read_content
 from tservice.git.inspector import parse_tracked_diff
 from tservice.git.model import DIFF_LIMIT

@@ -19,8 +19,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
-from tests.ground import HERE
-from tests.unit.git.realgit import own_folder
+from tests.runtime_harness import HERE
+from tests.unit.git.real_git import own_folder
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import Location
 from tservice.core.locations.workspace_bounds import ANYWHERE

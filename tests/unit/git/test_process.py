@@ -146,7 +146,7 @@ class FakeServer(StringTransport):
 
 
 @implementer(IReactorProcess)
-class FakeProcesses:
+class GitFakeProcesses:
     """Keeps the servers that were started."""
 
     def __init__(self) -> None:
@@ -176,7 +176,7 @@ class GitRunnerTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.processes = FakeProcesses()
+        self.processes = GitFakeProcesses()
         self.bin = Path(self.mktemp()).resolve()
         self.bin.mkdir()
         (self.bin / "git").write_text("")

@@ -10,8 +10,8 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.ground import NoDoors, lay_ground
-from tests.unit.osuserworld import OsUserWorld
+from tests.runtime_harness import NoWorkerPools, build_test_runtime
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.errors import ServiceError
 from tservice.core.locations.location import (
     OWN_LOCATION,
@@ -31,7 +31,7 @@ from tservice.git.service import GitWorkspace
 from tservice.git.user_settings import UserSettings
 
 
-class Reader:
+class NamedReader:
     """Tells who it is."""
 
     def __init__(self, place: Location) -> None:
@@ -55,7 +55,7 @@ class ReadersTests(SynchronousTestCase):
 
     def make(self, place: Location, owner: str | None) -> Any:
         self.made.append(place.id.name)
-        return Reader(place)
+        return NamedReader(place)
 
     def by(self, user: OsUser | None) -> object:
         place = OWN_LOCATION if user is None else location_of_os_user(user.name, user.uid)
@@ -124,7 +124,9 @@ class RightsTests(SynchronousTestCase):
                 return succeed(work())
 
         sessions: Any = NoSessions()
-        ground = lay_ground(world.folder, doors=NoDoors(files=NotActing()), os_users=world)
+        ground = build_test_runtime(
+            world.folder, doors=NoWorkerPools(files=NotActing()), os_users=world
+        )
         git = build_git(ground, sessions=sessions)
         workspace = GitWorkspace(
             inside=ANYWHERE,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import bounds_of, lay_ground
-from tests.nonempty import some
-from tests.unit.sessions.rig import begin
+from tests.non_empty import require_items
+from tests.runtime_harness import bounds_of, build_test_runtime
+from tests.unit.sessions.harness import start_coroutine
 from tservice.cases.interfaces import ResolvedCase
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
@@ -43,7 +43,7 @@ SESSION = Session(
 )
 
 
-class FakeSessions:
+class LocationSessions:
     """Three sessions, one for each place."""
 
     sessions = {
@@ -136,7 +136,7 @@ class RouteTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.service = FakeService()
-        workspaces = SessionWorkspaces(cast(Any, FakeSessions()), bounds_of(Path("/cases")))
+        workspaces = SessionWorkspaces(cast(Any, LocationSessions()), bounds_of(Path("/cases")))
         self.routes = GitRoutes(cast(Any, self.service), workspaces.get_workspace)
 
     def call(self, number: int, session: str, query: Any) -> Any:
@@ -167,7 +167,7 @@ class RouteTests(SynchronousTestCase):
         self.assertEqual([wanted], self.service.asked)
 
     def test_access(self) -> None:
-        for operation in some(self.routes.operations()):
+        for operation in require_items(self.routes.operations()):
             self.assertEqual(("GET", AccessRule.OWNER), (operation.method, operation.access))
 
 
@@ -175,8 +175,8 @@ class BuildTests(SynchronousTestCase):
     """The parts fit."""
 
     def build(self) -> FeatureRegistration[GitReaderRegistry]:
-        ground = lay_ground(Path("/h"))
-        sessions = cast(Any, FakeSessions())
+        ground = build_test_runtime(Path("/h"))
+        sessions = cast(Any, LocationSessions())
         return build_git(ground, sessions=sessions, containers=lambda: ["/more"])
 
     def test_operations(self) -> None:
@@ -236,7 +236,7 @@ class CaseTests(SynchronousTestCase):
         call = SimpleNamespace(
             path={"name": "shop"}, identity=ann, query=GitStatusQuery(fresh=True)
         )
-        answer = self.successResultOf(begin(operation.handler(cast(OperationCall, call))))
+        answer = self.successResultOf(start_coroutine(operation.handler(cast(OperationCall, call))))
         assert isinstance(answer, GitStatusResponse)
         self.assertEqual("not-a-repo", answer.state)
         workspace = GitWorkspace(

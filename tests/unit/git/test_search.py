@@ -7,7 +7,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.git.repos import make
+from tests.unit.git.random_repositories import make_bare_minimum
 from tservice.core.kernel_paths import open_without_magic_links
 from tservice.git import search as module
 from tservice.git import small_files
@@ -22,7 +22,7 @@ from tservice.git.search import (
 )
 
 
-class Base(SynchronousTestCase):
+class LocateCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.top = Path(self.mktemp()).resolve()
         self.top.mkdir()
@@ -46,11 +46,11 @@ class Base(SynchronousTestCase):
         return repository
 
 
-class UpwardsTests(Base):
+class UpwardsTests(LocateCase):
     """The repository around the workspace."""
 
     def test_here_and_above(self) -> None:
-        make(self.work)
+        make_bare_minimum(self.work)
         inner = self.work / "a" / "b"
         inner.mkdir(parents=True)
         self.assertEqual(["."], self.names(self.work))
@@ -58,40 +58,40 @@ class UpwardsTests(Base):
         self.assertFalse(self.find(inner).scanned)
 
     def test_home_counts_only_as_the_workspace_itself(self) -> None:
-        make(self.home)
-        make(self.top)
+        make_bare_minimum(self.home)
+        make_bare_minimum(self.top)
         self.assertEqual([], self.names(self.work))
         self.assertEqual(["."], self.names(self.home))
         self.assertEqual(["."], self.names(self.top))
 
     def test_above_that_is_not_home(self) -> None:
-        other = make(self.top / "other")
+        other = make_bare_minimum(self.top / "other")
         (other / "x").mkdir()
         self.assertEqual([".."], self.names(other / "x"))
 
     def test_container_workspace(self) -> None:
-        make(self.work)
-        inner = make(self.work / "in")
+        make_bare_minimum(self.work)
+        inner = make_bare_minimum(self.work / "in")
         self.assertEqual([], self.names(self.work, self.work))
         self.assertEqual([".."], self.names(inner, inner), "what lies around it may be looked at")
         self.assertEqual([], self.names(inner, self.work))
 
     def test_control_folder_in_a_container_workspace(self) -> None:
         """A container may write there: it decides what is configured."""
-        shared = make(self.home / "shared")
+        shared = make_bare_minimum(self.home / "shared")
         (self.work / ".git").write_text(f"gitdir: {shared}/.git\n")
         self.assertEqual(["."], self.names(self.work))
         self.assertEqual([], self.names(self.work, shared))
 
     def test_what_leads_out_of_the_top(self) -> None:
         """All of a repository is below it, or there is none."""
-        other = make(self.top / "other")
+        other = make_bare_minimum(self.top / "other")
         (self.work / ".git").write_text(f"gitdir: {other}/.git\n")
         bounds = SearchBounds(home=b"/", top=os.fsencode(self.work))
         workspace = os.fsencode(self.work)
         self.assertEqual((), find_repositories(workspace, bounds).repositories)
         (self.work / ".git").unlink()
-        make(self.work)
+        make_bare_minimum(self.work)
         [found] = find_repositories(workspace, bounds).repositories
         self.assertFalse(bounds.is_outside(found))
         (self.work / ".git/commondir").write_text(f"{other}/.git\n")
@@ -107,7 +107,7 @@ class UpwardsTests(Base):
             return real(path, flags)
 
         self.patch(small_files, "open_without_magic_links", noted)
-        other = make(self.top / "other")
+        other = make_bare_minimum(self.top / "other")
         (other / ".git/commondir").write_text(".\n")
         (other / "file").write_text(f"gitdir: {other}/.git\n")
         bounds = SearchBounds(home=b"/", top=os.fsencode(self.work))
@@ -116,7 +116,9 @@ class UpwardsTests(Base):
             lambda: pointer.symlink_to(other / "file"),
             lambda: pointer.symlink_to(other / ".git"),
             lambda: pointer.write_text(f"gitdir: {other}/.git\n"),
-            lambda: (make(self.work) / ".git/commondir").symlink_to(other / ".git/commondir"),
+            lambda: (make_bare_minimum(self.work) / ".git/commondir").symlink_to(
+                other / ".git/commondir"
+            ),
         ):
             made()
             self.assertEqual((), find_repositories(os.fsencode(self.work), bounds).repositories)
@@ -128,30 +130,30 @@ class UpwardsTests(Base):
         self.assertRaises(OSError, self.find, self.work / "absent")
 
 
-class DownwardsTests(Base):
+class DownwardsTests(LocateCase):
     """The repositories below the workspace."""
 
     def test_nearest_first_then_by_name(self) -> None:
         for name in ("b", "a/z", "c/y", "a/b/deep", "b/inside", "B"):
-            make(self.work / name)
+            make_bare_minimum(self.work / name)
         self.assertEqual(["B", "b", "a/z", "c/y"], self.names(self.work))
         self.assertTrue(self.find(self.work).scanned)
 
     def test_skipped(self) -> None:
         for name in (".dot", "node_modules", "venv", "ok/target", "ok/__pycache__"):
-            make(self.work / name)
-        elsewhere = make(self.top / "elsewhere")
+            make_bare_minimum(self.work / name)
+        elsewhere = make_bare_minimum(self.top / "elsewhere")
         (self.work / "link").symlink_to(elsewhere)
         self.assertEqual([], self.names(self.work))
 
     def test_forbidden(self) -> None:
-        make(self.work / "a")
-        make(self.work / "c" / "d")
+        make_bare_minimum(self.work / "a")
+        make_bare_minimum(self.work / "c" / "d")
         self.assertEqual(["a"], self.names(self.work, self.work / "c"))
 
     def test_bounds(self) -> None:
         for number in range(module.FOUND_LIMIT + 5):
-            make(self.work / f"{number:03}")
+            make_bare_minimum(self.work / f"{number:03}")
         found = self.find(self.work)
         self.assertEqual(module.FOUND_LIMIT, len(found.repositories))
         self.assertTrue(found.more)
@@ -163,11 +165,11 @@ class DownwardsTests(Base):
         self.assertTrue(self.find(self.work).more)
 
 
-class RecogniseTests(Base):
+class RecogniseTests(LocateCase):
     """What counts as a repository."""
 
     def test_worktree(self) -> None:
-        main = make(self.home / "main")
+        main = make_bare_minimum(self.home / "main")
         control = main / ".git" / "worktrees" / "w"
         control.mkdir(parents=True)
         (control / "HEAD").write_text("x")
@@ -186,21 +188,21 @@ class RecogniseTests(Base):
         self.assertIsNone(recognise_repository(os.fsencode(self.work)))
 
     def test_moved(self) -> None:
-        found = self.one(make(self.work))
+        found = self.one(make_bare_minimum(self.work))
         self.assertFalse(is_moved(found))
         self.work.rename(self.home / "other")
         self.work.symlink_to(self.home / "other")
         self.assertTrue(is_moved(found))
 
     def test_owners(self) -> None:
-        self.assertEqual({os.geteuid()}, find_owners(self.one(make(self.work))))
+        self.assertEqual({os.geteuid()}, find_owners(self.one(make_bare_minimum(self.work))))
 
 
-class ReferenceTests(Base):
+class ReferenceTests(LocateCase):
     """One reference, loose or packed."""
 
     def test_found(self) -> None:
-        repository = self.one(make(self.work))
+        repository = self.one(make_bare_minimum(self.work))
         loose = self.work / ".git" / "refs" / "remotes" / "origin"
         loose.mkdir(parents=True)
         (loose / "main").write_text("0" * 40 + "\n")
@@ -214,7 +216,7 @@ class ReferenceTests(Base):
             self.assertFalse(has_reference(repository, absent), absent)
 
     def test_what_is_no_line_of_its_own(self) -> None:
-        repository = self.one(make(self.work))
+        repository = self.one(make_bare_minimum(self.work))
         packed = self.work / ".git" / "packed-refs"
         name, sha = "refs/heads/x", "1" * 40
         for text in (f"x{sha} {name}", f"{sha} {name}y", f"{sha[1:]} {name}", f" {name}"):
@@ -226,14 +228,14 @@ class ReferenceTests(Base):
 
     def test_millions_of_lines_hold_nobody_up(self) -> None:
         """Taken apart they were gigabytes; C{bench/hostile.py} measures the time."""
-        repository = self.one(make(self.work))
+        repository = self.one(make_bare_minimum(self.work))
         packed = self.work / ".git" / "packed-refs"
         for line in ("a\n", " refs/heads/x\n"):
             packed.write_text(line * (8 * 1024 * 1024 // len(line)))
             self.assertFalse(has_reference(repository, "x"), line)
 
     def test_what_cannot_be_read(self) -> None:
-        repository = self.one(make(self.work))
+        repository = self.one(make_bare_minimum(self.work))
         (self.work / ".git" / "packed-refs").write_text("nonsense\n")
         self.assertFalse(has_reference(repository, "origin/main"))
         os.unlink(self.work / ".git" / "packed-refs")

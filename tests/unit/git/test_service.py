@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.git.repos import make
+from tests.unit.git.random_repositories import make_bare_minimum
 from tservice.core.errors import ServiceError
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.inspector import RepositoryInspector
@@ -137,7 +137,7 @@ class ServiceTests(SynchronousTestCase):
 
     def test_a_way_into_the_kernel_s_folders(self) -> None:
         """Whose end is a repository: where this process works."""
-        make(self.top)
+        make_bare_minimum(self.top)
         before = os.getcwd()
         self.addCleanup(os.chdir, before)
         os.chdir(self.top)
@@ -152,7 +152,7 @@ class ServiceTests(SynchronousTestCase):
             self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED)))
 
     def test_one(self) -> None:
-        make(self.top)
+        make_bare_minimum(self.top)
         answer = self.status()
         self.assertEqual(("ok", False), (answer["state"], answer["reposTruncated"]))
         self.assertNotIn("repoLimit", answer)
@@ -162,7 +162,7 @@ class ServiceTests(SynchronousTestCase):
 
     def test_folder_of_projects(self) -> None:
         for number in range(3):
-            make(self.top / str(number))
+            make_bare_minimum(self.top / str(number))
         answer = self.status(max_repos=2)
         self.assertEqual(["0", "1"], [repo["name"] for repo in answer["repos"]])
         self.assertEqual((True, 2), (answer["reposTruncated"], answer["repoLimit"]))
@@ -170,7 +170,7 @@ class ServiceTests(SynchronousTestCase):
         self.assertFalse(self.status(max_repos=3)["reposTruncated"])
 
     def test_error_of_one_among_many(self) -> None:
-        make(self.top / "a")
+        make_bare_minimum(self.top / "a")
         self.inspector.error = GitError("fatal: no")
         answer = self.status()
         self.assertEqual("ok", answer["state"])
@@ -179,14 +179,14 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual(422, self.refused(self.diff("a", ChangeKind.STAGED, str(self.top / "a"))))
 
     def test_error_of_the_only_one(self) -> None:
-        make(self.top)
+        make_bare_minimum(self.top)
         self.inspector.error = GitError("x" * 999)
         answer = self.status()
         self.assertEqual(("error", "x" * 300), (answer["state"], answer["error"]))
         self.assertEqual("error", answer["repos"][0]["status"]["state"])
 
     def test_no_git(self) -> None:
-        make(self.top / "a")
+        make_bare_minimum(self.top / "a")
         self.inspector.error = GitMissingError("git is not installed")
         answer = self.status()
         self.assertEqual(("error", []), (answer["state"], answer["repos"]))
@@ -194,7 +194,7 @@ class ServiceTests(SynchronousTestCase):
 
     def test_four_at_a_time(self) -> None:
         for number in range(6):
-            make(self.top / str(number))
+            make_bare_minimum(self.top / str(number))
         asked = self.ask()
         self.assertEqual(MAX_CONCURRENT_READS, len(self.inspector.reading))
         self.inspector.reading.pop(0)[1].callback(None)
@@ -203,7 +203,7 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual(6, len(self.successResultOf(asked)["repos"]))
 
     def test_kept_four_seconds(self) -> None:
-        make(self.top)
+        make_bare_minimum(self.top)
         self.status()
         self.clock.advance(3.9)
         self.successResultOf(self.ask())
@@ -211,18 +211,18 @@ class ServiceTests(SynchronousTestCase):
         self.assertNoResult(self.ask())
 
     def test_list_kept_thirty_seconds(self) -> None:
-        make(self.top / "a")
+        make_bare_minimum(self.top / "a")
         self.status()
-        make(self.top / "b")
+        make_bare_minimum(self.top / "b")
         self.clock.advance(29)
         self.assertEqual(1, len(self.status()["repos"]))
         self.assertEqual(2, len(self.status(fresh=True)["repos"]))
-        make(self.top / "c")
+        make_bare_minimum(self.top / "c")
         self.clock.advance(31)
         self.assertEqual(3, len(self.status()["repos"]))
 
     def test_fresh_joins(self) -> None:
-        make(self.top)
+        make_bare_minimum(self.top)
         first, second = self.ask(), self.ask(fresh=True)
         self.assertEqual(1, len(self.inspector.reading))
         self.inspector.finish()
@@ -233,21 +233,21 @@ class ServiceTests(SynchronousTestCase):
         self.successResultOf(third)
 
     def test_new_container_workspace_counts_at_once(self) -> None:
-        make(self.top / "a")
+        make_bare_minimum(self.top / "a")
         self.assertEqual("ok", self.status()["state"])
         self.containers.append(str(self.top / "a"))
         self.assertEqual("not-a-repo", self.status()["state"])
         self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED, str(self.top / "a"))))
 
     def test_diff_of_what_is_listed(self) -> None:
-        make(self.top)
+        make_bare_minimum(self.top)
         answer = self.successResultOf(self.diff("a", ChangeKind.UNSTAGED))
         self.assertEqual({"diff": "text", "truncated": False, "binary": False}, answer)
         self.successResultOf(self.diff(r"l\xe9", ChangeKind.UNTRACKED))
         self.assertEqual([b"a", b"l\xe9"], [change.path for change in self.inspector.diffs])
 
     def test_diff_of_anything_else(self) -> None:
-        make(self.top)
+        make_bare_minimum(self.top)
         for path, kind in (
             ("a", ChangeKind.CONFLICTED),
             ("b", ChangeKind.STAGED),
@@ -262,7 +262,7 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual([], self.inspector.diffs)
 
     def test_diff_fails(self) -> None:
-        make(self.top)
+        make_bare_minimum(self.top)
         self.successResultOf(self.diff("a", ChangeKind.STAGED))
         self.inspector.error = GitError("fatal: bad object")
         self.assertEqual(422, self.refused(self.diff("a", ChangeKind.STAGED)))

@@ -16,7 +16,7 @@ from tservice.hosts.connection import (
 )
 
 
-class Heard:
+class RecordingConnectionListener:
     """Remembers."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class ConnectionTests(SynchronousTestCase):
         self.masters: list[FakeMaster] = []
         self.by_itself = True
         self.way = HostConnection(self.clock, "there", self.fresh, lambda: self.by_itself)
-        self.heard = Heard()
+        self.heard = RecordingConnectionListener()
         self.way.add_listener(self.heard)
 
     def fresh(self) -> FakeMaster:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.core.errors import ServiceError
 from tservice.hosts.host_keys import HostKey, known_hosts_name, parse_keys, replace_key
 from tservice.hosts.host_links import MAX_FACT_LENGTH, parse_facts
@@ -136,7 +136,7 @@ class WordTests(SynchronousTestCase):
         for bad in ('/a"b', "/a\\b", "/${HOME}"):
             self.assertRaises(ValueError, quote_path, bad)
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
     def test_no_field_becomes_an_option(self, host: str, user: str) -> None:
         try:

@@ -9,8 +9,8 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import NoDoors
-from tests.unit.late import denied
+from tests.runtime_harness import NoWorkerPools
+from tests.unit.right_checks import deny_change
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.hosts.host_file import open_host_file
 from tservice.hosts.model import RemoteHost
@@ -23,7 +23,7 @@ class LateTests(SynchronousTestCase):
     def setUp(self) -> None:
         folder = Path(self.mktemp()).absolute()
         folder.mkdir(mode=0o700)
-        self.book = HostRegistry(open_host_file(folder), NoDoors().files)
+        self.book = HostRegistry(open_host_file(folder), NoWorkerPools().files)
         self.book.load()
 
     def refused(self, change: Deferred[Any]) -> None:
@@ -31,10 +31,10 @@ class LateTests(SynchronousTestCase):
         self.assertEqual(ErrorCode.FORBIDDEN, found.code)
 
     def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
-        self.refused(Deferred.fromCoroutine(self.book.add(HOST, denied)))
+        self.refused(Deferred.fromCoroutine(self.book.add(HOST, deny_change)))
         self.assertEqual((), self.book.list_hosts())
         made = self.successResultOf(Deferred.fromCoroutine(self.book.add(HOST)))
         other = evolve(made, host="other.lan")
-        self.refused(Deferred.fromCoroutine(self.book.replace_host(other, denied)))
-        self.refused(Deferred.fromCoroutine(self.book.remove(made.id, denied)))
+        self.refused(Deferred.fromCoroutine(self.book.replace_host(other, deny_change)))
+        self.refused(Deferred.fromCoroutine(self.book.remove(made.id, deny_change)))
         self.assertEqual((made,), self.book.list_hosts())

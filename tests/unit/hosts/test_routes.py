@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.hosts.fakes import FakeMaster
-from tests.unit.http.driver import Api, head, parse
+from tests.unit.http.site_driver import ApiHarness, parse_http_answer, request_head
 from tservice.core.errors import not_found
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.hosts.connection import HostConnection
@@ -72,12 +72,12 @@ class WakeTests(SynchronousTestCase):
         self.hosts = FakeHosts(clock, host)
         service: Any = self.hosts
         routes = HostRoutes(service, lambda _: LocationId(kind=LocationKind.REMOTE, name="h"))
-        self.api = Api(routes.operations(), clock=clock)
+        self.api = ApiHarness(routes.operations(), clock=clock)
         self.addCleanup(self.api.close)
 
     def wake(self, path: str) -> Any:
         connection = self.api.connect()
-        connection.send(head("POST", path, {}))
+        connection.send(request_head("POST", path, {}))
         return connection
 
     def test_a_host_is_woken_and_reached(self) -> None:
@@ -89,7 +89,7 @@ class WakeTests(SynchronousTestCase):
             self.hosts.master.opening.callback(None)
             self.assertEqual(
                 {"woke": True, "reachable": True, "wakeConfigured": "command"},
-                parse(asked.value()).data,
+                parse_http_answer(asked.value()).data,
             )
 
     def test_why_it_was_in_vain(self) -> None:
@@ -99,7 +99,7 @@ class WakeTests(SynchronousTestCase):
         self.assertEqual(
             {"woke": False, "reachable": False, "wakeConfigured": "command",
              "error": "wakeCommand ended with status 1"},
-            parse(asked.value()).data,
+            parse_http_answer(asked.value()).data,
         )  # fmt: skip
 
     def test_what_cannot_be_woken(self) -> None:
@@ -109,6 +109,6 @@ class WakeTests(SynchronousTestCase):
             ("/api/remote-hosts/h/wake", 400, "id: no wake method is configured for this host"),
             ("/api/sessions/s/wake", 400, "id: no wake method is configured for the host of"),
         ):
-            found, _, text = parse(self.wake(path).value()).error
+            found, _, text = parse_http_answer(self.wake(path).value()).error
             self.assertEqual(status, found, path)
             self.assertIn(said, text)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pydantic import Field, field_validator
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.http.driver import Api
+from tests.examples import example_count
+from tests.unit.http.site_driver import ApiHarness
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.value_limits import count_parsed_values, count_values
 from tservice.http.body import (
@@ -30,17 +30,17 @@ from tservice.http.models import QueryBool, QueryInt, QueryParameters, RequestBo
 from tservice.http.operations import AccessRule, Operation, OperationCall
 
 
-class Inner(RequestBody):
+class InnerBody(RequestBody):
     at_most: float = Field(le=10)
 
 
-class Sample(RequestBody):
+class SampleBody(RequestBody):
     cols: int = Field(ge=1, le=500)
     name: str | None = Field(None, max_length=8)
     mode: Literal["shell", "primary"] = "shell"
     on: bool = False
-    inner: Inner | None = None
-    list_of: tuple[Inner, ...] = Field((), max_length=2, strict=False)
+    inner: InnerBody | None = None
+    list_of: tuple[InnerBody, ...] = Field((), max_length=2, strict=False)
     either: int | Annotated[str, Field(max_length=3)] | list[str] = 1
     anything: Any = None
 
@@ -52,12 +52,12 @@ class Sample(RequestBody):
         return value
 
 
-class Loose(RequestBody):
+class LooseBody(RequestBody):
     data: dict[str, Any] = Field(default_factory=dict)
     numbers: list[float] = Field(default_factory=list)
 
 
-class Asked(QueryParameters):
+class AskedQuery(QueryParameters):
     timeout: QueryInt = 60000
     fresh: QueryBool = False
     until: tuple[str, ...] = ()
@@ -65,8 +65,8 @@ class Asked(QueryParameters):
     limit: Annotated[QueryInt, Field(le=100)] = 5
 
 
-def read(raw: bytes, content_type: str = "application/json", optional: bool = False) -> Sample:
-    return read_body(raw, content_type, Sample, optional)
+def read(raw: bytes, content_type: str = "application/json", optional: bool = False) -> SampleBody:
+    return read_body(raw, content_type, SampleBody, optional)
 
 
 class BodyTests(SynchronousTestCase):
@@ -176,7 +176,7 @@ class BodyTests(SynchronousTestCase):
         self.assertSays("body: is required", b"")
         self.assertSays("body: is required", b" \n")
         self.assertSays("cols: is required", b"", optional=True)
-        self.assertEqual({}, read_body(b"", "", Loose, True).data)
+        self.assertEqual({}, read_body(b"", "", LooseBody, True).data)
 
     def test_types(self) -> None:
         for kind in ("", "application/json; charset=utf-8", "Text/Plain;charset=UTF-8"):
@@ -194,8 +194,8 @@ class BodyTests(SynchronousTestCase):
 class QueryTests(SynchronousTestCase):
     """Query strings."""
 
-    def ask(self, **args: list[bytes]) -> Asked:
-        return read_query({name.encode(): values for name, values in args.items()}, Asked)
+    def ask(self, **args: list[bytes]) -> AskedQuery:
+        return read_query({name.encode(): values for name, values in args.items()}, AskedQuery)
 
     def assertSays(self, text: str, **args: list[bytes]) -> None:
         self.assertEqual(text, self.assertRaises(ServiceError, self.ask, **args).message)
@@ -203,7 +203,7 @@ class QueryTests(SynchronousTestCase):
     def test_good(self) -> None:
         found = self.ask(timeout=[b"5"], fresh=[b"1"], until=[b"a", b"b,c"], unknown=[b"\xff"])
         self.assertEqual((5, True, ("a", "b,c")), (found.timeout, found.fresh, found.until))
-        self.assertEqual(Asked(), self.ask())
+        self.assertEqual(AskedQuery(), self.ask())
 
     def test_integers_of_any_length(self) -> None:
         """Whoever clamps them must get them: they end where an integer of a database does."""
@@ -233,7 +233,8 @@ ANY_JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(list(Sample.model_json_schema()["properties"])) | st.text(max_size=4),
+            st.sampled_from(list(SampleBody.model_json_schema()["properties"]))
+            | st.text(max_size=4),
             inner,
             max_size=5,
         )
@@ -288,7 +289,7 @@ class PropertyTests(SynchronousTestCase):
             sys.setprofile(count)
             try:
                 error = self.assertRaises(
-                    ServiceError, read_body, text.encode(), "", Sample, optional=False
+                    ServiceError, read_body, text.encode(), "", SampleBody, optional=False
                 )
             finally:
                 sys.setprofile(None)
@@ -296,7 +297,9 @@ class PropertyTests(SynchronousTestCase):
             self.assertLess(steps, 20_000)
 
     def setUp(self) -> None:
-        self.api = Api([taking(Sample, "/api/a"), taking(Loose, "/api/b"), taking(Inner, "/api/c")])
+        self.api = ApiHarness(
+            [taking(SampleBody, "/api/a"), taking(LooseBody, "/api/b"), taking(InnerBody, "/api/c")]
+        )
 
     def check(self, path: str, raw: bytes) -> None:
         answer = self.api.request("POST", path, raw)
@@ -309,23 +312,23 @@ class PropertyTests(SynchronousTestCase):
         assert field, text
         assert rule, text
 
-    @settings(max_examples=examples(300), deadline=None)
+    @settings(max_examples=example_count(300), deadline=None)
     @given(ANY_JSON, st.sampled_from(["/api/a", "/api/b", "/api/c"]))
     def test_any_json(self, value: object, path: str) -> None:
         self.check(path, json.dumps(value).encode())
 
-    @settings(max_examples=examples(140), deadline=None)
+    @settings(max_examples=example_count(140), deadline=None)
     @given(st.dictionaries(st.sampled_from(["cols", "name", "inner", "numbers"]), ANY_JSON))
     def test_nearly_right(self, value: dict[str, object]) -> None:
         self.check("/api/a", json.dumps({"cols": 5, **value}).encode())
         self.check("/api/b", json.dumps({"numbers": [value.get("cols")]}).encode())
 
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=example_count(100), deadline=None)
     @given(st.binary(max_size=40))
     def test_any_bytes(self, raw: bytes) -> None:
         self.check("/api/a", raw)
 
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=example_count(100), deadline=None)
     @given(ANY_JSON)
     def test_what_json_allows_comes_through(self, value: object) -> None:
         """Our reader takes exactly what it hands on."""
@@ -335,7 +338,7 @@ class PropertyTests(SynchronousTestCase):
             return
         assert json.loads(json.dumps(value, allow_nan=False)) == found
 
-    @settings(max_examples=examples(140), deadline=None)
+    @settings(max_examples=example_count(140), deadline=None)
     @given(ANY_JSON, st.sampled_from([None, 1]))
     def test_values_are_counted_without_parsing(self, value: object, indent: int | None) -> None:
         raw = json.dumps(value, indent=indent).encode()
@@ -345,14 +348,14 @@ class PropertyTests(SynchronousTestCase):
             if counted > enough:
                 assert counted <= 2 * values_in(value) + 1, raw
 
-    @settings(max_examples=examples(140), deadline=None)
+    @settings(max_examples=example_count(140), deadline=None)
     @given(SIGNLESS)
     def test_what_was_parsed_counts_the_same(self, value: object) -> None:
         counted = count_values(json.dumps(value).encode(), 1_000)
         assert count_parsed_values(value, 1_000) == counted
         assert (count_parsed_values(value, 5) > 5) == (counted > 5)
 
-    @settings(max_examples=examples(140), deadline=None)
+    @settings(max_examples=example_count(140), deadline=None)
     @given(
         st.dictionaries(st.sampled_from(["cols", "name", "inner", "listOf", "x"]), SIGNLESS)
         | SIGNLESS,
@@ -363,11 +366,11 @@ class PropertyTests(SynchronousTestCase):
         self, value: object, values: int, optional: bool
     ) -> None:
         raw = b"" if value is None else json.dumps(value).encode()
-        found = outcome(lambda: validate_data(value, Sample, optional, values))
-        assert found == outcome(lambda: read_body(raw, "", Sample, optional, values))
+        found = outcome(lambda: validate_data(value, SampleBody, optional, values))
+        assert found == outcome(lambda: read_body(raw, "", SampleBody, optional, values))
 
 
-def outcome(read: Callable[[], Sample]) -> Sample | str:
+def outcome(read: Callable[[], SampleBody]) -> SampleBody | str:
     """What was read, or why not."""
     try:
         return read()

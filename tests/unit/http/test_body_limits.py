@@ -22,42 +22,42 @@ from tservice.http.models import RequestBody
 Text = Annotated[str, Field(max_length=2_000)]
 
 
-class Kind(Enum):
+class BoundKind(Enum):
     LONG = "x" * 100
     SHORT = "x"
 
 
-class Inner(RequestBody):
+class BoundInner(RequestBody):
     text: Text
     flag: bool | None = None
 
 
-class Known(RequestBody):
+class BoundKnown(RequestBody):
     """Every kind of field that says how much it takes."""
 
     text: Text
     number: Annotated[int, Field(ge=0, le=5)] = 0
-    kind: Annotated[Kind, Field(strict=False)] = Kind.SHORT
+    kind: Annotated[BoundKind, Field(strict=False)] = BoundKind.SHORT
     word: Literal["a", "b"] = "a"
-    inner: Inner | None = None
-    several: Annotated[tuple[Inner, ...], Field(max_length=3)] = ()
+    inner: BoundInner | None = None
+    several: Annotated[tuple[BoundInner, ...], Field(max_length=3)] = ()
     named: Annotated[dict[Text, Text | bool], Field(max_length=2)] | None = None
 
 
-class Text1(RequestBody):
+class BoundText(RequestBody):
     text: str
 
 
-class Anything(RequestBody):
+class BoundAnything(RequestBody):
     data: dict[str, Any] | None = None
 
 
-class Many(RequestBody):
+class BoundMany(RequestBody):
     items: list[Text]
 
 
-class Tree(RequestBody):
-    inner: Tree | None = None
+class BoundTree(RequestBody):
+    inner: BoundTree | None = None
 
 
 class BoundsTests(SynchronousTestCase):
@@ -76,16 +76,16 @@ class BoundsTests(SynchronousTestCase):
             "named": {"a" + widest[1:]: widest, widest: widest},
         }
         raw = json.dumps(full, indent=2).encode()
-        Known.model_validate_json(raw)
-        bounds = find_body_limits(Known)
+        BoundKnown.model_validate_json(raw)
+        bounds = find_body_limits(BoundKnown)
         self.assertTrue(len(raw) <= bounds.size < 1.1 * len(raw), (len(raw), bounds))
         # Names and values of the model, what it nests, and the two of the dict.
         self.assertEqual(2 + 7 * 2 - 3 + 4 * (2 + 4) + 2 + 2 + 4, bounds.values - SPARE_VALUES)
 
     def test_what_is_open(self) -> None:
-        self.assertEqual(JSON_BODY_LIMIT, find_body_limits(Text1).size)
-        self.assertEqual(2 + 2 + SPARE_VALUES, find_body_limits(Text1).values)
-        for model in (Anything, Many, Tree):
+        self.assertEqual(JSON_BODY_LIMIT, find_body_limits(BoundText).size)
+        self.assertEqual(2 + 2 + SPARE_VALUES, find_body_limits(BoundText).values)
+        for model in (BoundAnything, BoundMany, BoundTree):
             bounds = find_body_limits(model)
             self.assertEqual((JSON_BODY_LIMIT, MAX_VALUES), (bounds.size, bounds.values))
 

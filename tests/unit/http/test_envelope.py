@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import PydanticSerializationError
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
 from tservice.http.envelope import dump_json, failure_response, success_response
 from tservice.http.operations import RawReply, ResponseStyle
@@ -47,7 +47,7 @@ def read(content: bytes) -> Any:
     return json.loads(content.decode("utf-8"), parse_constant=no_constant)
 
 
-class Moment(BaseModel):
+class MomentModel(BaseModel):
     """With a name that differs in JSON."""
 
     at_ms: str = Field(alias="atMs")
@@ -55,7 +55,7 @@ class Moment(BaseModel):
 
 
 class EnvelopeProperties(SynchronousTestCase):
-    @settings(max_examples=examples(400), deadline=None)
+    @settings(max_examples=example_count(400), deadline=None)
     @given(VALUES, st.booleans())
     def test_a_success_holds_what_was_returned(self, value: object, in_reply: bool) -> None:
         found = success_response(
@@ -64,7 +64,7 @@ class EnvelopeProperties(SynchronousTestCase):
         want = {} if value is None else as_shown(value)
         self.assertEqual({"success": True, "data": want}, read(found.content))
 
-    @settings(max_examples=examples(400), deadline=None)
+    @settings(max_examples=example_count(400), deadline=None)
     @given(TEXT, st.sampled_from(ErrorCode))
     def test_an_error_tells_its_code_and_text(self, text: str, code: ErrorCode) -> None:
         found = failure_response(ServiceError(code, text))
@@ -81,7 +81,9 @@ class DumpTests(SynchronousTestCase):
         self.assertEqual(b'{"a?":["?b",null]}', dump_json({"a\udcff": ["\ud83db", float("nan")]}))
 
     def test_so_it_is_in_models(self) -> None:
-        self.assertEqual(b'[{"atMs":"a?"}]', dump_json([Moment.model_construct(at_ms="a\ud800")]))
+        self.assertEqual(
+            b'[{"atMs":"a?"}]', dump_json([MomentModel.model_construct(at_ms="a\ud800")])
+        )
 
     def test_what_is_no_json_is_an_error(self) -> None:
         self.assertRaises(PydanticSerializationError, dump_json, {"a": object()})

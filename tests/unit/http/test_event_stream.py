@@ -8,8 +8,8 @@ from typing import Any
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import happened
-from tests.unit.http.driver import Api, Connection, OpenGate, head
+from tests.event_helpers import make_event
+from tests.unit.http.site_driver import ApiHarness, OpenGate, SiteConnection, request_head
 from tservice.core.event_payloads import SessionRenamedPayload
 from tservice.core.events import EventAudience, EventHub, EventName
 from tservice.core.identity import Identity
@@ -53,23 +53,23 @@ class StreamTests(SynchronousTestCase):
         self.gate = OpenGate(ROOT)
         clock = Clock()
         self.streams = EventStreams(self.hub, clock, "b1", self.status)
-        self.api = Api(self.streams.list_operations(), gate=self.gate, clock=clock)
+        self.api = ApiHarness(self.streams.list_operations(), gate=self.gate, clock=clock)
         self.streams.startService()
         self.addCleanup(self.api.close)
 
     def status(self, identity: Identity) -> Payload:
         return SessionRenamedPayload(id="", name=identity.username, name_source="")
 
-    def listen(self, query: str = "", last: str | None = None) -> Connection:
+    def listen(self, query: str = "", last: str | None = None) -> SiteConnection:
         connection = self.api.connect()
         headers = {} if last is None else {"Last-Event-ID": last}
-        connection.send(head("GET", f"/api/v1/events{query}", headers))
+        connection.send(request_head("GET", f"/api/v1/events{query}", headers))
         return connection
 
     def happen(self, name: str = "cli:installOutput", **fields: Any) -> None:
-        self.hub.publish(happened(name, **fields))
+        self.hub.publish(make_event(name, **fields))
 
-    def names(self, connection: Connection) -> list[str]:
+    def names(self, connection: SiteConnection) -> list[str]:
         return [name for _, name, _ in events(connection.value())]
 
     def test_init_first(self) -> None:
@@ -159,7 +159,7 @@ class StreamTests(SynchronousTestCase):
             ("tunnel:qrRotated", EventAudience.PERSON, "ann"),
             ("tunnel:qrRotated", EventAudience.PERSON, "root"),
         ):
-            event = happened(name, owner=owner)
+            event = make_event(name, owner=owner)
             self.assertIs(audience, event.name.audience)
             self.hub.publish(event)
         self.assertEqual(["b1-0", "b1-1", "b1-2"], [i for i, _, _ in events(ann.value())])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.nonempty import some
-from tests.unit.http.driver import Answer, Api
-from tests.unit.http.gatecase import SECRET, TOO_MANY, GateCase, basic
-from tests.unit.http.sample import operation
+from tests.non_empty import require_items
+from tests.unit.http.gate_harness import SECRET, TOO_MANY, GateCase, basic_headers
+from tests.unit.http.sample_operations import sample_operation
+from tests.unit.http.site_driver import ApiHarness, ParsedAnswer
 from tservice.access.failures import CAP, NETWORK_CAP, WINDOW_SECONDS
 from tservice.core.config.model import Config
 from tservice.http.gate import prefers_page
@@ -31,7 +31,7 @@ class OrderTests(GateCase):
     )
 
     def test_host_first(self) -> None:
-        for method, path in some(self.PATHS):
+        for method, path in require_items(self.PATHS):
             for host in ("evil.example", ""):
                 headers = {"Host": host, "Origin": "http://evil.example"}
                 answer = self.ask(headers, path, method)
@@ -41,18 +41,18 @@ class OrderTests(GateCase):
     def test_origin_second(self) -> None:
         for path in ("/api/who", "/nope", "/api/login", "/q/x", "/api/hook-event", "/%ff"):
             for origin in ("http://evil.example", "null", "http://localhost:3000"):
-                answer = self.ask({"Origin": origin, **basic()}, path, "POST")
+                answer = self.ask({"Origin": origin, **basic_headers()}, path, "POST")
                 self.assertBare(403, "Forbidden: cross-site request blocked", answer)
 
     def test_authentication_third(self) -> None:
-        for method, path in some(self.PATHS):
+        for method, path in require_items(self.PATHS):
             answer = self.ask({}, path, method)
             public = path in ("/healthz", "/q/abc", "/assets/x-1234.js", "/api/login")
             self.assertEqual(not public, answer.status == 401, (method, path))
 
     def test_hosts_that_pass(self) -> None:
         for host in ("box.example", "bound.example:1", "tunnel.example", "10.1.2.3", "a.ts.net"):
-            self.assertEqual(200, self.ask({"Host": host, **basic()}).status, host)
+            self.assertEqual(200, self.ask({"Host": host, **basic_headers()}).status, host)
 
     def test_two_hosts_are_none(self) -> None:
         for hosts in (b"Host: localhost", b"Host:"), (b"Host:", b"Host: localhost"):
@@ -70,11 +70,11 @@ class OrderTests(GateCase):
         self.assertTrue(connection.value().startswith(b"HTTP/1.0 403 "))
 
     def test_own_origin_passes(self) -> None:
-        headers = {"Host": "localhost:8770", "Origin": "http://localhost:8770", **basic()}
+        headers = {"Host": "localhost:8770", "Origin": "http://localhost:8770", **basic_headers()}
         self.assertEqual(200, self.ask(headers, method="POST").status)
 
     def test_reading_across_sites_is_the_browser_s_business(self) -> None:
-        answer = self.ask({"Origin": "http://evil.example", **basic()})
+        answer = self.ask({"Origin": "http://evil.example", **basic_headers()})
         self.assertEqual(200, answer.status)
         self.assertNotIn("access-control-allow-origin", answer.headers)
 
@@ -82,7 +82,7 @@ class OrderTests(GateCase):
         """A navigation of its form, by a browser that sends no Origin with it."""
         for mode in ("navigate", "no-cors", "cors", "websocket"):
             for site in ("cross-site", "same-site"):
-                browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, **basic()}
+                browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, **basic_headers()}
                 for method in ("POST", "PUT", "PATCH", "DELETE"):
                     for path in ("/api/who", "/api/login", "/nope", "/q/x"):
                         answer = self.ask(browser, path, method)
@@ -90,26 +90,26 @@ class OrderTests(GateCase):
                 upgrade = self.ask({**browser, "Upgrade": "websocket"}, "/api/who")
                 self.assertBare(403, "Forbidden: cross-site request blocked", upgrade)
         for site in ("same-origin", "none"):
-            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", **basic()}
+            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", **basic_headers()}
             self.assertEqual(200, self.ask(browser, method="POST").status)
 
     def test_a_page_elsewhere_shows_no_password_and_asks_for_none(self) -> None:
         """A link may hold a name and password, which the browser then sends with all it asks."""
         for site in ("cross-site", "same-site"):
             link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
-            for shown in ({}, basic(), *[basic(password="wrong")] * CAP):
+            for shown in ({}, basic_headers(), *[basic_headers(password="wrong")] * CAP):
                 for path in ("/api/who", "/nope"):
                     answer = self.ask({**link, **shown}, path)
                     self.assertBare(401, "Unauthorized", answer)
                     self.assertNotIn("www-authenticate", answer.headers)
         typed = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
         self.assertIn("www-authenticate", self.ask(typed).headers)
-        self.assertEqual(200, self.ask({**typed, **basic()}).status)
+        self.assertEqual(200, self.ask({**typed, **basic_headers()}).status)
 
     def test_a_page_elsewhere_starts_no_reading(self) -> None:
         """It could not see the answer, but would cost us a child, a stream, or a held wait."""
         for site in ("cross-site", "same-site"):
-            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", **basic()}
+            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", **basic_headers()}
             self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(browser))
             followed = {**browser, "Sec-Fetch-Mode": "navigate"}
             self.assertBare(401, "Unauthorized", self.ask(followed))
@@ -124,11 +124,11 @@ class OrderTests(GateCase):
             link = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
             self.assertBare(401, "Unauthorized", self.ask({**browser, **link}))
         for site in ("same-origin", "none"):
-            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "cors", **basic()}
+            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "cors", **basic_headers()}
             self.assertEqual(200, self.ask(browser).status)
 
     def test_upgrade_across_sites(self) -> None:
-        headers = {"Origin": "http://evil.example", "Upgrade": "websocket", **basic()}
+        headers = {"Origin": "http://evil.example", "Upgrade": "websocket", **basic_headers()}
         self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(headers, "/ws/mine"))
 
 
@@ -141,7 +141,7 @@ class AuthenticationTests(GateCase):
         self.assertEqual('Basic realm="Service"', answer.headers["www-authenticate"])
 
     def test_basic_opens_one_session_and_reuses_it(self) -> None:
-        first, second = self.ask(basic()), self.ask(basic())
+        first, second = self.ask(basic_headers()), self.ask(basic_headers())
         self.assertEqual({"user": "admin", "by": "basic"}, first.data)
         cookie = first.headers["set-cookie"]
         token = "0" * 63 + "1"
@@ -149,16 +149,16 @@ class AuthenticationTests(GateCase):
         self.assertEqual(want, cookie)
         self.assertEqual(cookie, second.headers["set-cookie"])
         self.assertEqual(1, len(self.cookies.list_sessions()))
-        self.ask({**basic(), "User-Agent": "other"})
+        self.ask({**basic_headers(), "User-Agent": "other"})
         self.assertEqual(2, len(self.cookies.list_sessions()))
 
     def test_wrong_passwords(self) -> None:
         for headers in (
-            basic(password="wrong"),
-            basic(username="root"),
-            basic(password=""),
-            basic(password="right\0"),
-            basic(password="räight"),
+            basic_headers(password="wrong"),
+            basic_headers(username="root"),
+            basic_headers(password=""),
+            basic_headers(password="right\0"),
+            basic_headers(password="räight"),
         ):
             self.assertBare(401, "Unauthorized", self.ask(headers))
 
@@ -169,58 +169,58 @@ class AuthenticationTests(GateCase):
 
     def test_cap(self) -> None:
         for _ in range(CAP):
-            self.assertEqual(401, self.ask(basic(password="wrong")).status)
+            self.assertEqual(401, self.ask(basic_headers(password="wrong")).status)
         self.clock.advance(10.5)
-        self.assertEqual(401, self.ask(basic(password="wrong")).status)
-        answer = self.ask(basic(password="wrong"))
+        self.assertEqual(401, self.ask(basic_headers(password="wrong")).status)
+        answer = self.ask(basic_headers(password="wrong"))
         self.assertEqual((429, TOO_MANY), (answer.status, answer.content))
         self.assertEqual("5", answer.headers["retry-after"])
         self.assertEqual(401, self.ask().status)
         self.assertEqual(429, self.login("wrong").status)
-        self.assertEqual(401, self.ask({"Accept": "text/html", **basic()}, "/").status)
+        self.assertEqual(401, self.ask({"Accept": "text/html", **basic_headers()}, "/").status)
 
     def test_where_none_is_needed_passwords_are_not_to_be_tried_either(self) -> None:
         self.assertEqual({"user": None}, self.ask({}, "/tab/x").json()["data"])
-        self.assertEqual({"user": "admin"}, self.ask(basic(), "/tab/x").json()["data"])
+        self.assertEqual({"user": "admin"}, self.ask(basic_headers(), "/tab/x").json()["data"])
         self.address = "203.0.113.7"
-        answers = [self.ask(basic(password="wrong"), "/tab/x").status for _ in range(11)]
+        answers = [self.ask(basic_headers(password="wrong"), "/tab/x").status for _ in range(11)]
         self.assertEqual([401] * 10 + [429], answers)
 
     def test_a_cookie_passes_over_the_cap(self) -> None:
-        cookie = {"Cookie": self.ask(basic()).headers["set-cookie"].partition(";")[0]}
+        cookie = {"Cookie": self.ask(basic_headers()).headers["set-cookie"].partition(";")[0]}
         for _ in range(CAP):
-            self.ask(basic(password="wrong"))
+            self.ask(basic_headers(password="wrong"))
         self.assertEqual(200, self.ask(cookie).status)
 
     def test_the_window_ends(self) -> None:
         for _ in range(CAP + 5):
-            self.ask(basic(password="wrong"))
+            self.ask(basic_headers(password="wrong"))
         self.clock.advance(WINDOW_SECONDS)
-        self.assertEqual(401, self.ask(basic(password="wrong")).status)
+        self.assertEqual(401, self.ask(basic_headers(password="wrong")).status)
 
     def test_addresses_are_counted_apart(self) -> None:
         for _ in range(CAP + 1):
-            self.ask(basic(password="wrong"))
+            self.ask(basic_headers(password="wrong"))
         self.address = "10.0.0.9"
-        self.assertEqual(401, self.ask(basic("other", "wrong")).status)
+        self.assertEqual(401, self.ask(basic_headers("other", "wrong")).status)
 
     def test_a_name_has_a_cap_of_its_own(self) -> None:
         """Also where there is only one: many addresses have ten tries of it together."""
         for number in range(CAP):
             self.address = f"10.0.{number}.1"
-            self.assertEqual(401, self.ask(basic(password="wrong")).status)
+            self.assertEqual(401, self.ask(basic_headers(password="wrong")).status)
         self.address = "10.9.0.1"
-        self.assertEqual(429, self.ask(basic(password="wrong")).status)
+        self.assertEqual(429, self.ask(basic_headers(password="wrong")).status)
         self.assertEqual(429, self.login("wrong").status)
-        self.assertEqual(429, self.ask(basic()).status)
+        self.assertEqual(429, self.ask(basic_headers()).status)
 
     def test_many_networks_of_a_customer(self) -> None:
         for number in range(NETWORK_CAP):
             self.address = f"2001:db8:7:{number:x}::1"
-            self.assertEqual(401, self.ask(basic(f"name{number}", "wrong")).status)
+            self.assertEqual(401, self.ask(basic_headers(f"name{number}", "wrong")).status)
         self.address = "2001:db8:7:ffff::1"
-        self.assertEqual(429, self.ask(basic("another", "wrong")).status)
-        self.assertEqual(429, self.ask(basic()).status)
+        self.assertEqual(429, self.ask(basic_headers("another", "wrong")).status)
+        self.assertEqual(429, self.ask(basic_headers()).status)
 
     def test_cookie(self) -> None:
         page = self.page(self.login())
@@ -232,11 +232,11 @@ class AuthenticationTests(GateCase):
             self.assertEqual(401, self.ask({**page, "Cookie": text}).status)
 
     def test_an_old_cookie_and_the_right_password(self) -> None:
-        answer = self.ask({"Cookie": "service_session=old", **basic()})
+        answer = self.ask({"Cookie": "service_session=old", **basic_headers()})
         self.assertEqual("basic", answer.data["by"])
 
     def test_secure_behind_a_tls_proxy_only_when_it_is_trusted(self) -> None:
-        answer = self.ask({"X-Forwarded-Proto": "https", **basic()})
+        answer = self.ask({"X-Forwarded-Proto": "https", **basic_headers()})
         self.assertNotIn("Secure", answer.headers["set-cookie"])
         self.assertNotIn("strict-transport-security", answer.headers)
 
@@ -272,8 +272,8 @@ class AuthenticationTests(GateCase):
             self.assertEqual(want, prefers_page(accept), accept)
 
     def test_a_large_upload_of_a_stranger_is_refused_early(self) -> None:
-        self.api = Api(
-            [operation("POST", "/api/up", self.who, body_limit=8 << 20)],
+        self.api = ApiHarness(
+            [sample_operation("POST", "/api/up", self.who, body_limit=8 << 20)],
             self.api.kernel._gate,
             clock=self.clock,
         )
@@ -290,7 +290,7 @@ class AuthenticationTests(GateCase):
 class HookTests(GateCase):
     """Hooks of this machine (protocol-hook-secret)."""
 
-    def hook(self, secret: str | None = None, **headers: str) -> Answer:
+    def hook(self, secret: str | None = None, **headers: str) -> ParsedAnswer:
         named = dict(headers)
         if secret is not None:
             named["X-Service-Hook-Secret"] = secret
@@ -303,7 +303,7 @@ class HookTests(GateCase):
 
     def test_wrong(self) -> None:
         for secret in (None, "", "x", SECRET.upper() + "0", "\xff"):
-            answer = self.hook(secret, **basic())
+            answer = self.hook(secret, **basic_headers())
             self.assertBare(401, "Unauthorized: hook secret required", answer)
             self.assertNotIn("www-authenticate", answer.headers)
 
@@ -312,12 +312,12 @@ class HookTests(GateCase):
             self.assertEqual(401, self.hook("x").status)
         self.assertEqual(429, self.hook("x").status)
         self.assertEqual(200, self.hook(SECRET).status)
-        self.assertEqual(401, self.ask(basic(password="wrong")).status)
+        self.assertEqual(401, self.ask(basic_headers(password="wrong")).status)
 
     def test_from_elsewhere_it_is_like_any_other(self) -> None:
         self.address = "10.0.0.9"
         self.assertBare(401, "Unauthorized", self.hook(SECRET))
-        self.assertEqual("basic", self.hook(None, **basic()).data["by"])
+        self.assertEqual("basic", self.hook(None, **basic_headers()).data["by"])
 
 
 class OpenTests(GateCase):

@@ -11,10 +11,15 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import ISSLTransport
 from zope.interface import directlyProvides
 
-from tests.unit.http.driver import Answer, MemoryTransport, head, parse
-from tests.unit.http.gatecase import SECRET, GateCase, basic
-from tests.unit.http.sample import operation
-from tests.unit.http.websockets.wsframes import UPGRADE
+from tests.unit.http.gate_harness import SECRET, GateCase, basic_headers
+from tests.unit.http.sample_operations import sample_operation
+from tests.unit.http.site_driver import (
+    MemoryTransport,
+    ParsedAnswer,
+    parse_http_answer,
+    request_head,
+)
+from tests.unit.http.websockets.ws_frames import UPGRADE
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError
 from tservice.http.gate import rules_of
@@ -35,22 +40,22 @@ class AgainTests(GateCase):
         path = "/api/sessions/{id}/slow"
         return [
             *super().table(),
-            operation("GET", "/api/slow", self.hold),
-            operation("GET", path, self.hold, access=AccessRule.OWNER),
-            operation("GET", "/api/public", self.hold, access=AccessRule.PUBLIC),
-            operation("GET", "/api/hook", self.hold, access=AccessRule.HOOK),
-            operation("GET", "/ws/{id}/slow", self.hold, style=ResponseStyle.WEBSOCKET),
+            sample_operation("GET", "/api/slow", self.hold),
+            sample_operation("GET", path, self.hold, access=AccessRule.OWNER),
+            sample_operation("GET", "/api/public", self.hold, access=AccessRule.PUBLIC),
+            sample_operation("GET", "/api/hook", self.hold, access=AccessRule.HOOK),
+            sample_operation("GET", "/ws/{id}/slow", self.hold, style=ResponseStyle.WEBSOCKET),
         ]
 
-    def answered(self, path: str, change: Callable[[], None], **headers: str) -> Answer:
+    def answered(self, path: str, change: Callable[[], None], **headers: str) -> ParsedAnswer:
         """What comes back when C{change} happens before there is an answer."""
         connection = self.api.connect()
-        connection.send(head("GET", path, headers or {"X-User": "ann"}))
+        connection.send(request_head("GET", path, headers or {"X-User": "ann"}))
         self.assertEqual(b"", connection.value())
         change()
         late, self.late = self.late, Deferred()
         late.callback({"told": "x"})
-        answer = parse(connection.value())
+        answer = parse_http_answer(connection.value())
         connection.lose()
         return answer
 
@@ -110,7 +115,7 @@ class AgainTests(GateCase):
         demote = partial(self.become, can_bypass_permissions=False)
         connection = self.api.connect()
         self.named.changed = lambda identity: identity
-        connection.send(head("GET", "/ws/mine/slow", {**UPGRADE, "X-User": "ann"}))
+        connection.send(request_head("GET", "/ws/mine/slow", {**UPGRADE, "X-User": "ann"}))
         demote()
         self.late.callback(None)
         _, _, frame = connection.value().partition(b"\r\n\r\n")
@@ -126,7 +131,7 @@ class AgainTests(GateCase):
 class RoleTests(GateCase):
     """Admins, owners, and accounts that must change their password."""
 
-    def as_user(self, name: str, path: str) -> Answer:
+    def as_user(self, name: str, path: str) -> ParsedAnswer:
         return self.ask({"X-User": name}, path)
 
     def test_admin(self) -> None:
@@ -145,7 +150,7 @@ class RoleTests(GateCase):
         """Credentials are judged in HTTP, ownership after the upgrade (protocol-gate)."""
         self.assertEqual(401, self.ask(UPGRADE, "/ws/mine").status)
         connection = self.api.connect()
-        connection.send(head("GET", "/ws/theirs", {**UPGRADE, "X-User": "ann"}))
+        connection.send(request_head("GET", "/ws/theirs", {**UPGRADE, "X-User": "ann"}))
         answer, _, frame = connection.value().partition(b"\r\n\r\n")
         self.assertTrue(answer.startswith(b"HTTP/1.1 101 "), answer)
         self.assertEqual(4003, int.from_bytes(frame[2:4], "big"))
@@ -186,7 +191,7 @@ class SignOutTests(GateCase):
     def test_me(self) -> None:
         self.assertEqual(
             {"username": "admin", "role": "admin", "mustChangePassword": False, "multiUser": False},
-            self.ask(basic(), "/api/me").data,
+            self.ask(basic_headers(), "/api/me").data,
         )
 
     def test_wrong_login(self) -> None:
@@ -227,7 +232,7 @@ class SignOutTests(GateCase):
         self.assertEqual(f"Auth session {known} not found", again.error[2])
 
 
-class TLSTransport(MemoryTransport):
+class HandshakenTransport(MemoryTransport):
     """As after a handshake."""
 
     def __init__(self, host: str) -> None:
@@ -243,10 +248,14 @@ class TLSTests(GateCase):
 
     def test_the_plain_page_of_the_same_name_is_another_site(self) -> None:
         for scheme, status in (("https", 200), ("http", 403)):
-            connection = self.api.connect(transport=TLSTransport(self.address))
-            headers = {"Host": "box.example", "Origin": f"{scheme}://box.example", **basic()}
-            connection.send(head("POST", "/api/who", {**headers, "Content-Length": "0"}))
-            self.assertEqual(status, parse(connection.value()).status, scheme)
+            connection = self.api.connect(transport=HandshakenTransport(self.address))
+            headers = {
+                "Host": "box.example",
+                "Origin": f"{scheme}://box.example",
+                **basic_headers(),
+            }
+            connection.send(request_head("POST", "/api/who", {**headers, "Content-Length": "0"}))
+            self.assertEqual(status, parse_http_answer(connection.value()).status, scheme)
 
 
 class HeaderTests(GateCase):
@@ -254,10 +263,10 @@ class HeaderTests(GateCase):
 
     def test_security_headers_everywhere(self) -> None:
         for headers, path, status in (
-            (basic(), "/api/who", 200),
+            (basic_headers(), "/api/who", 200),
             ({}, "/api/who", 401),
             ({"Host": "evil"}, "/", 403),
-            (basic(), "/api/nope", 404),
+            (basic_headers(), "/api/nope", 404),
         ):
             answer = self.ask(headers, path)
             self.assertEqual(status, answer.status)
@@ -292,14 +301,14 @@ class ProxyTests(GateCase):
     }
 
     def test_its_word_counts(self) -> None:
-        answer = self.ask({**self.FORWARDED, **basic()})
+        answer = self.ask({**self.FORWARDED, **basic_headers()})
         self.assertTrue(answer.headers["set-cookie"].endswith("; Secure"))
         self.assertIn("max-age=", answer.headers["strict-transport-security"])
         self.assertEqual("1.2.3.4", self.cookies.list_sessions()[0].address)
 
     def test_the_scheme_of_the_origin_counts(self) -> None:
         for scheme, status in (("https", 200), ("http", 403)):
-            headers = {**self.FORWARDED, "Origin": f"{scheme}://a.ts.net", **basic()}
+            headers = {**self.FORWARDED, "Origin": f"{scheme}://a.ts.net", **basic_headers()}
             self.assertEqual(status, self.ask(headers, method="POST").status)
 
     def test_hooks_through_a_proxy_are_no_local_ones(self) -> None:
@@ -308,19 +317,24 @@ class ProxyTests(GateCase):
 
     def test_both_names_are_judged(self) -> None:
         """A rebound page can send X-Forwarded-Host, and a proxy may hand it on as it came."""
-        self.assertEqual(403, self.ask({"Host": "inner", **basic()}).status)
+        self.assertEqual(403, self.ask({"Host": "inner", **basic_headers()}).status)
         for host, forwarded in (("evil.example", "a.ts.net"), ("a.ts.net", "evil.example")):
             names = {"Host": host, "X-Forwarded-Host": forwarded}
-            found = self.ask({**self.FORWARDED, **names, **basic()})
+            found = self.ask({**self.FORWARDED, **names, **basic_headers()})
             self.assertBare(403, "Forbidden: host not allowed", found)
 
     def test_cors(self) -> None:
         origin = {"Origin": "http://localhost:5173"}
-        answer = self.ask({**origin, **basic()}, method="POST")
+        answer = self.ask({**origin, **basic_headers()}, method="POST")
         self.assertEqual(200, answer.status)
         self.assertEqual("http://localhost:5173", answer.headers["access-control-allow-origin"])
         self.assertEqual("Origin", answer.headers["vary"])
-        read = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", **origin, **basic()}
+        read = {
+            "Sec-Fetch-Site": "cross-site",
+            "Sec-Fetch-Mode": "cors",
+            **origin,
+            **basic_headers(),
+        }
         self.assertEqual(200, self.ask(read).status)
         asked = {**origin, "Access-Control-Request-Method": "POST"}
         answer = self.ask(asked, method="OPTIONS")

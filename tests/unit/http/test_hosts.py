@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.http.hosts import (
     TUNNEL_SUFFIXES,
     HostHeader,
@@ -83,14 +83,14 @@ class HostTests(SynchronousTestCase):
         self.assertEqual(HostHeader("::1", 80), parse_host("[::1]:80"))
         self.assertEqual(HostHeader("x", None), parse_host("X."))
 
-    @settings(max_examples=examples(100))
+    @settings(max_examples=example_count(100))
     @given(st.text(max_size=30))
     def test_any_text(self, text: str) -> None:
         host = parse_host(text)
         if host is not None and host.port is not None:
             assert 0 <= host.port <= 65535
 
-    @settings(max_examples=examples(300))
+    @settings(max_examples=example_count(300))
     @given(st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z0-9-]{1,20}){0,3}", fullmatch=True))
     def test_a_name_needs_a_reason(self, name: str) -> None:
         """Nothing but the listed names, and names below the listed suffixes."""
@@ -147,7 +147,7 @@ class OriginTests(SynchronousTestCase):
         self.assertTrue(self.same("https://x.ts.net", "x.ts.net", "https"))
         self.assertFalse(self.same("http://x.ts.net", "x.ts.net", "https"))
 
-    @settings(max_examples=examples(200))
+    @settings(max_examples=example_count(200))
     @given(SCHEMES, NAMES, PORTS, NAMES, PORTS)
     def test_only_equal_hosts_and_ports(
         self, scheme: str, name: str, port: str, host: str, host_port: str

@@ -13,10 +13,10 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.unit.http.driver import Api, UpgradeGate
-from tests.unit.http.sample import Handlers, operation
-from tests.unit.http.tls import TLSTransport
-from tests.unit.http.websockets.wsframes import UPGRADE
+from tests.unit.http.http2_transport import HTTP2Transport
+from tests.unit.http.sample_operations import SampleHandlers, sample_operation
+from tests.unit.http.site_driver import ApiHarness, UpgradeGate
+from tests.unit.http.websockets.ws_frames import UPGRADE
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import invalid_field
 from tservice.http.body import LONG_TEXT
@@ -51,22 +51,24 @@ class HTTP2Tests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.handlers = Handlers()
+        self.handlers = SampleHandlers()
         table = [
             *self.handlers.table(),
-            operation("GET", "/ws/x", self.handlers.echo, style=ResponseStyle.WEBSOCKET),
-            operation("GET", "/api/file", self.file, style=ResponseStyle.STREAM),
-            operation("GET", "/api/large", self.large),
-            operation("GET", "/api/counted", self.counted),
-            operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT),
+            sample_operation("GET", "/ws/x", self.handlers.echo, style=ResponseStyle.WEBSOCKET),
+            sample_operation("GET", "/api/file", self.file, style=ResponseStyle.STREAM),
+            sample_operation("GET", "/api/large", self.large),
+            sample_operation("GET", "/api/counted", self.counted),
+            sample_operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT),
         ]
         self.read: list[bytes] = []
         self.reading: Deferred[None] | None = None
         self.refused = False
         self.written = 0
         sockets = WebSockets(self.clock)
-        self.api = Api(table, UpgradeGate(), LongPage(), sockets, clock=self.clock, http2=True)
-        self.transport = TLSTransport()
+        self.api = ApiHarness(
+            table, UpgradeGate(), LongPage(), sockets, clock=self.clock, http2=True
+        )
+        self.transport = HTTP2Transport()
         self.connection = self.api.connect(transport=self.transport)
         self.channel = self.connection.channel
         self.addCleanup(self.api.close)
@@ -331,4 +333,4 @@ class HTTP2Tests(SynchronousTestCase):
 
     def test_offered(self) -> None:
         self.assertEqual([b"h2", b"http/1.1"], self.api.site.acceptableProtocols())
-        self.assertEqual([b"http/1.1"], Api([]).site.acceptableProtocols())
+        self.assertEqual([b"http/1.1"], ApiHarness([]).site.acceptableProtocols())

@@ -9,8 +9,8 @@ from hpack import Decoder, Encoder
 from hyperframe import frame
 from twisted.logger import formatEvent
 
-from tests.unit.http.hostile import PREFACE, Hostile
-from tests.unit.http.tls import TLSTransport
+from tests.unit.http.hostile_client import PREFACE, HostileConnectionCase
+from tests.unit.http.http2_transport import HTTP2Transport
 from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, ITERATION_BUDGET
 from tservice.http.connections.frame_limits import (
     BURST,
@@ -23,7 +23,7 @@ from tservice.http.connections.negotiation import FIELDS, RESETS, RESIZES, TABLE
 FULL = 16_384
 
 
-class TurnTests(Hostile):
+class TurnTests(HostileConnectionCase):
     """Many requests in what is read at a time hold nobody else up."""
 
     def many(self, count: int) -> bytes:
@@ -87,7 +87,7 @@ class TurnTests(Hostile):
 
     def another(self) -> Any:
         """One more connection, with a table of its own for the same heads."""
-        return self.api.connect(transport=TLSTransport())
+        return self.api.connect(transport=HTTP2Transport())
 
     def test_a_head_of_many_fields_costs_more(self) -> None:
         begun = self.turns()
@@ -140,7 +140,7 @@ class TurnTests(Hostile):
         self.assertEqual("producing", self.transport.producerState)
 
 
-class FloodTests(Hostile):
+class FloodTests(HostileConnectionCase):
     """Frames without end."""
 
     def test_continuation(self) -> None:
@@ -269,7 +269,7 @@ class FloodTests(Hostile):
         self.assertCut("Too many stream resets")
 
 
-class BreachTests(Hostile):
+class BreachTests(HostileConnectionCase):
     """What is no HTTP/2."""
 
     def test_broken(self) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hyperframe import frame
 
-from tests.unit.http.hostile import Hostile
+from tests.unit.http.hostile_client import HostileConnectionCase
 from tservice.http.site import IDLE_SECONDS
 
 
-class StallTests(Hostile):
+class StallTests(HostileConnectionCase):
     """Answers that are asked for and not taken."""
 
     def shut(self) -> None:

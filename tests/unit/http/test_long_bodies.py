@@ -8,8 +8,15 @@ from typing import Any
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Api, Connection, OpenGate, head, parse, turn
-from tests.unit.http.sample import Handlers, Size, operation
+from tests.unit.http.sample_operations import SampleHandlers, SizeBody, sample_operation
+from tests.unit.http.site_driver import (
+    ApiHarness,
+    OpenGate,
+    SiteConnection,
+    parse_http_answer,
+    request_head,
+    run_turn,
+)
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -46,10 +53,12 @@ class LongBodyTests(SynchronousTestCase):
         self.handled: list[int] = []
         self.steps: list[str] = []
         table = [
-            *Handlers().table(),
-            operation("POST", "/api/long", self.handle, body=Size, body_limit=JSON_BODY_LIMIT),
+            *SampleHandlers().table(),
+            sample_operation(
+                "POST", "/api/long", self.handle, body=SizeBody, body_limit=JSON_BODY_LIMIT
+            ),
         ]
-        self.api = Api(table, self.gate, clock=self.clock)
+        self.api = ApiHarness(table, self.gate, clock=self.clock)
         self.addCleanup(self.api.close)
         for name in ("count_values", "_parse"):
             self.patch(body, name, self.noted(name, getattr(body, name)))
@@ -67,9 +76,9 @@ class LongBodyTests(SynchronousTestCase):
 
     def asked(self, content: bytes, **headers: str) -> bytes:
         named = {"Content-Type": "application/json", "Content-Length": str(len(content))}
-        return head("POST", "/api/long", {**named, **headers}) + content
+        return request_head("POST", "/api/long", {**named, **headers}) + content
 
-    def post(self, content: bytes, **headers: str) -> Connection:
+    def post(self, content: bytes, **headers: str) -> SiteConnection:
         connection = self.api.connect()
         connection.send(self.asked(content, **headers))
         return connection
@@ -77,14 +86,14 @@ class LongBodyTests(SynchronousTestCase):
     def test_counted_first_and_parsed_in_the_next_turn(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG)
         self.assertEqual((["count_values"], b""), (self.steps, connection.value()))
-        turn(self.clock)
+        run_turn(self.clock)
         self.assertEqual((["count_values", "_parse"], [5]), (self.steps, self.handled))
-        self.assertEqual({"cols": 5}, parse(connection.value()).data)
+        self.assertEqual({"cols": 5}, parse_http_answer(connection.value()).data)
         self.assertEqual(0, self.api.site._held)
 
     def test_a_short_one_at_once(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG[11:])
-        self.assertEqual({"cols": 5}, parse(connection.value()).data)
+        self.assertEqual({"cols": 5}, parse_http_answer(connection.value()).data)
 
     def test_the_order_of_refusals(self) -> None:
         crowd = b"[" + b"0," * (2 * SPARE_VALUES) + b"0]"
@@ -92,9 +101,9 @@ class LongBodyTests(SynchronousTestCase):
             (b"[" + LONG * 4, 413, f"body: must be at most {JSON_BODY_LIMIT} bytes"),
             (crowd + LONG, 400, "body: must hold at most"),
         ):
-            answer = parse(self.post(content).value())
+            answer = parse_http_answer(self.post(content).value())
             self.assertEqual((status, text), (answer.status, answer.error[2][: len(text)]))
-        kind = parse(self.post(b"{" + LONG, **{"Content-Type": "text/html"}).value())
+        kind = parse_http_answer(self.post(b"{" + LONG, **{"Content-Type": "text/html"}).value())
         self.assertEqual("content-type: must be application/json", kind.error[2])
         self.assertNotIn("_parse", self.steps)
         for content, text in (
@@ -104,8 +113,8 @@ class LongBodyTests(SynchronousTestCase):
         ):
             connection = self.post(content)
             self.assertEqual(b"", connection.value())
-            turn(self.clock)
-            self.assertEqual(text, parse(connection.value()).error[2])
+            run_turn(self.clock)
+            self.assertEqual(text, parse_http_answer(connection.value()).error[2])
 
     def test_a_client_that_leaves_in_between(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG)
@@ -117,8 +126,10 @@ class LongBodyTests(SynchronousTestCase):
     def test_a_right_that_ends_in_between(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG)
         self.gate.ended = True
-        turn(self.clock)
-        self.assertEqual((403, "FORBIDDEN", "not any more"), parse(connection.value()).error)
+        run_turn(self.clock)
+        self.assertEqual(
+            (403, "FORBIDDEN", "not any more"), parse_http_answer(connection.value()).error
+        )
         self.assertEqual([], self.handled)
 
     def test_what_comes_behind_stays_behind(self) -> None:
@@ -127,10 +138,10 @@ class LongBodyTests(SynchronousTestCase):
         for cols in wanted:
             long = b" " * LONG_TEXT * (cols != 6)
             connection.send(self.asked(b'{"cols": %d}' % cols + long))
-        connection.send(head("GET", "/api/things/n8e", {}))
+        connection.send(request_head("GET", "/api/things/n8e", {}))
         self.assertEqual(b"", connection.value())
         for _ in range(10):
-            turn(self.clock)
+            run_turn(self.clock)
         said = connection.value()
         places = [said.index(b'"cols":%d' % cols) for cols in wanted] + [said.index(b"n8e")]
         self.assertEqual((sorted(places), wanted), (places, self.handled))

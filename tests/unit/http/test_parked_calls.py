@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.sample import operation
+from tests.unit.http.sample_operations import sample_operation
 from tservice.core.errors import not_found
 from tservice.core.identity import Identity
 from tservice.http.operations import OperationCall, ResponseStyle
@@ -32,7 +32,7 @@ class ParkedTests(SynchronousTestCase):
 
         wanted: Any = {"path": {}, "query": None, "body": None, "address": "", "request": None}
         call = OperationCall(
-            operation=operation("GET", "/api/x", handler, style=ResponseStyle.LONG_POLL),
+            operation=sample_operation("GET", "/api/x", handler, style=ResponseStyle.LONG_POLL),
             identity=Identity(username=name, admin=False),
             reauthorize=again,
             **wanted,

@@ -9,8 +9,8 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from twisted.web import http
 
-from tests.unit.http.driver import Api, Connection, head, turn
-from tests.unit.http.sample import Handlers, operation
+from tests.unit.http.sample_operations import SampleHandlers, sample_operation
+from tests.unit.http.site_driver import ApiHarness, SiteConnection, request_head, run_turn
 from tservice.http.connections.channel import BITE_BYTES, LINGER_BYTES
 from tservice.http.operations import OperationCall
 from tservice.http.request import MAX_TINY_CHUNKS, PARAMETERS, TINY_CHUNK_BYTES, ServiceRequest
@@ -25,24 +25,24 @@ class PipelineTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.handlers = Handlers()
-        self.api = Api(self.handlers.table(), clock=self.clock)
+        self.handlers = SampleHandlers()
+        self.api = ApiHarness(self.handlers.table(), clock=self.clock)
         self.addCleanup(self.api.close)
         self.connection = self.api.connect()
 
     def ask(self, number: int) -> bytes:
-        return head("GET", f"/api/things/n{number}e", {})
+        return request_head("GET", f"/api/things/n{number}e", {})
 
-    def answered(self, connection: Connection | None = None) -> int:
+    def answered(self, connection: SiteConnection | None = None) -> int:
         return (connection or self.connection).value().count(b"HTTP/1.1 200")
 
     def turn(self) -> None:
-        turn(self.clock)
+        run_turn(self.clock)
 
     def test_what_is_no_request_has_one_answer(self) -> None:
         """What comes in behind it, until the connection is closed, is part of no request: a proxy
         could take a second answer for that to somebody else's."""
-        chunked = head("POST", "/api/things", {"Transfer-Encoding": "chunked"})
+        chunked = request_head("POST", "/api/things", {"Transfer-Encoding": "chunked"})
         for bad in (b"nonsense\r\n\r\n", chunked + b"x\r\n", b"GET / HTTP/1.1\r\nA b\r\n\r\n"):
             connection = self.api.connect()
             for piece in (bad, b"1" * 100, b"\r\n" * 100, self.ask(1)):
@@ -81,7 +81,7 @@ class PipelineTests(SynchronousTestCase):
 
     def test_bodies(self) -> None:
         body = b'{"cols": 5}'
-        post = head("POST", "/api/size", {"Content-Length": str(len(body))}) + body
+        post = request_head("POST", "/api/size", {"Content-Length": str(len(body))}) + body
         self.connection.send((post + self.ask(0)) * 3)
         for _ in range(6):
             self.clock.advance(0)
@@ -102,7 +102,7 @@ class PipelineTests(SynchronousTestCase):
         self.assertEqual("producing", self.connection.transport.producerState)
 
     def test_nor_is_more_read_of_one_who_asks_one_by_one(self) -> None:
-        self.connection.send(head("GET", "/api/park", {}))
+        self.connection.send(request_head("GET", "/api/park", {}))
         self.connection.producer.pauseProducing()
         self.handlers.parked[0].callback({})
         self.assertEqual("paused", self.connection.transport.producerState)
@@ -122,7 +122,9 @@ class PipelineTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_a_connection_that_is_to_end(self) -> None:
-        self.connection.send(head("GET", "/api/things/1", {"Connection": "close"}) + self.ask(0))
+        self.connection.send(
+            request_head("GET", "/api/things/1", {"Connection": "close"}) + self.ask(0)
+        )
         self.clock.advance(0)
         self.assertEqual(1, self.answered())
         self.assertTrue(self.connection.transport.disconnecting)
@@ -148,10 +150,10 @@ class ChunkTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        api = Api(Handlers().table(), clock=self.clock)
+        api = ApiHarness(SampleHandlers().table(), clock=self.clock)
         self.addCleanup(api.close)
         self.connection = api.connect()
-        self.head = head("POST", "/api/size", self.CHUNKED)
+        self.head = request_head("POST", "/api/size", self.CHUNKED)
 
     def test_crumbs(self) -> None:
         """What is behind the piece that went over the bound is thrown away unread."""
@@ -175,7 +177,7 @@ class ChunkTests(SynchronousTestCase):
             b"%x\r\n%b\r\n" % (len(line), line) + b"50\r\n%b\r\n" % (b" " * 80) * 3000,
         ):
             self.setUp()
-            after = head("GET", "/api/things/n1e", {})
+            after = request_head("GET", "/api/things/n1e", {})
             self.connection.send(self.head + body + b"0\r\n\r\n" + after + self.head + body)
             self.turn()
             said = self.connection.value()
@@ -194,12 +196,12 @@ class QueryTests(SynchronousTestCase):
     """A query string is taken apart before anybody is asked."""
 
     def setUp(self) -> None:
-        self.api = Api(Handlers().table(), clock=Clock())
+        self.api = ApiHarness(SampleHandlers().table(), clock=Clock())
         self.addCleanup(self.api.close)
 
     def asked(self, query: str) -> bytes:
         connection = self.api.connect()
-        connection.send(head("GET", f"/api/things/n1e?{query}", {}))
+        connection.send(request_head("GET", f"/api/things/n1e?{query}", {}))
         return connection.value()
 
     def test_too_many_parameters(self) -> None:
@@ -228,13 +230,15 @@ class StreamedChunkTests(SynchronousTestCase):
         self.size = 0
         self.answer: Deferred[None] | None = None
         self.clock = clock = Clock()
-        table = [operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT)]
-        api = Api(table, clock=clock)
+        table = [
+            sample_operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT)
+        ]
+        api = ApiHarness(table, clock=clock)
         self.addCleanup(api.close)
         self.connection = api.connect()
         kind = {"Content-Type": "multipart/form-data; boundary=x"}
         headers = {"Transfer-Encoding": "chunked", **kind}
-        self.connection.send(head("POST", "/api/form", headers))
+        self.connection.send(request_head("POST", "/api/form", headers))
 
     async def form(self, call: OperationCall) -> object:
         try:

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.http.driver import Api, Connection, head, parse
-from tests.unit.http.sample import Handlers, Size, operation
+from tests.examples import example_count
+from tests.unit.http.sample_operations import SampleHandlers, SizeBody, sample_operation
+from tests.unit.http.site_driver import ApiHarness, SiteConnection, parse_http_answer, request_head
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.connections.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
 from tservice.http.operations import JSON_BODY_LIMIT
@@ -20,8 +20,8 @@ class RoutingTests(SynchronousTestCase):
     """Which operation answers, and what is said when none does."""
 
     def setUp(self) -> None:
-        self.handlers = Handlers()
-        self.api = Api(self.handlers.table())
+        self.handlers = SampleHandlers()
+        self.api = ApiHarness(self.handlers.table())
 
     def test_payload_is_wrapped(self) -> None:
         answer = self.api.get("/api/things/a1")
@@ -41,7 +41,7 @@ class RoutingTests(SynchronousTestCase):
         self.assertEqual(404, self.api.get("/api/v1/v1/things/x").status)
 
     def test_base_path(self) -> None:
-        api = Api(self.handlers.table(), base_path="/deep")
+        api = ApiHarness(self.handlers.table(), base_path="/deep")
         for path in ("/deep/api/things/x", "/deep/api/v1/things/x", "/api/things/x"):
             self.assertEqual(200, api.get(path).status, path)
 
@@ -110,17 +110,17 @@ class RoutingTests(SynchronousTestCase):
             )
 
     def test_one_route_one_operation(self) -> None:
-        table = [operation("GET", "/api/x", self.handlers.echo)] * 2
-        self.assertRaises(ValueError, Api, table)
+        table = [sample_operation("GET", "/api/x", self.handlers.echo)] * 2
+        self.assertRaises(ValueError, ApiHarness, table)
 
 
 class FuzzTests(SynchronousTestCase):
     """Whatever the request line and headers hold, it is never a server error."""
 
     def setUp(self) -> None:
-        self.api = Api(Handlers().table())
+        self.api = ApiHarness(SampleHandlers().table())
 
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=example_count(100), deadline=None)
     @given(
         st.sampled_from([b"GET", b"POST", b"OPTIONS", b"HEAD"]) | st.binary(max_size=5),
         st.sampled_from([b"/api/", b"/api/things/", b"/web/", b"/"]) | st.just(b""),
@@ -142,9 +142,9 @@ class AnswerTests(SynchronousTestCase):
     """What handlers raise and return, on the wire."""
 
     def setUp(self) -> None:
-        self.handlers = Handlers()
+        self.handlers = SampleHandlers()
         self.told: list[tuple[object, ...]] = []
-        self.api = Api(self.handlers.table(), answered=lambda *args: self.told.append(args))
+        self.api = ApiHarness(self.handlers.table(), answered=lambda *args: self.told.append(args))
 
     def test_service_error(self) -> None:
         self.assertEqual(
@@ -190,8 +190,8 @@ class AnswerTests(SynchronousTestCase):
         def off() -> None:
             raise ServiceError(ErrorCode.FORBIDDEN, "off")
 
-        api = Api(
-            [operation("POST", "/api/size", self.handlers.size, body=Size, allowed=off)],
+        api = ApiHarness(
+            [sample_operation("POST", "/api/size", self.handlers.size, body=SizeBody, allowed=off)],
         )
         self.addCleanup(api.close)
         for body in ({"cols": 1}, {"x": 1}, b"{"):
@@ -208,10 +208,12 @@ class AnswerTests(SynchronousTestCase):
             def refused(code: ErrorCode = code) -> None:
                 raise ServiceError(code, "no")
 
-            api = Api([operation("POST", "/api/size", self.handlers.size, allowed=refused)])
+            api = ApiHarness(
+                [sample_operation("POST", "/api/size", self.handlers.size, allowed=refused)]
+            )
             self.addCleanup(api.close)
             connection = api.connect()
-            connection.send(head("POST", "/api/size", {"Content-Length": "0"}))
+            connection.send(request_head("POST", "/api/size", {"Content-Length": "0"}))
             self.assertTrue(connection.value().startswith(b"HTTP/1.1 " + line), line)
 
     def test_raw(self) -> None:
@@ -234,7 +236,7 @@ class AnswerTests(SynchronousTestCase):
 
     def test_hang_up_cancels_the_handler(self) -> None:
         connection = self.api.connect()
-        connection.send(head("GET", "/api/park", {}))
+        connection.send(request_head("GET", "/api/park", {}))
         connection.lose()
         self.assertEqual(self.handlers.parked, self.handlers.cancelled)
         self.assertEqual(b"", connection.value())
@@ -243,21 +245,21 @@ class AnswerTests(SynchronousTestCase):
 
     def test_long_poll_outlives_the_idle_time_out(self) -> None:
         connection = self.api.connect()
-        connection.send(head("GET", "/api/park", {}))
+        connection.send(request_head("GET", "/api/park", {}))
         self.api.clock.advance(600)
         self.handlers.parked[0].callback({"a": 1})
-        self.assertEqual({"a": 1}, parse(connection.value()).data)
+        self.assertEqual({"a": 1}, parse_http_answer(connection.value()).data)
 
     def test_a_cancelled_handler_with_its_client_still_there(self) -> None:
         connection = self.api.connect()
-        connection.send(head("GET", "/api/park", {}))
+        connection.send(request_head("GET", "/api/park", {}))
         self.handlers.parked[0].cancel()
-        self.assertEqual((500, "INTERNAL_ERROR"), parse(connection.value()).error[:2])
+        self.assertEqual((500, "INTERNAL_ERROR"), parse_http_answer(connection.value()).error[:2])
         self.flushLoggedErrors()
 
     def test_a_stream_that_breaks_is_cut(self) -> None:
         connection = self.api.connect()
-        connection.send(head("GET", "/api/stream", {}))
+        connection.send(request_head("GET", "/api/stream", {}))
         self.assertTrue(connection.transport.aborted)
         self.assertTrue(connection.value().endswith(b"3\r\none\r\n"))
 
@@ -266,30 +268,30 @@ class BodyBoundTests(SynchronousTestCase):
     """A body over its bound is refused while it arrives."""
 
     def setUp(self) -> None:
-        self.handlers = Handlers()
-        self.api = Api(self.handlers.table())
+        self.handlers = SampleHandlers()
+        self.api = ApiHarness(self.handlers.table())
         self.connection = self.api.connect()
         self.addCleanup(self.api.close)
 
     def assertRefused(self) -> None:
-        answer = parse(self.connection.value())
+        answer = parse_http_answer(self.connection.value())
         self.assertEqual((413, "PAYLOAD_TOO_LARGE"), answer.error[:2])
         self.assertEqual("close", answer.headers["connection"])
 
     def test_declared(self) -> None:
         self.connection.send(
-            head("POST", "/api/size", {"Content-Length": str(JSON_BODY_LIMIT + 1)})
+            request_head("POST", "/api/size", {"Content-Length": str(JSON_BODY_LIMIT + 1)})
         )
         self.assertRefused()
 
     def test_expect_continue_gets_the_refusal_only(self) -> None:
         headers = {"Content-Length": str(JSON_BODY_LIMIT + 1), "Expect": "100-continue"}
-        self.connection.send(head("POST", "/api/size", headers))
+        self.connection.send(request_head("POST", "/api/size", headers))
         self.assertRefused()
         self.assertNotIn(b"100 Continue", self.connection.value())
 
     def test_chunked(self) -> None:
-        self.connection.send(head("POST", "/api/size", {"Transfer-Encoding": "chunked"}))
+        self.connection.send(request_head("POST", "/api/size", {"Transfer-Encoding": "chunked"}))
         chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
         for _ in range(16):
             self.connection.send(chunk)
@@ -320,10 +322,10 @@ class BodyBoundTests(SynchronousTestCase):
 
     def test_an_operation_may_take_more(self) -> None:
         size = 2 * JSON_BODY_LIMIT
-        self.connection.send(head("POST", "/api/v1/upload", {"Content-Length": str(size)}))
+        self.connection.send(request_head("POST", "/api/v1/upload", {"Content-Length": str(size)}))
         for _ in range(size // 65536):
             self.connection.send(b"x" * 65536)
-        self.assertEqual({"path": {}}, parse(self.connection.value()).data)
+        self.assertEqual({"path": {}}, parse_http_answer(self.connection.value()).data)
 
     def test_an_operation_may_take_less(self) -> None:
         self.assertEqual(200, self.api.post("/api/tiny", {"cols": 1}).status)
@@ -340,7 +342,7 @@ class BodyBoundTests(SynchronousTestCase):
         """Who holds all of it by sending half a body does not do so for long."""
         slow = self.api.connect("10.0.0.2")
         self.addCleanup(slow.lose)
-        slow.send(head("POST", "/api/size", {"Content-Length": "1000"}) + b" " * 900)
+        slow.send(request_head("POST", "/api/size", {"Content-Length": "1000"}) + b" " * 900)
         self.assertTrue(self.api.site.reserve_body_bytes(256 * 1024 * 1024 - 901))
         self.assertEqual(503, self.api.post("/api/tiny", b'{"cols":1}').status)
         self.api.clock.advance(0)
@@ -354,12 +356,12 @@ class PatienceTests(SynchronousTestCase):
     """Slow and idle clients are let go."""
 
     def setUp(self) -> None:
-        self.api = Api(Handlers().table(), max_connections=2)
+        self.api = ApiHarness(SampleHandlers().table(), max_connections=2)
         self.connection = self.api.connect()
         self.addCleanup(self.api.close)
 
     def test_idle(self) -> None:
-        self.connection.send(head("GET", "/api/things/1", {}))
+        self.connection.send(request_head("GET", "/api/things/1", {}))
         self.api.clock.advance(IDLE_SECONDS - 1)
         self.assertFalse(self.connection.transport.disconnecting)
         self.api.clock.advance(1)
@@ -373,15 +375,15 @@ class PatienceTests(SynchronousTestCase):
         self.assertTrue(self.connection.transport.disconnecting)
 
     def test_a_slow_body_that_keeps_up(self) -> None:
-        self.connection.send(head("POST", "/api/size", {"Content-Length": "40000"}))
+        self.connection.send(request_head("POST", "/api/size", {"Content-Length": "40000"}))
         for _ in range(40):
             self.connection.send(b" " * 1000)
             self.api.clock.advance(0.7)
         self.assertFalse(self.connection.transport.disconnecting)
-        self.assertEqual(400, parse(self.connection.value()).status)
+        self.assertEqual(400, parse_http_answer(self.connection.value()).status)
 
     def test_a_body_that_drips(self) -> None:
-        self.connection.send(head("POST", "/api/size", {"Content-Length": "4000"}))
+        self.connection.send(request_head("POST", "/api/size", {"Content-Length": "4000"}))
         for _ in range(30):
             self.connection.send(b" ")
             self.api.clock.advance(1)
@@ -392,8 +394,8 @@ class PatienceTests(SynchronousTestCase):
         self.api.clock.advance(15)
         self.assertTrue(self.connection.transport.aborted)
 
-    def ask(self, connection: Connection, path: str = "/api/things/1") -> None:
-        connection.send(head("GET", path, {}))
+    def ask(self, connection: SiteConnection, path: str = "/api/things/1") -> None:
+        connection.send(request_head("GET", path, {}))
 
     def test_connections_are_bounded(self) -> None:
         other = self.api.connect()
@@ -413,12 +415,12 @@ class PatienceTests(SynchronousTestCase):
         self.assertTrue(slow.transport.aborted)
         self.assertFalse(self.connection.transport.aborted)
         self.ask(again)
-        self.assertEqual(200, parse(again.value()).status)
+        self.assertEqual(200, parse_http_answer(again.value()).status)
         slow.lose()
         self.assertEqual(2, self.api.site.connection_count)
 
     def test_the_place_with_most_of_them_makes_it(self) -> None:
-        api = Api(Handlers().table(), max_connections=3)
+        api = ApiHarness(SampleHandlers().table(), max_connections=3)
         self.addCleanup(api.close)
         quiet = api.connect("10.0.0.1")
         slow = [api.connect("10.0.0.2") for _ in range(2)]
@@ -428,6 +430,6 @@ class PatienceTests(SynchronousTestCase):
     def test_keep_alive(self) -> None:
         """Many requests on one connection, one after the other."""
         for _ in range(3):
-            self.connection.send(head("GET", "/api/things/1", {}))
-            self.assertEqual(200, parse(self.connection.value()).status)
+            self.connection.send(request_head("GET", "/api/things/1", {}))
+            self.assertEqual(200, parse_http_answer(self.connection.value()).status)
             self.connection.transport.clear()

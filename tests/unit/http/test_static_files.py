@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Answer, Api
+from tests.unit.http.site_driver import ApiHarness, ParsedAnswer
 from tservice.http import static_files
 from tservice.http.static_files import OVERLAY, StaticPages, accepted_encodings
 
@@ -37,9 +37,9 @@ class StaticTests(SynchronousTestCase):
         (self.folder.parent / "secret").write_text("no")
         (self.folder / "link").symlink_to((self.folder.parent / "secret").resolve())
         self.pages = StaticPages(self.folder)
-        self.api = Api(pages=self.pages)
+        self.api = ApiHarness(pages=self.pages)
 
-    def get(self, path: str, **headers: str) -> Answer:
+    def get(self, path: str, **headers: str) -> ParsedAnswer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.api.request("GET", path, headers=named)
 
@@ -62,14 +62,14 @@ class StaticTests(SynchronousTestCase):
         }.items():
             (self.folder / name).parent.mkdir(exist_ok=True, parents=True)
             (self.folder / name).write_bytes(content)
-        self.api = Api(pages=StaticPages(self.folder))
+        self.api = ApiHarness(pages=StaticPages(self.folder))
         paths = ("/gesture/overlay.js", "/gesture/hands/hands.wasm", "/%67esture/overlay.js")
         for path in paths:
             self.assertEqual(404, self.get(path).status, path)
         self.assertEqual(200, self.get("/gestures/other.js").status)
         self.assertEqual(page, self.get("/").content)
         self.assertEqual(b"BR", self.get("/", Accept_Encoding="br").content)
-        self.api = Api(pages=StaticPages(self.folder, gesture=True))
+        self.api = ApiHarness(pages=StaticPages(self.folder, gesture=True))
         for path in paths:
             self.assertEqual(200, self.get(path).status, path)
         self.assertNotIn("content-encoding", self.get(paths[1], Accept_Encoding="gzip").headers)
@@ -164,7 +164,7 @@ class NotBuiltTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.pages = StaticPages(Path(self.mktemp()))
-        self.api = Api(pages=self.pages)
+        self.api = ApiHarness(pages=self.pages)
 
     def test_the_page_says_so(self) -> None:
         for path in ("/", "/login"):

@@ -20,10 +20,10 @@ from twisted.python.failure import Failure
 from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
-from tests.nonempty import some
-from tests.unit.http.driver import Api, UpgradeGate, head, parse
-from tests.unit.http.sample import Handlers, operation
-from tests.unit.http.websockets.wsframes import PING, TEXT, UPGRADE, frames, masked
+from tests.non_empty import require_items
+from tests.unit.http.sample_operations import SampleHandlers, sample_operation
+from tests.unit.http.site_driver import ApiHarness, UpgradeGate, parse_http_answer, request_head
+from tests.unit.http.websockets.ws_frames import PING, TEXT, UPGRADE, masked_frame, read_frames
 from tservice.http.operations import JSON_BODY_LIMIT, OperationCall, ResponseStyle
 from tservice.http.websockets.connection import MAX_MESSAGE, ISocket, ISocketHandler
 from tservice.http.websockets.frames import SocketMessage
@@ -33,7 +33,7 @@ SNAPSHOT = "line of a terminal\r\n" * 100_000
 
 
 @implementer(ISocketHandler)
-class Echo:
+class EchoHandler:
     """Sends everything back; a few words do more."""
 
     socket: ISocket
@@ -63,7 +63,7 @@ class Echo:
         """Nothing to let go of."""
 
 
-class Raw(Protocol):
+class RawTcpClient(Protocol):
     """Collects bytes until the connection ends."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Raw(Protocol):
         self.over.callback(self.data)
 
 
-class Client(WebSocketClientProtocol):
+class WebSocketTestClient(WebSocketClientProtocol):
     """Says what it is told to, and collects the answers."""
 
     def onOpen(self) -> None:
@@ -102,18 +102,18 @@ class TCPTests(TestCase):
     async def setUp(self) -> None:  # type: ignore[override]
         self.sockets = WebSockets(reactor)
         table = [
-            *Handlers().table(),
-            operation("GET", "/ws/echo", self.echo, style=ResponseStyle.WEBSOCKET),
-            operation("GET", "/ws/none", self.none, style=ResponseStyle.WEBSOCKET),
+            *SampleHandlers().table(),
+            sample_operation("GET", "/ws/echo", self.echo, style=ResponseStyle.WEBSOCKET),
+            sample_operation("GET", "/ws/none", self.none, style=ResponseStyle.WEBSOCKET),
         ]
-        self.api = Api(table, UpgradeGate(), None, self.sockets, clock=reactor)
+        self.api = ApiHarness(table, UpgradeGate(), None, self.sockets, clock=reactor)
         endpoint = TCP4ServerEndpoint(reactor, 0, interface="127.0.0.1")
         self.port: Any = await endpoint.listen(self.api.site)
         self.number = self.port.getHost().port
         self.addCleanup(self.port.stopListening)
 
     async def echo(self, call: OperationCall) -> object:
-        return Echo()
+        return EchoHandler()
 
     async def none(self, call: OperationCall) -> object:
         raise CloseSocket(4004, "no such session")
@@ -124,7 +124,7 @@ class TCPTests(TestCase):
 
     async def ask(self, *pieces: bytes) -> bytes:
         """Send C{pieces} on a connection of their own; everything until its end."""
-        raw = await self.dial(Raw())
+        raw = await self.dial(RawTcpClient())
         for piece in pieces:
             raw.transport.write(piece)
         found: bytes = await raw.over
@@ -134,7 +134,7 @@ class TCPTests(TestCase):
         self, path: str, *script: str | bytes, deflate: bool = False
     ) -> tuple[list[str | bytes], int | None, str | None]:
         factory: Any = WebSocketClientFactory(f"ws://127.0.0.1:{self.number}{path}")
-        factory.protocol = Client
+        factory.protocol = WebSocketTestClient
         factory.script, factory.heard, factory.over = script, [], Deferred()
         # Autobahn's own timers would outlive the test.
         factory.setProtocolOptions(
@@ -152,32 +152,32 @@ class TCPTests(TestCase):
     async def test_a_refused_body_is_answered_although_the_client_writes_on(self) -> None:
         """The client sees the 413, not a reset, with megabytes still on their way."""
         size = 8 * JSON_BODY_LIMIT
-        raw = await self.dial(Raw())
-        raw.transport.write(head("POST", "/api/size", {"Content-Length": str(size)}))
+        raw = await self.dial(RawTcpClient())
+        raw.transport.write(request_head("POST", "/api/size", {"Content-Length": str(size)}))
         for _ in range(size // 65536):
             raw.transport.write(b" " * 65536)
         raw.transport.loseWriteConnection()
-        answer = parse(await raw.over)
+        answer = parse_http_answer(await raw.over)
         self.assertEqual(413, answer.status)
         self.assertEqual(0, self.api.site._held)
 
     async def test_a_chunked_body_is_refused_at_its_bound(self) -> None:
-        raw = await self.dial(Raw())
-        raw.transport.write(head("POST", "/api/size", {"Transfer-Encoding": "chunked"}))
+        raw = await self.dial(RawTcpClient())
+        raw.transport.write(request_head("POST", "/api/size", {"Transfer-Encoding": "chunked"}))
         for _ in range(40):
             raw.transport.write(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
         raw.transport.loseWriteConnection()
-        self.assertEqual(413, parse(await raw.over).status)
+        self.assertEqual(413, parse_http_answer(await raw.over).status)
 
     async def test_a_body_byte_by_byte(self) -> None:
         body = b'{"cols": 5}'
         headers = {"Content-Length": str(len(body)), "Connection": "close"}
-        pieces = [head("POST", "/api/size", headers), *(bytes([byte]) for byte in body)]
-        self.assertEqual({"seenCols": 5}, parse(await self.ask(*pieces)).data)
+        pieces = [request_head("POST", "/api/size", headers), *(bytes([byte]) for byte in body)]
+        self.assertEqual({"seenCols": 5}, parse_http_answer(await self.ask(*pieces)).data)
 
     async def test_pipelined_requests_are_answered_in_order(self) -> None:
-        requests = b"".join(head("GET", f"/api/things/{n}", {}) for n in range(50))
-        found = await self.ask(requests + head("GET", "/raw", {"Connection": "close"}))
+        requests = b"".join(request_head("GET", f"/api/things/{n}", {}) for n in range(50))
+        found = await self.ask(requests + request_head("GET", "/raw", {"Connection": "close"}))
         numbers = [part.split(b'"')[0] for part in found.split(b'"id":"')[1:]]
         self.assertEqual([b"%d" % n for n in range(50)], numbers)
 
@@ -203,28 +203,30 @@ class TCPTests(TestCase):
         """It sees the code, not a reset, with megabytes still on their way."""
         for path, fault, code in (
             ("/ws/none", b"", 4004),
-            ("/ws/echo", masked(TEXT, b"\xff"), 1007),
-            ("/ws/echo", masked(TEXT, b"x", first=0) + masked(TEXT, b"x"), 1002),
+            ("/ws/echo", masked_frame(TEXT, b"\xff"), 1007),
+            ("/ws/echo", masked_frame(TEXT, b"x", first=0) + masked_frame(TEXT, b"x"), 1002),
         ):
-            raw = await self.dial(Raw())
-            raw.transport.write(head("GET", path, UPGRADE) + fault)
+            raw = await self.dial(RawTcpClient())
+            raw.transport.write(request_head("GET", path, UPGRADE) + fault)
             for _ in range(80):
-                raw.transport.write(masked(PING) * 16384)
+                raw.transport.write(masked_frame(PING) * 16384)
             raw.transport.loseWriteConnection()
             _, _, sent = (await raw.over).partition(b"\r\n\r\n")
-            self.assertEqual([(0x88, code)], [(each.first, each.code) for each in frames(sent)])
+            self.assertEqual(
+                [(0x88, code)], [(each.first, each.code) for each in read_frames(sent)]
+            )
 
     async def test_shutdown(self) -> None:
         talks = [Deferred.fromCoroutine(self.talk("/ws/echo", "hello")) for _ in range(5)]
         while self.sockets.socket_count < 5:
             await turn()
         await self.sockets.stopService()
-        for _, code, _ in some(await gatherResults(talks)):
+        for _, code, _ in require_items(await gatherResults(talks)):
             self.assertEqual(1001, code)
 
     async def test_a_lost_connection_leaves_nothing(self) -> None:
-        raw = await self.dial(Raw())
-        raw.transport.write(head("GET", "/api/park", {}))
+        raw = await self.dial(RawTcpClient())
+        raw.transport.write(request_head("GET", "/api/park", {}))
         while self.api.site.connection_count < 1:
             await turn()
         raw.transport.abortConnection()

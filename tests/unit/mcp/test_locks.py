@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 from unittest.mock import patch
 
-from tests.unit.mcp.synccase import RUN, SyncCase
+from tests.unit.mcp.harness import RUN, SyncCase
 from tservice.mcp import locked_files
 from tservice.mcp.locked_files import FileLocked, find_lock_folder, hold_lock
 from tservice.mcp.survey import SyncTarget, remove_old_locks, write_target

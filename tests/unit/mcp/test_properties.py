@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.mcp.configs import OFFERS, documents, render
+from tests.examples import example_count
+from tests.unit.mcp.random_configs import OFFERS, random_documents, render_document
 from tservice.clis.interfaces import McpFormat
 from tservice.mcp.dialects.catalogue import DIALECTS, ConfigDialect
 from tservice.mcp.model import McpServer, find_missing
@@ -72,14 +72,14 @@ class PropertyTests(SynchronousTestCase):
 
         @seed(11)
         @settings(
-            max_examples=examples(EXAMPLES),
+            max_examples=example_count(EXAMPLES),
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
         )
-        @given(documents(dialect), OFFERS, st.integers(0, 2**32))
+        @given(random_documents(dialect), OFFERS, st.integers(0, 2**32))
         def holds(data: dict[str, Any], offer: dict[str, McpServer], number: int) -> None:
-            self.check(dialect, data, offer, render(dialect, data, Random(number)))
+            self.check(dialect, data, offer, render_document(dialect, data, Random(number)))
 
         holds()
 

@@ -11,11 +11,11 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import FixedSettings, NoDoors, lay_ground
-from tests.told import wire
-from tests.unit.heldthreads import HeldThreads
-from tests.unit.http.driver import Api, head, parse
-from tests.unit.late import denied, still
+from tests.event_helpers import to_wire
+from tests.runtime_harness import FixedRuntimeSettings, NoWorkerPools, build_test_runtime
+from tests.unit.held_threads import HeldThreads
+from tests.unit.http.site_driver import ApiHarness, parse_http_answer, request_head
+from tests.unit.right_checks import allow_change, deny_change
 from tservice.clis.build import build_clis
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventAudience
@@ -30,7 +30,7 @@ ONE = {"mcpServers": {"one": {"command": "run", "env": {"KEY": "s3cr3t"}}}}
 PATH = "/api/mcp-sync"
 
 
-class RouteCase(SynchronousTestCase):
+class McpRouteCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path("x").absolute()
         self.home = self.folder / "home"
@@ -41,17 +41,19 @@ class RouteCase(SynchronousTestCase):
         self.gemini = self.home / ".gemini/settings.json"
         self.gemini.parent.mkdir()
         self.gemini.write_text("{}")
-        self.settings = FixedSettings()
+        self.settings = FixedRuntimeSettings()
         self.environ = {"PATH": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
         self.begin()
 
     def begin(self, **given: Any) -> None:
         self.switch(True)
-        self.ground = lay_ground(self.folder, settings=self.settings, environ=self.environ, **given)
+        self.ground = build_test_runtime(
+            self.folder, settings=self.settings, environ=self.environ, **given
+        )
         self.heard: list[Event] = []
         self.ground.hub.subscribe(self.heard.append)
         self.mcp = build_mcp(self.ground, clis=build_clis(self.ground).service)
-        self.api = Api(self.mcp.operations, clock=self.ground.reactor)
+        self.api = ApiHarness(self.mcp.operations, clock=self.ground.reactor)
         self.addCleanup(self.api.close)
 
     def switch(self, on: bool) -> None:
@@ -59,14 +61,14 @@ class RouteCase(SynchronousTestCase):
 
     def post(self) -> Any:
         connection = self.api.connect()
-        connection.send(head("POST", PATH, {"Content-Length": "0"}))
+        connection.send(request_head("POST", PATH, {"Content-Length": "0"}))
         return connection
 
     def written(self) -> bool:
         return "one" in self.gemini.read_text()
 
 
-class RouteTests(RouteCase):
+class RouteTests(McpRouteCase):
     def test_off(self) -> None:
         """Said before anything else of the request is looked at."""
         self.switch(False)
@@ -106,7 +108,7 @@ class RouteTests(RouteCase):
         self.assertNotIn(b"s3cr3t", answer.content)
         [event] = self.heard
         self.assertEqual(("mcp:synced", EventAudience.ADMINS), (event.name, event.name.audience))
-        self.assertEqual(answer.data, wire(event))
+        self.assertEqual(answer.data, to_wire(event))
         self.assertEqual([[]] * 6, [t["added"] for t in self.api.get(PATH).data["targets"]])
 
     def test_errors_hold_no_content(self) -> None:
@@ -125,52 +127,52 @@ class RouteTests(RouteCase):
         """The files are not those that their agents read."""
         caller = Identity(username="ann", admin=True, os_user="ann")
         mcp = self.mcp.service
-        for ask in (mcp.preview_sync, lambda who: mcp.run_sync(who, still)):
+        for ask in (mcp.preview_sync, lambda who: mcp.run_sync(who, allow_change)):
             error = self.failureResultOf(Deferred.fromCoroutine(ask(caller)), ServiceError).value
             self.assertEqual(403, error.status)
             own = evolve(caller, os_user=None)
             self.successResultOf(Deferred.fromCoroutine(ask(own)))
 
 
-class LateTests(RouteCase):
+class LateTests(McpRouteCase):
     def test_whose_right_ended_while_files_were_read_has_none_written(self) -> None:
         admin = Identity(username="admin", admin=True)
-        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, denied))
+        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, deny_change))
         self.assertEqual(403, self.failureResultOf(asked, ServiceError).value.status)
         self.assertEqual("{}", self.gemini.read_text())
-        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, still))
+        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, allow_change))
         self.successResultOf(asked)
         self.assertIn("one", self.gemini.read_text())
 
 
-class TimeTests(RouteCase):
+class TimeTests(McpRouteCase):
     def test_a_second_sync_is_refused_while_one_runs(self) -> None:
         threads = HeldThreads()
-        self.begin(doors=NoDoors(files=threads))
+        self.begin(doors=NoWorkerPools(files=threads))
         first = self.post()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
         threads.finish()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
         threads.finish()
-        self.assertTrue(parse(first.value()).data["applied"])
+        self.assertTrue(parse_http_answer(first.value()).data["applied"])
         self.post()
         self.assertEqual(1, len(threads.begun))
 
     def test_looks_are_shared(self) -> None:
         threads = HeldThreads()
-        self.begin(doors=NoDoors(files=threads))
+        self.begin(doors=NoWorkerPools(files=threads))
         asked = [self.api.connect() for _ in range(5)]
         for connection in asked:
-            connection.send(head("GET", PATH, {}))
+            connection.send(request_head("GET", PATH, {}))
         self.assertEqual(1, len(threads.begun))
         asked[0].lose()
         threads.finish()
         for connection in asked[1:]:
-            self.assertFalse(parse(connection.value()).data["applied"])
+            self.assertFalse(parse_http_answer(connection.value()).data["applied"])
 
     def test_a_sync_goes_on_without_its_caller(self) -> None:
         threads = HeldThreads()
-        self.begin(doors=NoDoors(files=threads))
+        self.begin(doors=NoWorkerPools(files=threads))
         self.post().lose()
         stopped = self.mcp.close()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
@@ -181,7 +183,7 @@ class TimeTests(RouteCase):
 
     def test_a_stop_waits_for_what_is_being_written(self) -> None:
         threads = HeldThreads()
-        self.begin(doors=NoDoors(files=threads))
+        self.begin(doors=NoWorkerPools(files=threads))
         self.post()
         threads.finish()
         stopped = self.mcp.close()
@@ -197,14 +199,16 @@ class TimeTests(RouteCase):
             self.ground.reactor.advance(service.LOCK_PAUSE * 3)
             self.assertEqual(b"", asked.value())
         self.ground.reactor.advance(service.LOCK_PAUSE)
-        self.assertTrue(parse(asked.value()).data["applied"])
+        self.assertTrue(parse_http_answer(asked.value()).data["applied"])
         self.assertTrue(self.written())
 
     def test_but_not_for_ever(self) -> None:
         with hold_lock(self.gemini, find_lock_folder(self.environ)):
             asked = self.post()
             self.ground.reactor.pump([service.LOCK_PAUSE] * service.LOCK_TRIES)
-        [found] = [t for t in parse(asked.value()).data["targets"] if t["id"] == "gemini"]
+        [found] = [
+            t for t in parse_http_answer(asked.value()).data["targets"] if t["id"] == "gemini"
+        ]
         self.assertEqual(
             ("failed", "another service is writing it", []),
             (found["status"], found["error"], found["added"]),

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from tests.unit.mcp.synccase import KEYED, RUN, SyncCase
+from tests.unit.mcp.harness import KEYED, RUN, SyncCase
 from tservice.core.files import sync_path as flush
 from tservice.mcp import locked_files, survey
 from tservice.mcp.config_files import find_unsupported
@@ -153,7 +153,7 @@ class LookTests(SyncCase):
         self.assertEqual((), self.target("primary").added)
 
 
-class Swapper:
+class FileSwapper:
     """Another program that makes a link of a file, and a file of the link, as a seed has it."""
 
     def __init__(self, path: Path, outside: Path) -> None:
@@ -310,7 +310,7 @@ class WriteTests(SyncCase):
         outside = self.servers(self.home / "outside" / "precious.json", mine=RUN)
         before = outside.read_bytes()
         self.servers(self.gemini)
-        swapper = Swapper(self.gemini, outside)
+        swapper = FileSwapper(self.gemini, outside)
         with swapper.at_each_step():
             for _ in range(100):
                 swapper.rest()

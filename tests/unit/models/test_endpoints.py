@@ -8,11 +8,11 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.nonempty import some
-from tests.told import wire
-from tests.unit.http.driver import head, parse
-from tests.unit.late import denied, still
-from tests.unit.models.rig import ADMIN, KEY, URL, ModelCase, begin
+from tests.event_helpers import to_wire
+from tests.non_empty import require_items
+from tests.unit.http.site_driver import parse_http_answer, request_head
+from tests.unit.models.harness import ADMIN, KEY, URL, ModelCase, start_coroutine
+from tests.unit.right_checks import allow_change, deny_change
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
 from tservice.http.operations import AccessRule
@@ -97,7 +97,7 @@ class EndpointTests(ModelCase):
         self.assert_error(403, "customModelEndpointsEnabled", answer)
 
     def test_who_may(self) -> None:
-        for operation in some(self.feature.operations):
+        for operation in require_items(self.feature.operations):
             expected = AccessRule.USER if operation.method == "GET" else AccessRule.ADMIN
             if operation.path.startswith("/api/sessions"):
                 expected = AccessRule.OWNER
@@ -143,7 +143,7 @@ class EndpointTests(ModelCase):
         before = self.api.get(PATH).data
         again = self.built().service
         self.run_now(again.start())
-        self.assertEqual(before, [wire(each) for each in again.endpoints()])
+        self.assertEqual(before, [to_wire(each) for each in again.endpoints()])
         self.successResultOf(again.stop())
 
     def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
@@ -153,11 +153,11 @@ class EndpointTests(ModelCase):
         before, service = self.kept(), self.models
 
         for change in (
-            service.add_endpoint({"label": "x", "base_url": URL}, denied),
-            service.remove_endpoint(made["id"], denied),
-            service.discover_models(made["id"], denied),
+            service.add_endpoint({"label": "x", "base_url": URL}, deny_change),
+            service.remove_endpoint(made["id"], deny_change),
+            service.discover_models(made["id"], deny_change),
         ):
-            refused = self.failureResultOf(begin(change), ServiceError)
+            refused = self.failureResultOf(start_coroutine(change), ServiceError)
             self.assertEqual(ErrorCode.FORBIDDEN, refused.value.code)
         self.assertEqual(before, self.kept())
 
@@ -170,7 +170,9 @@ class EndpointTests(ModelCase):
             again = self.built().service
             self.run_now(again.start())
             self.assertEqual([], again.endpoints())
-            refused = self.failureResultOf(begin(again.add({"label": "x", "base_url": URL}, still)))
+            refused = self.failureResultOf(
+                start_coroutine(again.add({"label": "x", "base_url": URL}, allow_change))
+            )
             self.assertEqual(409, refused.value.status)
             self.assertEqual(content, self.file.read_text())
             self.successResultOf(again.stop())
@@ -225,10 +227,10 @@ class DiscoveryTests(ModelCase):
         path = f"{PATH}/{made['id']}/running-status"
         asking = [self.api.connect() for _ in range(5)]
         for connection in asking:
-            connection.send(head("GET", path, {"Host": "localhost"}))
+            connection.send(request_head("GET", path, {"Host": "localhost"}))
         self.assertEqual(1, len(self.server.asked))
         held.callback(None)
-        answers = [parse(connection.value()) for connection in asking]
+        answers = [parse_http_answer(connection.value()) for connection in asking]
         self.assertEqual([True] * 5, [answer.data["supported"] for answer in answers])
         self.api.get(path)
         self.assertEqual(2, len(self.server.asked), "another question, another answer")
@@ -238,7 +240,7 @@ class DiscoveryTests(ModelCase):
         path = f"{PATH}/{made['id']}/running-status"
         self.server.held = held = Deferred[None]()
         first = self.api.connect()
-        first.send(head("GET", path, {"Host": "localhost"}))
+        first.send(request_head("GET", path, {"Host": "localhost"}))
         changed = {"baseUrl": "http://127.0.0.1:2"}
         self.api.request("PUT", f"{PATH}/{made['id']}", changed)
         self.api.get(path)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.clis.interfaces import CustomModelStyle
 from tservice.models import injection_folders
 from tservice.models.injection import Injection, InjectionTarget, build_injection, remove_variables
@@ -175,7 +175,7 @@ class FolderTests(InjectionCase):
             (base / name).mkdir(parents=True)
         self.assertEqual([base / gone], injection_folders.find_orphaned(base, [known]))
 
-    @settings(deadline=None, max_examples=examples(30))
+    @settings(deadline=None, max_examples=example_count(30))
     @given(st.dictionaries(st.sampled_from("ABC"), st.text(st.characters(exclude_characters="\0",
            exclude_categories=["Cs"]), max_size=20), min_size=1))  # fmt: skip
     def test_the_program_gets_any_value_as_it_is(self, variables: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.models import answers
+from tests.unit.models import server_answers
 from tservice.core.errors import ServiceError
 from tservice.models.endpoint_client import build_request
 from tservice.models.model import (
@@ -44,12 +44,12 @@ class ShapeTests(SynchronousTestCase):
 
     def test_models(self) -> None:
         for text, expected in [
-            (answers.LLAMA_SERVER, [("unsloth/gemma-4-31B-it-GGUF", 32768)]),
-            (answers.LLAMA_SERVER_OLD, [("../models/Meta-Llama-3.1-8B.gguf", 131072)]),
-            (answers.LLAMA_SWAP, [("qwen3.5-9b", None), ("seat", None)]),
-            (answers.OLLAMA, [("llama3.2:latest", None)]),
-            (answers.VLLM, [("Qwen/Qwen2.5-1.5B-Instruct", 16384)]),
-            (answers.ROUTER, [("anthropic/some-model", 200000)]),
+            (server_answers.LLAMA_SERVER, [("unsloth/gemma-4-31B-it-GGUF", 32768)]),
+            (server_answers.LLAMA_SERVER_OLD, [("../models/Meta-Llama-3.1-8B.gguf", 131072)]),
+            (server_answers.LLAMA_SWAP, [("qwen3.5-9b", None), ("seat", None)]),
+            (server_answers.OLLAMA, [("llama3.2:latest", None)]),
+            (server_answers.VLLM, [("Qwen/Qwen2.5-1.5B-Instruct", 16384)]),
+            (server_answers.ROUTER, [("anthropic/some-model", 200000)]),
         ]:
             found = [(each.id, each.context_length) for each in parse_models(text.encode())]
             self.assertEqual(expected, found)
@@ -68,7 +68,7 @@ class ShapeTests(SynchronousTestCase):
             self.assertEqual(length, parse_models(body.encode())[0].context_length, said)
 
     def test_running(self) -> None:
-        found = parse_running(answers.LLAMA_SWAP_RUNNING.encode())
+        found = parse_running(server_answers.LLAMA_SWAP_RUNNING.encode())
         self.assertTrue(found.supported)
         self.assertEqual((("qwen3.5-9b", "ready"), ("seat", "stopping")), found.models)
         self.assertEqual(("qwen3.5-9b",), found.loaded_names)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.unit.models.rig import KEY, URL, ModelCase
-from tests.unit.sessions.rig import ADMIN
+from tests.unit.models.harness import KEY, URL, ModelCase
+from tests.unit.sessions.harness import ADMIN
 from tservice.core.identity import Identity
 from tservice.models import injection_folders
 from tservice.models.injection_store import PAUSES

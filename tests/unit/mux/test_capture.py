@@ -73,7 +73,7 @@ class PlayedTmux:
         return tuple(found)
 
 
-class Reading(SynchronousTestCase):
+class CaptureCase(SynchronousTestCase):
     """Reads what a L{PlayedTmux} shows."""
 
     def read(self, tmux: PlayedTmux, history: int | None, *, quiet: bool = False) -> PaneCapture:
@@ -84,7 +84,7 @@ class Reading(SynchronousTestCase):
         return found
 
 
-class CaptureTests(Reading):
+class CaptureTests(CaptureCase):
     """L{capture_pane}."""
 
     def test_every_version_tells_what_was_written(self) -> None:
@@ -109,7 +109,7 @@ class CaptureTests(Reading):
             self.assertIn(b"$ ls", found.lines[0])
 
 
-class WrapTests(Reading):
+class WrapTests(CaptureCase):
     """L{capture_pane}, of rows that were wrapped."""
 
     def setUp(self) -> None:
@@ -174,7 +174,7 @@ class WrappedRowsTests(SynchronousTestCase):
             self.assertEqual(frozenset(want), find_wrapped_rows(rows, lines, 10), (rows, lines))
 
 
-class LongHistoryTests(Reading):
+class LongHistoryTests(CaptureCase):
     """L{capture_pane}, of a history for which there is no room."""
 
     def setUp(self) -> None:

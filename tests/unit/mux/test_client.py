@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.mux.processes import Process, Told
+from tests.unit.mux.played_tmux import ClientProcess, RecordingLinkListener
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
 from tservice.mux.tmux import control_client, control_parser
 from tservice.mux.tmux.control_client import (
@@ -25,9 +25,9 @@ from tservice.mux.tmux.control_parser import ControlNotice
 
 class ClientTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.clock, self.told = Clock(), Told()
+        self.clock, self.told = Clock(), RecordingLinkListener()
         self.client = ControlClient(self.clock, self.told)
-        self.process = Process(self.client)
+        self.process = ClientProcess(self.client)
         self.process.attached()
         self.successResultOf(self.client.ready)
 
@@ -124,9 +124,9 @@ class ClientTests(SynchronousTestCase):
 
 class AttachTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.told = Told()
+        self.told = RecordingLinkListener()
         self.client = ControlClient(Clock(), self.told)
-        self.process = Process(self.client)
+        self.process = ClientProcess(self.client)
 
     def test_refused(self) -> None:
         self.process.say(b"%begin 1 1 0\nno sessions\n%error 1 1 0\n")
@@ -145,9 +145,9 @@ class FloodTests(SynchronousTestCase):
     """A server that is none."""
 
     def setUp(self) -> None:
-        self.clock, self.told = Clock(), Told()
+        self.clock, self.told = Clock(), RecordingLinkListener()
         self.client = ControlClient(self.clock, self.told)
-        self.process = Process(self.client)
+        self.process = ClientProcess(self.client)
         self.process.attached()
         self.successResultOf(self.client.ready)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.mux.interface import InputMark, MuxError
 from tservice.mux.keys import KEYS
 from tservice.mux.tmux import commands
@@ -20,7 +20,7 @@ class CommandTests(SynchronousTestCase):
     def test_typed_bytes_are_hex(self) -> None:
         self.assertEqual(b"send-keys -t %0 -H 00 ff 0a", commands.send_bytes(b"\x00\xff\n"))
 
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=example_count(100), deadline=None)
     @given(st.binary(max_size=60))
     def test_quoted_words_stay_one_line(self, value: bytes) -> None:
         value = value.replace(b"\0", b"")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.mux.tmux import control_parser
 from tservice.mux.tmux.control_parser import (
     AnswerBlock,
@@ -78,28 +78,28 @@ STREAMS = st.lists(FRAGMENTS | st.binary(max_size=12), max_size=24).map(b"".join
 
 
 class ParserProperties(SynchronousTestCase):
-    @settings(max_examples=examples(500), deadline=None)
+    @settings(max_examples=example_count(500), deadline=None)
     @given(STREAMS, st.lists(st.integers(0, 200), max_size=12))
     def test_any_cut_gives_the_same_events(self, data: bytes, cuts: list[int]) -> None:
         """And nothing raises, whatever arrives."""
         whole = merged(parse(data))
         self.assertEqual(whole, merged(parse(data, [min(cut, len(data)) for cut in cuts])))
 
-    @settings(max_examples=examples(400), deadline=None)
+    @settings(max_examples=example_count(400), deadline=None)
     @given(STREAMS, st.lists(st.integers(0, 200), max_size=12))
     def test_bounds_hold_under_any_cut(self, data: bytes, cuts: list[int]) -> None:
         with mock.patch.multiple(control_parser, MAX_LINE=16, MAX_BLOCK=20):
             whole = merged(parse(data))
             self.assertEqual(whole, merged(parse(data, [min(cut, len(data)) for cut in cuts])))
 
-    @settings(max_examples=examples(400), deadline=None)
+    @settings(max_examples=example_count(400), deadline=None)
     @given(st.lists(st.binary(max_size=200), max_size=8))
     def test_output_is_exact(self, pieces: list[bytes]) -> None:
         stream = b"".join(b"%%output %%0 %b\n" % encode(piece) for piece in pieces)
         got = b"".join(event.data for event in parse(stream) if isinstance(event, PaneOutput))
         self.assertEqual(b"".join(pieces), got)
 
-    @settings(max_examples=examples(400), deadline=None)
+    @settings(max_examples=example_count(400), deadline=None)
     @given(st.binary(max_size=80), st.data())
     def test_a_cut_line_gives_a_beginning(self, data: bytes, choice: st.DataObject) -> None:
         """A client that dies leaves a line without its end."""

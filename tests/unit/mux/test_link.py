@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.mux.processes import Process, Server, Told
+from tests.unit.mux.played_tmux import ClientProcess, FakeTmuxServer, RecordingLinkListener
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxTimeout, PaneGone
 from tservice.mux.tmux.control_client import MAX_WAITING
 from tservice.mux.tmux.control_parser import AnswerBlock
@@ -16,7 +16,7 @@ from tservice.mux.transport import ServerReachability
 
 class LinkTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.clock, self.told, self.server = Clock(), Told(), Server()
+        self.clock, self.told, self.server = Clock(), RecordingLinkListener(), FakeTmuxServer()
         self.link = ServerLink(self.clock, self.told, self.server)
         client = self.link.new_client()
         self.server.attach_client(client)
@@ -24,7 +24,7 @@ class LinkTests(SynchronousTestCase):
         self.link.set_client(client)
 
     @property
-    def last(self) -> Process:
+    def last(self) -> ClientProcess:
         return self.server.started[-1]
 
     def command(self, line: bytes = b"a") -> Deferred[list[AnswerBlock]]:

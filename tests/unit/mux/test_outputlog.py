@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.mux.outputlog import SEGMENT, OutputLog
 
 CAPACITY = 3 * SEGMENT
@@ -20,7 +20,7 @@ steps = st.lists(st.one_of(chunks, st.none()), max_size=12)
 class OutputLogTests(SynchronousTestCase):
     """L{OutputLog} against a model that keeps everything."""
 
-    @settings(max_examples=examples(400), deadline=None)
+    @settings(max_examples=example_count(400), deadline=None)
     @given(steps, st.integers(1, 3 * SEGMENT), st.randoms(use_true_random=False))
     def test_every_held_offset_reads_the_true_bytes(self, plan, limit, random) -> None:  # type: ignore[no-untyped-def]
         log, model, floor = OutputLog(CAPACITY, "e"), bytearray(), 0

@@ -13,7 +13,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import TestCase
 
-from tests.waiting import until
+from tests.waiting import wait_until
 from tservice.mux.interface import LeftoverProcess
 from tservice.mux.local_transport import open_process
 from tservice.mux.process_family import COMMAND_CHARS, MOST, LocalProcessFamily, read_process
@@ -52,7 +52,7 @@ class FamilyTests(TestCase):
             pipe.close()
 
     def started(self, read: Callable[[], list[int]]) -> list[int]:
-        return until("what it starts", read)
+        return wait_until("what it starts", read)
 
     def end_started(self, session: int) -> None:
         """End what a program started, also what that has started since."""
@@ -64,7 +64,7 @@ class FamilyTests(TestCase):
                     os.kill(pid, signal.SIGKILL)
             return not pids
 
-        until("the end of what was started", is_over)
+        wait_until("the end of what was started", is_over)
 
     async def left(self, script: str, count: int) -> tuple[list[int], tuple[LeftoverProcess, ...]]:
         """What runs behind a shell's script that has ended, and what is said to be left."""

@@ -24,7 +24,7 @@ LEFT = (LeftoverProcess(pid=9, command="sleep 9"),)
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
 
-class Held:
+class FakeHeldProcess:
     """A process of a far place.
 
     @ivar states: what the next looks find; the last one stays.
@@ -44,13 +44,13 @@ class Held:
         self.done.append("KILL")
 
     async def find_family(self, clock: IReactorTime, session_id: str) -> ProcessFamily:
-        return Known(self.done)
+        return KnownProcesses(self.done)
 
     def close(self) -> None:
         self.done.append("closed")
 
 
-class Known:
+class KnownProcesses:
     """What it started: one process, which stays."""
 
     def __init__(self, done: list[str]) -> None:
@@ -63,11 +63,14 @@ class Known:
         return LEFT
 
 
-class Transport:
+class FakeRemoteTransport:
     """The way to a far place."""
 
     def __init__(
-        self, reach: ServerReachability, process: Held | None, server: Held | None
+        self,
+        reach: ServerReachability,
+        process: FakeHeldProcess | None,
+        server: FakeHeldProcess | None,
     ) -> None:
         self.reached, self.process, self.server = reach, process, server
 
@@ -85,16 +88,16 @@ class Transport:
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
         return self.reached
 
-    async def acquire_process(self, pid: int) -> Held | None:
+    async def acquire_process(self, pid: int) -> FakeHeldProcess | None:
         return self.process
 
-    async def acquire_server(self, socket_path: Path) -> Held | None:
+    async def acquire_server(self, socket_path: Path) -> FakeHeldProcess | None:
         if self.server is not None:
             self.reached = ServerReachability.GONE
         return self.server
 
 
-class Link:
+class ClosedLink:
     """One whose client is gone already."""
 
     def __init__(self) -> None:
@@ -109,7 +112,7 @@ class Link:
         self.expected.append(expected)
 
 
-class Processes:
+class IdleProcesses:
     """Starts nothing that ever ends by itself."""
 
     def spawnProcess(self, protocol: Any, *args: Any, **more: Any) -> None:
@@ -132,13 +135,16 @@ class EndTests(SynchronousTestCase):
         self.sockets = SocketFolder(self.folder)
 
     def end(
-        self, reach: ServerReachability, process: Held | None, server: Held | None = None
+        self,
+        reach: ServerReachability,
+        process: FakeHeldProcess | None,
+        server: FakeHeldProcess | None = None,
     ) -> tuple[Deferred[tuple[LeftoverProcess, ...]], Clock]:
-        clock, self.link = Clock(), Link()
-        processes: Any = Processes()
+        clock, self.link = Clock(), ClosedLink()
+        processes: Any = IdleProcesses()
         link: Any = self.link
         setup = LocalSetup(
-            transport=Transport(reach, process, server),
+            transport=FakeRemoteTransport(reach, process, server),
             sockets=self.sockets,
             python="/python",
         )
@@ -149,7 +155,7 @@ class EndTests(SynchronousTestCase):
         clock.pump([LOOK_EVERY] * int(seconds / LOOK_EVERY + 2))
 
     def test_a_process_that_ends_by_itself(self) -> None:
-        held = Held(Liveness.ALIVE, Liveness.ALIVE, Liveness.DEAD)
+        held = FakeHeldProcess(Liveness.ALIVE, Liveness.ALIVE, Liveness.DEAD)
         ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, 0.1)
         self.assertEqual(LEFT, self.successResultOf(ending))
@@ -159,7 +165,7 @@ class EndTests(SynchronousTestCase):
     def test_a_socket_that_cannot_be_removed(self) -> None:
         """All has ended; what is left of it is not said to live."""
         self.sockets = ReadOnly(self.folder)
-        held = Held(Liveness.ALIVE, Liveness.DEAD)
+        held = FakeHeldProcess(Liveness.ALIVE, Liveness.DEAD)
         ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, 0.1)
         self.assertEqual(LEFT, self.successResultOf(ending))
@@ -168,7 +174,7 @@ class EndTests(SynchronousTestCase):
     def test_it_is_hung_up_before_its_terminal_is_gone(self) -> None:
         """A shell whose terminal is gone first takes that for the end of its input, and tells its
         jobs nothing."""
-        held, server = Held(Liveness.ALIVE), Held(Liveness.ALIVE)
+        held, server = FakeHeldProcess(Liveness.ALIVE), FakeHeldProcess(Liveness.ALIVE)
         ending, clock = self.end(ServerReachability.HERE, held, server)
         self.assertEqual((["HUP"], []), (held.done, self.link.commands))
         held.states = [Liveness.DEAD]
@@ -178,7 +184,7 @@ class EndTests(SynchronousTestCase):
         self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
 
     def test_a_process_that_stays_is_killed(self) -> None:
-        held = Held(Liveness.ALIVE)
+        held = FakeHeldProcess(Liveness.ALIVE)
         ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
         self.assertEqual(["HUP", "KILL"], held.done)
@@ -187,7 +193,7 @@ class EndTests(SynchronousTestCase):
         self.assertEqual(LEFT, self.successResultOf(ending))
 
     def test_a_process_that_nobody_knows_of_is_not_killed(self) -> None:
-        held = Held(Liveness.UNKNOWN)
+        held = FakeHeldProcess(Liveness.UNKNOWN)
         ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
         why = self.failureResultOf(ending, MuxTimeout)
@@ -196,7 +202,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_server_out_of_reach_is_not_taken_for_dead(self) -> None:
         """Its socket is left, and its process too."""
-        held = Held(Liveness.ALIVE)
+        held = FakeHeldProcess(Liveness.ALIVE)
         ending, clock = self.end(ServerReachability.UNKNOWN, held)
         self.wait(clock, 5 + 2 * END_TIMEOUT + 1)
         self.assertIn("does not end", self.failureResultOf(ending, MuxTimeout).getErrorMessage())
@@ -204,7 +210,7 @@ class EndTests(SynchronousTestCase):
         self.assertEqual([True, False], self.link.expected)
 
     def test_a_server_that_stands_still_is_killed_where_it_is_seen(self) -> None:
-        server = Held(Liveness.ALIVE)
+        server = FakeHeldProcess(Liveness.ALIVE)
         ending, clock = self.end(ServerReachability.HERE, None, server)
         self.wait(clock, 5 + END_TIMEOUT + 1)
         self.assertEqual((), self.successResultOf(ending))

@@ -21,8 +21,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import HERE, own_setups, places_of
-from tests.unit.osuserworld import OsUserWorld
+from tests.runtime_harness import HERE, own_setups, places_of
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.users.keyring import fresh_keyring
 from tservice.core.users.shared_folder import SharedFolder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import HERE
+from tests.runtime_harness import HERE
 from tservice.mux.interface import PaneSpec
 from tservice.mux.remote.remote_programs import start_line
 from tservice.mux.terminfo import FALLBACK, TERMINAL, find_local_term

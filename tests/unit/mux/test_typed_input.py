@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.mux.interface import InputMark
 from tservice.mux.typed_input import PIECE, sanitize_paste, split_input
 
 
 class PiecesTests(SynchronousTestCase):
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(st.integers(0, 3500), st.integers(0, 4000))
     def test_nothing_is_typed_twice_or_left_out(self, size: int, done: int) -> None:
         data = bytes(index % 251 for index in range(size))
@@ -38,7 +38,7 @@ class PasteTests(SynchronousTestCase):
     def test_line_ends_become_line_feeds(self) -> None:
         self.assertEqual(b"a\nb\nc\n\n", sanitize_paste("a\r\nb\rc\n\r"))
 
-    @settings(max_examples=examples(300), deadline=None)
+    @settings(max_examples=example_count(300), deadline=None)
     @given(st.text(st.characters(codec=None), max_size=40))
     def test_any_text(self, text: str) -> None:
         """A lone surrogate is no reason to fail."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from twisted.internet.defer import maybeDeferred
 
-from tests.unit.notify.rig import URL, NotifyCase
+from tests.unit.notify.harness import URL, NotifyCase
 from tservice.core.net.outbound import OutboundFault
 from tservice.notify.model import MessageScope, ReceiverKind
 from tservice.notify.outbox import OUTBOX_LIMIT

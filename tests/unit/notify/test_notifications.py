@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import happened
+from tests.event_helpers import make_event
 from tservice.core.events import Event
 from tservice.notify.duplicates import REMEMBERED, DuplicateFilter
 from tservice.notify.model import MessageUrgency
@@ -28,7 +28,7 @@ URGENCIES = {
 
 def event(name: str, session_id: str | None = "s1", **data: Any) -> Event:
     told: dict[str, Any] = {"data": data} if name.startswith("hook:") else {}
-    return happened(name, session_id=session_id, **told)
+    return make_event(name, session_id=session_id, **told)
 
 
 def told(name: str, **data: Any) -> NotificationEvent:
@@ -59,7 +59,7 @@ class HappeningTests(SynchronousTestCase):
 
     def test_odd_payloads(self) -> None:
         for data in ({}, {"message": 3, "tool_name": []}):
-            found = classify_event(happened("hook:stop", data=data, session_id="s1"))
+            found = classify_event(make_event("hook:stop", data=data, session_id="s1"))
             assert found is not None
             self.assertEqual("It is ready for the next prompt.", found.body)
 
@@ -67,7 +67,7 @@ class HappeningTests(SynchronousTestCase):
         run: dict[str, Any] = {"id": "r1", "status": "failed", "errorMessage": "no such folder",
                "sessionId": None, "sessionName": "nightly"}  # fmt: skip
         for name in ("cron:runCreated", "cron:runUpdated"):
-            found = classify_event(happened(name, **run))
+            found = classify_event(make_event(name, **run))
             assert found is not None
             self.assertEqual(
                 ("runFailed", MessageUrgency.WARNING, "r1", "no such folder", None, "nightly"),
@@ -75,7 +75,7 @@ class HappeningTests(SynchronousTestCase):
                  found.session_name),
             )  # fmt: skip
         for status in ("created", "skipped", "prompt_sent"):
-            done = happened("cron:runUpdated", **{**run, "status": status})
+            done = make_event("cron:runUpdated", **{**run, "status": status})
             self.assertIsNone(classify_event(done))
 
     def test_long_body_says_how_much_is_missing(self) -> None:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 
-from tests.told import wire
-from tests.unit.http.driver import Api, head, parse
-from tests.unit.notify.rig import ON, URL, FakePost, NotifyCase
+from tests.event_helpers import to_wire
+from tests.unit.http.site_driver import ApiHarness, parse_http_answer, request_head
+from tests.unit.notify.harness import ON, URL, FakePost, NotifyCase
 from tservice.core.events import Event, EventAudience
 from tservice.core.net.outbound import OutboundFault
 from tservice.http.operations import AccessRule
@@ -27,10 +27,10 @@ OFF = {
 }
 
 
-class RouteCase(NotifyCase):
+class NotifyRouteCase(NotifyCase):
     def setUp(self) -> None:
         super().setUp()
-        self.api = Api(self.webhooks.operations, clock=self.clock)
+        self.api = ApiHarness(self.webhooks.operations, clock=self.clock)
         self.addCleanup(self.api.close)
         self.file = self.folder / "webhook.json"
 
@@ -45,7 +45,7 @@ class RouteCase(NotifyCase):
         self.assertEqual(before, self.file.read_bytes() if self.file.exists() else None)
 
 
-class ConfigTests(RouteCase):
+class ConfigTests(NotifyRouteCase):
     def test_off_by_default(self) -> None:
         self.assertEqual(OFF, self.api.get("/api/webhook").data)
         self.assertFalse(self.file.exists())
@@ -70,7 +70,7 @@ class ConfigTests(RouteCase):
         self.assertEqual(
             ("webhook:changed", EventAudience.ADMINS), (event.name, event.name.audience)
         )
-        self.assertEqual(self.api.get("/api/webhook").data, wire(event))
+        self.assertEqual(self.api.get("/api/webhook").data, to_wire(event))
         self.assertNotIn("s3cr3t", repr(event))
 
     def test_a_refused_change_is_told_to_nobody(self) -> None:
@@ -132,7 +132,7 @@ class ConfigTests(RouteCase):
             self.file.write_text(content)
             self.file.chmod(mode)
             self.crash()
-            self.api = Api(self.webhooks.operations, clock=self.clock)
+            self.api = ApiHarness(self.webhooks.operations, clock=self.clock)
             self.assertFalse(self.api.get("/api/webhook").data["enabled"])
             self.assertEqual(409, self.put(**ON).error[0])
             self.assertEqual(content, self.file.read_text())
@@ -141,12 +141,12 @@ class ConfigTests(RouteCase):
         self.assertEqual({AccessRule.ADMIN}, {op.access for op in self.webhooks.operations})
 
 
-class TestTests(RouteCase):
+class TestTests(NotifyRouteCase):
     """C{POST /api/webhook/test}."""
 
     def begin_test(self) -> Any:
         connection = self.api.connect()
-        connection.send(head("POST", "/api/webhook/test", {"Content-Length": "0"}))
+        connection.send(request_head("POST", "/api/webhook/test", {"Content-Length": "0"}))
         return connection
 
     def test_without_a_url(self) -> None:
@@ -164,7 +164,7 @@ class TestTests(RouteCase):
         )  # fmt: skip
         self.post.fail(OutboundFault.CONNECTION_REFUSED)
         expected = {"ok": False, "error": "Connection refused", "at": 1_700_000_000_500}
-        self.assertEqual(expected, parse(connection.value()).data)
+        self.assertEqual(expected, parse_http_answer(connection.value()).data)
         self.assertEqual(expected, self.api.get("/api/webhook").data["lastResult"])
         self.assertEqual(0, self.waiting())
 
@@ -173,18 +173,21 @@ class TestTests(RouteCase):
         connection = self.begin_test()
         self.post.answer(200)
         self.assertEqual(
-            {"ok": True, "status": 200, "at": 1_700_000_000_500}, parse(connection.value()).data
+            {"ok": True, "status": 200, "at": 1_700_000_000_500},
+            parse_http_answer(connection.value()).data,
         )
 
     def test_tests_share_the_five_and_are_bounded(self) -> None:
         self.put(url=URL)
         connections = [self.begin_test() for _ in range(11)]
         self.assertEqual(5, len(self.post.waiting))
-        self.assertEqual(429, parse(connections[-1].value()).status)
+        self.assertEqual(429, parse_http_answer(connections[-1].value()).status)
         while self.post.waiting:
             self.post.answer()
         self.assertEqual(10, len(self.post.requests))
-        self.assertEqual({200}, {parse(each.value()).status for each in connections[:-1]})
+        self.assertEqual(
+            {200}, {parse_http_answer(each.value()).status for each in connections[:-1]}
+        )
         self.begin_test()
         self.assertEqual(11, len(self.post.requests))
 

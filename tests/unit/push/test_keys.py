@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from http_ece import ECEException
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.push.browsers import Browser, counted
+from tests.unit.push.push_browsers import PushBrowser, counted_bytes
 from tservice.core.errors import StartError
 from tservice.push.keys import FILE_NAME, load_push_key
 from tservice.push.model import LIFETIME_SECONDS, PushNote, decode_base64url
@@ -29,7 +29,7 @@ class FileTests(SynchronousTestCase):
         self.path = self.folder / FILE_NAME
 
     def test_made_once_and_private(self) -> None:
-        made = load_push_key(self.folder, counted)
+        made = load_push_key(self.folder, counted_bytes)
         self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
         again = load_push_key(self.folder, self.never)
         self.assertEqual(made.public_point, again.public_point)
@@ -41,7 +41,7 @@ class FileTests(SynchronousTestCase):
         raise AssertionError("the key is there already")
 
     def test_numbers_that_are_no_key_are_drawn_again(self) -> None:
-        drawn = iter([b"\0" * 32, b"\xff" * 32, counted(32)])
+        drawn = iter([b"\0" * 32, b"\xff" * 32, counted_bytes(32)])
         made = load_push_key(self.folder, lambda size: next(drawn))
         self.assertEqual(made.public_point, load_push_key(self.folder, self.never).public_point)
         self.assertEqual([], list(drawn))
@@ -51,22 +51,23 @@ class FileTests(SynchronousTestCase):
             self.path.write_text(content)
             self.path.chmod(0o600)
             self.assertIn(
-                FILE_NAME, str(self.assertRaises(StartError, load_push_key, self.folder, counted))
+                FILE_NAME,
+                str(self.assertRaises(StartError, load_push_key, self.folder, counted_bytes)),
             )
             self.assertEqual(content, self.path.read_text())
 
     def test_a_file_open_to_others(self) -> None:
-        load_push_key(self.folder, counted)
+        load_push_key(self.folder, counted_bytes)
         self.path.chmod(0o644)
-        self.assertRaises(StartError, load_push_key, self.folder, counted)
+        self.assertRaises(StartError, load_push_key, self.folder, counted_bytes)
 
 
 class SealTests(SynchronousTestCase):
     def setUp(self) -> None:
         folder = Path(self.mktemp()).absolute()
         folder.mkdir()
-        self.key = load_push_key(folder, counted)
-        self.browser = Browser("https://push.example.org:8443/send/abc")
+        self.key = load_push_key(folder, counted_bytes)
+        self.browser = PushBrowser("https://push.example.org:8443/send/abc")
         self.sealed = self.key.encrypt_note(self.browser.subscription(), NOTE, 1000.5)
 
     def test_the_browser_reads_it(self) -> None:
@@ -74,7 +75,7 @@ class SealTests(SynchronousTestCase):
         self.assertNotIn(b"build", self.sealed.body)
 
     def test_another_browser_does_not(self) -> None:
-        other = Browser("https://other.example.org/x")
+        other = PushBrowser("https://other.example.org/x")
         self.assertRaises(ECEException, other.read, self.sealed.body)
 
     def test_no_two_are_alike(self) -> None:

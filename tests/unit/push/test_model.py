@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import happened
-from tests.unit.push.browsers import Browser, text
+from tests.event_helpers import make_event
+from tests.unit.push.push_browsers import PushBrowser, base64url_text
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.push.model import (
     FALLBACK_SUBJECT,
@@ -50,7 +50,7 @@ REFUSED = (
 
 class SubscriptionTests(SynchronousTestCase):
     def make(self, **fields: Any) -> Subscription:
-        body = Browser().body
+        body = PushBrowser().body
         given: dict[str, Any] = {"endpoint": body["endpoint"], **body["keys"], **fields}
         return make_subscription(
             given["endpoint"],
@@ -78,19 +78,21 @@ class SubscriptionTests(SynchronousTestCase):
             self.assertNotIn("/latest", message)
 
     def test_keys(self) -> None:
-        point = Browser().point
-        for wrong in ("", "!!", text(point[:-1]), text(point + b"0"), text(b"\x02" + point[1:]),
-                      text(b"\x04" + bytes(64)), text(point[:-1] + bytes([point[-1] ^ 1])),
-                      text(b"\x04" + b"\xff" * 64)):  # fmt: skip
+        point = PushBrowser().point
+        for wrong in ("", "!!", base64url_text(point[:-1]), base64url_text(point + b"0"),
+                      base64url_text(b"\x02" + point[1:]),
+                      base64url_text(b"\x04" + bytes(64)),
+                      base64url_text(point[:-1] + bytes([point[-1] ^ 1])),
+                      base64url_text(b"\x04" + b"\xff" * 64)):  # fmt: skip
             self.assertIn("keys.p256dh", self.refusal(p256dh=wrong))
-        for wrong in ("", "é", "a", text(b"0" * 15), text(b"0" * 17)):
+        for wrong in ("", "é", "a", base64url_text(b"0" * 15), base64url_text(b"0" * 17)):
             self.assertIn("keys.auth", self.refusal(auth=wrong))
 
     @given(st.integers(1, 2**250))
     def test_every_key_of_a_browser(self, secret: int) -> None:
         public = ec.derive_private_key(secret, ec.SECP256R1()).public_key()
         point = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-        self.assertEqual(text(point), self.make(p256dh=text(point)).p256dh)
+        self.assertEqual(base64url_text(point), self.make(p256dh=base64url_text(point)).p256dh)
 
     def test_the_endpoint_is_not_in_the_text_of_a_record(self) -> None:
         self.assertNotIn("abc", repr(self.make()))
@@ -102,12 +104,12 @@ class SubscriptionTests(SynchronousTestCase):
 
     @given(st.binary(max_size=80))
     def test_base64url(self, data: bytes) -> None:
-        self.assertEqual(data, decode_base64url(text(data)))
+        self.assertEqual(data, decode_base64url(base64url_text(data)))
 
 
 class NoteTests(SynchronousTestCase):
     def kind(self, name: str, **data: Any) -> str | None:
-        return classify_event(happened(name, session_id="s", **data))
+        return classify_event(make_event(name, session_id="s", **data))
 
     def test_kinds(self) -> None:
         wanted = {
@@ -151,7 +153,7 @@ class NoteTests(SynchronousTestCase):
         self.assertRegex(one.topic, r"^[A-Za-z0-9_-]{32}$")
 
     def test_the_name_as_it_is_now(self) -> None:
-        event = happened("approval:pending", sessionName="old")
+        event = make_event("approval:pending", sessionName="old")
         self.assertEqual("new", choose_session_name(event, "new"))
         self.assertEqual("old", choose_session_name(event, None))
-        self.assertEqual("", choose_session_name(happened("session:exit"), None))
+        self.assertEqual("", choose_session_name(make_event("session:exit"), None))

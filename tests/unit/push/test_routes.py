@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.http.gatecase import GateCase, basic
-from tests.unit.push.browsers import Browser, PushCase
+from tests.unit.http.gate_harness import GateCase, basic_headers
+from tests.unit.push.push_browsers import PushBrowser, PushCase
 from tservice.http.operations import Operation
 from tservice.push.routes import PushRoutes
 
-BODY = Browser().body
+BODY = PushBrowser().body
 
 
 class RouteTests(PushCase, GateCase):
@@ -21,12 +21,12 @@ class RouteTests(PushCase, GateCase):
         return PushRoutes(self.push).operations()
 
     def error(self, body: dict[str, Any]) -> tuple[int, str, str]:
-        found = self.ask(basic(), "/api/push/subscriptions", "POST", body)
+        found = self.ask(basic_headers(), "/api/push/subscriptions", "POST", body)
         self.assertEqual([], self.subscriptions.list_subscriptions())
         return found.error
 
     def test_the_key(self) -> None:
-        found = self.ask(basic(), "/api/push/key")
+        found = self.ask(basic_headers(), "/api/push/key")
         self.assertEqual({"publicKey": self.push.public_key}, found.data)
 
     def test_nobody_is_let_in_without_credentials(self) -> None:
@@ -39,12 +39,16 @@ class RouteTests(PushCase, GateCase):
 
     def test_to_and_fro(self) -> None:
         path = "/api/push/subscriptions"
-        self.assertEqual({}, self.ask(basic(), path, "POST", BODY).data)
+        self.assertEqual({}, self.ask(basic_headers(), path, "POST", BODY).data)
         (kept,) = self.subscriptions.list_subscriptions()
         self.assertEqual(("admin", BODY["endpoint"]), (kept.owner, kept.endpoint))
         endpoint = {"endpoint": BODY["endpoint"]}
-        self.assertEqual({"removed": True}, self.ask(basic(), path, "DELETE", endpoint).data)
-        self.assertEqual({"removed": False}, self.ask(basic(), path, "DELETE", endpoint).data)
+        self.assertEqual(
+            {"removed": True}, self.ask(basic_headers(), path, "DELETE", endpoint).data
+        )
+        self.assertEqual(
+            {"removed": False}, self.ask(basic_headers(), path, "DELETE", endpoint).data
+        )
 
     def test_bad_input_names_the_field(self) -> None:
         keys = BODY["keys"]

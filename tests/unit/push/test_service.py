@@ -8,8 +8,8 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.logger import LogEvent, capturedLogs
 
-from tests.told import happened
-from tests.unit.push.browsers import Browser, PushCase, text
+from tests.event_helpers import make_event
+from tests.unit.push.push_browsers import PushBrowser, PushCase, base64url_text
 from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.responses import ApprovalItemResponse
 from tservice.core.events import Event, EventName
@@ -17,8 +17,8 @@ from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundRes
 from tservice.push.model import MAX_PER_OWNER
 from tservice.push.service import IN_FLIGHT, QUEUE, TELL_SECONDS
 
-ANN = Browser("https://push.example.org/ann")
-BOB = Browser("https://push.example.org/bob")
+ANN = PushBrowser("https://push.example.org/ann")
+BOB = PushBrowser("https://push.example.org/bob")
 
 
 class AudienceTests(PushCase):
@@ -64,7 +64,7 @@ class AudienceTests(PushCase):
 
     def test_every_browser_of_the_owner(self) -> None:
         self.subscriptions.save_subscription(
-            Browser("https://push.example.org/phone").subscription("ann")
+            PushBrowser("https://push.example.org/phone").subscription("ann")
         )
         self.tell()
         self.assertEqual(2, len(self.sent))
@@ -101,7 +101,7 @@ class AccountTests(PushCase):
 
     def test_an_account_that_is_gone_or_locked(self) -> None:
         self.people.remove("ann")
-        self.hub.publish(happened("admin:usersChanged"))
+        self.hub.publish(make_event("admin:usersChanged"))
         self.assertEqual(["bob"], self.subscriptions.list_owners())
         self.people.add("ann")
         self.tell(owner="ann")
@@ -125,7 +125,7 @@ class LockoutTests(PushCase):
     def setUp(self) -> None:
         super().setUp()
         for name in ("admin", "ann", "bob"):
-            browser = Browser(f"https://push.example.org/{name}")
+            browser = PushBrowser(f"https://push.example.org/{name}")
             self.subscriptions.save_subscription(browser.subscription(name))
 
     def audience(self, username: str | None) -> list[str]:
@@ -211,7 +211,7 @@ class OutcomeTests(PushCase):
         return len([line for line in lines if "push" in str(line.get("log_format"))])
 
     def test_a_key_that_is_no_point_is_forgotten(self) -> None:
-        broken = text(b"\x04" + bytes(64))
+        broken = base64url_text(b"\x04" + bytes(64))
         self.subscriptions.save_subscription(evolve(ANN.subscription("ann"), p256dh=broken))
         self.tell()
         self.assertEqual(([], []), (self.kept(), self.sent))
@@ -284,7 +284,7 @@ class FairTests(PushCase):
             for _ in range(IN_FLIGHT):
                 self.tell(owner=owner)
         self.people.remove("bob")
-        self.hub.publish(happened("admin:usersChanged"))
+        self.hub.publish(make_event("admin:usersChanged"))
         for at in range(IN_FLIGHT):
             self.answer(at, 201)
         self.assertEqual([ANN.endpoint] * IN_FLIGHT, self.urls())
@@ -307,7 +307,7 @@ class StoreTests(PushCase):
     def test_the_oldest_beyond_the_bound_goes(self) -> None:
         self.subscriptions.save_subscription(BOB.subscription("bob"))
         for number in range(MAX_PER_OWNER + 1):
-            one = Browser(f"https://push.example.org/{number}")
+            one = PushBrowser(f"https://push.example.org/{number}")
             self.subscriptions.save_subscription(one.subscription("ann", at=number))
         kept = [one.created_at for one in self.subscriptions.list_subscriptions("ann")]
         self.assertEqual(list(range(1, MAX_PER_OWNER + 1)), kept)

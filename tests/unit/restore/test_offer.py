@@ -6,9 +6,9 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from tests.told import wire
-from tests.unit.restore.rig import RestoreCase
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.event_helpers import to_wire
+from tests.unit.restore.harness import RestoreHarnessCase
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -20,7 +20,7 @@ from tservice.sessions.record.model import ProcessPhase, Session, SessionLocatio
 DAY = 24 * 3600
 
 
-class OfferTests(RestoreCase):
+class OfferTests(RestoreHarnessCase):
     def test_what_ran_is_offered(self) -> None:
         """Not what was never started, was ended, ended well by itself, or trips its breaker."""
         shell, agent = self.shell(), self.agent()
@@ -171,7 +171,7 @@ class OfferTests(RestoreCase):
         self.shell()
         self.reboot()
         told = [event for event in self.machine.events if event.name == "restore:offered"]
-        self.assertEqual([{"sessions": 1}], [wire(event) for event in told])
+        self.assertEqual([{"sessions": 1}], [to_wire(event) for event in told])
         self.restore.dismiss_offer(ADMIN)
         self.assertEqual({"sessions": 0}, self.last("restore:offered"))
 
@@ -186,7 +186,7 @@ class OfferTests(RestoreCase):
         self.assertEqual([shell.id], self.offered())
 
 
-class ManyUsersTests(RestoreCase):
+class ManyUsersTests(RestoreHarnessCase):
     """Everybody is offered what is theirs; an admin too."""
 
     multiuser = True
@@ -228,7 +228,7 @@ class ManyUsersTests(RestoreCase):
             if self.sessions.get(first.id).pid is not None:
                 raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
-        working = begin(self.restore.restore_sessions(self.ann, None, again))
+        working = start_coroutine(self.restore.restore_sessions(self.ann, None, again))
         self.spend(10)
         self.failureResultOf(working, ServiceError)
         self.assertIsNotNone(self.sessions.get(first.id).pid)
@@ -285,7 +285,7 @@ class ManyUsersTests(RestoreCase):
                 lost.append(error)
 
             with patch.object(PaneLauncher, "check_responsive", slow):
-                working = begin(self.restore.restore_sessions(self.ann, None, again))
+                working = start_coroutine(self.restore.restore_sessions(self.ann, None, again))
                 self.spend(10)
             working.addErrback(lambda why: why.trap(ServiceError, HttpRefusal))
             self.successResultOf(working)

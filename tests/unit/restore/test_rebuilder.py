@@ -6,8 +6,8 @@ from typing import Any
 
 from attrs import evolve, fields_dict
 
-from tests.unit.restore.rig import RestoreCase
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.unit.restore.harness import RestoreHarnessCase
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.core.errors import ErrorCode
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.testing.multiplexer import EchoShell, FakeProgram, FakeTty
@@ -41,7 +41,7 @@ SET: dict[str, Any] = {
 }
 
 
-class Ends:
+class EndingAgent:
     """An agent that ends by itself.
 
     @ivar after: seconds; C{None}: it stays.
@@ -62,12 +62,12 @@ class Ends:
         """It does not draw."""
 
 
-class RebuildTests(RestoreCase):
+class RebuildTests(RestoreHarnessCase):
     def program(self, spec: PaneSpec) -> FakeProgram:
         return self.agents if spec.argv[0].endswith("claude") else EchoShell()
 
     def setUp(self) -> None:
-        self.agents = Ends()
+        self.agents = EndingAgent()
         super().setUp()
 
     def test_everything_is_as_before(self) -> None:
@@ -108,7 +108,7 @@ class RebuildTests(RestoreCase):
         """An agent has shown that it stays before the next one starts."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.assertEqual([True, False], [it.pid is not None for it in self.sessions.list()])
         self.assertTrue(self.run_now(self.restore.get_offer(ADMIN)).restoring)
         progress = {"sessionId": first.id, "done": 0, "total": 2}
@@ -125,7 +125,7 @@ class RebuildTests(RestoreCase):
     def test_a_second_one_meanwhile_is_refused(self) -> None:
         agent = self.agent()
         self.reboot()
-        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
         again = self.restore.restore_sessions(ADMIN, None, lambda: None)
         self.assert_refused(ErrorCode.CONFLICT, again)
         self.spend(3)
@@ -135,7 +135,7 @@ class RebuildTests(RestoreCase):
     def test_who_hangs_up_ends_nothing(self) -> None:
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        begin(self.restore.restore_sessions(ADMIN, None, lambda: None)).addErrback(
+        start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None)).addErrback(
             lambda _: None
         ).cancel()
         self.spend(6)
@@ -186,7 +186,7 @@ class RebuildTests(RestoreCase):
     def test_started_by_somebody_meanwhile(self) -> None:
         agent, shell = self.agent(), self.shell()
         self.reboot()
-        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.run_now(self.sessions.start(shell.id, granted=True))
         self.spend(3)
         found = self.successResultOf(working)
@@ -198,7 +198,7 @@ class RebuildTests(RestoreCase):
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
         self.agents.after = 1
-        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.assertEqual(2, self.restore.dismiss_offer(ADMIN))
         self.spend(6)
         found = self.successResultOf(working)
@@ -209,7 +209,7 @@ class RebuildTests(RestoreCase):
     def test_deleted_while_it_comes_back(self) -> None:
         agent = self.agent()
         self.reboot()
-        working = begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.run_now(self.sessions.delete(agent.id))
         self.spend(1)
         self.assertEqual(1, self.successResultOf(working).skipped)
@@ -217,8 +217,8 @@ class RebuildTests(RestoreCase):
     def test_a_stop_of_the_service_lets_the_current_one_settle(self) -> None:
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
-        stopping = begin(self.restore.stop())
+        start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        stopping = start_coroutine(self.restore.stop())
         self.spend(3)
         self.successResultOf(stopping)
         self.sessions.close()
@@ -230,7 +230,7 @@ class RebuildTests(RestoreCase):
         """What runs is not offered, what does not is; nothing is started twice."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        begin(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
         self.spend(1)
         self.crash()
         self.assertEqual([second.id], self.offered())
@@ -242,7 +242,7 @@ class RebuildTests(RestoreCase):
         return sum(1 for spec in self.host.specs if spec.session_id == session.id)
 
 
-class CapsTests(RestoreCase):
+class CapsTests(RestoreHarnessCase):
     """Caps count processes, and are looked at for each session."""
 
     def setUp(self) -> None:
@@ -263,7 +263,7 @@ class CapsTests(RestoreCase):
         self.assertEqual({second.id: "restored"}, self.outcomes())
 
 
-class AutomaticTests(RestoreCase):
+class AutomaticTests(RestoreHarnessCase):
     def test_off_by_default(self) -> None:
         shell = self.shell()
         self.reboot()

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.restore.rig import RestoreCase
-from tests.unit.sessions.rig import begin
+from tests.unit.restore.harness import RestoreHarnessCase
+from tests.unit.sessions.harness import start_coroutine
 from tservice.core.files import FileError
 from tservice.core.users.os_users import OsUserId
 from tservice.mux.interface import MuxError, PaneCapture
@@ -155,7 +155,7 @@ class FolderTests(SynchronousTestCase):
                 self.folder.read_scrollback(name)
 
 
-class SavedTests(RestoreCase):
+class SavedTests(RestoreHarnessCase):
     def kept(self, session: Session) -> bytes | None:
         path = self.machine.config.data_dir / "scrollback" / f"{session.id}.gz"
         return gzip.decompress(path.read_bytes()) if path.exists() else None
@@ -226,7 +226,7 @@ class SavedTests(RestoreCase):
         shell = self.shell()
         pane = self.pane(shell)
         pane.stop_answering()
-        saving = begin(self.restore._saver.save_session(shell.id))
+        saving = start_coroutine(self.restore._saver.save_session(shell.id))
         self.machine.sessions._roster.remove(self.sessions.get_live_session(shell.id))
         pane.resume_answering()
         self.successResultOf(saving)

@@ -10,8 +10,8 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.unit.sessions.rig import ADMIN, SessionCase, begin
-from tests.unit.store.failing import FailingConnection
+from tests.unit.sessions.harness import ADMIN, SessionCase, start_coroutine
+from tests.unit.store.failing_disk import FailingConnection
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import InputMark, MuxTimeout
@@ -67,7 +67,7 @@ class FullDiskCase(SessionCase):
         return self.type(session, text, client_id=client, seq=seq)
 
     def full(self, work: Awaitable[Any]) -> ServiceError:
-        done = work if isinstance(work, Deferred) else begin(work)
+        done = work if isinstance(work, Deferred) else start_coroutine(work)
         error: ServiceError = self.failureResultOf(done, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn(FULL, error.message)
@@ -282,7 +282,7 @@ class EveryWriteTests(FullDiskCase):
         done: dict[str, bool] = {}
 
         def attempt(name: str, act: Callable[[], Any]) -> None:
-            task = begin(_called(act))
+            task = start_coroutine(_called(act))
             self.spend(2)
             if isinstance(task.result, InputDelivery | Session | None):
                 done[name] = True

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.sessions.input.classify import classify_input, looks_like_prompt, prompt_text
 from tservice.sessions.input.journal import InputKind
@@ -30,7 +30,7 @@ from tservice.sessions.record.viewport import (
     remove_viewer,
 )
 
-thorough = settings(max_examples=examples(400), deadline=None, database=None)
+thorough = settings(max_examples=example_count(400), deadline=None, database=None)
 
 
 def wish(

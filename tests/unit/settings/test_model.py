@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.told import wire
+from tests.event_helpers import to_wire
+from tests.examples import example_count
 from tservice.settings.model import (
     Settings,
     SettingsPatch,
@@ -92,7 +92,7 @@ class DefaultTests(SynchronousTestCase):
     """What holds when nobody chose."""
 
     def test_features_that_reach_out_are_off(self) -> None:
-        data = wire(public_settings(Settings()))
+        data = to_wire(public_settings(Settings()))
         for name in (
             "readMyMindEnabled",
             "customModelEndpointsEnabled",
@@ -118,7 +118,7 @@ class DefaultTests(SynchronousTestCase):
         self.assertEqual([], faults)
         self.assertEqual("sk-secret", settings.voice_settings.api_key)
         self.assertNotIn("sk-secret", repr(public_settings(settings)) + repr(settings))
-        voice = wire(public_settings(settings))["voiceSettings"]
+        voice = to_wire(public_settings(settings))["voiceSettings"]
         self.assertIs(True, voice["apiKeySet"])
         self.assertNotIn("apiKey", voice)
 
@@ -173,7 +173,7 @@ anything = st.recursive(
 class MergeProperties(SynchronousTestCase):
     """A merge is exact, and what is stored never keeps the settings from being read."""
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(st.lists(good_patches, max_size=4))
     def test_the_last_word_holds_and_nothing_else_moves(
         self, patches: list[dict[str, Any]]
@@ -188,7 +188,7 @@ class MergeProperties(SynchronousTestCase):
         self.assertEqual([], faults)
         self.assertEqual(want, json.loads(settings.model_dump_json(by_alias=True)))
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(st.dictionaries(st.sampled_from(NAMES) | st.text(), anything, max_size=5), good_patches)
     def test_any_file_is_readable_and_any_change_takes_effect(
         self, stored: dict[str, Any], patch: dict[str, Any]

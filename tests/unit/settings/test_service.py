@@ -9,7 +9,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import wire
+from tests.event_helpers import to_wire
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
@@ -17,7 +17,7 @@ from tservice.settings.model import Settings
 from tservice.settings.service import SettingsService
 
 
-class ServiceCase(SynchronousTestCase):
+class SettingsServiceCase(SynchronousTestCase):
     """A service with its own folder."""
 
     def setUp(self) -> None:
@@ -41,7 +41,7 @@ class ServiceCase(SynchronousTestCase):
         return error
 
 
-class ChangeTests(ServiceCase):
+class ChangeTests(SettingsServiceCase):
     """Changing settings."""
 
     def test_without_a_file_the_defaults_hold(self) -> None:
@@ -82,7 +82,7 @@ class ChangeTests(ServiceCase):
         service.change_settings({"historyLimit": 3000})
         self.assertEqual([(100_000, 2000)], seen)
         self.assertEqual(["settings:changed"] * 2, [event.name for event in self.events])
-        self.assertEqual(2000, wire(self.events[0])["historyLimit"])
+        self.assertEqual(2000, to_wire(self.events[0])["historyLimit"])
         self.assertNotIn("sk-secret", repr(self.events))
 
     def test_an_observer_that_raises_is_logged_only(self) -> None:
@@ -100,7 +100,7 @@ class ChangeTests(ServiceCase):
         self.assertEqual(1, len(self.events))
 
 
-class TunnelTests(ServiceCase):
+class TunnelTests(SettingsServiceCase):
     """A tunnel that anybody could come through."""
 
     def test_refused_before_anything_is_written(self) -> None:
@@ -127,7 +127,7 @@ class TunnelTests(ServiceCase):
         self.assertTrue(self.make(Config(password="x")).get().tunnel_enabled)
 
 
-class BrokenFileTests(ServiceCase):
+class BrokenFileTests(SettingsServiceCase):
     """Files that are left alone."""
 
     def test_a_file_that_is_open_to_others_is_closed(self) -> None:

@@ -10,7 +10,7 @@ from attrs import frozen
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import wire
+from tests.event_helpers import to_wire
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import NameSource, Session
 from tservice.sessions.record.wire import SessionAnswer, make_session_answer
@@ -21,7 +21,7 @@ USER = Identity(username="ann", admin=False, must_change_password=True)
 
 
 @frozen
-class Known:
+class KnownSession:
     """A session as far as the list knows it."""
 
     id: str
@@ -31,8 +31,8 @@ class Known:
 class FewSessions:
     """Two sessions of two owners."""
 
-    def list(self, caller: Identity) -> list[Known]:
-        every = [Known("1", "ann"), Known("2", "bob")]
+    def list(self, caller: Identity) -> list[KnownSession]:
+        every = [KnownSession("1", "ann"), KnownSession("2", "bob")]
         return [one for one in every if caller.can_access(one.owner)]
 
     def describe(self, session_id: str) -> SessionAnswer:
@@ -59,7 +59,7 @@ class StatusTests(SynchronousTestCase):
         self.assertEqual(
             {
                 "version": "1.2.3",
-                "sessions": [wire(FewSessions().describe("1"))],
+                "sessions": [to_wire(FewSessions().describe("1"))],
                 "cronJobs": 0,
                 "approvals": [],
                 "planUsage": None,
@@ -72,11 +72,11 @@ class StatusTests(SynchronousTestCase):
                 "serverTime": 12500,
                 "timeZone": "UTC",
             },
-            wire(self.status().describe_state(USER)),
+            to_wire(self.status().describe_state(USER)),
         )
 
     def test_an_admin_sees_all_of_it(self) -> None:
-        found = wire(self.status().describe_state(ADMIN))
+        found = to_wire(self.status().describe_state(ADMIN))
         self.assertEqual(["1", "2"], [each["id"] for each in found["sessions"]])
         self.assertEqual("admin", found["user"]["role"])
 
@@ -87,7 +87,7 @@ class StatusTests(SynchronousTestCase):
             tunnel=lambda identity: {"running": True, "url": "https://x"},
             zone=ZoneInfo("Asia/Tokyo"),
         )
-        found = wire(status.describe_state(USER))
+        found = to_wire(status.describe_state(USER))
         self.assertEqual((3, [{"id": "ann"}]), (found["cronJobs"], found["approvals"]))
         self.assertEqual("https://x", found["tunnel"]["url"])
         self.assertEqual("Asia/Tokyo", found["timeZone"])

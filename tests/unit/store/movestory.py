@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.unit.store.story import Step, World
+from tests.unit.store.story_steps import StoryHarness, StoryStep
 from tservice.core.config.model import Config
 from tservice.core.logs.redact import SecretRedactor
 from tservice.runtime.launch_context import LaunchContext
@@ -20,7 +20,7 @@ ROWS = (
 )
 
 
-def tell_moves(world: World) -> Sequence[Step]:
+def tell_moves(world: StoryHarness) -> Sequence[StoryStep]:
     """The account of before, and the start that moves its folder."""
     config = Config(data_dir=NOWHERE / "data", cases_dir=NOWHERE / "cases")
     program = LaunchContext(
@@ -36,6 +36,6 @@ def tell_moves(world: World) -> Sequence[Step]:
         move_account_folders(program, world.database)
 
     return [
-        Step(name="listed", do=list_account),
-        Step(name="moved", do=move, needs="listed"),
+        StoryStep(name="listed", do=list_account),
+        StoryStep(name="moved", do=move, needs="listed"),
     ]

@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.store.failing import FailingConnection, sqlite_error
+from tests.unit.store.failing_disk import FailingConnection, sqlite_error
 from tservice.core.disk_errors import (
     BROKEN,
     FULL,

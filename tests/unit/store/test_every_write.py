@@ -16,9 +16,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 import tservice
-from tests.unit.store.failing import FailingConnection
-from tests.unit.store.stories import STORIES
-from tests.unit.store.story import Step, Story, World, session
+from tests.unit.store.failing_disk import FailingConnection
+from tests.unit.store.story_steps import StoreStory, StoryHarness, StoryStep, session_record
+from tests.unit.store.table_stories import STORIES
 from tservice.core.disk_errors import DiskFull
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
@@ -61,7 +61,7 @@ class WatchedDatabase(Database):
 
 
 @define
-class Told:
+class StoryOutcome:
     """What became of a story's steps.
 
     @ivar done: they were acknowledged, or hold.
@@ -69,13 +69,13 @@ class Told:
     """
 
     done: list[str] = field(factory=list)
-    waiting: list[Step] = field(factory=list)
+    waiting: list[StoryStep] = field(factory=list)
 
 
-class Stage:
+class StoryStage:
     """A database of its own, on which one story is told once."""
 
-    def __init__(self, base: Path, folder: Path, story: Story) -> None:
+    def __init__(self, base: Path, folder: Path, story: StoreStory) -> None:
         folder.mkdir()
         self.path = folder / "tservice.db"
         shutil.copyfile(base, self.path)
@@ -84,16 +84,16 @@ class Stage:
         self.connection = QuickConnection(self.path)
         self.database = WatchedDatabase(self.connection)
         self.database.deferred_writes.use_clock(self.clock)
-        self.world = World(database=self.database, clock=self.clock, folder=folder)
+        self.world = StoryHarness(database=self.database, clock=self.clock, folder=folder)
         self.story = story
         self.steps = story.told(self.world)
 
-    def tell(self, only: Collection[str] | None = None) -> Told:
+    def tell(self, only: Collection[str] | None = None) -> StoryOutcome:
         """Go through the steps.
 
         @param only: the names of those that are asked for; C{None}: all.
         """
-        told = Told()
+        told = StoryOutcome()
         for step in self.steps:
             asked = step.name in only if only is not None else self.follows(step, told)
             if asked and self.attempt(step):
@@ -103,10 +103,10 @@ class Stage:
                     told.waiting.clear()
         return told
 
-    def follows(self, step: Step, told: Told) -> bool:
+    def follows(self, step: StoryStep, told: StoryOutcome) -> bool:
         return step.needs is None or step.needs in told.done
 
-    def attempt(self, step: Step) -> bool:
+    def attempt(self, step: StoryStep) -> bool:
         try:
             step.do()
         except DiskFull:
@@ -138,19 +138,19 @@ class EveryWriteTests(SynchronousTestCase):
         self.folder.mkdir()
         self.base = self.folder / "base.db"
         database = Database.open_file(self.base, clock=Clock())
-        SessionRepository(database).save(session("s"))
+        SessionRepository(database).save(session_record("s"))
         database.query_rows("PRAGMA wal_checkpoint(TRUNCATE)")
         database.close()
         self.stages = 0
         self.known: dict[tuple[str, ...], Rows] = {}
 
-    def stage(self, story: Story) -> Stage:
+    def stage(self, story: StoreStory) -> StoryStage:
         self.stages += 1
-        stage = Stage(self.base, self.folder / str(self.stages), story)
+        stage = StoryStage(self.base, self.folder / str(self.stages), story)
         self.addCleanup(stage.connection.close)
         return stage
 
-    def expected(self, story: Story, done: Sequence[str]) -> Rows:
+    def expected(self, story: StoreStory, done: Sequence[str]) -> Rows:
         """What there is on a good disk after these steps."""
         found = self.known.get((story.tables[0], *done))
         if found is None:
@@ -159,7 +159,7 @@ class EveryWriteTests(SynchronousTestCase):
             found = self.known[(story.tables[0], *done)] = stage.rows()
         return found
 
-    def walk(self, story: Story) -> Iterator[tuple[str, Stage]]:
+    def walk(self, story: StoreStory) -> Iterator[tuple[str, StoryStage]]:
         """A stage for each write that fails, once or from there on."""
         for lasting in (False, True):
             number, failed = 0, 1
@@ -170,7 +170,7 @@ class EveryWriteTests(SynchronousTestCase):
                 failed, number = stage.connection.failed, number + 1
             self.assertGreater(number, len(stage.steps))
 
-    def check(self, place: str, stage: Stage) -> None:
+    def check(self, place: str, stage: StoryStage) -> None:
         told = stage.tell()
         for step in told.waiting:
             self.assertTrue(step.owed or step.holds, f"{place}: {step.name} is not on the disk")

@@ -8,7 +8,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.stress import store_kill
-from tests.stress.store_kill import Broken, check, kill_writer, open_database
+from tests.stress.store_kill import StoreBroken, check_database, kill_writer, open_database
 
 
 class KillTests(SynchronousTestCase):
@@ -28,16 +28,18 @@ class KillTests(SynchronousTestCase):
         for n in (1, 2, 3):
             for half in ("left", "right"):
                 database.execute("INSERT INTO marks VALUES (?, ?)", (n, half))
-        self.assertEqual(3, check(self.path, 3))
-        self.assertEqual(3, check(self.path, 2))
+        self.assertEqual(3, check_database(self.path, 3))
+        self.assertEqual(3, check_database(self.path, 2))
         for last in (4, 1):
-            self.assertRaises(Broken, check, self.path, last)
+            self.assertRaises(StoreBroken, check_database, self.path, last)
         database.execute("DELETE FROM marks WHERE n = 3 AND half = 'left'")
-        self.assertRaises(Broken, check, self.path, 3)
+        self.assertRaises(StoreBroken, check_database, self.path, 3)
         database.execute("DELETE FROM marks WHERE n IN (2, 3)")
         database.execute("INSERT INTO marks VALUES (3, 'left'), (3, 'right')")
-        self.assertRaises(Broken, check, self.path, 2)
+        self.assertRaises(StoreBroken, check_database, self.path, 2)
 
     def test_a_writer_that_fails_by_itself_is_noticed(self) -> None:
         self.path.write_text("no database")
-        self.assertRaises(Broken, store_kill.acknowledged_until_killed, self.path, 1, lambda: None)
+        self.assertRaises(
+            StoreBroken, store_kill.acknowledged_until_killed, self.path, 1, lambda: None
+        )

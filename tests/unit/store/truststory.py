@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.unit.store.story import Step, World
+from tests.unit.store.story_steps import StoryHarness, StoryStep
 from tservice.agents.foldertrust.store import TrustStore
 
 
-def tell_trusted_folders(world: World) -> Sequence[Step]:
+def tell_trusted_folders(world: StoryHarness) -> Sequence[StoryStep]:
     store = TrustStore(world.clock, world.database)
     return [
-        Step(name="trusted", do=lambda: store.save("ann", "1", "/a")),
-        Step(name="another", do=lambda: store.save("bob", "1", "/b")),
-        Step(
+        StoryStep(name="trusted", do=lambda: store.save("ann", "1", "/a")),
+        StoryStep(name="another", do=lambda: store.save("bob", "1", "/b")),
+        StoryStep(
             name="strangers",
             do=lambda: store.forget_strangers(lambda name: name == "bob"),
             owed=True,

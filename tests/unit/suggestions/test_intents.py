@@ -8,10 +8,10 @@ from pathlib import Path
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.told import happened
-from tests.unit.late import denied
-from tests.unit.sessions.rig import begin
-from tests.unit.suggestions.rig import MindCase
+from tests.event_helpers import make_event
+from tests.unit.right_checks import deny_change
+from tests.unit.sessions.harness import start_coroutine
+from tests.unit.suggestions.harness import MindCase
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.suggestions.store import KEPT, IntentStore
@@ -23,7 +23,7 @@ class IntentTests(MindCase):
         for text in texts:
             self.told(text)
         self.clock.advance(1)
-        self.machine.hub.publish(happened("hook:stop", session_id=self.session.id))
+        self.machine.hub.publish(make_event("hook:stop", session_id=self.session.id))
 
     def told(self, text: str) -> None:
         """The agent is told a prompt, and its turn goes on."""
@@ -59,10 +59,10 @@ class IntentTests(MindCase):
     def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
         before = self.run_now(self.intents.set_goals(self.session.id, "Ship it"))
         for change in (
-            self.intents.set_goals(self.session.id, "Sink it", denied),
-            self.intents.delete_intent(self.session.id, denied),
+            self.intents.set_goals(self.session.id, "Sink it", deny_change),
+            self.intents.delete_intent(self.session.id, deny_change),
         ):
-            self.failureResultOf(begin(change), ServiceError)
+            self.failureResultOf(start_coroutine(change), ServiceError)
         self.assertEqual(before, self.run_now(self.intents.find_intent(self.session.id)))
 
     def test_one_for_each_real_workspace(self) -> None:

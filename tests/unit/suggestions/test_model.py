@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.suggestions.context import (
     LONGEST,
     SessionContext,
@@ -90,7 +90,7 @@ class SuggestionsTests(SynchronousTestCase):
         ):
             self.assertIn(why, self.refusal(printed), printed[:80])
 
-    @settings(max_examples=examples(50), deadline=None)
+    @settings(max_examples=example_count(50), deadline=None)
     @given(JSON)
     def test_nothing_else_is_ever_raised(self, found: Any) -> None:
         try:

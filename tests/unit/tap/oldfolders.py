@@ -12,8 +12,8 @@ from typing import Any
 
 from twisted.internet.task import Clock
 
-from tests.unit.git.repos import git
-from tests.unit.store.story import session
+from tests.unit.git.random_repositories import run_git
+from tests.unit.store.story_steps import session_record
 from tservice.core.config.model import Config
 from tservice.core.locations.move import FolderMove
 from tservice.core.locations.workspace_bounds import ACCOUNTS
@@ -86,7 +86,7 @@ class OldService:
     def session(self, name: str, owner: str | None, folder: Path, **values: Any) -> None:
         """Add a session that works in a folder."""
         whole = Database.in_memory()
-        SessionRepository(whole).save(session(name))
+        SessionRepository(whole).save(session_record(name))
         row = dict(whole.query_rows("SELECT * FROM sessions")[0])
         whole.close()
         self.insert("sessions", **{**row, "owner": owner, "working_dir": str(folder), **values})
@@ -95,9 +95,9 @@ class OldService:
         """Give C{bob} a repository, its worktree and all else that names a path."""
         shop, tree = self.cases / "bob" / "shop", self.cases / "bob" / "shop-fix"
         shop.mkdir(parents=True)
-        git(shop, "init", "-q", "-b", "main", "--template=")
-        git(shop, "commit", "-q", "--allow-empty", "-m", "first")
-        git(shop, "worktree", "add", "-q", "-b", "fix", str(tree))
+        run_git(shop, "init", "-q", "-b", "main", "--template=")
+        run_git(shop, "commit", "-q", "--allow-empty", "-m", "first")
+        run_git(shop, "worktree", "add", "-q", "-b", "fix", str(tree))
         for name in ("bob-x", "gone"):
             (self.cases / name / "shop").mkdir(parents=True)
         self.session(SESSION, "bob", shop, case_name="shop")

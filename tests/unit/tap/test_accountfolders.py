@@ -15,7 +15,7 @@ import pytest
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.git.repos import git
+from tests.unit.git.random_repositories import run_git
 from tests.unit.tap.oldfolders import SESSION, OldService, program_in
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.core.errors import StartError
@@ -111,23 +111,23 @@ class UpgradeTests(MoveCase):
         bob = self.own(self.start(), "bob")
         (self.cases / "bob").unlink()
         for folder in ("shop", "shop-fix"):
-            listed = git(bob / folder, "worktree", "list", "--porcelain").decode()
+            listed = run_git(bob / folder, "worktree", "list", "--porcelain").decode()
             self.assertEqual(
                 [f"worktree {bob}/shop", f"worktree {bob}/shop-fix"],
                 [line for line in listed.splitlines() if line.startswith("worktree ")],
             )
-            self.assertEqual(b"", git(bob / folder, "worktree", "repair"))
-        self.assertIn(b"## fix", git(bob / "shop-fix", "status", "-sb"))
+            self.assertEqual(b"", run_git(bob / folder, "worktree", "repair"))
+        self.assertIn(b"## fix", run_git(bob / "shop-fix", "status", "-sb"))
 
     def test_worktree_of_a_repository_elsewhere_is_found_by_it(self) -> None:
         there, tree = self.folder / "linked", self.cases / "ann" / "linked-fix"
         there.mkdir()
         tree.parent.mkdir()
-        git(there, "init", "-q", "-b", "main", "--template=")
-        git(there, "commit", "-q", "--allow-empty", "-m", "first")
-        git(there, "worktree", "add", "-q", "-b", "fix", str(tree))
+        run_git(there, "init", "-q", "-b", "main", "--template=")
+        run_git(there, "commit", "-q", "--allow-empty", "-m", "first")
+        run_git(there, "worktree", "add", "-q", "-b", "fix", str(tree))
         ann = self.own(self.start(), "ann")
-        self.assertIn(str(ann / "linked-fix"), git(there, "worktree", "list").decode())
+        self.assertIn(str(ann / "linked-fix"), run_git(there, "worktree", "list").decode())
 
     def test_agents_find_conversations_by_the_new_path(self) -> None:
         self.old.fill()
@@ -349,7 +349,7 @@ class HostileTests(MoveCase):
         move_account_folders(self.old.program, database)
         bob = self.own(database, "bob")
         self.assertIn(str(self.cases / "bob"), (bob / "shop-fix" / ".git").read_text())
-        self.assertIn(b"## fix", git(bob / "shop-fix", "status", "-sb"))
+        self.assertIn(b"## fix", run_git(bob / "shop-fix", "status", "-sb"))
 
     def test_settings_that_are_broken_are_left_for_their_reader(self) -> None:
         self.old.fill()

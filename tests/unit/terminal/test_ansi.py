@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.terminal.cuts import pieces
+from tests.examples import example_count
+from tests.unit.terminal.stream_cuts import cut_pieces
 from tservice.terminal.ansi import LIMIT, EscapeStripper, strip_escapes
 
 PIECES = st.sampled_from(
@@ -41,7 +41,7 @@ PIECES = st.sampled_from(
 STREAMS = st.lists(PIECES | st.binary(max_size=4), max_size=16).map(b"".join)
 
 
-class Machine:
+class ByteStateMachine:
     """The same rules, written as a machine that reads one byte after the other."""
 
     def __init__(self) -> None:
@@ -156,16 +156,16 @@ class StripTests(SynchronousTestCase):
         self.check(b"\x1b[" + b"1" * LIMIT + b"my", b"y")
         self.check(b"\x1b[" + b"1" * (LIMIT + 1) + b"my", b"1my")
 
-    @settings(max_examples=examples(400), deadline=None)
+    @settings(max_examples=example_count(400), deadline=None)
     @given(STREAMS)
     @example(b"\x1b]a\x1b\x1b\\b")
     def test_agrees_with_the_machine(self, data: bytes) -> None:
         """The expression and the byte-wise machine drop the same bytes."""
-        self.assertEqual(Machine().run(data), strip_escapes(data))
+        self.assertEqual(ByteStateMachine().run(data), strip_escapes(data))
 
 
 class StripperTests(SynchronousTestCase):
-    @settings(max_examples=examples(400), deadline=None)
+    @settings(max_examples=example_count(400), deadline=None)
     @given(STREAMS, st.lists(st.integers(0, 100_000), max_size=8))
     @example(b"\x1b]a\x1b\\b", [3])
     @example(b"\x1b]a\x1bb", [4])
@@ -173,7 +173,7 @@ class StripperTests(SynchronousTestCase):
         """Where the stream is cut changes nothing."""
         stripper = EscapeStripper()
         self.assertEqual(
-            strip_escapes(data), b"".join(stripper.feed(piece) for piece in pieces(data, cuts))
+            strip_escapes(data), b"".join(stripper.feed(piece) for piece in cut_pieces(data, cuts))
         )
 
     def test_every_single_byte(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.frames import Recording, load
+from tests.frames import ScreenRecording, load
 from tests.frames.score import RULES
 from tservice.terminal.dialog_questions import ShownCommand
 from tservice.terminal.dialogs import read_dialog
@@ -18,7 +18,7 @@ def command_of(cli: str, capture: str, cols: int) -> ShownCommand | None:
     return None if dialog is None else dialog.command
 
 
-def recorded(cli: str, part: str) -> list[Recording]:
+def recorded(cli: str, part: str) -> list[ScreenRecording]:
     return [each for each in load() if each.cli == cli and part in each.name]
 
 

@@ -6,17 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.terminal.screens import (
+from tests.examples import example_count
+from tests.unit.terminal.screen_builders import (
     COMPOSER,
     PERMISSION,
     RULE,
     TRUST,
-    descriptions,
-    dialog,
-    frame,
-    labels,
-    reading,
+    option_descriptions,
+    option_labels,
+    read_dialog_text,
+    read_status,
+    text_frame,
 )
 from tservice.terminal.dialog_kinds import DialogKind
 from tservice.terminal.dialog_options import find_numbered_block
@@ -59,7 +59,7 @@ class GrammarTests(SynchronousTestCase):
         """A number with a fraction is not an option."""
         self.assertEqual([], self.read("1.5 seconds", "2.5 seconds"))
 
-    @settings(max_examples=examples(300), deadline=None)
+    @settings(max_examples=example_count(300), deadline=None)
     @given(st.lists(st.text("12345❯.) ab☐[]✔", max_size=12), max_size=20))
     def test_any_rows(self, rows: list[str]) -> None:
         """Whatever the screen holds, a block is numbered 1..n with n in 2..9."""
@@ -73,12 +73,14 @@ class GrammarTests(SynchronousTestCase):
 class PermissionTests(SynchronousTestCase):
     def test_read(self) -> None:
         """Everything an approval needs is there."""
-        found = dialog(f"❯ hello\n\n● Bash(touch made.txt)\n{PERMISSION}")
+        found = read_dialog_text(f"❯ hello\n\n● Bash(touch made.txt)\n{PERMISSION}")
         assert found is not None
         self.assertEqual(DialogKind.PERMISSION, found.kind)
         self.assertEqual("Bash command", found.title)
         self.assertEqual("Do you want to proceed?", found.question)
-        self.assertEqual(["Yes", "Yes, and don’t ask again for: touch *", "No"], labels(found))
+        self.assertEqual(
+            ["Yes", "Yes, and don’t ask again for: touch *", "No"], option_labels(found)
+        )
         self.assertEqual("1", found.selected_option and found.selected_option.key)
         self.assertEqual((True, False), (found.digits_answer, found.needs_enter))
         self.assertIn("   touch made.txt", found.context)
@@ -86,16 +88,16 @@ class PermissionTests(SynchronousTestCase):
 
     def test_hash_names_the_dialog(self) -> None:
         """Marker, width, history and colours do not change it; command and labels do."""
-        base = dialog(PERMISSION)
+        base = read_dialog_text(PERMISSION)
         moved = PERMISSION.replace(" ❯ 1.", "   1.").replace("   2.", " ❯ 2.")
         narrow = PERMISSION.replace(RULE, "─" * 60)
         coloured = PERMISSION.replace("1. Yes", "\x1b[38;5;153m1.\x1b[0m Yes")
-        other = dialog(PERMISSION.replace("touch made.txt", "rm -rf made"))
+        other = read_dialog_text(PERMISSION.replace("touch made.txt", "rm -rf made"))
         assert base is not None
         assert other is not None
         self.assertNotEqual(base.frame_hash, other.frame_hash)
         for same in (moved, narrow, coloured, f"● other history\n{PERMISSION}"):
-            found = dialog(same)
+            found = read_dialog_text(same)
             assert found is not None
             self.assertEqual(base.frame_hash, found.frame_hash, same)
 
@@ -107,10 +109,10 @@ class PermissionTests(SynchronousTestCase):
             "   2. Yes, and always allow access to a-long-folder/ from\n"
             "      this project\n   3. No\n\n Esc to cancel · Tab to amend"
         )
-        found = dialog(text, cols=60)
+        found = read_dialog_text(text, cols=60)
         self.assertEqual(
             ["Yes", "Yes, and always allow access to a-long-folder/ from this project", "No"],
-            labels(found),
+            option_labels(found),
         )
 
     def test_description_in_a_column(self) -> None:
@@ -120,10 +122,11 @@ class PermissionTests(SynchronousTestCase):
             "                                (currently something)\n"
             "    2. Other                    Something else\n\n  Enter to confirm · Esc to cancel"
         )
-        found = dialog(text)
-        self.assertEqual(["Default (recommended)", "Other"], labels(found))
+        found = read_dialog_text(text)
+        self.assertEqual(["Default (recommended)", "Other"], option_labels(found))
         self.assertEqual(
-            ["Use the default model (currently something)", "Something else"], descriptions(found)
+            ["Use the default model (currently something)", "Something else"],
+            option_descriptions(found),
         )
 
     def test_descriptions_below(self) -> None:
@@ -133,13 +136,15 @@ class PermissionTests(SynchronousTestCase):
             "  2. [✔] Style\n  3. [ ] Type something\n     Submit\n"
             f"{RULE}\n  4. Chat about this\n\nEnter to select · ↑/↓ to navigate · Esc to cancel"
         )
-        self.assertEqual(["The type checker", None, None, None], descriptions(dialog(text)))
+        self.assertEqual(
+            ["The type checker", None, None, None], option_descriptions(read_dialog_text(text))
+        )
         text = (
             f"{RULE}\n Ready to code?\n\n Would you like to proceed?\n\n ❯ 1. Keep 8080\n"
             "      No change\n   2. Tell Claude what to change\n"
             "      shift+tab to approve with this feedback"
         )
-        self.assertEqual(["No change", None], descriptions(dialog(text)))
+        self.assertEqual(["No change", None], option_descriptions(read_dialog_text(text)))
 
     def test_plan_belongs_to_its_dialog(self) -> None:
         """The rule below a shown plan does not cut the plan off: another plan, another hash."""
@@ -149,7 +154,10 @@ class PermissionTests(SynchronousTestCase):
             f" 2. Do that\n{dashes}\n\n{RULE}\n Ready to execute. Would you like to proceed?\n\n"
             " ❯ 1. Yes, and use auto mode\n   2. Yes, manually approve edits"
         )
-        first, second = dialog(text), dialog(text.replace("Do that", "Erase all"))
+        first, second = (
+            read_dialog_text(text),
+            read_dialog_text(text.replace("Do that", "Erase all")),
+        )
         assert first is not None
         assert second is not None
         self.assertEqual(("Ready to code?", DialogKind.PLAN), (first.title, first.kind))
@@ -159,15 +167,15 @@ class PermissionTests(SynchronousTestCase):
         """With its upper rule scrolled off, the hints below it still show it."""
         diff = "\n".join(f"   {n} +line" for n in range(10, 25))
         bottom = PERMISSION[PERMISSION.index(" Do you want") :]
-        found = dialog(f"{diff}\n{bottom}")
+        found = read_dialog_text(f"{diff}\n{bottom}")
         assert found is not None
         self.assertEqual((DialogKind.PERMISSION, 3), (found.kind, len(found.options)))
 
     def test_command_that_quotes_a_dialog(self) -> None:
         """The options are the last ones, whatever the command looks like."""
         quote = "   cat <<X\n   Do you trust the files?\n   ❯ 1. No\n     2. Never\n   X"
-        found = dialog(PERMISSION.replace("   touch made.txt", quote))
-        self.assertEqual("Yes", labels(found)[0])
+        found = read_dialog_text(PERMISSION.replace("   touch made.txt", quote))
+        self.assertEqual("Yes", option_labels(found)[0])
         assert found is not None
         self.assertEqual("Do you want to proceed?", found.question)
 
@@ -194,18 +202,20 @@ Enter to select · Tab/Arrow keys to navigate · Esc to cancel"""
 class QuestionTests(SynchronousTestCase):
     def test_multiple_choice(self) -> None:
         """Tabs, boxes and the free-text option are told apart."""
-        found = dialog(ASK)
+        found = read_dialog_text(ASK)
         assert found is not None
         self.assertEqual((DialogKind.QUESTION, "multi"), (found.kind, found.page))
         self.assertEqual("Pick what you need", found.question)
         self.assertEqual((("Colour", True), ("Features", False)), found.tabs)
-        self.assertEqual(["Logging", "Metrics", "Type something", "Chat about this"], labels(found))
+        self.assertEqual(
+            ["Logging", "Metrics", "Type something", "Chat about this"], option_labels(found)
+        )
         self.assertEqual([False, True, False, None], [o.checked for o in found.options])
         self.assertEqual([3], [o.n for o in found.options if o.free_text])
 
     def test_typed_free_text(self) -> None:
         """The field keeps its place once something was typed into it."""
-        found = dialog(ASK.replace("[ ] Type something", "[ ] my own words"))
+        found = read_dialog_text(ASK.replace("[ ] Type something", "[ ] my own words"))
         assert found is not None
         self.assertEqual([3], [o.n for o in found.options if o.free_text])
 
@@ -214,20 +224,20 @@ class QuestionTests(SynchronousTestCase):
         narrow = ASK.replace(RULE, "─" * 46).replace(
             "Tab/Arrow keys to navigate · Esc to cancel", "↑/↓ to navigate · Esc to\ncancel"
         )
-        self.assertEqual(4, len(labels(dialog(narrow, cols=46))))
+        self.assertEqual(4, len(option_labels(read_dialog_text(narrow, cols=46))))
 
     def test_long_descriptions(self) -> None:
         """On a question page descriptions may take more than three rows."""
         long = "  Write a log file\n" * 6
-        found = dialog(ASK.replace("  Write a log file\n", long))
-        self.assertEqual(4, len(labels(found)))
+        found = read_dialog_text(ASK.replace("  Write a log file\n", long))
+        self.assertEqual(4, len(option_labels(found)))
 
     def test_question_about_trust_is_a_question(self) -> None:
         """What the agent asks is never taken for the CLI's own dialog."""
         text = ASK.replace("Pick what\nyou need", "Is this one you trust?").replace(
             "[ ] Logging", "Yes, I trust this folder"
         )
-        found = dialog(text.replace("[✔] Metrics", "No, exit"))
+        found = read_dialog_text(text.replace("[✔] Metrics", "No, exit"))
         assert found is not None
         self.assertEqual(DialogKind.QUESTION, found.kind)
 
@@ -237,7 +247,7 @@ class QuestionTests(SynchronousTestCase):
             text = PERMISSION.replace(
                 "Do you want to proceed?", f"{question}\n\n Tip: unsure? Ask your team."
             )
-            found = dialog(text)
+            found = read_dialog_text(text)
             assert found is not None
             self.assertEqual(question, found.question)
 
@@ -250,14 +260,14 @@ class QuestionTests(SynchronousTestCase):
             "               └──────────────┘\n"
             "Enter to select · ↑/↓ to navigate · Esc to cancel"
         )
-        self.assertEqual(["Wide", "Narrow"], labels(dialog(text)))
+        self.assertEqual(["Wide", "Narrow"], option_labels(read_dialog_text(text)))
 
 
 class OtherLayoutTests(SynchronousTestCase):
     def test_letters(self) -> None:
         """Options picked by a letter name the letter."""
         text = " Cline needs permission\n\n Approve tool call?\n\n run\n\n  [y] Approve   [n] Deny"
-        found = dialog(f"{text}\n\n model (0) $0.00", "cline")
+        found = read_dialog_text(f"{text}\n\n model (0) $0.00", "cline")
         assert found is not None
         self.assertEqual(["y", "n"], [o.key for o in found.options])
         self.assertEqual((False, False), (found.digits_answer, found.needs_enter))
@@ -268,10 +278,10 @@ class OtherLayoutTests(SynchronousTestCase):
             f"{RULE}\n Rewind\n\n Restore the code to the point before\n\n"
             "   first prompt\n ❯ (current)\n\n Enter to continue · Esc to cancel"
         )
-        found = dialog(text)
+        found = read_dialog_text(text)
         assert found is not None
         self.assertEqual(
-            (DialogKind.NOTICE, ["first prompt", "(current)"]), (found.kind, labels(found))
+            (DialogKind.NOTICE, ["first prompt", "(current)"]), (found.kind, option_labels(found))
         )
         self.assertEqual((False, True), (found.digits_answer, found.needs_enter))
         self.assertEqual(2, found.selected_option and found.selected_option.n)
@@ -286,7 +296,7 @@ class OtherLayoutTests(SynchronousTestCase):
             "│   No, and tell Continue what to do differently (esc)" + " " * 7 + "│\n"
             "╰" + "─" * 60 + "╯"
         )
-        found = dialog(text, "cn")
+        found = read_dialog_text(text, "cn")
         assert found is not None
         self.assertEqual((DialogKind.PERMISSION, 3, 1), (found.kind, len(found.options), 1))
         self.assertEqual("Would you like to continue?", found.question)
@@ -298,9 +308,9 @@ class OtherLayoutTests(SynchronousTestCase):
             "\x1b[48;5;234m  ┃   Allow once   \x1b[48;5;215m Allow always \x1b[48;5;234m  Reject"
             "    enter confirm"
         )
-        found = dialog(text, "opencode")
+        found = read_dialog_text(text, "opencode")
         assert found is not None
-        self.assertEqual(["Allow once", "Allow always", "Reject"], labels(found))
+        self.assertEqual(["Allow once", "Allow always", "Reject"], option_labels(found))
         self.assertEqual(2, found.selected_option and found.selected_option.n)
 
 
@@ -310,17 +320,17 @@ class ImitationTests(SynchronousTestCase):
     def test_above_the_composer(self) -> None:
         """The composer is there, so nothing else takes the keys."""
         for fake in (PERMISSION, TRUST, ASK, "● Steps:\n  1. build\n  2. test\n  3. ship"):
-            found = reading(f"❯ show me\n\n● Here:\n{fake}\n\n{COMPOSER}")
+            found = read_status(f"❯ show me\n\n● Here:\n{fake}\n\n{COMPOSER}")
             self.assertEqual("idle", found.state, fake)
 
     def test_typed_into_the_composer(self) -> None:
         """A numbered list in the composer is text."""
         text = f"{RULE}\n❯\u00a01. Yes\n  2. No\n{RULE}\n  ? for shortcuts"
-        self.assertEqual("idle", reading(text).state)
+        self.assertEqual("idle", read_status(text).state)
         codex = "• Ready\n\n› 1. Yes\n  2. No\n\n  stub-model default · /srv\n  ? for shortcuts"
-        self.assertEqual("idle", reading(codex, "codex").state)
+        self.assertEqual("idle", read_status(codex, "codex").state)
         gemini = "✦ Ready\n──────────────\n\n > 1. Yes\n   2. No\n\n workspace\n /srv     Auto"
-        self.assertEqual("idle", reading(gemini, "gemini").state)
+        self.assertEqual("idle", read_status(gemini, "gemini").state)
 
     def test_list_of_the_model_over_a_form(self) -> None:
         """Options further up are not those of the form at the bottom."""
@@ -328,38 +338,42 @@ class ImitationTests(SynchronousTestCase):
             f"{RULE}\n  MCP server “x” requests your input\n\n  ❯ * Name: Type something…\n\n"
             "    Accept    Decline\n\n  Esc to cancel · ↑/↓ to navigate"
         )
-        found = dialog(f"● 1. First\n  2. Second\n{form}")
+        found = read_dialog_text(f"● 1. First\n  2. Second\n{form}")
         assert found is not None
-        self.assertEqual((DialogKind.FORM, []), (found.kind, labels(found)))
+        self.assertEqual((DialogKind.FORM, []), (found.kind, option_labels(found)))
 
     def test_fake_composer_over_a_dialog(self) -> None:
         """Something that looks like a composer further up hides no dialog."""
-        found = dialog(f"● Look:\n{COMPOSER}\n{PERMISSION}")
-        self.assertEqual(3, len(labels(found)))
+        found = read_dialog_text(f"● Look:\n{COMPOSER}\n{PERMISSION}")
+        self.assertEqual(3, len(option_labels(found)))
 
     def test_file_on_a_shell(self) -> None:
         """A file that quotes a dialog, with a shell's prompt below."""
         for cli in ("claude", "codex", "gemini", "antigravity", "shell"):
-            self.assertIsNone(dialog(f"$ cat notes\n{PERMISSION}\nme@host:~$", cli), cli)
+            self.assertIsNone(read_dialog_text(f"$ cat notes\n{PERMISSION}\nme@host:~$", cli), cli)
 
     def test_transcript_view(self) -> None:
         """The transcript has no composer and may quote anything."""
         text = f"{PERMISSION}\n{RULE}\n  Showing detailed transcript · ctrl+o to toggle"
-        self.assertIsNone(dialog(text))
+        self.assertIsNone(read_dialog_text(text))
 
     def test_unmarked_list_at_the_bottom(self) -> None:
         """While a client starts, text alone is on the screen."""
-        self.assertIsNone(dialog("Tips for getting started:\n1. Ask questions\n2. Be specific"))
+        self.assertIsNone(
+            read_dialog_text("Tips for getting started:\n1. Ask questions\n2. Be specific")
+        )
 
     def test_dead_pane(self) -> None:
         """Nobody answers a dialog whose process is gone."""
-        self.assertIsNone(dialog(f"{PERMISSION}\n\nPane is dead (status 1, Fri Nov 20 10:10:51)"))
+        self.assertIsNone(
+            read_dialog_text(f"{PERMISSION}\n\nPane is dead (status 1, Fri Nov 20 10:10:51)")
+        )
 
     def test_spinner_is_no_key_hint(self) -> None:
         """A spinner that names its key is work, not a dialog."""
-        self.assertIsNone(dialog("> go\n\n⠇ Thinking... (esc to cancel)", "gemini"))
+        self.assertIsNone(read_dialog_text("> go\n\n⠇ Thinking... (esc to cancel)", "gemini"))
 
     def test_empty_screen(self) -> None:
         """Nothing is nothing."""
-        self.assertEqual("unknown", reading("").state)
-        self.assertEqual(-1, frame("").last_row)
+        self.assertEqual("unknown", read_status("").state)
+        self.assertEqual(-1, text_frame("").last_row)

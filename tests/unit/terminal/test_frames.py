@@ -6,11 +6,11 @@ import pytest
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.figures import tell
-from tests.frames import Recording, load
-from tests.frames.score import RULES, Score, score
-from tests.nonempty import some
-from tests.unit.terminal.screens import COMPOSER, PERMISSION, TRUST
+from tests.frames import ScreenRecording, load
+from tests.frames.score import RULES, FrameScore, score
+from tests.non_empty import require_items
+from tests.run_figures import report_figure
+from tests.unit.terminal.screen_builders import COMPOSER, PERMISSION, TRUST
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import read_screen
 
@@ -40,7 +40,7 @@ IMITATIONS = (
 
 @pytest.mark.long
 class FloorTests(SynchronousTestCase):
-    def check(self, result: Score) -> None:
+    def check(self, result: FrameScore) -> None:
         for question, (precision, recall) in FLOORS.items():
             told = f"{question}\n{result.table()}\n" + "\n".join(result.misses)
             self.assertGreaterEqual(result.precision(question), precision, told)
@@ -51,7 +51,7 @@ class FloorTests(SynchronousTestCase):
         recordings = load()
         self.assertGreater(len(recordings), 100)
         result = score(recordings)
-        tell(f"{len(recordings)} frames\n{result.table()}")
+        report_figure(f"{len(recordings)} frames\n{result.table()}")
         self.check(result)
 
     def test_without_colours(self) -> None:
@@ -61,7 +61,7 @@ class FloorTests(SynchronousTestCase):
 
     def test_below_imitations(self) -> None:
         """What stands above, quoted dialogs and composers too, changes nothing."""
-        for recording in some(load()):
+        for recording in require_items(load()):
             if recording.cli not in ("claude", "pi", "cn", "qwen", "gemini"):
                 continue  # these fill the pane: nothing stands above
             alone = self.told(recording, b"")
@@ -69,7 +69,7 @@ class FloorTests(SynchronousTestCase):
                 told = self.told(recording, above.encode() + b"\n\n")
                 self.assertEqual(alone, told, f"{recording} below {above!r}")
 
-    def told(self, recording: Recording, above: bytes) -> tuple[object, ...]:
+    def told(self, recording: ScreenRecording, above: bytes) -> tuple[object, ...]:
         label = recording.label
         capture = above + recording.plain.rstrip(b"\n")
         found = read_screen(

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.terminal.screens import frame
+from tests.examples import example_count
+from tests.unit.terminal.screen_builders import text_frame
 from tservice.terminal.model_name import LENGTH, find_displayed_model, sanitize_text
 from tservice.terminal.screen_rules import ScreenRules
 
@@ -17,24 +17,25 @@ RULES = ScreenRules.from_capabilities({"modelDetect": {"pattern": r"^model: (.*)
 class DetectTests(SynchronousTestCase):
     def test_last_rows_only(self) -> None:
         """Only the last rows that hold anything are searched, the lowest first."""
-        self.assertEqual("b", find_displayed_model(frame("model: a\nmodel: b\nx"), RULES))
-        self.assertEqual("b", find_displayed_model(frame("model: b\n\n\n\nx\n\ny"), RULES))
-        self.assertIsNone(find_displayed_model(frame("model: a\nx\ny\nz"), RULES))
+        self.assertEqual("b", find_displayed_model(text_frame("model: a\nmodel: b\nx"), RULES))
+        self.assertEqual("b", find_displayed_model(text_frame("model: b\n\n\n\nx\n\ny"), RULES))
+        self.assertIsNone(find_displayed_model(text_frame("model: a\nx\ny\nz"), RULES))
 
     def test_one_style(self) -> None:
         """A provider in another colour is no part of the name; without colours nobody can tell."""
         detect = {"pattern": "^model: (.*)$", "rows": 3, "oneStyle": True}
         rules = ScreenRules.from_capabilities({"modelDetect": detect})
         row = "\x1b[97mmodel:\x1b[37m \x1b[36mBig Model\x1b[37m \x1b[90mprovider co\x1b[0m"
-        self.assertEqual("Big Model", find_displayed_model(frame(row), rules))
+        self.assertEqual("Big Model", find_displayed_model(text_frame(row), rules))
         self.assertEqual(
-            "Big Model provider", find_displayed_model(frame("model: Big Model provider"), rules)
+            "Big Model provider",
+            find_displayed_model(text_frame("model: Big Model provider"), rules),
         )
 
     def test_nothing_to_detect(self) -> None:
         """A mode without the capability, a row without a name."""
-        self.assertIsNone(find_displayed_model(frame("model: a"), ScreenRules()))
-        self.assertIsNone(find_displayed_model(frame("model:  "), RULES))
+        self.assertIsNone(find_displayed_model(text_frame("model: a"), ScreenRules()))
+        self.assertIsNone(find_displayed_model(text_frame("model:  "), RULES))
 
 
 class SanitiseTests(SynchronousTestCase):
@@ -43,7 +44,7 @@ class SanitiseTests(SynchronousTestCase):
         self.assertEqual("a b c", sanitize_text(" a\x1bb\x00\t\u202ec\n"))
         self.assertIsNone(sanitize_text("\x07 \u200b"))
 
-    @settings(max_examples=examples(300), deadline=None)
+    @settings(max_examples=example_count(300), deadline=None)
     @given(st.text(max_size=200))
     def test_bound(self, text: str) -> None:
         """Never empty, never longer than 64, nothing but printable characters."""

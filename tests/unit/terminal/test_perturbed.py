@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.mock_tui import claude_dialogs as dialogs
-from tests.agents.mock_tui.choice import Choice
+from tests.agents.mock_tui.choice import ChoiceList
 from tests.agents.mock_tui.families import CODEX, GEMINI
-from tests.agents.mock_tui.keys import Press, Typed
-from tests.agents.mock_tui.questions import Page, Questions
+from tests.agents.mock_tui.keys import KeyPress, TypedText
+from tests.agents.mock_tui.questions import QuestionPage, QuestionsDialog
 from tests.agents.stub.script import MULTIPLE, PLAN_TEXT, SINGLE
-from tests.examples import examples
-from tests.frames import Recording, load
+from tests.examples import example_count
+from tests.frames import ScreenRecording, load
 from tests.frames.score import RULES
 from tservice.terminal.dialogs import AgentDialog, read_dialog
 from tservice.terminal.screen_frame import ScreenFrame
@@ -28,7 +28,7 @@ from tservice.terminal.screen_status import ScreenReading, read_screen
 pytestmark = pytest.mark.long
 
 SETTINGS = settings(
-    max_examples=examples(60),
+    max_examples=example_count(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -37,7 +37,7 @@ WORDS = st.lists(st.from_regex(r"[a-z./~-]{1,18}", fullmatch=True), min_size=1, 
 WORK = Path("/home/me/a-project-with-a-long-name")
 BANNER = ("╭─── Claude Code v2.1.197 ───╮", "│ Welcome back! │", "╰────────────────────────────╯")
 
-Made = Callable[[str], Choice]
+Made = Callable[[str], ChoiceList]
 """A dialog about the words of a command, a path or a label."""
 
 CLAUDE: dict[str, tuple[str, Made]] = {
@@ -83,7 +83,7 @@ def labels(dialog: AgentDialog | None) -> list[str]:
 class WidthTests(SynchronousTestCase):
     """Any width that a pane has; any length of what is asked about."""
 
-    def check(self, cli: str, kind: str, choice: Choice, columns: int) -> None:
+    def check(self, cli: str, kind: str, choice: ChoiceList, columns: int) -> None:
         for number in range(len(choice.options)):
             choice.selected = number
             dialog = seen([*BANNER, "", *choice.rows(columns)], columns, cli)
@@ -123,20 +123,20 @@ class WidthTests(SynchronousTestCase):
     @SETTINGS
     @given(WIDTHS)
     def test_questions(self, columns: int) -> None:
-        single = Questions([Page.of(SINGLE)])
+        single = QuestionsDialog([QuestionPage.of(SINGLE)])
         dialog = seen(single.rows(columns), columns)
         wanted = [label for label, _ in single.pages[0].options]
         self.assertEqual(wanted, labels(dialog)[:3])
         assert dialog is not None
         self.assertEqual(("question", SINGLE["question"]), (dialog.kind, dialog.question))
-        several = Questions([Page.of(SINGLE), Page.of(MULTIPLE)])
-        several.press([Typed("2")])
-        several.press([Typed("3")])
+        several = QuestionsDialog([QuestionPage.of(SINGLE), QuestionPage.of(MULTIPLE)])
+        several.press([TypedText("2")])
+        several.press([TypedText("3")])
         dialog = seen(several.rows(columns), columns)
         assert dialog is not None
         ticked = [option.n for option in dialog.options if option.checked]
         self.assertEqual(("multi", [3]), (dialog.page, ticked))
-        several.press([Press("right")])
+        several.press([KeyPress("right")])
         dialog = seen(several.rows(columns), columns)
         assert dialog is not None
         self.assertEqual(("review", ["Submit answers", "Cancel"]), (dialog.page, labels(dialog)))
@@ -156,7 +156,7 @@ def told(reading: ScreenReading) -> tuple[object, ...]:
     return reading.state, reading.composer_ready, shown
 
 
-def looked(recording: Recording, capture: bytes) -> tuple[object, ...]:
+def looked(recording: ScreenRecording, capture: bytes) -> tuple[object, ...]:
     """What is read where the recording shows C{capture} instead."""
     frame = ScreenFrame.from_capture(capture, recording.label.size[0])
     return told(read_screen(frame, recording.label.title, RULES[recording.cli]))
@@ -167,7 +167,7 @@ class LookTests(SynchronousTestCase):
 
     @SETTINGS
     @given(st.sampled_from([each for each in load() if each.cli != "opencode"]), st.data())
-    def test_other_colours(self, recording: Recording, data: st.DataObject) -> None:
+    def test_other_colours(self, recording: ScreenRecording, data: st.DataObject) -> None:
         """Only opencode tells its highlight by colour alone."""
         rows = recording.plain.decode().split("\n")
         painted = [f"\x1b[{data.draw(COLOURS)}m{row}\x1b[0m" if row else row for row in rows]
@@ -177,13 +177,13 @@ class LookTests(SynchronousTestCase):
 
     @SETTINGS
     @given(st.sampled_from(load()), st.integers(0, 30))
-    def test_blank_rows_below(self, recording: Recording, count: int) -> None:
+    def test_blank_rows_below(self, recording: ScreenRecording, count: int) -> None:
         more = recording.best.rstrip(b"\n") + b"\n" * (count + 1)
         self.assertEqual(looked(recording, recording.best), looked(recording, more))
 
     @SETTINGS
     @given(st.sampled_from([each for each in ASKED if each.cli == "claude"]))
-    def test_other_markers(self, recording: Recording) -> None:
+    def test_other_markers(self, recording: ScreenRecording) -> None:
         """Where a terminal cannot draw it, the marker is an ASCII one."""
         plain = recording.plain.decode()
         ascii_ = re.sub("❯(?= )", ">", plain)
@@ -193,24 +193,26 @@ class LookTests(SynchronousTestCase):
 class QuotedTests(SynchronousTestCase):
     """A dialog in an answer, a file or a diff is none."""
 
-    def quote(self, quoted: Recording, lead: str) -> bytes:
+    def quote(self, quoted: ScreenRecording, lead: str) -> bytes:
         rows = quoted.plain.decode().rstrip("\n").split("\n")[-24:]
         return "".join(f"{lead}{row}\n" for row in rows).encode()
 
-    @settings(SETTINGS, max_examples=examples(200))
+    @settings(SETTINGS, max_examples=example_count(200))
     @given(
         st.sampled_from([each for each in IDLE if each.cli in SHARED]),
         st.sampled_from(ASKED),
         st.sampled_from(["", "  ", "● ", "  + ", "> ", "│ ", "    12 "]),
     )
-    def test_above_a_composer(self, recording: Recording, quoted: Recording, lead: str) -> None:
+    def test_above_a_composer(
+        self, recording: ScreenRecording, quoted: ScreenRecording, lead: str
+    ) -> None:
         alone = looked(recording, recording.plain)
         capture = self.quote(quoted, lead) + b"\n" + recording.plain
         self.assertEqual(alone, looked(recording, capture))
 
     @SETTINGS
     @given(st.sampled_from(ASKED), st.sampled_from(["  + ", "    12 ", "● ", "// "]))
-    def test_in_a_file_at_the_end_of_the_screen(self, quoted: Recording, lead: str) -> None:
+    def test_in_a_file_at_the_end_of_the_screen(self, quoted: ScreenRecording, lead: str) -> None:
         """No composer is there: a pager, or a client that is just drawing."""
         for cli in ("claude", "codex", "gemini"):
             rules = RULES[cli]

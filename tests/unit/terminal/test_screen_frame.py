@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.frames import load
-from tests.nonempty import some
+from tests.non_empty import require_items
 from tservice.terminal.screen_frame import PARAMETERS, SEQUENCES, RunStyle, ScreenFrame, StyledRun
 
 
@@ -71,14 +71,14 @@ class CaptureTests(SynchronousTestCase):
 
     def test_recordings_agree_with_their_plain_text(self) -> None:
         """Both captures of one moment have the same rows."""
-        for recording in some(load()):
+        for recording in require_items(load()):
             # A running turn moves on between two captures.
             if recording.ansi is not None and recording.label.state != "working":
                 frames = map(ScreenFrame.from_capture, (recording.plain, recording.ansi))
                 plain, coloured = (each.rows[: each.last_row + 1] for each in frames)
                 self.assertEqual(plain, coloured, recording)
 
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=example_count(100), deadline=None)
     @given(st.binary(max_size=200) | st.text("a\x1b[];0135789m\n\x0e\x0f│─", max_size=60))
     def test_anything(self, capture: bytes | str) -> None:
         """No capture makes it fail, and runs cover what they name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
-from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, frame, reading
+from tests.unit.terminal.screen_builders import COMPOSER, PERMISSION, RULE, read_status, text_frame
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import read_screen
 
@@ -18,55 +18,55 @@ class FullScreenTests(SynchronousTestCase):
     def test_no_row_is_blank(self) -> None:
         for mode, rules in RULES.items():
             for rows in ("> a\n" * 24, "> a\n" + "  b\n" * 23, "› a\n" + "  b\n" * 23):
-                self.assertFalse(read_screen(frame(rows), "", rules).composer_ready, mode)
+                self.assertFalse(read_screen(text_frame(rows), "", rules).composer_ready, mode)
 
 
 class WorkingTests(SynchronousTestCase):
     def test_spinner_above_the_composer(self) -> None:
         """The composer stays while a turn runs."""
-        found = reading(f"❯ go\n\n{SPINNER}\n  ⎿  Tip: something\n\n{COMPOSER}")
+        found = read_status(f"❯ go\n\n{SPINNER}\n  ⎿  Tip: something\n\n{COMPOSER}")
         self.assertEqual(("working", True), (found.state, found.composer_ready))
         self.assertIn("Slithering", found.evidence)
 
     def test_retry(self) -> None:
         """Waiting to try again is work."""
         line = "✻ API error · Retrying in 2s · attempt 3/10"
-        self.assertEqual("working", reading(f"❯ go\n\n{line}\n\n{COMPOSER}").state)
+        self.assertEqual("working", read_status(f"❯ go\n\n{line}\n\n{COMPOSER}").state)
 
     def test_queued_messages_between(self) -> None:
         """Queued messages stand between spinner and composer."""
         queued = COMPOSER.replace("❯\u00a0", "❯\u00a0Press up to edit queued messages")
-        found = reading(f"{SPINNER}\n\n  ❯ one\n  ❯ two\n{queued}")
+        found = read_status(f"{SPINNER}\n\n  ❯ one\n  ❯ two\n{queued}")
         self.assertEqual("working", found.state)
 
     def test_finished(self) -> None:
         """The past tense is no work."""
-        found = reading(f"● done\n\n✻ Churned for 6s\n\n{COMPOSER}", title="✳ Claude Code")
+        found = read_status(f"● done\n\n✻ Churned for 6s\n\n{COMPOSER}", title="✳ Claude Code")
         self.assertEqual("idle", found.state)
 
     def test_quoted_spinner(self) -> None:
         """What the agent says about spinners is indented, so it is none."""
-        self.assertEqual("idle", reading(f"● Look:\n\n  {SPINNER}\n\n{COMPOSER}").state)
+        self.assertEqual("idle", read_status(f"● Look:\n\n  {SPINNER}\n\n{COMPOSER}").state)
 
     def test_title(self) -> None:
         """A spinner in the title is enough while text streams."""
         for title, state in (("⠂ Claude Code", "working"), ("⠐ Fix", "working"), ("✳ x", "idle")):
-            self.assertEqual(state, reading(f"● text\n\n{COMPOSER}", title=title).state, title)
+            self.assertEqual(state, read_status(f"● text\n\n{COMPOSER}", title=title).state, title)
 
     def test_dialog_wins(self) -> None:
         """While a dialog waits nothing goes on, whatever spins above it."""
-        found = reading(f"{SPINNER}\n{PERMISSION}", title="⠂ Claude Code")
+        found = read_status(f"{SPINNER}\n{PERMISSION}", title="⠂ Claude Code")
         self.assertEqual(("dialog", False), (found.state, found.composer_ready))
         self.assertEqual("permission dialog: Do you want to proceed?", found.evidence)
 
     def test_nothing_known(self) -> None:
         """Neither composer nor dialog nor spinner changes nothing (protocol-status)."""
-        found = reading("Loading the configuration")
+        found = read_status("Loading the configuration")
         self.assertEqual(("unknown", None), (found.state, found.working))
 
     def test_dead(self) -> None:
         """A dead pane's composer takes no keys."""
-        found = reading(f"{COMPOSER}\n\nPane is dead (signal 9, Fri Nov 20 10:10:51 2026)")
+        found = read_status(f"{COMPOSER}\n\nPane is dead (signal 9, Fri Nov 20 10:10:51 2026)")
         self.assertEqual(("unknown", False), (found.state, found.composer_ready))
 
 
@@ -74,37 +74,39 @@ class ComposerTests(SynchronousTestCase):
     def test_modes(self) -> None:
         """Footer and glyph change with the mode; the frame does not."""
         for footer in ("  ⏸ plan mode on", "  ⏵⏵ accept edits on", "  my status line\n  ← x", ""):
-            self.assertTrue(reading(f"{RULE}\n❯\u00a0\n{RULE}\n{footer}").composer_ready, footer)
-        self.assertTrue(reading(f"{RULE}\n! ls\n{RULE}\n  ! for shell mode").composer_ready)
+            self.assertTrue(
+                read_status(f"{RULE}\n❯\u00a0\n{RULE}\n{footer}").composer_ready, footer
+            )
+        self.assertTrue(read_status(f"{RULE}\n! ls\n{RULE}\n  ! for shell mode").composer_ready)
 
     def test_rule_with_a_name(self) -> None:
         """The upper rule may carry the session's name."""
         named = "─" * 60 + " my-session ──"
-        self.assertTrue(reading(f"{named}\n❯\u00a0\n{RULE}").composer_ready)
+        self.assertTrue(read_status(f"{named}\n❯\u00a0\n{RULE}").composer_ready)
 
     def test_completions_below(self) -> None:
         """A menu of slash commands opens below the composer."""
         menu = "\n".join(f"/command{n}    does it" for n in range(8))
-        self.assertTrue(reading(f"{RULE}\n❯\u00a0/\n{RULE}\n{menu}").composer_ready)
+        self.assertTrue(read_status(f"{RULE}\n❯\u00a0/\n{RULE}\n{menu}").composer_ready)
 
     def test_text_below(self) -> None:
         """A composer that a shell's prompt follows was left behind by a client that is gone."""
         left = (
             f"{RULE}\n❯\u00a0/exit\n{RULE}\n\nResume this session with:\nclaude --resume 1\nme:~$"
         )
-        self.assertEqual("unknown", reading(left).state)
+        self.assertEqual("unknown", read_status(left).state)
 
     def test_half_drawn(self) -> None:
         """Without its lower rule it is not there yet."""
-        self.assertFalse(reading(f"{RULE}\n❯\u00a0").composer_ready)
+        self.assertFalse(read_status(f"{RULE}\n❯\u00a0").composer_ready)
 
     def test_mark_of_an_unknown_client(self) -> None:
         """A custom entry's mark counts in the last rows only."""
         rules = ScreenRules.from_capabilities({"composerReadyMark": "ready>"})
-        self.assertTrue(read_screen(frame("hello\nready>"), "", rules).composer_ready)
+        self.assertTrue(read_screen(text_frame("hello\nready>"), "", rules).composer_ready)
         above = "ready>\n" + "text\n" * 20
-        self.assertFalse(read_screen(frame(above), "", rules).composer_ready)
-        self.assertFalse(read_screen(frame("ready>"), "", ScreenRules()).composer_ready)
+        self.assertFalse(read_screen(text_frame(above), "", rules).composer_ready)
+        self.assertFalse(read_screen(text_frame("ready>"), "", ScreenRules()).composer_ready)
 
 
 class LimitTests(SynchronousTestCase):
@@ -120,7 +122,7 @@ class LimitTests(SynchronousTestCase):
             "  ⎿ \u00a0You've hit your session limit · resets 3:03pm (UTC)": "3:03pm (UTC)",
         }
         for line, when in cases.items():
-            found = reading(f"❯ go\n\n{line}\n\n{COMPOSER}")
+            found = read_status(f"❯ go\n\n{line}\n\n{COMPOSER}")
             self.assertIsNotNone(found.limit, line)
             self.assertEqual(when, found.limit_resets, line)
 
@@ -132,7 +134,7 @@ class LimitTests(SynchronousTestCase):
             "  ❯ 1. Stop and wait for limit to reset\n    2. Upgrade your plan\n\n"
             "  Enter to confirm · Esc to cancel"
         )
-        found = reading(text)
+        found = read_status(text)
         assert found.dialog is not None
         self.assertEqual(("3pm", "notice"), (found.limit_resets, str(found.dialog.kind)))
 
@@ -143,9 +145,9 @@ class LimitTests(SynchronousTestCase):
             "● I raised the limit from 5 to 10 so that the usage limit reached earlier is gone.",
             "  Approaching usage limit · resets at 7pm",
         ):
-            self.assertIsNone(reading(f"❯ go\n\n{line}\n\n{COMPOSER}").limit, line)
+            self.assertIsNone(read_status(f"❯ go\n\n{line}\n\n{COMPOSER}").limit, line)
         old = "  ⎿  5-hour limit reached ∙ resets 3pm\n\n❯ a\n\n● b\n\n❯ c\n\n● d\n\n✻ Baked for 1s"
-        self.assertIsNone(reading(f"{old}\n\n{COMPOSER}").limit)
+        self.assertIsNone(read_status(f"{old}\n\n{COMPOSER}").limit)
 
 
 class RulesTests(SynchronousTestCase):
@@ -162,5 +164,5 @@ class RulesTests(SynchronousTestCase):
 
     def test_unknown_client_is_read_with_caution(self) -> None:
         """Without any knowledge nothing is called idle or working."""
-        found = read_screen(frame("some output\n> "), "⠂ title", RULES["antigravity"])
+        found = read_screen(text_frame("some output\n> "), "⠂ title", RULES["antigravity"])
         self.assertEqual("unknown", found.state)

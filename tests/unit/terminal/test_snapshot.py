@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.mux.testing.grid import FakeGrid
 from tservice.terminal.sgr import SgrState, make_self_contained
 from tservice.terminal.snapshot import build_snapshot, build_snapshot_text, move_to_caret
@@ -17,7 +17,7 @@ COLS, ROWS, HISTORY = 12, 4, 50
 
 
 @frozen(kw_only=True)
-class Picture:
+class FramePicture:
     """A frame for the rules."""
 
     lines: tuple[bytes, ...]
@@ -35,9 +35,9 @@ class Picture:
     main_cursor: tuple[int, int] = (0, 0)
 
 
-def picture(grid: FakeGrid) -> Picture:
+def picture(grid: FakeGrid) -> FramePicture:
     state = grid.get_state()
-    return Picture(
+    return FramePicture(
         lines=grid.get_rows(state.history_size),
         history=state.history_size,
         wrapped=grid.find_wrapped_rows(state.history_size),
@@ -86,7 +86,7 @@ PIECES = st.one_of(
 class SnapshotTests(SynchronousTestCase):
     """L{build_snapshot}."""
 
-    @settings(max_examples=examples(400), deadline=None, database=None)
+    @settings(max_examples=example_count(400), deadline=None, database=None)
     @given(st.lists(PIECES, max_size=25).map(b"".join))
     def test_round_trip(self, data: bytes) -> None:
         before = picture(drawn(data))
@@ -95,14 +95,14 @@ class SnapshotTests(SynchronousTestCase):
 
     def test_no_background_runs_into_the_next_row(self) -> None:
         """A terminal that scrolls with a colour in force paints the whole new row."""
-        frame = Picture(lines=(b"\x1b[44mab", b"cd\x1b[0m", b"", b""), rows=4)
+        frame = FramePicture(lines=(b"\x1b[44mab", b"cd\x1b[0m", b"", b""), rows=4)
         rows = build_snapshot(frame).split(b"\r\n")
         self.assertTrue(rows[0].endswith(b"ab\x1b[0m"), rows)
         self.assertTrue(rows[1].startswith(b"\x1b[44mcd"), rows)
 
     def test_a_caret_behind_the_last_column_wraps_next(self) -> None:
         full = b"x" * COLS
-        frame = Picture(lines=(b"", full, b"", b""), cursor_x=COLS, cursor_y=1)
+        frame = FramePicture(lines=(b"", full, b"", b""), cursor_x=COLS, cursor_y=1)
         screen = pyte.Screen(COLS, ROWS)
         pyte.ByteStream(screen).feed(build_snapshot(frame) + b"y")
         self.assertEqual([" " * COLS, full.decode(), "y" + " " * (COLS - 1)], screen.display[:3])
@@ -110,19 +110,21 @@ class SnapshotTests(SynchronousTestCase):
     def test_a_wrapped_line_is_written_as_one(self) -> None:
         """The terminal wraps it again, and knows that these rows are one line."""
         rows = (b"x" * COLS, b"\x1b[31m" + b"y" * COLS, b"z\x1b[0m", b"next")
-        frame = Picture(lines=rows, wrapped=frozenset({0, 1}))
+        frame = FramePicture(lines=rows, wrapped=frozenset({0, 1}))
         grid = drawn(build_snapshot(frame))
         self.assertEqual(frozenset({0, 1}), grid.find_wrapped_rows(0))
         self.assertEqual(drawn(b"\r\n".join(rows)).get_rows(0), grid.get_rows(0))
 
     def test_a_line_of_the_history_may_go_on_in_the_screen(self) -> None:
-        frame = Picture(lines=(b"x" * COLS, b"y", b"", b"", b""), history=1, wrapped=frozenset({0}))
+        frame = FramePicture(
+            lines=(b"x" * COLS, b"y", b"", b"", b""), history=1, wrapped=frozenset({0})
+        )
         grid = drawn(build_snapshot(frame))
         self.assertEqual(frozenset({0}), grid.find_wrapped_rows(1))
         self.assertEqual((b"x" * COLS, b"y"), grid.get_rows(1)[:2])
 
     def test_a_line_of_the_history_goes_on_behind_the_alternate_screen(self) -> None:
-        frame = Picture(
+        frame = FramePicture(
             lines=(b"x" * COLS, b"vi", b"", b"", b""),
             history=1,
             wrapped=frozenset({0}),
@@ -147,17 +149,17 @@ class SnapshotTests(SynchronousTestCase):
             ((ground + "日".encode() * (COLS // 2), "本\x1b[0m".encode()), b"\x1b[0m\x1b[K"),
             ((b"\x1b[34m" + b"x" * COLS, b"y\x1b[0m"), b"\x1b[0m"),
         ):
-            frame = Picture(lines=(*rows, b"", b""), wrapped=frozenset({0}))
+            frame = FramePicture(lines=(*rows, b"", b""), wrapped=frozenset({0}))
             line = build_snapshot(frame).split(b"\r\n")[0]
             self.assertEqual(end, line[line.rindex(b"\x1b[0m") :], rows)
 
     def test_the_screen_begins_without_the_style_of_the_history(self) -> None:
-        frame = Picture(lines=(b"\x1b[31mred", b"plain", b"", b"", b""), history=1)
+        frame = FramePicture(lines=(b"\x1b[31mred", b"plain", b"", b"", b""), history=1)
         self.assertIn(b"\x1b[31mred\x1b[0m\r\nplain", build_snapshot(frame))
 
     def test_the_main_screen_waits_behind(self) -> None:
         main = (b"$ vi", b"\x1b[32mok", b"", b"")
-        frame = Picture(
+        frame = FramePicture(
             lines=(b"old", b"vi shows", b"", b"", b""),
             history=1,
             alternate_screen=True,
@@ -172,18 +174,20 @@ class SnapshotTests(SynchronousTestCase):
         self.assertEqual((2, 1), (grid.get_state().cursor_x, grid.get_state().cursor_y))
 
     def test_what_must_be_last_is_last(self) -> None:
-        frame = Picture(lines=(b"", b"", b"", b""), finish=b"\x1b[2;3r\x1b[1;1H", modes=b"\x1b[?1h")
+        frame = FramePicture(
+            lines=(b"", b"", b"", b""), finish=b"\x1b[2;3r\x1b[1;1H", modes=b"\x1b[?1h"
+        )
         self.assertTrue(build_snapshot(frame).endswith(b"\x1b[?1h\x1b[2;3r\x1b[1;1H"))
 
     def test_line_drawing_stays(self) -> None:
         screen = pyte.Screen(COLS, ROWS)
         stream = pyte.ByteStream(screen)
         stream.select_other_charset("@")
-        stream.feed(build_snapshot(Picture(lines=(b"\x1b(0qq", b"q\x1b(B|", b"", b""))))
+        stream.feed(build_snapshot(FramePicture(lines=(b"\x1b(0qq", b"q\x1b(B|", b"", b""))))
         self.assertEqual(["──", "─|"], [row.strip() for row in screen.display[:2]])
 
     def test_text_never_fails(self) -> None:
-        frame = Picture(lines=(b"\xff\xfe", b"", b"", b""))
+        frame = FramePicture(lines=(b"\xff\xfe", b"", b"", b""))
         self.assertIn("\ufffd\ufffd", build_snapshot_text(frame))
 
 
@@ -192,7 +196,7 @@ class CaretTests(SynchronousTestCase):
 
     @given(st.integers(0, COLS), st.integers(0, ROWS - 1), st.integers(0, 3))
     def test_relative_in_a_taller_terminal(self, x: int, y: int, above: int) -> None:
-        frame = Picture(lines=(b"a", b"bb", b"c" * COLS, b"d"), cursor_x=x, cursor_y=y)
+        frame = FramePicture(lines=(b"a", b"bb", b"c" * COLS, b"d"), cursor_x=x, cursor_y=y)
         screen = pyte.Screen(COLS, ROWS + above)
         text = b"\r\n" * above + b"\r\n".join(frame.lines) + move_to_caret(frame)
         pyte.ByteStream(screen).feed(text)

@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.ground import HERE
+from tests.examples import example_count
+from tests.runtime_harness import HERE
 from tservice.mux.interface import PaneCapture, PaneSpec
 from tservice.mux.testing.grid import FakeGrid
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
@@ -52,7 +52,7 @@ def capture(data: bytes) -> PaneCapture:
 
 
 class CaptureTests(SynchronousTestCase):
-    @settings(max_examples=examples(150), deadline=None)
+    @settings(max_examples=example_count(150), deadline=None)
     @given(st.lists(PIECES, max_size=25))
     def test_same_screen(self, pieces: list[bytes]) -> None:
         want = capture(b"".join(pieces))

@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.terminal.cuts import pieces
+from tests.examples import example_count
+from tests.unit.terminal.stream_cuts import cut_pieces
 from tservice.terminal.ansi import strip_escapes
 from tservice.terminal.stream_matcher import (
     CONTEXT,
@@ -42,7 +42,7 @@ def naive(text: str, needle: str, nocase: bool) -> NeedleMatch | None:
 def feed(data: bytes, cuts: list[int], needle: SearchNeedle) -> NeedleMatch | None:
     """What a matcher says to C{data} cut at the given places."""
     matcher = StreamMatcher(needle)
-    return next(filter(None, (matcher.feed(piece) for piece in pieces(data, cuts))), None)
+    return next(filter(None, (matcher.feed(piece) for piece in cut_pieces(data, cuts))), None)
 
 
 class NeedleTests(SynchronousTestCase):
@@ -115,7 +115,7 @@ class StreamTests(SynchronousTestCase):
         assert match is not None
         self.assertEqual("12345" * 16, match.before)
 
-    @settings(max_examples=examples(500), deadline=None)
+    @settings(max_examples=example_count(500), deadline=None)
     @given(
         STREAMS,
         st.lists(st.integers(0, 10_000), max_size=6),
@@ -141,7 +141,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual((wanted.text, wanted.before), (found.text, found.before))
         self.assertTrue(wanted.after.startswith(found.after), (wanted, found))
 
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=example_count(100), deadline=None)
     @given(STREAMS, st.text(LETTERS, min_size=1, max_size=4), st.booleans())
     def test_uncut(self, data: bytes, needle: str, nocase: bool) -> None:
         """In one chunk everything that follows is there."""

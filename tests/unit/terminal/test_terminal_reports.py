@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.terminal.terminal_reports import is_report
 
-thorough = settings(max_examples=examples(200), deadline=None, database=None)
+thorough = settings(max_examples=example_count(200), deadline=None, database=None)
 
 REPORTS = [
     b"\x1b[I",

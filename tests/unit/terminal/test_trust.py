@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.frames import load
 from tests.frames.score import RULES
-from tests.nonempty import some
-from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST, frame
+from tests.non_empty import require_items
+from tests.unit.terminal.screen_builders import COMPOSER, PERMISSION, RULE, TRUST, text_frame
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.trust import choose_next_key, is_trust_dialog
 
@@ -22,7 +22,7 @@ QUOTE = "   Do you trust the files in this folder? Yes, I trust this folder. No,
 
 def key(text: str, cli: str = "claude") -> str | None:
     """The key that the text asks for."""
-    return choose_next_key(frame(text), RULES[cli])
+    return choose_next_key(text_frame(text), RULES[cli])
 
 
 class LayoutTests(SynchronousTestCase):
@@ -69,8 +69,8 @@ class NoMistakeTests(SynchronousTestCase):
         """A file or command that says what a trust dialog says is never confirmed."""
         for quote in (QUOTE, TRUST, REVERSED):
             text = PERMISSION.replace("   touch made.txt", quote)
-            self.assertFalse(is_trust_dialog(frame(text, rows=40), RULES["claude"]), quote)
-            self.assertIsNone(choose_next_key(frame(text, rows=40), RULES["claude"]), quote)
+            self.assertFalse(is_trust_dialog(text_frame(text, rows=40), RULES["claude"]), quote)
+            self.assertIsNone(choose_next_key(text_frame(text, rows=40), RULES["claude"]), quote)
 
     def test_permission_label_that_quotes_it(self) -> None:
         """Nor when the command is named in a label."""
@@ -96,12 +96,12 @@ class NoMistakeTests(SynchronousTestCase):
 
     def test_other_dialogs(self) -> None:
         """No other recorded dialog is taken for it."""
-        for recording in some(load()):
+        for recording in require_items(load()):
             shown = ScreenFrame.from_capture(recording.best, recording.label.size[0])
             if recording.label.trust is None:
                 self.assertIsNone(choose_next_key(shown, RULES[recording.cli]), recording)
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=example_count(200), deadline=None)
     @given(st.sets(st.integers(0, len(TRUST) - 1), max_size=12))
     def test_enter_only_on_the_trust_option(self, holes: set[int]) -> None:
         """Whatever is missing from the frame, Enter needs the marker on the trust option."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
-from tests.unit.terminal.screens import labels
+from tests.unit.terminal.screen_builders import option_labels
 from tservice.terminal.composer_regions import contains_draft, is_written_after
 from tservice.terminal.model_name import find_displayed_model
 from tservice.terminal.screen_frame import ScreenFrame
@@ -259,7 +259,7 @@ class DialogTests(SynchronousTestCase):
         reading = seen("gemini", *box(*SHELL), "", "⠏ Waiting for user confirmation...")
         self.assertEqual(reading.state, "dialog")
         wanted = ["Yes, allow once", "Yes, allow always ...", "No, suggest changes (esc)"]
-        self.assertEqual(labels(reading.dialog), wanted)
+        self.assertEqual(option_labels(reading.dialog), wanted)
 
     def test_a_turn_below_the_box(self) -> None:
         """Answered: the box stays in the transcript, the turn goes on."""
@@ -297,10 +297,10 @@ class DialogTests(SynchronousTestCase):
             "    one file",
         )
         reading = seen("claude", *rows, "", "  Enter to continue · Esc to cancel")
-        self.assertEqual(labels(reading.dialog), ["first", "second"])
+        self.assertEqual(option_labels(reading.dialog), ["first", "second"])
         together = (RULE, " Trust?", "", " ❯ No, exit", "   Yes, I trust this folder")
         reading = seen("claude", *together, "", " Enter to confirm · Esc to cancel")
-        self.assertEqual(labels(reading.dialog), ["No, exit", "Yes, I trust this folder"])
+        self.assertEqual(option_labels(reading.dialog), ["No, exit", "Yes, I trust this folder"])
 
 
 class CompletionTests(SynchronousTestCase):

@@ -8,8 +8,15 @@ from unittest import mock
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.rig import BUSY_TITLE, COMPOSER, IDLE_TITLE, PERMISSION, SPINNER, AgentCase
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.unit.agents.harness import (
+    BUSY_TITLE,
+    COMPOSER,
+    IDLE_TITLE,
+    PERMISSION,
+    SPINNER,
+    AgentHarnessCase,
+)
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -67,7 +74,7 @@ class RuleTests(SynchronousTestCase):
         self.assertEqual(over[:1], find_excess_runs([run(id="a"), *over]))
 
 
-class TimedRunTests(AgentCase):
+class TimedRunTests(AgentHarnessCase):
     def setUp(self) -> None:
         super().setUp()
         self.gone = False
@@ -75,7 +82,7 @@ class TimedRunTests(AgentCase):
         self.boot()
 
     def finish(self) -> None:
-        self.successResultOf(begin(self.runs.stop()))
+        self.successResultOf(start_coroutine(self.runs.stop()))
         self.machine.crash()
 
     def boot(self, multiuser: bool = False) -> None:
@@ -100,7 +107,7 @@ class TimedRunTests(AgentCase):
 
     def make(self, minutes: int = 10) -> TimedRun:
         made = self.runs.start_run("tidy up", str(self.work), minutes, ADMIN)
-        return self.successResultOf(begin(made))
+        return self.successResultOf(start_coroutine(made))
 
     def as_now(self, made: TimedRun) -> TimedRun:
         return self.runs.get_run(made.id, ADMIN)
@@ -312,30 +319,30 @@ class TimedRunTests(AgentCase):
         self.assertEqual((TimedRunState.FAILED, ""), (self.as_now(made).status, self.typed(made)))
 
     def test_what_cannot_be_begun_leaves_nothing(self) -> None:
-        began = begin(self.runs.start_run("x", "/nowhere/at/all", 5, ADMIN))
+        began = start_coroutine(self.runs.start_run("x", "/nowhere/at/all", 5, ADMIN))
         self.assertEqual(ErrorCode.INVALID_INPUT, self.failureResultOf(began).value.code)
         self.assertEqual([], self.runs.list_runs(ADMIN))
 
     def test_a_folder_that_is_asked_about(self) -> None:
         (self.work / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "x"}}}')
-        began = begin(self.runs.start_run("tidy up", str(self.work), 5, ADMIN))
+        began = start_coroutine(self.runs.start_run("tidy up", str(self.work), 5, ADMIN))
         self.assertIn("inbox", self.failureResultOf(began).value.message)
         self.assertEqual([], self.runs.list_runs(ADMIN))
 
     def test_so_many_at_a_time(self) -> None:
         for _ in range(AT_A_TIME):
             made = self.make()
-        began = begin(self.runs.start_run("x", str(self.work), 5, ADMIN))
+        began = start_coroutine(self.runs.start_run("x", str(self.work), 5, ADMIN))
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.failureResultOf(began).value.code)
         self.runs.end_run(made.id, ADMIN)
         self.make()
 
     def test_one_that_is_nobody_s_any_more_needs_no_room_to_go(self) -> None:
-        self.successResultOf(begin(self.runs.stop()))
+        self.successResultOf(start_coroutine(self.runs.stop()))
         self.boot(multiuser=True)
         self.make()
         database = self.machine.database
-        self.successResultOf(begin(self.runs.stop()))
+        self.successResultOf(start_coroutine(self.runs.stop()))
         with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             self.boot(multiuser=True)
         self.assertEqual([], self.runs.list_runs(ADMIN))
@@ -358,14 +365,14 @@ class TimedRunTests(AgentCase):
         self.assertFalse(kept.is_running)
 
     def test_one_account_leaves_room_for_others(self) -> None:
-        self.successResultOf(begin(self.runs.stop()))
+        self.successResultOf(start_coroutine(self.runs.stop()))
         self.boot(multiuser=True)
         for _ in range(OF_ONE):
             self.make()
-        began = begin(self.runs.start_run("x", str(self.work), 5, ADMIN))
+        began = start_coroutine(self.runs.start_run("x", str(self.work), 5, ADMIN))
         self.assertIn("of this account", self.failureResultOf(began, ServiceError).value.message)
         other = evolve(ADMIN, username="other")
-        self.successResultOf(begin(self.runs.start_run("x", str(self.work), 5, other)))
+        self.successResultOf(start_coroutine(self.runs.start_run("x", str(self.work), 5, other)))
 
     def test_unknown_ones(self) -> None:
         for call in (self.runs.get_run, self.runs.end_run):

@@ -6,10 +6,10 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import happened
-from tests.unit.http.driver import Answer
-from tests.unit.http.gatecase import GateCase, basic
-from tests.unit.http.sample import operation
+from tests.event_helpers import make_event
+from tests.unit.http.gate_harness import GateCase, basic_headers
+from tests.unit.http.sample_operations import sample_operation
+from tests.unit.http.site_driver import ParsedAnswer
 from tservice.access.failures import CAP
 from tservice.core.authentication import IAuthenticator
 from tservice.core.clock import LATEST_MS
@@ -41,7 +41,7 @@ HEARD_BY = {
 """An event of each audience."""
 
 
-class TokenCase(GateCase):
+class TokenGateCase(GateCase):
     """A gate with tokens; the owner of C{mine} is ann, of C{theirs} bob."""
 
     def setUp(self) -> None:
@@ -68,22 +68,23 @@ class TokenCase(GateCase):
     def table(self) -> list[Operation]:
         return [
             *TokenRoutes(self.tokens).list_operations(),
-            operation("GET", "/api/list", self.who, scope=Scope.SESSIONS_READ),
-            operation("POST", "/api/list", self.who, scope=Scope.SESSIONS_MANAGE),
-            operation("GET", "/api/none", self.who),
-            operation("GET", "/api/admin", self.who, access=AccessRule.ADMIN, scope=Scope.ADMIN),
-            operation("GET", "/api/settings", self.who, scope=Scope.SETTINGS),
-            operation("PUT", "/api/settings", self.who, access=AccessRule.ADMIN,
-                      scope=Scope.SETTINGS),
-            operation(
+            sample_operation("GET", "/api/list", self.who, scope=Scope.SESSIONS_READ),
+            sample_operation("POST", "/api/list", self.who, scope=Scope.SESSIONS_MANAGE),
+            sample_operation("GET", "/api/none", self.who),
+            sample_operation("GET", "/api/admin", self.who, access=AccessRule.ADMIN,
+                             scope=Scope.ADMIN),
+            sample_operation("GET", "/api/settings", self.who, scope=Scope.SETTINGS),
+            sample_operation("PUT", "/api/settings", self.who, access=AccessRule.ADMIN,
+                             scope=Scope.SETTINGS),
+            sample_operation(
                 "GET", "/api/sessions/{id}", self.who, access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
             ),
-            operation(
+            sample_operation(
                 "POST", "/api/sessions/{id}/input", self.who, access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
             ),
-            operation(
+            sample_operation(
                 "GET", "/ws/{id}", self.who, access=AccessRule.OWNER, style=ResponseStyle.WEBSOCKET,
                 scope=Scope.SESSIONS_INPUT,
             ),
@@ -99,7 +100,7 @@ class TokenCase(GateCase):
         return self.ask(headers, path, method).status
 
 
-class ModeTests(TokenCase):
+class ModeTests(TokenGateCase):
     def test_an_only_user_with_the_name_of_an_account(self) -> None:
         """What the account made is not the only user's, and the other way round."""
         self.make(Scope.SESSIONS_READ)
@@ -113,7 +114,7 @@ class ModeTests(TokenCase):
             self.assertEqual([name], [token.name for token in found])
 
 
-class ScopeTests(TokenCase):
+class ScopeTests(TokenGateCase):
     def test_what_it_names_and_nothing_else(self) -> None:
         token = self.make(Scope.SESSIONS_READ)
         self.assertEqual({"user": "ann", "by": "token"}, self.ask(token, "/api/list").data)
@@ -153,7 +154,7 @@ class ScopeTests(TokenCase):
         self.assertBare(401, "Unauthorized", self.ask(token, "/api/list"))
 
 
-class BoundTests(TokenCase):
+class BoundTests(TokenGateCase):
     """A token that is bound to sessions."""
 
     def test_only_those(self) -> None:
@@ -193,7 +194,7 @@ class BoundTests(TokenCase):
         root = self.made.limit_identity(Identity(username="root", admin=True))
 
         def event(session: str | None, audience: EventAudience) -> Event:
-            return happened(HEARD_BY[audience], session_id=session, owner="ann")
+            return make_event(HEARD_BY[audience], session_id=session, owner="ann")
 
         for who, one, want in (
             (bound, event("mine", EventAudience.OWNER), True),
@@ -213,9 +214,11 @@ class BoundTests(TokenCase):
             self.make(*scopes)
             who = self.made.limit_identity(ANN)
             for name in told:
-                self.assertEqual(want, receives_event(happened(name, owner="ann"), who, None), name)
+                self.assertEqual(
+                    want, receives_event(make_event(name, owner="ann"), who, None), name
+                )
         self.assertTrue(
-            all(receives_event(happened(name, owner="ann"), ANN, None) for name in told)
+            all(receives_event(make_event(name, owner="ann"), ANN, None) for name in told)
         )
 
 
@@ -226,7 +229,7 @@ def evolved(who: Identity) -> Identity:
     )
 
 
-class LifeTests(TokenCase):
+class LifeTests(TokenGateCase):
     def test_the_token_is_kept_nowhere(self) -> None:
         header = self.make(Scope.WAITS)
         word = header["Authorization"].split()[1]
@@ -303,13 +306,13 @@ class LifeTests(TokenCase):
         )
 
 
-class WrongTests(TokenCase):
+class WrongTests(TokenGateCase):
     def test_counted_apart(self) -> None:
         wrong = {"Authorization": "Bearer tsk_" + "x" * 43}
         for _ in range(CAP):
             self.assertBare(401, "Unauthorized", self.ask(wrong))
         self.assertEqual(429, self.ask(wrong).status)
-        self.assertEqual(401, self.ask(basic("admin", "wrong")).status)
+        self.assertEqual(401, self.ask(basic_headers("admin", "wrong")).status)
         self.assertEqual(200, self.status(self.make(Scope.SESSIONS_READ), "/api/list"))
 
     def test_no_token_in_a_url_or_cookie(self) -> None:
@@ -317,7 +320,7 @@ class WrongTests(TokenCase):
         for query in ("token", "access_token", "authorization", "api_key"):
             self.assertEqual(401, self.status({}, f"/api/list?{query}={word}"), query)
         self.assertEqual(401, self.status({"Cookie": f"service_session={word}"}, "/api/list"))
-        self.assertEqual(401, self.status(basic("ann", word), "/api/list"))
+        self.assertEqual(401, self.status(basic_headers("ann", word), "/api/list"))
 
     def test_it_opens_no_cookie_session(self) -> None:
         found = self.ask(self.make(Scope.SESSIONS_READ), "/api/list")
@@ -332,25 +335,27 @@ class WrongTests(TokenCase):
         self.assertEqual(403, self.status(headers, "/api/me"))
 
 
-class RouteTests(TokenCase):
-    def post(self, **body: Any) -> Answer:
-        return self.ask(basic(), "/api/tokens", "POST", body)
+class RouteTests(TokenGateCase):
+    def post(self, **body: Any) -> ParsedAnswer:
+        return self.ask(basic_headers(), "/api/tokens", "POST", body)
 
     def test_made_listed_ended(self) -> None:
         made = self.post(name="ci", scopes=["waits", "sessions:read"], sessions=["a"]).data
         self.assertTrue(TOKEN.fullmatch(made["token"]))
-        listed = self.ask(basic(), "/api/tokens").data["tokens"]
+        listed = self.ask(basic_headers(), "/api/tokens").data["tokens"]
         self.assertEqual([made["record"]], listed)
         self.assertEqual(["sessions:read", "waits"], listed[0]["scopes"])
         self.assertNotIn("token", listed[0])
         path = f"/api/tokens/{listed[0]['id']}"
-        self.assertEqual(200, self.ask(basic(), path, "DELETE").status)
-        self.assertEqual(404, self.ask(basic(), path, "DELETE").status)
+        self.assertEqual(200, self.ask(basic_headers(), path, "DELETE").status)
+        self.assertEqual(404, self.ask(basic_headers(), path, "DELETE").status)
 
     def test_another_s_is_not_there(self) -> None:
         self.make(Scope.WAITS)
-        self.assertEqual([], self.ask(basic(), "/api/tokens").data["tokens"])
-        self.assertEqual(404, self.ask(basic(), f"/api/tokens/{self.made.id}", "DELETE").status)
+        self.assertEqual([], self.ask(basic_headers(), "/api/tokens").data["tokens"])
+        self.assertEqual(
+            404, self.ask(basic_headers(), f"/api/tokens/{self.made.id}", "DELETE").status
+        )
 
     def test_bad_input(self) -> None:
         good: dict[str, Any] = {"name": "x", "scopes": ["waits"]}

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.unit.clis.fakes import FakeTransport
-from tests.unit.tunnel.fakes import Stage
+from tests.unit.tunnel.harness import TunnelHarness
 from tservice.core.errors import ServiceError
 
 
@@ -22,7 +22,7 @@ class TunnelMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.stage = Stage(Path(self.folder.name))
+        self.stage = TunnelHarness(Path(self.folder.name))
         self.starts: list[Deferred[Any]] = []
         self.stops: list[Deferred[None]] = []
 
@@ -86,6 +86,6 @@ class TunnelMachine(RuleBasedStateMachine):
 
 
 TunnelMachine.TestCase.settings = settings(
-    max_examples=examples(80), stateful_step_count=25, deadline=None
+    max_examples=example_count(80), stateful_step_count=25, deadline=None
 )
 TunnelMachineTests = TunnelMachine.TestCase

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.tunnel import cloudflared
+from tests.unit.tunnel import cloudflared_output
 from tservice.tunnel.model import (
     ALPHABET,
     LONGEST_REASON,
@@ -29,12 +29,12 @@ class AddressTests(SynchronousTestCase):
     """L{find_public_url}."""
 
     def test_cloudflared(self) -> None:
-        self.assertEqual([cloudflared.URL], found_in(cloudflared.BANNER))
-        self.assertEqual(cloudflared.HOST, url_host(cloudflared.URL))
+        self.assertEqual([cloudflared_output.URL], found_in(cloudflared_output.BANNER))
+        self.assertEqual(cloudflared_output.HOST, url_host(cloudflared_output.URL))
 
     def test_cloudflared_that_fails_has_none(self) -> None:
-        self.assertEqual([], found_in(cloudflared.NO_NETWORK))
-        self.assertEqual([], found_in(cloudflared.TOO_MANY))
+        self.assertEqual([], found_in(cloudflared_output.NO_NETWORK))
+        self.assertEqual([], found_in(cloudflared_output.TOO_MANY))
 
     def test_other_programs(self) -> None:
         for line, want in (

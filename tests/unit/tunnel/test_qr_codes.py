@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.tunnel.guess_limit import MAX_GUESSES, GuessLimit
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
 from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodes
@@ -148,7 +148,7 @@ class CodesMachine(RuleBasedStateMachine):
 
 
 CodesMachine.TestCase.settings = settings(
-    max_examples=examples(60), stateful_step_count=30, deadline=None
+    max_examples=example_count(60), stateful_step_count=30, deadline=None
 )
 CodesMachineTests = CodesMachine.TestCase
 

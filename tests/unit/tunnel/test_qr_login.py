@@ -8,7 +8,7 @@ from typing import Any
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import wire
+from tests.event_helpers import to_wire
 from tservice.access.failures import CAP, FailureCounter
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventAudience, EventHub
@@ -83,7 +83,7 @@ class LoginTests(LoginCase):
         self.assertEqual([("admin", "203.0.113.1", "phone")], self.opened)
         [event] = self.named("qrAuthUsed")
         self.assertEqual(
-            {"ip": "203.0.113.1", "ua": "phone", "timestamp": 1_000_000_000}, wire(event)
+            {"ip": "203.0.113.1", "ua": "phone", "timestamp": 1_000_000_000}, to_wire(event)
         )
         self.assertIs(EventAudience.ADMINS, event.name.audience)
         self.assertIsNone(self.enter(code))
@@ -94,7 +94,7 @@ class LoginTests(LoginCase):
         [event] = self.named("qrRotated")
         shown = self.login.get_display("admin")
         self.assertEqual(
-            {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}, wire(event)
+            {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}, to_wire(event)
         )
         self.assertEqual((EventAudience.PERSON, "admin"), (event.name.audience, event.owner))
 
@@ -103,7 +103,7 @@ class LoginTests(LoginCase):
         shown = self.login.regenerate_code("admin")
         self.assertNotIn(code, shown.url)
         [event] = self.named("qrRegenerated")
-        self.assertEqual(shown.svg, wire(event)["svg"])
+        self.assertEqual(shown.svg, to_wire(event)["svg"])
         self.assertIsNone(self.enter(code))
 
     def test_all_renewed(self) -> None:

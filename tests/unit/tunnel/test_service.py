@@ -10,10 +10,10 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import wire
-from tests.unit.late import denied
-from tests.unit.tunnel import cloudflared
-from tests.unit.tunnel.fakes import LOCAL, Stage
+from tests.event_helpers import to_wire
+from tests.unit.right_checks import deny_change
+from tests.unit.tunnel import cloudflared_output
+from tests.unit.tunnel.harness import LOCAL, TunnelHarness
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventAudience
 from tservice.tunnel.tunnel_process import LONGEST_LINE
@@ -21,11 +21,11 @@ from tservice.tunnel.tunnel_process import LONGEST_LINE
 TERM, KILL = int(signal.SIGTERM), int(signal.SIGKILL)
 
 
-class TunnelCase(SynchronousTestCase):
+class TunnelServiceCase(SynchronousTestCase):
     deps: dict[str, Any] = {}
 
     def setUp(self) -> None:
-        self.stage = Stage(Path(self.mktemp()), **self.deps)
+        self.stage = TunnelHarness(Path(self.mktemp()), **self.deps)
         self.tunnel, self.clock = self.stage.tunnel, self.stage.clock
         self.addCleanup(self.stage.close)
 
@@ -41,7 +41,7 @@ class TunnelCase(SynchronousTestCase):
     def up(self) -> None:
         started = self.start()
         self.stage.come_up()
-        self.assertEqual(cloudflared.URL, self.successResultOf(started))
+        self.assertEqual(cloudflared_output.URL, self.successResultOf(started))
 
     def assertAtRest(self) -> None:
         self.clock.advance(0)
@@ -49,7 +49,7 @@ class TunnelCase(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
 
-class StartTests(TunnelCase):
+class StartTests(TunnelServiceCase):
     def test_the_command_and_its_environment(self) -> None:
         self.start()
         [call] = self.stage.processes.calls
@@ -65,20 +65,20 @@ class StartTests(TunnelCase):
         self.assertEqual(frozenset(), self.tunnel.public_hosts())
         self.assertNoResult(started)
         self.stage.come_up()
-        self.assertEqual(cloudflared.URL, self.successResultOf(started))
-        self.assertEqual(frozenset({cloudflared.HOST}), self.tunnel.public_hosts())
-        self.assertEqual([cloudflared.URL], self.stage.changes)
+        self.assertEqual(cloudflared_output.URL, self.successResultOf(started))
+        self.assertEqual(frozenset({cloudflared_output.HOST}), self.tunnel.public_hosts())
+        self.assertEqual([cloudflared_output.URL], self.stage.changes)
         [event] = self.stage.events
         self.assertEqual(
             ("tunnel:started", EventAudience.ADMINS), (event.name, event.name.audience)
         )
-        self.assertEqual({"url": cloudflared.URL}, wire(event))
+        self.assertEqual({"url": cloudflared_output.URL}, to_wire(event))
 
     def test_byte_by_byte(self) -> None:
         started = self.start()
-        for sign in cloudflared.BANNER:
+        for sign in cloudflared_output.BANNER:
             self.stage.say(sign)
-        self.assertEqual(cloudflared.URL, self.successResultOf(started))
+        self.assertEqual(cloudflared_output.URL, self.successResultOf(started))
 
     def test_the_two_streams_are_not_mixed(self) -> None:
         started = self.start()
@@ -96,13 +96,13 @@ class StartTests(TunnelCase):
         self.assertLessEqual(len(protocol._err._rest), LONGEST_LINE)
         self.stage.say("\n")
         self.stage.come_up()
-        self.assertEqual(cloudflared.URL, self.tunnel.url)
+        self.assertEqual(cloudflared_output.URL, self.tunnel.url)
 
     def test_starting_twice_is_one_tunnel(self) -> None:
         first, second = self.start(), self.start()
         self.stage.come_up()
         self.assertEqual(self.successResultOf(first), self.successResultOf(second))
-        self.assertEqual(cloudflared.URL, self.successResultOf(self.start()))
+        self.assertEqual(cloudflared_output.URL, self.successResultOf(self.start()))
         self.assertEqual(1, len(self.stage.processes.spawned))
 
     def test_who_stops_waiting_stops_nothing(self) -> None:
@@ -110,7 +110,7 @@ class StartTests(TunnelCase):
         started.cancel()
         self.failureResultOf(started)
         self.stage.come_up()
-        self.assertEqual(cloudflared.URL, self.tunnel.url)
+        self.assertEqual(cloudflared_output.URL, self.tunnel.url)
 
     def test_an_observer_that_fails_keeps_no_tunnel_from_ending(self) -> None:
         def observe(url: str | None) -> None:
@@ -129,12 +129,12 @@ class StartTests(TunnelCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn(text, error.message)
         self.assertEqual(["error", "stopped"], self.stage.told())
-        self.assertEqual({"error": error.message}, wire(self.stage.events[0]))
+        self.assertEqual({"error": error.message}, to_wire(self.stage.events[0]))
         self.assertAtRest()
 
     def test_no_address_in_time(self) -> None:
         started = self.start()
-        self.stage.say(cloudflared.THANKS + "\n")
+        self.stage.say(cloudflared_output.THANKS + "\n")
         self.clock.advance(29.9)
         self.assertNoResult(started)
         self.clock.advance(0.1)
@@ -144,7 +144,7 @@ class StartTests(TunnelCase):
 
     def test_it_ends_before_its_address(self) -> None:
         started = self.start()
-        self.stage.say(cloudflared.NO_NETWORK)
+        self.stage.say(cloudflared_output.NO_NETWORK)
         self.stage.process.finish(1)
         self.failing(started, "no such host")
 
@@ -155,7 +155,7 @@ class StartTests(TunnelCase):
         self.assertNotIn("aB3dE6", str(self.failureResultOf(started).value))
 
     def test_no_program(self) -> None:
-        stage = Stage(Path(self.mktemp()), command="nosuchprogram")
+        stage = TunnelHarness(Path(self.mktemp()), command="nosuchprogram")
         self.stage, self.tunnel, self.clock = stage, stage.tunnel, stage.clock
         self.failing(self.start(), "there is no program nosuchprogram")
 
@@ -164,19 +164,19 @@ class StartTests(TunnelCase):
         self.failing(self.start(), "Operation not permitted")
 
     def test_no_port(self) -> None:
-        stage = Stage(Path(self.mktemp()), local_url=lambda: None)
+        stage = TunnelHarness(Path(self.mktemp()), local_url=lambda: None)
         self.stage, self.tunnel, self.clock = stage, stage.tunnel, stage.clock
         self.failing(self.start(), "listens on no TCP port")
 
     def test_whose_right_ended_meanwhile_starts_none(self) -> None:
         """It waits for the end of the one before."""
-        error = self.failureResultOf(Deferred.fromCoroutine(self.tunnel.start(denied))).value
+        error = self.failureResultOf(Deferred.fromCoroutine(self.tunnel.start(deny_change))).value
         assert isinstance(error, ServiceError)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
         self.assertEqual(([], False), (self.stage.processes.spawned, self.tunnel.is_running))
 
     def test_refused_where_anybody_could_come_through(self) -> None:
-        stage = Stage(Path(self.mktemp()), allowed=False)
+        stage = TunnelHarness(Path(self.mktemp()), allowed=False)
         error = self.failureResultOf(Deferred.fromCoroutine(stage.tunnel.start())).value
         assert isinstance(error, ServiceError)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
@@ -184,7 +184,7 @@ class StartTests(TunnelCase):
         self.assertEqual(([], False), (stage.processes.spawned, stage.tunnel.is_running))
 
 
-class RestartTests(TunnelCase):
+class RestartTests(TunnelServiceCase):
     def test_started_again_when_it_ends(self) -> None:
         self.up()
         self.stage.process.finish(None, KILL)
@@ -194,9 +194,9 @@ class RestartTests(TunnelCase):
         self.assertEqual(1, len(self.stage.processes.spawned))
         self.clock.advance(0.1)
         self.stage.come_up()
-        self.assertEqual(cloudflared.URL, self.tunnel.url)
+        self.assertEqual(cloudflared_output.URL, self.tunnel.url)
         self.assertEqual(["started", "error", "started"], self.stage.told())
-        self.assertEqual([cloudflared.URL, None, cloudflared.URL], self.stage.changes)
+        self.assertEqual([cloudflared_output.URL, None, cloudflared_output.URL], self.stage.changes)
 
     def test_what_it_left_behind_is_ended(self) -> None:
         self.up()
@@ -207,7 +207,7 @@ class RestartTests(TunnelCase):
         protocol._kill_group = lambda *call: seen.append(call)
         process.exit(1)
         self.assertEqual([(group, KILL)], seen)
-        self.assertEqual(cloudflared.URL, self.tunnel.url)
+        self.assertEqual(cloudflared_output.URL, self.tunnel.url)
         self.clock.advance(3)  # its pipes are held open by somebody outside of the group
         self.assertIsNone(self.tunnel.url)
 
@@ -251,7 +251,7 @@ class RestartTests(TunnelCase):
             self.stage.process.finish(1)
             self.clock.advance(8)
         self.stage.come_up()
-        self.assertEqual(cloudflared.URL, self.tunnel.url)
+        self.assertEqual(cloudflared_output.URL, self.tunnel.url)
         self.tunnel.apply_setting(True)
         self.assertEqual(5, len(self.stage.processes.spawned))
         self.tunnel.apply_setting(False)
@@ -277,7 +277,7 @@ class RestartTests(TunnelCase):
         self.assertAtRest()
 
 
-class StopTests(TunnelCase):
+class StopTests(TunnelServiceCase):
     def test_stopped(self) -> None:
         self.up()
         stopped = self.stop()

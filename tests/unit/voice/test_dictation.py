@@ -40,7 +40,7 @@ CLOSED = {"t": "closed"}
 
 
 @implementer(ISocket)
-class Page:
+class DictationPage:
     """An open WebSocket that keeps what it was sent, and how it was closed."""
 
     buffered = 0
@@ -95,7 +95,7 @@ class FarEnd:
         self.gone = True
 
 
-class Service:
+class DictationService:
     """What a dictation asks the service for.
 
     @ivar known: secrets that are in use.
@@ -125,7 +125,7 @@ class DictationCase(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.voice = Service()
+        self.voice = DictationService()
         self.made: list[Deferred[Any]] = []
         self.refused: Exception | None = None
         self.at_once: Exception | None = None
@@ -137,7 +137,7 @@ class DictationCase(SynchronousTestCase):
         self.made.append(Deferred() if self.at_once is None else fail(self.at_once))
         return self.made[-1]
 
-    def start(self) -> tuple[DictationRelay, Page, FarEnd]:
+    def start(self) -> tuple[DictationRelay, DictationPage, FarEnd]:
         dictation = DictationRelay(
             DictationDependencies(
                 clock=self.clock,
@@ -148,7 +148,7 @@ class DictationCase(SynchronousTestCase):
                 language="en",
             )
         )
-        page = Page()
+        page = DictationPage()
         dictation.socket_opened(page)
         return dictation, page, FarEnd()
 

@@ -28,7 +28,7 @@ from tservice.voice.upstream import (
 BEARER = {"Authorization": "Bearer sk-1"}
 
 
-class Ear:
+class RecordingUpstreamListener:
     """Notes what becomes of a line.
 
     @ivar opened: fires with it, or with a failure when it never opens.
@@ -59,7 +59,7 @@ class Ear:
         self.over.callback(clean)
 
 
-class Near:
+class ObservedConnection:
     """A connection that its test can see the end of."""
 
     factory: Any
@@ -80,7 +80,7 @@ class Near:
         return self.gone
 
 
-class Speech(Near, WebSocketServerProtocol):  # type: ignore[misc]
+class SpeechServer(ObservedConnection, WebSocketServerProtocol):  # type: ignore[misc]
     """A speech service."""
 
     def onConnect(self, request: Any) -> None:
@@ -94,7 +94,7 @@ class Speech(Near, WebSocketServerProtocol):  # type: ignore[misc]
             self.sendMessage(self.factory.answer, isBinary=False)
 
 
-class Raw(Near, Protocol):
+class RawSpeechServer(ObservedConnection, Protocol):
     """Answers what comes with what its factory says."""
 
     def dataReceived(self, data: bytes) -> None:
@@ -108,7 +108,7 @@ class UpstreamCase(TestCase):
 
     def speech(self) -> Any:
         factory: Any = WebSocketServerFactory()
-        factory.protocol = Speech
+        factory.protocol = SpeechServer
         factory.setProtocolOptions(openHandshakeTimeout=0, closeHandshakeTimeout=0)
         return factory
 
@@ -127,7 +127,7 @@ class UpstreamCase(TestCase):
         found: int = port.getHost().port
         return found
 
-    def open(self, url: str, ear: Ear, tls: Any = None) -> Deferred[Any]:
+    def open(self, url: str, ear: RecordingUpstreamListener, tls: Any = None) -> Deferred[Any]:
         asked = UpstreamConnectRequest(url=url, query="language=de", headers=BEARER)
         made = UpstreamConnector(reactor, tls=tls).connect(asked, ear)
 
@@ -137,7 +137,7 @@ class UpstreamCase(TestCase):
 
         return made.addCallback(made_it)
 
-    def ended(self, line: Any, ear: Ear) -> Deferred[bool]:
+    def ended(self, line: Any, ear: RecordingUpstreamListener) -> Deferred[bool]:
         line.cut()
         return ear.over
 
@@ -146,7 +146,7 @@ class LineTests(UpstreamCase):
     """Without TLS, as to a speech service on this machine."""
 
     async def test_what_is_sent_and_what_comes(self) -> None:
-        factory, ear = self.speech(), Ear()
+        factory, ear = self.speech(), RecordingUpstreamListener()
         port = self.listen(factory)
         await self.open(f"ws://127.0.0.1:{port}/listen?tier=1", ear)
         line = await ear.opened
@@ -164,13 +164,13 @@ class LineTests(UpstreamCase):
         self.assertNotIn("origin", asked.headers)
 
     async def test_an_end_for_a_reason_is_none_as_it_should_be(self) -> None:
-        factory, ear = self.speech(), Ear()
+        factory, ear = self.speech(), RecordingUpstreamListener()
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
         (await ear.opened).send_text("end3000")
         self.assertFalse(await ear.over)
 
     async def test_too_long_a_message_ends_it(self) -> None:
-        factory, ear = self.speech(), Ear()
+        factory, ear = self.speech(), RecordingUpstreamListener()
         factory.answer = b"x" * (MESSAGE_BYTES + 1)
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
         (await ear.opened).send_text("more")
@@ -179,7 +179,7 @@ class LineTests(UpstreamCase):
 
     async def test_a_message_of_fragments_without_end_ends_it(self) -> None:
         """Empty ones add no bytes, and each was kept."""
-        factory, ear = self.speech(), Ear()
+        factory, ear = self.speech(), RecordingUpstreamListener()
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
         await ear.opened
         (server,) = factory.lines
@@ -189,7 +189,7 @@ class LineTests(UpstreamCase):
         self.assertFalse(await ear.over)
 
     async def refused(self, answer: bytes) -> Any:
-        factory, ear = Factory.forProtocol(Raw), Ear()
+        factory, ear = Factory.forProtocol(RawSpeechServer), RecordingUpstreamListener()
         factory.answer = answer  # type: ignore[attr-defined]
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
         self.assertFalse(await ear.over)
@@ -212,11 +212,11 @@ class LineTests(UpstreamCase):
     async def test_addresses_against_the_rules(self) -> None:
         """On its face, and by what it resolves to, which the guard's own tests go through."""
         for url in ("ws://169.254.169.254/", "wss://metadata.google.internal/"):
-            self.assertRaises(EgressRefused, self.open, url, Ear())
+            self.assertRaises(EgressRefused, self.open, url, RecordingUpstreamListener())
 
     async def test_one_that_stops_reading_is_told(self) -> None:
         """So nothing but what the transport holds at that moment waits in memory."""
-        factory, ear = self.speech(), Ear()
+        factory, ear = self.speech(), RecordingUpstreamListener()
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
         line: Any = await ear.opened
         factory.lines[0].transport.pauseProducing()
@@ -245,13 +245,13 @@ class TlsTests(UpstreamCase):
         root = Certificate.loadPEM(self.certificate.read_bytes())
         return BrowserLikePolicyForHTTPS(trustRoot=root)
 
-    async def lost(self, url: str, ear: Ear, tls: Any) -> None:
+    async def lost(self, url: str, ear: RecordingUpstreamListener, tls: Any) -> None:
         await self.open(url, ear, tls)
         self.assertFalse(await ear.over)
         self.assertFalse(ear.opened.called)
 
     async def test_a_trusted_one(self) -> None:
-        factory, ear = self.speech(), Ear()
+        factory, ear = self.speech(), RecordingUpstreamListener()
         port = self.listen(factory, self.tls)
         await self.open(f"wss://127.0.0.1:{port}/", ear, self.trusting())
         line = await ear.opened
@@ -260,14 +260,14 @@ class TlsTests(UpstreamCase):
         self.assertEqual("Bearer sk-1", factory.asked[0].headers["authorization"])
 
     async def test_one_that_nobody_vouches_for(self) -> None:
-        factory, ear = self.speech(), Ear()
+        factory, ear = self.speech(), RecordingUpstreamListener()
         port = self.listen(factory, self.tls)
         await self.lost(f"wss://127.0.0.1:{port}/", ear, None)
         self.assertEqual([], factory.asked, "no secret was sent")
 
     async def test_one_of_another_name(self) -> None:
         """It is trusted, and for 127.0.0.1 alone."""
-        factory, ear = self.speech(), Ear()
+        factory, ear = self.speech(), RecordingUpstreamListener()
         port = self.listen(factory, self.tls)
         await self.lost(f"wss://localhost:{port}/", ear, self.trusting())
         self.assertEqual([], factory.asked, "no secret was sent")

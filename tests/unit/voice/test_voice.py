@@ -8,9 +8,9 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.security.world import SOON, Answer, World
-from tests.unit.http.driver import Connection, MemoryTransport, head
-from tests.unit.http.websockets.wsframes import BINARY, UPGRADE, frames, masked
+from tests.security.harness import SOON, SecurityAnswer, SecurityHarness
+from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
+from tests.unit.http.websockets.ws_frames import BINARY, UPGRADE, masked_frame, read_frames
 from tservice.voice.model import CREDENTIALS_BYTES, FRAME_BYTES
 
 LATER = int(SOON * 1000) + 3_600_000
@@ -19,14 +19,14 @@ DEFLATE = {"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bi
 
 
 class VoiceTests(SynchronousTestCase):
-    world: World
+    world: SecurityHarness
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.world = World()
+        cls.world = SecurityHarness()
         cls.addClassCleanup(cls.world.close)
-        cls.world.clock.nameResolver = Silent()  # type: ignore[attr-defined]
+        cls.world.clock.nameResolver = SilentResolver()  # type: ignore[attr-defined]
         cls.world.populate()
 
     def setUp(self) -> None:
@@ -45,7 +45,7 @@ class VoiceTests(SynchronousTestCase):
     def status(self) -> Any:
         return self.world.good("ann", "GET", "/api/v1/voice/status")
 
-    def stream(self, query: str = "", name: str = "ann", **headers: str) -> Answer:
+    def stream(self, query: str = "", name: str = "ann", **headers: str) -> SecurityAnswer:
         sent = {"Cookie": self.world.cookies[name], **headers}
         return self.world.ask("GET", STREAM + query, headers=sent, socket=True)
 
@@ -125,11 +125,11 @@ class VoiceTests(SynchronousTestCase):
             self.assertEqual(400, answer.status, query)
             self.assertIn(query.partition("=")[0], answer.body)
 
-    def open(self, name: str = "ann") -> Connection:
-        connection = Connection(self.world.site, MemoryTransport(self.world.address()))
+    def open(self, name: str = "ann") -> SiteConnection:
+        connection = SiteConnection(self.world.site, MemoryTransport(self.world.address()))
         self.addCleanup(connection.lose)
         shown = {"Cookie": self.world.cookies[name], **DEFLATE, **UPGRADE}
-        connection.send(head("GET", STREAM, shown))
+        connection.send(request_head("GET", STREAM, shown))
         top, _, rest = connection.value().partition(b"\r\n\r\n")
         self.assertIn(b"101 ", top)
         self.assertNotIn(b"deflate", top, "a little on the wire must stay a little")
@@ -143,14 +143,14 @@ class VoiceTests(SynchronousTestCase):
         self.sign()
         for pieces in ([b"x" * (FRAME_BYTES + 1)], [b"x" * FRAME_BYTES, b"x"]):
             connection = self.open()
-            connection.send(masked(BINARY, b"x" * FRAME_BYTES))
+            connection.send(masked_frame(BINARY, b"x" * FRAME_BYTES))
             self.assertEqual(b"", connection.value())
             first, *more = pieces
-            connection.send(masked(BINARY, first, first=0 if more else 0x80))
+            connection.send(masked_frame(BINARY, first, first=0 if more else 0x80))
             for piece in more:
-                connection.send(masked(0, piece))
+                connection.send(masked_frame(0, piece))
             self.world.clock.advance(0)
-            (close,) = frames(connection.value())
+            (close,) = read_frames(connection.value())
             self.assertEqual(1003, close.code)
             connection.lose()
 
@@ -159,7 +159,7 @@ class VoiceTests(SynchronousTestCase):
         self.set()
         asked = ["ann", "ann", "ann", "bob", "root", "root"]
         open_ones = [self.open(name) for name in asked]
-        told = [[each.code for each in frames(one.value())] for one in open_ones]
+        told = [[each.code for each in read_frames(one.value())] for one in open_ones]
         self.assertEqual([[], [], [4008], [], [], [4008]], told)
         open_ones[0].lose()
         self.assertEqual(b"", self.open("ann").value())
@@ -171,11 +171,11 @@ class VoiceTests(SynchronousTestCase):
         self.set(displayName="mine")
         self.assertEqual(b"", connection.value())
         self.set(primaryVoiceEnabled=False)
-        (close,) = frames(connection.value())
+        (close,) = read_frames(connection.value())
         self.assertEqual((4004, b"disabled"), (close.code, close.payload[2:]))
 
 
-class Silent:
+class SilentResolver:
     """A name server that never answers."""
 
     def resolveHostName(self, receiver: Any, *rest: Any) -> None:

@@ -10,8 +10,8 @@ from twisted.logger import ILogObserver, globalLogPublisher
 from twisted.python.failure import Failure
 from twisted.web.http import _ChunkedTransferDecoder
 
-from tests.unit.http.driver import Connection, MemoryTransport, head, turn
-from tests.unit.webviews.case import TabCase
+from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head, run_turn
+from tests.unit.webviews.harness import TabCase
 from tservice.core.net.http_client import INTERIM
 from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, ITERATION_BUDGET
 from tservice.webviews.cookie_jar import FORWARDED_LIMIT
@@ -58,7 +58,7 @@ class PassingTests(TabCase):
             self.assertTrue(answer.value().endswith(b"\r\n\r\n\n\n"))
             self.assertNotIn(b"Link", answer.value())
 
-    def chunked(self) -> tuple[Connection, Any]:
+    def chunked(self) -> tuple[SiteConnection, Any]:
         """An answer in chunks that has begun, and its target."""
         answer = self.opened()
         target = self.targets[-1]
@@ -80,7 +80,7 @@ class PassingTests(TabCase):
         turns = 0
         while sum(sizes) < MANY:
             self.assertEqual("paused", target.transport.producerState)
-            turn(self.world.clock)
+            run_turn(self.world.clock)
             turns += 1
         self.assertGreaterEqual(turns, MANY // (CHUNKS * ITERATION_BUDGET))
         self.assertLessEqual(max(sizes), CHUNKS * CONNECTION_SHARE)
@@ -93,7 +93,7 @@ class PassingTests(TabCase):
     def test_many_answers_in_crumbs(self) -> None:
         """Together they take no more of a turn than one."""
         begun = [self.chunked() for _ in range(9)]
-        turn(self.world.clock)
+        run_turn(self.world.clock)
         before = sum(len(unchunked(answer.value())) for answer, _ in begun)
         for _, target in begun:
             target.dataReceived(b"1\r\nx\r\n" * MANY)
@@ -102,7 +102,7 @@ class PassingTests(TabCase):
             after = sum(len(unchunked(answer.value())) for answer, _ in begun)
             self.assertLessEqual(after - before, most)
             before = after
-            turn(self.world.clock)
+            run_turn(self.world.clock)
 
     def test_crumbs_whose_reader_is_slow(self) -> None:
         """The two reasons to wait do not undo each other."""
@@ -113,12 +113,12 @@ class PassingTests(TabCase):
             if target.transport.producerState == "producing":
                 target.dataReceived(b"1\r\nx\r\n" * MANY)
             for _ in range(40):
-                turn(self.world.clock)
+                run_turn(self.world.clock)
         self.assertEqual("paused", target.transport.producerState)
         held = len(unchunked(answer.value()))
         reader.resumeProducing()
         for _ in range(10):
-            turn(self.world.clock)
+            run_turn(self.world.clock)
         self.assertGreater(len(unchunked(answer.value())), held)
         self.assertEqual("producing", target.transport.producerState)
 
@@ -132,7 +132,7 @@ class PassingTests(TabCase):
             self.assertEqual(b"x" * MANY, unchunked(answer.value()))
             self.assertEqual(whole, not answer.transport.aborted)
             for _ in range(40):
-                turn(self.world.clock)
+                run_turn(self.world.clock)
         self.assertEqual([], self.flushLoggedErrors())
 
     def test_what_comes_while_it_waits(self) -> None:
@@ -142,7 +142,7 @@ class PassingTests(TabCase):
             target.dataReceived(b"1\r\nx\r\n" * 1000)
         target.dataReceived(b"2\r\nyz\r\n0\r\n\r\n")
         for _ in range(10):
-            turn(self.world.clock)
+            run_turn(self.world.clock)
         self.assertEqual(b"x" * 3000 + b"yz", unchunked(answer.value()))
 
     def test_a_status_that_is_none(self) -> None:
@@ -170,8 +170,8 @@ class PassingTests(TabCase):
             ({"Content-Length": "90"}, b"some", b"some"),
         ):
             for how in ("the browser", "the target", "the body"):
-                answer = Connection(self.world.site, MemoryTransport())
-                answer.send(head("POST", path, kind) + body)
+                answer = SiteConnection(self.world.site, MemoryTransport())
+                answer.send(request_head("POST", path, kind) + body)
                 target = self.targets[-1]
                 self.assertIn(b"some", target.transport.value())
                 target.dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwell")
@@ -188,8 +188,10 @@ class PassingTests(TabCase):
         """The target never sees its end, and its sender hears of it."""
         self.connected()
         path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
-        answer = Connection(self.world.site, MemoryTransport())
-        answer.send(head("POST", path, {"Transfer-Encoding": "chunked"}) + b"1\r\nx\r\n" * MANY)
+        answer = SiteConnection(self.world.site, MemoryTransport())
+        answer.send(
+            request_head("POST", path, {"Transfer-Encoding": "chunked"}) + b"1\r\nx\r\n" * MANY
+        )
         self.assertIn(b"HTTP/1.1 400 ", answer.value())
         self.assertIn(b"body: must not come in more than", answer.value())
         target = self.targets[-1]
@@ -232,7 +234,7 @@ class RewritingTests(TabCase):
     SHEET = b"{p:url(/x)}"
     SIZE = 99_000 * len(SHEET)
 
-    def sheet(self) -> tuple[Connection, Any]:
+    def sheet(self) -> tuple[SiteConnection, Any]:
         answer = self.opened()
         target = self.targets[-1]
         target.dataReceived(
@@ -250,18 +252,18 @@ class RewritingTests(TabCase):
             if target.transport.producerState == "producing":
                 target.dataReceived(unit)
                 fed += 1
-            turn(self.world.clock)
+            run_turn(self.world.clock)
         self.assertEqual("paused", target.transport.producerState)
         self.assertLess(fed, 10)
         self.assertLess(len(answer.value()), 16 * len(unit))
         reader.resumeProducing()
         while fed * len(unit) < self.SIZE:
             for _ in range(10):
-                turn(self.world.clock)
+                run_turn(self.world.clock)
             target.dataReceived(unit)
             fed += 1
         for _ in range(20):
-            turn(self.world.clock)
+            run_turn(self.world.clock)
         found = unchunked(answer.value())
         self.assertEqual(99_000, found.count(b"url(/webview/"))
         self.assertFalse(answer.transport.aborted)
@@ -271,7 +273,7 @@ class RewritingTests(TabCase):
         target.dataReceived(self.SHEET * 20_000)
         target.connectionLost(Failure(ConnectionDone()))
         for _ in range(10):
-            turn(self.world.clock)
+            run_turn(self.world.clock)
         self.assertTrue(answer.transport.aborted)
         self.assertEqual(20_000, answer.value().count(b"url(/webview/"))
 
@@ -284,7 +286,7 @@ class RewritingTests(TabCase):
             + body
         )
         for _ in range(20):
-            turn(self.world.clock)
+            run_turn(self.world.clock)
         found = unchunked(answer.value())
         self.assertTrue(found.startswith(b"<!doctype html><html><head><script>"), found[:90])
         self.assertEqual(1, found.count(b"<script>"))

@@ -14,7 +14,7 @@ from twisted.internet.testing import MemoryReactorClock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.core.net.resolvers import ScriptedResolver
-from tests.unit.http.driver import MemoryTransport
+from tests.unit.http.site_driver import MemoryTransport
 from tservice.core.net.egress import EgressRefused
 from tservice.http.envelope import HttpRefusal
 from tservice.webviews.model import parse_token, target_resource, token_of_referer

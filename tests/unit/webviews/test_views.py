@@ -12,9 +12,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Connection, MemoryTransport, head
-from tests.unit.http.websockets.wsframes import UPGRADE
-from tests.unit.webviews.case import TabCase
+from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
+from tests.unit.http.websockets.ws_frames import UPGRADE
+from tests.unit.webviews.harness import TabCase
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, ServiceError
@@ -82,9 +82,9 @@ class ViewTests(TabCase):
         self.request(path)
         for method in ("POST", "PUT", "DELETE", "OPTIONS"):
             self.assertEqual(403, self.world.ask(method, path).status, method)
-        upgraded = Connection(self.world.site, MemoryTransport())
+        upgraded = SiteConnection(self.world.site, MemoryTransport())
         self.addCleanup(upgraded.lose)
-        upgraded.send(head("GET", path, {**UPGRADE, "Origin": "http://localhost"}))
+        upgraded.send(request_head("GET", path, {**UPGRADE, "Origin": "http://localhost"}))
         self.assertTrue(upgraded.value().startswith(b"HTTP/1.1 403 "), upgraded.value())
         self.assertEqual(1, len(self.targets))
 
@@ -216,14 +216,14 @@ class ApartTests(SynchronousTestCase):
                 ancestors=lambda host: [],
                 is_isolated=apart,
             )
-            found = Capability()
+            found = FoundCapability()
             made = CapabilityRoutes(doorway, relay)._make_context(visit, "word", found, b"/")
             self.assertEqual(apart, self.successResultOf(Deferred.fromCoroutine(made)).is_isolated)
         self.assertEqual([visit], tried)
 
 
 @frozen
-class Capability:
+class FoundCapability:
     """What a word opens."""
 
     subject: str = "tab"

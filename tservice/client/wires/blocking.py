@@ -12,7 +12,7 @@ from tservice.client.link.stream import TerminalConnection
 
 
 class BlockingWire:
-    """L{Wire} whose coroutines never suspend: L{finished} runs them."""
+    """L{AbortableTransport} whose coroutines never suspend: L{finished} runs them."""
 
     def __init__(self, address: ServiceAddress) -> None:
         self._address = address

@@ -36,7 +36,7 @@ FAULTS = (ConnectError, ConnectionClosed, DNSLookupError, ResponseFailed, Cancel
 
 
 class ReactorWire:
-    """L{Wire} whose coroutines wait for Deferreds, in the reactor's thread."""
+    """L{AbortableTransport} whose coroutines wait for Deferreds, in the reactor's thread."""
 
     def __init__(self, reactor: Any, address: ServiceAddress, agent: Any = None) -> None:
         """Create a wire.

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.told import wire
-from tests.unit.agents.rig import (
+from tests.event_helpers import to_wire
+from tests.examples import example_count
+from tests.unit.agents.harness import (
     BUSY_TITLE,
     COMPOSER,
     IDLE_TITLE,
     PERMISSION,
     SPINNER,
     TRUST,
-    AgentCase,
+    AgentHarnessCase,
 )
 from tservice.agents.activity.activity_machine import ActivityMachine, AgentState
 from tservice.agents.activity.poll_schedule import CALM, SETTLE, SILENCE
@@ -33,7 +33,7 @@ EVIDENCE = (
 )
 
 
-class Sink:
+class RecordingSink:
     """Remembers what it is told."""
 
     def __init__(self) -> None:
@@ -57,12 +57,12 @@ def tell(course: ActivityMachine, evidence: str) -> None:
 class CourseTests(SynchronousTestCase):
     """The machine."""
 
-    @settings(max_examples=examples(100))
+    @settings(max_examples=example_count(100))
     @given(st.sampled_from(list(AgentState)), st.lists(st.sampled_from(EVIDENCE), max_size=30))
     def test_idle_and_working_take_turns(self, begin: AgentState, evidence: list[str]) -> None:
         """Whatever the evidence: never the same word twice, nothing after the end, and the state
         agrees with the last word."""
-        sink = Sink()
+        sink = RecordingSink()
         course = ActivityMachine(sink, begin)
         for word in evidence:
             over = course.state is AgentState.OVER
@@ -77,7 +77,7 @@ class CourseTests(SynchronousTestCase):
             self.assertEqual("idle" if at_rest else "working", sink.told[-1])
 
     def test_a_dialog_keeps_the_turn_open(self) -> None:
-        sink = Sink()
+        sink = RecordingSink()
         course = ActivityMachine(sink, AgentState.IDLE)
         for word in ("prompted", "asked", "asked", "answered", "asked", "seen_idle"):
             tell(course, word)
@@ -85,13 +85,13 @@ class CourseTests(SynchronousTestCase):
 
     def test_the_screen_does_not_answer_a_hooks_dialog(self) -> None:
         """A late C{answered} while nothing is asked begins no turn."""
-        sink = Sink()
+        sink = RecordingSink()
         course = ActivityMachine(sink, AgentState.IDLE)
         tell(course, "answered")
         self.assertEqual((AgentState.IDLE, []), (course.state, sink.told))
 
 
-class PrimaryTests(AgentCase):
+class PrimaryTests(AgentHarnessCase):
     """An agent with hooks."""
 
     def test_first_idle_is_the_composers(self) -> None:
@@ -254,7 +254,7 @@ class PrimaryTests(AgentCase):
         return len(found)
 
 
-class OtherAgentTests(AgentCase):
+class OtherAgentTests(AgentHarnessCase):
     """Agents without hooks, and one that nobody knows."""
 
     def test_idle_after_three_seconds(self) -> None:
@@ -305,7 +305,7 @@ class OtherAgentTests(AgentCase):
             self.spend(0.5)
 
 
-class ModelTests(AgentCase):
+class ModelTests(AgentHarnessCase):
     """C{displayModel} by launch parameters, settings and screen."""
 
     def test_ranks(self) -> None:
@@ -314,20 +314,20 @@ class ModelTests(AgentCase):
         settings_file.write_text('{"model": "from-settings"}')
         session = self.agent(params={"model": "opus"})
         self.assertEqual(
-            "config", wire(self.sessions.describe_session(session.id))["displayModelSource"]
+            "config", to_wire(self.sessions.describe_session(session.id))["displayModelSource"]
         )
         banner = "│ Opus 4.8 (1M context) · API Usage Billing │"
         self.show(session, f"{banner}\n{COMPOSER}")
         self.spend(1)
-        shown = wire(self.sessions.describe_session(session.id))
+        shown = to_wire(self.sessions.describe_session(session.id))
         self.assertEqual("screen", shown["displayModelSource"])
         self.assertIn("Opus 4.8", shown["displayModel"])
         self.show(session, COMPOSER)
         self.spend(1)
-        self.assertIn("Opus", wire(self.sessions.describe_session(session.id))["displayModel"])
+        self.assertIn("Opus", to_wire(self.sessions.describe_session(session.id))["displayModel"])
 
 
-class DialogTests(AgentCase):
+class DialogTests(AgentHarnessCase):
     """What others are told of dialogs."""
 
     def test_dialog_of(self) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.unit.agents.activity.kept import KeptByCodex
-from tests.unit.agents.rig import (
+from tests.unit.agents.activity.codex_conversation import KeptByCodex
+from tests.unit.agents.harness import (
     BUSY_TITLE,
     COMPOSER,
     COMPOSER_ROW,
     IDLE_TITLE,
     SPINNER,
-    AgentCase,
+    AgentHarnessCase,
 )
 from tservice.agents.activity.poll_schedule import ASKING, SILENCE
 from tservice.agents.activity.submission_end import UNANSWERED
@@ -27,7 +27,7 @@ MODEL_MENU = (
 )
 
 
-class ShortCase(AgentCase):
+class ShortCase(AgentHarnessCase):
     """Agents whose composer stands there."""
 
     def at_rest(self, mode: str, screen: str) -> Session:

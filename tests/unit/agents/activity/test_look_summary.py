@@ -5,8 +5,8 @@ from __future__ import annotations
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
-from tests.unit.agents.rig import BUSY_TITLE, COMPOSER, IDLE_TITLE, PERMISSION, SPINNER
-from tests.unit.terminal.screens import reading
+from tests.unit.agents.harness import BUSY_TITLE, COMPOSER, IDLE_TITLE, PERMISSION, SPINNER
+from tests.unit.terminal.screen_builders import read_status
 from tservice.agents.activity.activity_machine import AgentState
 from tservice.agents.activity.look_summary import LookSummary
 from tservice.agents.activity.poll_schedule import CALM, STREAK
@@ -18,7 +18,7 @@ class SeenTests(SynchronousTestCase):
         self.now = 100.0
 
     def look(self, screen: str, title: str, doing: AgentState = AgentState.WORKING) -> None:
-        self.seen = self.seen.add_look(reading(screen, title=title), title, doing, self.now)
+        self.seen = self.seen.add_look(read_status(screen, title=title), title, doing, self.now)
 
     def test_a_turn_that_was_seen_is_over_after_a_calm(self) -> None:
         self.look(SPINNER, BUSY_TITLE)

@@ -6,18 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.frames.score import RULES
-from tests.unit.agents.rig import (
+from tests.unit.agents.harness import (
     BUSY_TITLE,
     COMPOSER,
     IDLE_TITLE,
     PERMISSION,
     SPINNER,
     TRUST,
-    AgentCase,
+    AgentHarnessCase,
 )
-from tests.unit.terminal.screens import reading
+from tests.unit.terminal.screen_builders import read_status
 from tservice.agents.activity.activity_machine import AgentState
 from tservice.agents.activity.poll_schedule import (
     BREAK,
@@ -44,7 +44,7 @@ def scene(doing: AgentState, *, silent: bool = False) -> ScreenContext:
 class PaceTests(SynchronousTestCase):
     """L{compute_next_look} and L{PollSchedule}."""
 
-    @settings(max_examples=examples(100))
+    @settings(max_examples=example_count(100))
     @given(times, times, times, st.booleans(), st.booleans(), doings)
     def test_never_too_often_and_never_forgotten(
         self, begun: float, last: float, at: float, current: bool, failed: bool, doing: AgentState
@@ -60,7 +60,7 @@ class PaceTests(SynchronousTestCase):
             self.assertIn(doing, (AgentState.WORKING, AgentState.BLOCKED))
             self.assertGreater(due, at)
 
-    @settings(max_examples=examples(300))
+    @settings(max_examples=example_count(300))
     @given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
     def test_a_flow_has_no_breaks(self, gaps: list[float]) -> None:
         now, rhythm = 0.0, PollSchedule(begun=0, last=0)
@@ -82,7 +82,7 @@ class JudgeTests(SynchronousTestCase):
     """L{judge_look}."""
 
     def verdict(self, text: str, now: ScreenContext, title: str = "") -> LookVerdict | None:
-        found = judge_look(reading(text, title=title), RULES["claude"], now)
+        found = judge_look(read_status(text, title=title), RULES["claude"], now)
         return None if found is None else found[0]
 
     def test_what_is_not_understood_moves_nothing(self) -> None:
@@ -108,7 +108,7 @@ class JudgeTests(SynchronousTestCase):
         self.assertIsNone(self.verdict(TRUST, now))
 
     def test_an_unknown_agent_is_judged_by_its_rhythm(self) -> None:
-        unknown = reading("anything")
+        unknown = read_status("anything")
         now = ScreenContext(
             state=AgentState.IDLE, is_silent=False, is_sustained=True, has_submission=False
         )
@@ -134,10 +134,10 @@ steps = st.one_of(
 )
 
 
-class AnythingTests(AgentCase):
+class AnythingTests(AgentHarnessCase):
     """Hooks, screens, silence and failures in any order."""
 
-    @settings(max_examples=examples(40), deadline=None)
+    @settings(max_examples=example_count(40), deadline=None)
     @given(st.lists(steps, max_size=15))
     def test_idle_and_working_take_turns(self, script: list[tuple[str, str]]) -> None:
         session = self.ready()
@@ -162,7 +162,7 @@ class AnythingTests(AgentCase):
 class ExactnessTests(SynchronousTestCase):
     """Times of this century, in floats."""
 
-    @settings(max_examples=examples(100))
+    @settings(max_examples=example_count(100))
     @given(st.floats(1.7e9, 2.2e9), st.floats(0, 3))
     def test_a_timer_for_silence_finds_silence(self, last: float, passed: float) -> None:
         """Else nobody would look again, and the session stayed busy for good."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.internet.defer import Deferred
 
-from tests.unit.agents.rig import COMPOSER, NO_TRUST, PERMISSION, RULE, TRUST, AgentCase
+from tests.unit.agents.harness import COMPOSER, NO_TRUST, PERMISSION, RULE, TRUST, AgentHarnessCase
 from tservice.agents.activity.input_gate import SETTLE_UNTOLD, SHARE
 from tservice.agents.activity.trust_answerer import KEYS
 from tservice.core.errors import ErrorCode, ServiceError
@@ -91,7 +91,7 @@ CODEX_TRUST = """  Trust this folder? Codex can read, edit, and run files here.
   enter continue · esc back"""
 
 
-class TrustTests(AgentCase):
+class TrustTests(AgentHarnessCase):
     """The dialog is answered by reading it."""
 
     def keys(self, session: Session) -> list[bytes]:
@@ -178,7 +178,7 @@ class TrustTests(AgentCase):
         self.assertEqual([ENTER], self.keys(session))
 
 
-class GateTests(AgentCase):
+class GateTests(AgentHarnessCase):
     """Prompts while an agent comes up."""
 
     def prompted(self, session: Session) -> bool:

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.agents.approvals_rig import ApprovalCase
-from tests.unit.agents.client import BUSY, permission, question
-from tests.unit.agents.rig import COMPOSER, RULE
-from tests.unit.sessions.rig import ADMIN
+from tests.examples import example_count
+from tests.unit.agents.approvals_harness import ApprovalCase
+from tests.unit.agents.dialog_client import BUSY, permission_page, question_page
+from tests.unit.agents.harness import COMPOSER, RULE
+from tests.unit.sessions.harness import ADMIN
 from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
@@ -22,7 +22,7 @@ class PermissionTests(ApprovalCase):
     """Dialogs that a digit closes."""
 
     def test_approve_is_the_first_digit_and_no_enter(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.client(session).after = BUSY
         item = self.item(session)
         self.told()
@@ -32,17 +32,17 @@ class PermissionTests(ApprovalCase):
         self.assertFalse(self.approvals.is_blocked(session.id))
 
     def test_deny_is_escape(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.give(self.item(session), "deny")
         self.assertEqual([("touch made.txt", "escape")], self.client(session).left)
 
     def test_option_is_its_digit(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.give(self.item(session), "option", option=2, expect_frame=self.item(session).frame)
         self.assertEqual([("touch made.txt", "2")], self.client(session).left)
 
     def test_an_option_that_is_not_there(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         code, text = self.refused_answer(self.item(session), "option", option=4)
         self.assertEqual((ErrorCode.INVALID_INPUT, True), (code, text.startswith("option: ")))
         for action, fields in (("text", {"text": "x"}), ("options", {"options": (1,)})):
@@ -53,7 +53,7 @@ class PermissionTests(ApprovalCase):
     def test_enter_only_where_the_frame_asks_for_it(self) -> None:
         session = self.ready()
         self.client(session).confirms = True
-        self.client(session).ask(permission())
+        self.client(session).ask(permission_page())
         self.hook(session, "permission_prompt")
         self.spend(3)
         self.give(self.item(session), "option", option=3)
@@ -63,7 +63,7 @@ class PermissionTests(ApprovalCase):
         )
 
     def test_a_digit_that_does_nothing_is_said_and_not_repeated(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.client(session).deaf = True
         for _ in range(2):
             code, _ = self.refused_answer(self.item(session), "approve")
@@ -72,7 +72,7 @@ class PermissionTests(ApprovalCase):
         self.assertTrue(self.approvals.is_blocked(session.id))
 
     def test_the_dialog_left_the_screen(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         item = self.item(session)
         self.client(session).leave("elsewhere")
         given = self.start_answer(item, "approve")
@@ -81,9 +81,9 @@ class PermissionTests(ApprovalCase):
         self.assertEqual([], self.client(session).log)
 
     def test_another_dialog_took_its_place(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         item = self.item(session)
-        self.client(session).ask(permission("rm -rf /"))
+        self.client(session).ask(permission_page("rm -rf /"))
         self.client(session).leave("elsewhere")
         given = self.start_answer(item, "approve")
         self.spend(20)
@@ -92,12 +92,12 @@ class PermissionTests(ApprovalCase):
         self.assertEqual("superseded", self.told()[-2][1])
 
     def test_expect_frame_is_compared_first(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         code, text = self.refused_answer(self.item(session), "approve", expect_frame="0" * 32)
         self.assertEqual((ErrorCode.CONFLICT, True), (code, "expectFrame" in text))
 
     def test_one_answer_at_a_time(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         item = self.item(session)
         first = self.start_answer(item, "approve")
         second = self.start_answer(item, "deny")
@@ -112,7 +112,7 @@ class PermissionTests(ApprovalCase):
 
     def test_what_a_person_types_meanwhile_is_waited_for(self) -> None:
         """Their digit is on its way: the program has not answered it yet."""
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         client = self.client(session)
         client.deaf = True
         self.type(session, "3", use_mux=False)
@@ -120,14 +120,14 @@ class PermissionTests(ApprovalCase):
         self.spend(0.2)
         client.deaf = False
         client.leave("3")
-        client.ask(permission("rm -rf /"))
+        client.ask(permission_page("rm -rf /"))
         self.spend(20)
         self.failureResultOf(given, ServiceError)
         self.assertEqual([("touch made.txt", "3")], client.log)
 
     def test_a_lost_answer_of_the_terminal(self) -> None:
         """Nobody knows whether the key was pressed, so it is not pressed again."""
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.pane(session).inject_fault("press_if", MuxTimeout("no answer"), effect=True)
         self.client(session).deaf = True
         for _ in range(2):
@@ -137,7 +137,7 @@ class PermissionTests(ApprovalCase):
 
     def test_a_screen_without_rest(self) -> None:
         """The rows of the dialog decide; what moves elsewhere does not matter."""
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.pane(session).is_never_quiet = True
         self.give(self.item(session), "approve")
         self.assertEqual([("touch made.txt", "1")], self.client(session).left)
@@ -159,26 +159,26 @@ class QuestionTests(ApprovalCase):
     """Questions of one and of several pages."""
 
     def test_single(self) -> None:
-        session = self.asked(question("Colour", "Red", "Green"), tool_name="AskUserQuestion")
+        session = self.asked(question_page("Colour", "Red", "Green"), tool_name="AskUserQuestion")
         self.assertEqual("question", self.item(session).kind)
         self.give(self.item(session), "option", option=2)
         self.assertEqual([("ask Colour", "2")], self.client(session).left)
 
     def test_own_words(self) -> None:
-        session = self.asked(question("Colour", "Red", "Green"), tool_name="AskUserQuestion")
+        session = self.asked(question_page("Colour", "Red", "Green"), tool_name="AskUserQuestion")
         self.give(self.item(session), "text", text="a deep blue, 7 parts")
         self.assertEqual([("ask Colour", "a deep blue, 7 parts")], self.client(session).left)
         self.assertEqual("Enter", self.client(session).log[-1][1])
 
     def test_own_words_are_not_added_to_somebody_elses(self) -> None:
-        page = question("Colour", "Red", "Green")
+        page = question_page("Colour", "Red", "Green")
         page.typed = "half a sentence"
         session = self.asked(page)
         code, _ = self.refused_answer(self.item(session), "text", text="blue")
         self.assertEqual((ErrorCode.CONFLICT, []), (code, self.client(session).log))
 
     def test_multiple_choice_is_ticked_read_back_and_submitted(self) -> None:
-        page = question("Checks", "Types", "Style", "Unit tests", multi=True)
+        page = question_page("Checks", "Types", "Style", "Unit tests", multi=True)
         page.ticked = {2}
         session = self.asked(page)
         self.give(self.item(session), "options", options=(1, 3))
@@ -188,7 +188,7 @@ class QuestionTests(ApprovalCase):
         self.assertEqual(["1", "2", "3", "Right", "1"], keys)
 
     def test_multiple_choice_takes_options_only(self) -> None:
-        session = self.asked(question("Checks", "Types", "Style", multi=True))
+        session = self.asked(question_page("Checks", "Types", "Style", multi=True))
         for action, fields in (
             ("approve", {}),
             ("text", {"text": "x"}),
@@ -201,9 +201,9 @@ class QuestionTests(ApprovalCase):
 
     def test_several_questions_keep_their_item(self) -> None:
         pages = (
-            question("Colour", "Red", "Green"),
-            question("Checks", "Types", "Style", multi=True),
-            question("Library", "One", "Two"),
+            question_page("Colour", "Red", "Green"),
+            question_page("Checks", "Types", "Style", multi=True),
+            question_page("Library", "One", "Two"),
         )
         session = self.asked(*pages)
         item = self.item(session)
@@ -221,7 +221,7 @@ class QuestionTests(ApprovalCase):
         self.assertEqual([("review", "submitted")], self.client(session).left)
 
     def test_a_review_with_a_gap_is_left_to_the_person(self) -> None:
-        pages = (question("Colour", "Red"), question("Checks", "A", "B", multi=True))
+        pages = (question_page("Colour", "Red"), question_page("Checks", "A", "B", multi=True))
         session = self.ready()
         client = self.client(session)
         client.ask(*pages)
@@ -256,7 +256,9 @@ class StepTests(SynchronousTestCase):
 class AnyAnswerTests(ApprovalCase):
     """Any answer to any dialog."""
 
-    @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=example_count(60), deadline=None, suppress_health_check=list(HealthCheck)
+    )
     @given(st.data())
     def test_only_keys_that_the_answer_means(self, data: st.DataObject) -> None:
         """Whatever is answered, digits are of options that were asked for, and it ends."""
@@ -267,7 +269,9 @@ class AnyAnswerTests(ApprovalCase):
         )
         multi = data.draw(st.booleans())
         tabbed = data.draw(st.booleans())
-        page = question("Tab", *labels, multi=multi) if tabbed else permission("ls", labels)
+        page = (
+            question_page("Tab", *labels, multi=multi) if tabbed else permission_page("ls", labels)
+        )
         action = data.draw(st.sampled_from(AnswerAction))
         numbers = st.integers(1, 9)
         fields: dict[str, Any] = {}

@@ -11,10 +11,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import HERE
 from tests.frames.score import RULES
-from tests.ground import here
-from tests.nonempty import some
-from tests.unit.agents.recorded_dialogs import Recorded, recorded
-from tests.unit.agents.rig import COMPOSER, Screen
+from tests.non_empty import require_items
+from tests.runtime_harness import own_location
+from tests.unit.agents.harness import COMPOSER, ScriptedScreen
+from tests.unit.agents.recorded_dialogs import RecordedDialog, recorded_dialogs_of
 from tservice.agents.approvals.answer_delivery import AnswerOutcome, DialogAnswerer, KeyIgnoredError
 from tservice.agents.approvals.answer_screen import AnswerScreen, find_dialog_rows
 from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
@@ -33,7 +33,7 @@ class RecordedCase(SynchronousTestCase):
     """A recorded dialog is shown, and answered."""
 
     def played(
-        self, shown: Recorded, answer: DialogAnswer, screens: dict[bytes, str]
+        self, shown: RecordedDialog, answer: DialogAnswer, screens: dict[bytes, str]
     ) -> tuple[list[bytes], Any]:
         """What was pressed, and what came of it."""
         pressed, given = self.given(shown, answer, screens)
@@ -41,18 +41,18 @@ class RecordedCase(SynchronousTestCase):
         return pressed, outcome
 
     def given(
-        self, shown: Recorded, answer: DialogAnswer, screens: dict[bytes, str]
+        self, shown: RecordedDialog, answer: DialogAnswer, screens: dict[bytes, str]
     ) -> tuple[list[bytes], Deferred[AnswerOutcome]]:
         """What was pressed, and how it ended.
 
         @param screens: what a key leads to.
         """
-        clock, screen = Clock(), Screen()
+        clock, screen = Clock(), ScriptedScreen()
         screen.answers = screens
         cols, rows = shown.size
         host = FakeHost(clock, lambda spec: screen)
         spec = PaneSpec(
-            session_id=ID, argv=("x",), env={}, cwd="/", cols=cols, rows=rows, place=here()
+            session_id=ID, argv=("x",), env={}, cwd="/", cols=cols, rows=rows, place=own_location()
         )
         pane: FakePane = self.successResultOf(
             Deferred.fromCoroutine(FakeMultiplexer(clock, host).create_pane(spec))
@@ -76,7 +76,7 @@ def keys_of(cli: str) -> AnswerKeys:
     return load_stock_entries()[mode].capabilities.answers
 
 
-def _shown(recorded: Recorded) -> str:
+def _shown(recorded: RecordedDialog) -> str:
     rows = recorded.data.decode().rstrip("\n").split("\n")
     return "\n".join(rows[: recorded.size[1]])
 
@@ -87,20 +87,20 @@ class RecordedTests(RecordedCase):
 
     def test_there_are_many(self) -> None:
         """So that the loops below are not empty."""
-        kinds = {each.dialog.kind.value for each in recorded()}
+        kinds = {each.dialog.kind.value for each in recorded_dialogs_of()}
         raised = {"permission", "plan", "question", "review", "form"}
         self.assertEqual({*raised, "notice", "api-key"}, kinds)
-        self.assertGreater(len(recorded()), 40)
+        self.assertGreater(len(recorded_dialogs_of()), 40)
 
     def test_deny(self) -> None:
-        for shown in some(recorded()):
+        for shown in require_items(recorded_dialogs_of()):
             pressed, outcome = self.played(
                 shown, DialogAnswer(action=AnswerAction.DENY), {ESCAPE: COMPOSER}
             )
             self.assertEqual(([b"\x1b"], True), (pressed, outcome.closed), shown.name)
 
     def test_each_option(self) -> None:
-        for shown in some(recorded()):
+        for shown in require_items(recorded_dialogs_of()):
             dialog = shown.dialog
             if not dialog.digits_answer or dialog.page == "multi":
                 continue
@@ -111,7 +111,7 @@ class RecordedTests(RecordedCase):
             self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
 
     def test_the_guarded_rows_hold_question_and_options(self) -> None:
-        for shown in some(recorded()):
+        for shown in require_items(recorded_dialogs_of()):
             rows = find_dialog_rows(shown.frame, shown.dialog)
             text = "\n".join(shown.frame.rows[row] for row in rows)
             for option in shown.dialog.options:
@@ -123,25 +123,27 @@ class RecordedTests(RecordedCase):
 class ExternalTests(RecordedCase):
     """The other CLIs, by the keys of their registry entries."""
 
-    def ready(self, shown: Recorded) -> str:
+    def ready(self, shown: RecordedDialog) -> str:
         """The screen of the same client, at rest."""
         found = next((HERE / shown.cli).rglob("120x40_ready.ansi.txt"))
         return found.read_text("utf-8").rstrip("\n")
 
     def test_there_are_some(self) -> None:
         for cli, count in EXTERNAL.items():
-            kinds = {each.dialog.kind.value for each in recorded(cli)}
+            kinds = {each.dialog.kind.value for each in recorded_dialogs_of(cli)}
             self.assertIn("permission", kinds, cli)
-            self.assertGreaterEqual(len(recorded(cli)), count, cli)
+            self.assertGreaterEqual(len(recorded_dialogs_of(cli)), count, cli)
 
     def test_deny(self) -> None:
-        for shown in some(each for cli in EXTERNAL for each in recorded(cli)):
+        for shown in require_items(each for cli in EXTERNAL for each in recorded_dialogs_of(cli)):
             answer = DialogAnswer(action=AnswerAction.DENY)
             pressed, outcome = self.played(shown, answer, {ESCAPE: self.ready(shown)})
             self.assertEqual(([ESCAPE], True), (pressed, outcome.closed), shown.name)
 
     def test_each_option_by_its_digit(self) -> None:
-        for shown in some(each for cli in ("codex", "gemini") for each in recorded(cli)):
+        for shown in require_items(
+            each for cli in ("codex", "gemini") for each in recorded_dialogs_of(cli)
+        ):
             for option in shown.dialog.options:
                 key = str(option.n).encode()
                 answer = DialogAnswer(action=AnswerAction.OPTION, options=(option.n,))
@@ -150,7 +152,7 @@ class ExternalTests(RecordedCase):
 
     def test_options_side_by_side(self) -> None:
         """opencode has no digits: the highlight is walked there, and seen there, before Enter."""
-        by_name = {each.name: each for each in recorded("opencode")}
+        by_name = {each.name: each for each in recorded_dialogs_of("opencode")}
         for size in ("120x40", "80x24", "200x50", "62x28"):
             first = by_name[f"{size}_approval.ansi.txt"]
             second = by_name[f"{size}_approval_right.ansi.txt"]
@@ -164,7 +166,7 @@ class ExternalTests(RecordedCase):
             self.assertEqual(([RIGHT, ENTER], True), (pressed, outcome.closed))
 
     def test_a_highlight_that_does_not_move_is_not_confirmed(self) -> None:
-        shown = next(each for each in recorded("opencode") if "approval" in each.name)
+        shown = next(each for each in recorded_dialogs_of("opencode") if "approval" in each.name)
         answer = DialogAnswer(action=AnswerAction.OPTION, options=(3,))
         pressed, given = self.given(shown, answer, {})
         self.failureResultOf(given, KeyIgnoredError)

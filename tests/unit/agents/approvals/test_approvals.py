@@ -9,12 +9,12 @@ from unittest import mock
 
 from twisted.internet.defer import Deferred
 
-from tests.told import wire
-from tests.unit.agents.approvals_rig import ApprovalCase
-from tests.unit.agents.client import BUSY, permission, question
-from tests.unit.agents.rig import TRUST
-from tests.unit.http.driver import Api, parse
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.event_helpers import to_wire
+from tests.unit.agents.approvals_harness import ApprovalCase
+from tests.unit.agents.dialog_client import BUSY, permission_page, question_page
+from tests.unit.agents.harness import TRUST
+from tests.unit.http.site_driver import ApiHarness, parse_http_answer
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
 from tservice.agents.approvals.build import build_approvals
 from tservice.agents.approvals.model import LIFETIME_MS
@@ -38,9 +38,12 @@ class ItemTests(ApprovalCase):
 
     def test_a_permission_dialog(self) -> None:
         session = self.asked(
-            permission(), tool_name="Bash", tool_input={"command": "touch made.txt"}, cwd="/srv"
+            permission_page(),
+            tool_name="Bash",
+            tool_input={"command": "touch made.txt"},
+            cwd="/srv",
         )
-        item = wire(make_item_response(self.item(session)))
+        item = to_wire(make_item_response(self.item(session)))
         self.assertEqual(f"{session.id}:1", item["id"])
         self.assertEqual(
             ("permission", "Bash", "/srv"), (item["kind"], item["toolName"], item["cwd"])
@@ -54,12 +57,12 @@ class ItemTests(ApprovalCase):
         json.dumps(item)
 
     def test_boxes_of_a_multiple_choice_page(self) -> None:
-        page = question("Checks", "Types", "Style", multi=True)
+        page = question_page("Checks", "Types", "Style", multi=True)
         page.ticked = {2}
         session = self.asked(page, tool_name="AskUserQuestion")
         boxes = [
             option.get("checked")
-            for option in wire(make_item_response(self.item(session)))["options"]
+            for option in to_wire(make_item_response(self.item(session)))["options"]
         ]
         self.assertEqual([False, True, False, None], boxes)
         before = self.item(session)
@@ -73,7 +76,7 @@ class ItemTests(ApprovalCase):
         self.assertEqual([after], ApprovalStore(self.machine.database).load_items())
 
     def test_both_hooks_of_one_dialog_make_one_item(self) -> None:
-        session = self.asked(permission(), tool_name="Bash")
+        session = self.asked(permission_page(), tool_name="Bash")
         first = self.item(session)
         self.told()
         self.hook(session, "permission_prompt", message="Claude needs your permission")
@@ -83,7 +86,7 @@ class ItemTests(ApprovalCase):
 
     def test_a_question_says_what_is_asked(self) -> None:
         """Not that the agent waits, which is all that its hook tells 6 s later."""
-        session = self.asked(question("Colour", "Red", "Blue"), tool_name="AskUserQuestion")
+        session = self.asked(question_page("Colour", "Red", "Blue"), tool_name="AskUserQuestion")
         self.assertEqual("Which colour shall it be?", self.item(session).message)
         self.hook(session, "permission_prompt", message="Claude needs your permission")
         self.spend(3)
@@ -93,7 +96,7 @@ class ItemTests(ApprovalCase):
         session = self.ready()
         self.hook(session, "permission_prompt", tool_name="Bash")
         self.spend(0.3)
-        self.client(session).ask(permission())
+        self.client(session).ask(permission_page())
         self.spend(3)
         self.assertEqual("Bash", self.item(session).tool_name)
 
@@ -105,13 +108,13 @@ class ItemTests(ApprovalCase):
 
     def test_a_dialog_without_a_hook(self) -> None:
         session = self.ready()
-        self.client(session).ask(permission())
+        self.client(session).ask(permission_page())
         self.spend(5)
         self.assertEqual("permission", self.item(session).kind)
 
     def test_a_newer_dialog_supersedes(self) -> None:
-        session = self.asked(permission())
-        self.client(session).ask(permission("rm x"))
+        session = self.asked(permission_page())
+        self.client(session).ask(permission_page("rm x"))
         self.client(session).leave("elsewhere")
         self.spend(5)
         self.assertEqual(f"{session.id}:2", self.item(session).id)
@@ -134,7 +137,7 @@ class ItemTests(ApprovalCase):
 
     def assert_asks_nothing(self, mode: str) -> None:
         session = self.agent("x", mode=mode)
-        self.client(session).ask(permission())
+        self.client(session).ask(permission_page())
         self.hook(session, "permission_prompt")
         self.spend(5)
         self.assertIsNone(self.inbox.get_item(session.id))
@@ -144,12 +147,12 @@ class ItemTests(ApprovalCase):
         session = self.agent("x", mode="codex")
         self.spend(4)
         self.signals()
-        self.client(session).ask(permission())
+        self.client(session).ask(permission_page())
         self.spend(5)
         item = self.item(session)
         self.assertEqual(("permission", "Do you want to proceed?"), (item.kind, item.message))
         self.assert_signals(["working", "blocked"])
-        self.client(session).ask(permission("rm x"))
+        self.client(session).ask(permission_page("rm x"))
         self.client(session).leave("elsewhere")
         self.spend(5)
         self.assert_signals(["blocked"])
@@ -160,7 +163,7 @@ class ItemTests(ApprovalCase):
 
     def test_switched_off_it_leaves_nothing_behind(self) -> None:
         session = self.agent("x", mode="codex")
-        self.client(session).ask(permission())
+        self.client(session).ask(permission_page())
         self.spend(5)
         self.told()
         self.change_settings(external_signals=False)
@@ -169,7 +172,7 @@ class ItemTests(ApprovalCase):
 
     def test_switched_off(self) -> None:
         self.change_settings(approvals_inbox_enabled=False)
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.assertIsNone(self.inbox.get_item(session.id))
         self.assertEqual([], self.run_now(self.approvals.list_checked(ADMIN)))
         with self.assertRaises(ServiceError) as caught:
@@ -198,7 +201,7 @@ class ItemTests(ApprovalCase):
         self.assertEqual(ErrorCode.INVALID_INPUT, code)
 
     def test_viewing_a_dialog_acknowledges_nothing(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.assertIsNone(self.approvals.mark_viewed(session.id, ADMIN))
         self.assertIsNone(self.item(session).acknowledged_at)
 
@@ -218,7 +221,7 @@ class LostRightTests(ApprovalCase):
     def answered(self, session: Session, action: str, **fields: Any) -> Any:
         answer = parse_answer(AnswerAction(action), **fields)
         item = self.item(session)
-        return begin(self.approvals.answer_item(item.id, answer, ADMIN, self.again))
+        return start_coroutine(self.approvals.answer_item(item.id, answer, ADMIN, self.again))
 
     def refused(self, given: Any) -> None:
         self.lost = True
@@ -227,7 +230,7 @@ class LostRightTests(ApprovalCase):
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
 
     def test_no_key_is_pressed(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         item, pane = self.item(session), self.pane(session)
         typed = bytes(pane.typed)
         self.lost = True
@@ -236,7 +239,7 @@ class LostRightTests(ApprovalCase):
         self.assertEqual(item.id, self.item(session).id, "it waits for somebody else")
 
     def test_no_further_key_is_pressed(self) -> None:
-        page = question("Checks", "Types", "Style", multi=True)
+        page = question_page("Checks", "Types", "Style", multi=True)
         session = self.asked(page, tool_name="AskUserQuestion")
         given = self.answered(session, "options", options=[1, 2])
         while not page.ticked:
@@ -266,7 +269,7 @@ class EndTests(ApprovalCase):
     """How items end."""
 
     def test_answered_in_the_terminal(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         item = self.item(session)
         self.told()
         self.client(session).leave("1")
@@ -284,21 +287,21 @@ class EndTests(ApprovalCase):
         )
 
     def test_a_screen_that_nobody_understands_changes_nothing(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.show(session, "vim\n~\n~")
         self.spend(5)
         self.assertEqual(1, len(self.run_now(self.approvals.list_checked(ADMIN))))
 
     def test_a_listing_does_not_wait_for_a_pane_that_does_not_answer(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.pane(session).stop_answering()
-        listing = begin(self.approvals.list_checked(ADMIN))
+        listing = start_coroutine(self.approvals.list_checked(ADMIN))
         self.spend(2.1)
         self.assertEqual(1, len(self.successResultOf(listing)))
         self.pane(session).resume_answering()
 
     def test_elicitation_is_over(self) -> None:
-        session = self.asked(question("Colour", "Red", "Green"), tool_name="AskUserQuestion")
+        session = self.asked(question_page("Colour", "Red", "Green"), tool_name="AskUserQuestion")
         self.hook(session, "elicitation_response")
         self.assertEqual(("resolved", "resolved_in_terminal"), self.told()[-1])
 
@@ -311,13 +314,13 @@ class EndTests(ApprovalCase):
         self.assertEqual(("resolved", "resolved_in_terminal"), self.told()[-1])
 
     def test_the_session_ends(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.pane(session).exit_program(0)
         self.spend(1)
         self.assertEqual(("resolved", "session_ended"), self.told()[-1])
 
     def test_dismissed(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         item = self.item(session)
         self.approvals.dismiss_item(item.id, ADMIN)
         self.assertEqual(("resolved", "dismissed"), self.told()[-1])
@@ -326,7 +329,7 @@ class EndTests(ApprovalCase):
         self.assertEqual(ErrorCode.CONFLICT, caught.exception.code)
 
     def test_on_a_full_disk_a_person_hears_what_a_restart_undoes(self) -> None:
-        seen, asked = self.ready(), self.asked(permission())
+        seen, asked = self.ready(), self.asked(permission_page())
         self.hook(seen, "idle_prompt")
         database = self.machine.database
         with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
@@ -352,19 +355,19 @@ class EndTests(ApprovalCase):
         self.assertIn(("resolved", "expired"), self.told())
 
     def test_a_restart_keeps_items_and_their_numbers(self) -> None:
-        session = self.asked(permission(), tool_name="Bash")
+        session = self.asked(permission_page(), tool_name="Bash")
         item = self.item(session)
         self.approvals.stop()
         self.open_inbox()
         self.assertEqual(item, self.item(session))
         self.approvals.dismiss_item(item.id, ADMIN)
         self.client(session).leave("1")
-        self.client(session).ask(permission("another"))
+        self.client(session).ask(permission_page("another"))
         self.spend(5)
         self.assertEqual(f"{session.id}:2", self.item(session).id)
 
     def test_somebody_elses(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         item = self.item(session)
         self.assertEqual([], self.run_now(self.approvals.list_checked(EVE)))
         self.assert_refused(
@@ -389,10 +392,10 @@ class RouteTests(ApprovalCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.api = Api(ApprovalRoutes(self.approvals).build_operations(), clock=self.clock)
+        self.api = ApiHarness(ApprovalRoutes(self.approvals).build_operations(), clock=self.clock)
 
     def test_list_answer_and_what_is_left(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         (item,) = self.api.get("/api/approvals").data["approvals"]
         body = {"action": "approve", "expectFrame": item["frame"]}
         connection = self.api.connect()
@@ -404,7 +407,7 @@ class RouteTests(ApprovalCase):
             + text
         )
         self.spend(5)
-        data = parse(connection.value()).data
+        data = parse_http_answer(connection.value()).data
         connection.lose()
         want = {"id": item["id"], "sessionId": session.id, "action": "approve"}
         self.assertEqual(want, data)
@@ -412,7 +415,7 @@ class RouteTests(ApprovalCase):
         self.assertEqual(404, self.api.post(path, body).status)
 
     def test_bad_bodies_name_their_field(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         path = f"/api/approvals/{self.item(session).id}/answer"
         for body, word in (
             ({}, "action"),
@@ -433,7 +436,7 @@ class RouteTests(ApprovalCase):
         self.assertEqual([], self.client(session).log)
 
     def test_dismiss_and_viewed(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         item = self.item(session).id
         viewed = self.api.post(f"/api/approvals/session/{session.id}/viewed", None).data
         self.assertEqual({"sessionId": session.id, "acknowledged": None}, viewed)
@@ -460,7 +463,7 @@ class BuildTests(ApprovalCase):
         self.approvals.stop()
         for feature in features:
             feature.start()
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.assertTrue(inbox.service.is_blocked(session.id))
         paths = {one.path for feature in features for one in feature.operations}
         self.assertEqual(7, len(paths))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.agents.approvals import risk_rules as rules
 from tservice.agents.approvals.risk import find_risk, find_screen_risk
 
@@ -482,7 +482,7 @@ class ScriptTests(SynchronousTestCase):
         self.assertEqual(rules.GONE, find_screen_risk(rows))
         self.assertIsNone(find_screen_risk(("Edit file", "│ a.txt │", "Don't ask (again)?")))
 
-    @settings(max_examples=examples(300))
+    @settings(max_examples=example_count(300))
     @given(st.text(alphabet="rm -f'\"$(){};|&<>\n\\`a=#[]é\0\ud800", max_size=80))
     def test_any_text_is_read(self, text: str) -> None:
         find_risk(text)

@@ -10,12 +10,12 @@ from attrs import frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.examples import examples
-from tests.told import wire
-from tests.unit.agents.approvals_rig import ApprovalCase
-from tests.unit.agents.client import permission
-from tests.unit.agents.recorded_dialogs import Recorded, recorded
-from tests.unit.agents.rig import COMPOSER, RULE
+from tests.event_helpers import to_wire
+from tests.examples import example_count
+from tests.unit.agents.approvals_harness import ApprovalCase
+from tests.unit.agents.dialog_client import permission_page
+from tests.unit.agents.harness import COMPOSER, RULE
+from tests.unit.agents.recorded_dialogs import RecordedDialog, recorded_dialogs_of
 from tservice.agents.approvals.hook_reports import REMEMBERED
 from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution
 from tservice.agents.approvals.responses import make_item_response
@@ -23,7 +23,7 @@ from tservice.core.errors import ErrorCode
 from tservice.sessions.interfaces import Session
 
 SETTINGS = settings(
-    max_examples=examples(60),
+    max_examples=example_count(60),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -39,13 +39,13 @@ ASKED = (
 
 
 @cache
-def dialogs() -> tuple[Recorded, ...]:
+def dialogs() -> tuple[RecordedDialog, ...]:
     """Every recorded dialog that makes an item."""
-    return tuple(each for cli in MODES for each in recorded(cli))
+    return tuple(each for cli in MODES for each in recorded_dialogs_of(cli))
 
 
 @frozen
-class Distortion:
+class FrameDistortion:
     """How a frame differs for a moment, or for good where C{lasts}."""
 
     kind: str
@@ -76,12 +76,12 @@ HALF_DRAWN = ("top", "bottom", "hole", "twice")
 AMOUNTS = st.integers(1, 30)
 
 
-def distortions(shown: Recorded) -> st.SearchStrategy[list[Distortion]]:
+def distortions(shown: RecordedDialog) -> st.SearchStrategy[list[FrameDistortion]]:
     """What may come between two whole frames."""
     # The highlight of opencode is colour, so its rows cannot be cut by letters.
     resized = ("top",) if shown.cli == "opencode" else ("top", "crop", "wrap")
-    brief = st.builds(Distortion, st.sampled_from((*HALF_DRAWN, *resized)), AMOUNTS)
-    lasting = st.builds(Distortion, st.sampled_from(resized), AMOUNTS, st.just(True))
+    brief = st.builds(FrameDistortion, st.sampled_from((*HALF_DRAWN, *resized)), AMOUNTS)
+    lasting = st.builds(FrameDistortion, st.sampled_from(resized), AMOUNTS, st.just(True))
     return st.lists(st.one_of(brief, lasting), min_size=1, max_size=6)
 
 
@@ -121,9 +121,11 @@ class RecordedTests(AskingCase):
     def test_cutting_off_rows_at_the_top_changes_nothing(self) -> None:
         for shown in dialogs():
             tall = len(shown.dialog.context)
-            self.stays(shown, [Distortion("top", at, at % 4 == 0) for at in range(1, tall + 4, 3)])
+            self.stays(
+                shown, [FrameDistortion("top", at, at % 4 == 0) for at in range(1, tall + 4, 3)]
+            )
 
-    def stays(self, shown: Recorded, meanwhile: list[Distortion]) -> None:
+    def stays(self, shown: RecordedDialog, meanwhile: list[FrameDistortion]) -> None:
         session = self.session_of(shown)
         rows = self.drawn(session, shown)
         if shown.cli == "claude":
@@ -145,12 +147,12 @@ class RecordedTests(AskingCase):
         self.show(session, COMPOSER)
         self.spend(5)
 
-    def session_of(self, shown: Recorded) -> Session:
+    def session_of(self, shown: RecordedDialog) -> Session:
         if shown.cli not in self.open:
             self.open[shown.cli] = self.agent("x", mode=MODES[shown.cli])
         return self.open[shown.cli]
 
-    def drawn(self, session: Session, shown: Recorded) -> list[str]:
+    def drawn(self, session: Session, shown: RecordedDialog) -> list[str]:
         """Show it in a pane of its size; its rows."""
         self.pane(session).resize(*shown.size)
         plain = shown.cli != "opencode"
@@ -164,7 +166,7 @@ class RecordedTests(AskingCase):
 
 def kept(item: ApprovalItem | None) -> dict[str, Any]:
     """What no frame may change."""
-    told = wire(make_item_response(item)) if item else {}
+    told = to_wire(make_item_response(item)) if item else {}
     names = ("id", "kind", "createdAt", "toolName", "toolSummary", "cwd", "message")
     return {name: told.get(name) for name in names}
 
@@ -191,7 +193,7 @@ class ResizedTests(AskingCase):
 
     def test_cut_off_dialog_can_be_answered(self) -> None:
         session = self.ready()
-        self.client(session).ask(permission("rm -rf ./build"))
+        self.client(session).ask(permission_page("rm -rf ./build"))
         self.hook(session, "permission_prompt", **REMOVE)
         self.spend(3)
         shown = self.client(session).shown

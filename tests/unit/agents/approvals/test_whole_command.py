@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.event_helpers import to_wire
 from tests.frames import load
 from tests.frames.score import RULES
-from tests.told import wire
-from tests.unit.agents.approvals_rig import ApprovalCase
-from tests.unit.agents.client import permission, question
-from tests.unit.sessions.rig import ADMIN
+from tests.unit.agents.approvals_harness import ApprovalCase
+from tests.unit.agents.dialog_client import permission_page, question_page
+from tests.unit.sessions.harness import ADMIN
 from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
 from tservice.agents.approvals.model import update_from_dialog
 from tservice.agents.approvals.responses import make_item_response
@@ -25,18 +25,18 @@ ENDING = (" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to ca
 HARM = "; rm -rf /srv/data"
 
 
-class CommandCase(ApprovalCase):
+class WholeCommandCase(ApprovalCase):
     def told_of(self, session: Session) -> dict[str, Any]:
         """The item as clients get it."""
-        found: dict[str, Any] = wire(make_item_response(self.item(session)))
+        found: dict[str, Any] = to_wire(make_item_response(self.item(session)))
         return found
 
     def asks(self, command: str, **others: Any) -> dict[str, Any]:
         given = {"command": command, **others}
-        return self.told_of(self.asked(permission(), tool_name="Bash", tool_input=given))
+        return self.told_of(self.asked(permission_page(), tool_name="Bash", tool_input=given))
 
 
-class HookTests(CommandCase):
+class HookTests(WholeCommandCase):
     """Agents whose hooks tell the command."""
 
     def test_command_of_526_characters_is_shown_whole_with_its_risk(self) -> None:
@@ -61,7 +61,7 @@ class HookTests(CommandCase):
     def test_commands_that_differ_behind_the_bound_have_frames_of_their_own(self) -> None:
         long = "echo " + "a" * COMMAND_CHARS
         other = long[: -len(HARM)] + HARM
-        session = self.asked(permission(), tool_name="Bash", tool_input={"command": long})
+        session = self.asked(permission_page(), tool_name="Bash", tool_input={"command": long})
         before = self.told_of(session)
         given = {"command": other}
         self.hook(session, "tool_ended", tool_name="Bash", tool_input={"command": long})
@@ -77,7 +77,7 @@ class HookTests(CommandCase):
 
     def test_frame_of_the_wire_answers(self) -> None:
         session = self.asked(
-            permission(), tool_name="Bash", tool_input={"command": "touch made.txt"}
+            permission_page(), tool_name="Bash", tool_input={"command": "touch made.txt"}
         )
         item = self.item(session)
         shown = self.told_of(session)
@@ -101,30 +101,30 @@ class HookTests(CommandCase):
 
     def test_address_of_a_fetch_is_its_summary(self) -> None:
         given = {"url": f"https://example.org/{'p' * 600}?secret=1", "prompt": "read"}
-        session = self.asked(permission(given["url"]), tool_name="WebFetch", tool_input=given)
+        session = self.asked(permission_page(given["url"]), tool_name="WebFetch", tool_input=given)
         item = self.told_of(session)
         self.assertEqual((given["url"], ["prompt"]), (item["toolSummary"], item["toolOther"]))
 
     def test_only_permissions_are_complete_or_not(self) -> None:
-        session = self.asked(question("Colour", "Red", "Blue"), tool_name="AskUserQuestion")
+        session = self.asked(question_page("Colour", "Red", "Blue"), tool_name="AskUserQuestion")
         self.assertNotIn("complete", self.told_of(session))
 
     def test_permission_without_a_word_of_its_tool_is_not_complete(self) -> None:
-        item = self.told_of(self.asked(permission("rm -rf build")))
+        item = self.told_of(self.asked(permission_page("rm -rf build")))
         self.assertEqual((False, "Deletes files for good"), (item["complete"], item["riskHint"]))
 
     def test_rows_above_the_context_are_counted(self) -> None:
-        session = self.asked(permission(), tool_name="Bash", tool_input={"command": "make"})
+        session = self.asked(permission_page(), tool_name="Bash", tool_input={"command": "make"})
         rows = [RULE, " Bash command", *(f"   step {n}" for n in range(45)), *ENDING]
         dialog = read_dialog(
             ScreenFrame.from_capture("\n".join(rows).encode(), 80), RULES["claude"]
         )
         assert dialog is not None
-        shown = wire(make_item_response(update_from_dialog(self.item(session), dialog)))
+        shown = to_wire(make_item_response(update_from_dialog(self.item(session), dialog)))
         self.assertEqual("… (20 more rows above)", shown["context"].split("\n")[0])
 
 
-class ScreenTests(CommandCase):
+class ScreenTests(WholeCommandCase):
     """Agents without hooks, whose dialogs show the command."""
 
     def test_command_is_read_from_the_dialog(self) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.unit.agents.rig import COMPOSER, RULE, SPINNER, AgentCase
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.unit.agents.harness import COMPOSER, RULE, SPINNER, AgentHarnessCase
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.controls.reading import choose_cycle_key, read_command_result, read_cycle_value
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.clis.interfaces import CommandControl, CycleControl
@@ -33,7 +33,7 @@ def frame(text: str) -> ScreenFrame:
     return ScreenFrame.from_capture(text.encode(), 80)
 
 
-class ReadingTests(AgentCase):
+class ReadingTests(AgentHarnessCase):
     """What the screen says."""
 
     def test_a_cycle(self) -> None:
@@ -65,7 +65,7 @@ class ReadingTests(AgentCase):
         )
 
 
-class ControlTests(AgentCase):
+class ControlTests(AgentHarnessCase):
     """An agent at rest."""
 
     def setUp(self) -> None:
@@ -76,7 +76,7 @@ class ControlTests(AgentCase):
     def tell(
         self, session: Session, setting: ControlSetting, value: str, caller: Identity = ADMIN
     ) -> Deferred[str]:
-        told: Deferred[str] = begin(
+        told: Deferred[str] = start_coroutine(
             self.controls.change_setting(session.id, setting, value, caller)
         )
         self.spend(12)
@@ -142,7 +142,9 @@ class ControlTests(AgentCase):
                     lost.append(data)
 
             program.input_received = losing  # type: ignore[method-assign]
-            told = begin(self.controls.change_setting(session.id, setting, value, ADMIN, again))
+            told = start_coroutine(
+                self.controls.change_setting(session.id, setting, value, ADMIN, again)
+            )
             self.spend(12)
             error = self.failureResultOf(told, ServiceError).value
             self.assertEqual(ErrorCode.FORBIDDEN, error.code, error.message)
@@ -207,8 +209,10 @@ class ControlTests(AgentCase):
     def test_a_draft_that_is_not_drawn_yet(self) -> None:
         session = self.ready()
         raw = InputRequest(text="half a thought", use_mux=False)
-        self.successResultOf(begin(self.sessions.send_input(session.id, raw)))
-        given = begin(self.controls.change_setting(session.id, ControlSetting.EFFORT, "low", ADMIN))
+        self.successResultOf(start_coroutine(self.sessions.send_input(session.id, raw)))
+        given = start_coroutine(
+            self.controls.change_setting(session.id, ControlSetting.EFFORT, "low", ADMIN)
+        )
         self.show(session, COMPOSER.replace("❯\xa0", "❯\xa0half a thought", 1))
         self.spend(12)
         error: ServiceError = self.failureResultOf(given, ServiceError).value
@@ -217,8 +221,10 @@ class ControlTests(AgentCase):
 
     def test_one_at_a_time(self) -> None:
         session = self.ready()
-        first = begin(self.controls.change_setting(session.id, ControlSetting.EFFORT, "low", ADMIN))
-        second = begin(
+        first = start_coroutine(
+            self.controls.change_setting(session.id, ControlSetting.EFFORT, "low", ADMIN)
+        )
+        second = start_coroutine(
             self.controls.change_setting(session.id, ControlSetting.EFFORT, "high", ADMIN)
         )
         error: ServiceError = self.failureResultOf(second, ServiceError).value

@@ -7,8 +7,8 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
-from tests.unit.agents.approvals_rig import ApprovalCase
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.unit.agents.approvals_harness import ApprovalCase
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.core.errors import ServiceError
 from tservice.sessions.record.model import Session
@@ -42,7 +42,7 @@ class FolderTrustCase(ApprovalCase):
 
     def refused_restart(self, session: Session) -> ServiceError:
         self.run_now(self.sessions.stop(session.id, "asked"))
-        started = begin(self.sessions.start(session.id, granted=True))
+        started = start_coroutine(self.sessions.start(session.id, granted=True))
         error: ServiceError = self.failureResultOf(started, ServiceError).value
         return error
 

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve
 
 from tests.unit.agents.foldertrust.rig import HOOK, FolderTrustCase
-from tests.unit.sessions.rig import ADMIN, begin
+from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.approvals.model import ApprovalItem
 from tservice.agents.foldertrust.preview import FolderPreview
 from tservice.agents.foldertrust.reading import NAMES
@@ -414,7 +414,7 @@ class UnreadableTests(FolderTrustCase):
             trust.accept(first, digest, lasting=False)
             for number in range(count):
                 trust.accept(evolve(first, id=str(number)), digest, lasting=False)
-            started = begin(self.sessions.start(first.id, granted=True))
+            started = start_coroutine(self.sessions.start(first.id, granted=True))
             if starts:
                 self.assertIsNotNone(self.successResultOf(started).pid)
                 self.run_now(self.sessions.stop(first.id, "asked"))

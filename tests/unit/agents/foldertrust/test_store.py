@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.agents.foldertrust.rig import HOOK, FolderTrustCase
-from tests.unit.sessions.rig import ADMIN
+from tests.unit.sessions.harness import ADMIN
 from tservice.agents.foldertrust.store import KEPT, TrustStore
 
 

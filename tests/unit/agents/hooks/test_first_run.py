@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.rig import AgentCase
+from tests.unit.agents.harness import AgentHarnessCase
 from tservice.agents.hooks.first_run import FILE, NotSeededError, add_first_run, seed_first_run
 
 KEY = "sk-ant-0123456789-abcdefghij-klmnop"
@@ -83,7 +83,7 @@ class FileTests(SynchronousTestCase):
         self.assertRaises(NotSeededError, seed_first_run, self.home, {})
 
 
-class PreparationTests(AgentCase):
+class PreparationTests(AgentHarnessCase):
     """Before a session starts."""
 
     def there(self) -> bool:

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.agents.rig import AgentCase
+from tests.examples import example_count
+from tests.unit.agents.harness import AgentHarnessCase
 from tservice.agents.hooks.hook_config import (
     HOOKS,
     UnusableSettingsError,
@@ -76,7 +76,7 @@ def of_user(found: Any) -> list[tuple[str, str]]:
 class MergeTests(SynchronousTestCase):
     """L{merge_settings}."""
 
-    @settings(max_examples=examples(400))
+    @settings(max_examples=example_count(400))
     @given(files, st.booleans(), st.booleans())
     def test_the_users_entries_stay(self, found: Any, wanted: bool, telemetry: bool) -> None:
         before = copy.deepcopy(found)
@@ -89,7 +89,7 @@ class MergeTests(SynchronousTestCase):
         else:
             self.assertEqual(telemetry, "statusLine" in merged)
 
-    @settings(max_examples=examples(400))
+    @settings(max_examples=example_count(400))
     @given(files, st.booleans(), st.booleans())
     def test_doing_it_again_changes_nothing(
         self, found: Any, wanted: bool, telemetry: bool
@@ -97,7 +97,7 @@ class MergeTests(SynchronousTestCase):
         once = merge_settings(found, hooks=wanted, telemetry=telemetry)
         self.assertEqual(once, merge_settings(once, hooks=wanted, telemetry=telemetry))
 
-    @settings(max_examples=examples(400))
+    @settings(max_examples=example_count(400))
     @given(files)
     def test_ours_are_there_once_and_go_without_a_trace(self, found: Any) -> None:
         merged = merge_settings(found, hooks=True, telemetry=True)
@@ -273,7 +273,7 @@ class FileTests(SynchronousTestCase):
         self.assertIn("project", self.write(telemetry=True)["statusLine"]["command"])
 
 
-class PreparationTests(AgentCase):
+class PreparationTests(AgentHarnessCase):
     """Before a session starts."""
 
     def file(self) -> Any:

@@ -10,9 +10,16 @@ from unittest import mock
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.heldport import HeldPort
-from tests.unit.agents.shells import SECRET, SHELLS, Loopback, run, self_signed, tools
-from tests.waiting import PATIENCE, until
+from tests.held_port import HeldPort
+from tests.unit.agents.shell_runner import (
+    SECRET,
+    SHELLS,
+    LoopbackServer,
+    make_tool_folder,
+    run_shell,
+    self_signed,
+)
+from tests.waiting import PATIENCE, wait_until
 from tservice.agents.hooks import hook_script as commands
 from tservice.agents.hooks import statusline
 from tservice.agents.hooks.hook_script import build_hook_command, is_own_hook
@@ -21,7 +28,7 @@ from tservice.agents.model import HookEvent
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 HELD = int(2 * PATIENCE)
-"""Seconds that no command may be held up: L{run} ends it before they are over."""
+"""Seconds that no command may be held up: L{run_shell} ends it before they are over."""
 HANGS = 4
 """Seconds in which a line of the user's own must have printed what it prints before it hangs."""
 PAYLOAD = {"hook_event_name": "Stop", "text": "a \"b\" 'c' $HOME `id` \\ \\n \u00e9\nEOF BODY"}
@@ -35,7 +42,7 @@ class ShellCase(SynchronousTestCase):
         self.folder.mkdir(parents=True)
         secret = self.folder / "hook secret"
         secret.write_text(f"{SECRET}\n")
-        self.server = Loopback()
+        self.server = LoopbackServer()
         self.addCleanup(lambda: self.server.close())
         self.env = {
             "PATH": PATH,
@@ -61,7 +68,7 @@ class HookTests(ShellCase):
         self.fired(patient, shell, given, **env)
 
     def fired(self, command: str, shell: str, given: bytes, **env: str) -> None:
-        done = run(shell, command, given, {**self.env, **env})
+        done = run_shell(shell, command, given, {**self.env, **env})
         self.assertEqual((0, b"", b""), (done.returncode, done.stdout, done.stderr))
 
     def test_every_shell(self) -> None:
@@ -91,8 +98,8 @@ class HookTests(ShellCase):
         self.assertEqual(list(range(10)), found)
 
     def test_only_sh_and_curl(self) -> None:
-        path = tools(self.folder / "bin", ["sh", "curl"])
-        done = run(
+        path = make_tool_folder(self.folder / "bin", ["sh", "curl"])
+        done = run_shell(
             "dash" if "dash" in SHELLS else "sh",
             self.command,
             b'{"a":\n1}',
@@ -102,16 +109,16 @@ class HookTests(ShellCase):
             },
         )
         self.assertEqual(0, done.returncode)
-        until("what was sent", lambda: self.server.posted)
+        wait_until("what was sent", lambda: self.server.posted)
         self.assertEqual({"a": 1}, json.loads(self.server.posted[0].body)["data"])
 
     def test_without_curl(self) -> None:
-        self.fire(PATH=tools(self.folder / "bin", ["sh", "cat", "sleep"]))
+        self.fire(PATH=make_tool_folder(self.folder / "bin", ["sh", "cat", "sleep"]))
 
     def test_the_secret_is_on_no_command_line(self) -> None:
         """A stand-in for curl notes what it was given."""
         folder = self.folder / "bin"
-        path = tools(folder, ["sh", "cat", "sleep"])
+        path = make_tool_folder(folder, ["sh", "cat", "sleep"])
         noted = self.folder / "noted"
         (folder / "curl").write_text(
             '#!/bin/sh\n{ echo "argv: $*"; env; echo FD; cat /dev/fd/3; echo IN; cat; } >"$NOTED"\n'
@@ -127,7 +134,7 @@ class HookTests(ShellCase):
     def test_an_agent_that_the_service_did_not_start(self) -> None:
         for missing in ("SERVICE_SESSION_ID", "SERVICE_API_URL", "SERVICE_HOOK_SECRET_FILE"):
             env = {name: value for name, value in self.env.items() if name != missing}
-            done = run("sh", self.command, b"{}", env)
+            done = run_shell("sh", self.command, b"{}", env)
             self.assertEqual((0, b"", b""), (done.returncode, done.stdout, done.stderr))
         self.fire(SERVICE_HOOK_SECRET_FILE=str(self.folder / "none"))
         self.assertEqual([], self.server.posted)
@@ -149,10 +156,10 @@ class HookTests(ShellCase):
         self.assertTrue(self.server.begun.wait(PATIENCE), "nothing was sent")
         self.server.close()
         self.assertEqual({"late": 1}, json.loads(self.server.posted[0].body)["data"])
-        self.server = Loopback()
+        self.server = LoopbackServer()
 
     def test_our_own_certificate(self) -> None:
-        secure = Loopback(self_signed(self.folder))
+        secure = LoopbackServer(self_signed(self.folder))
         self.addCleanup(secure.close)
         self.fire(SERVICE_API_URL=secure.url)
         self.assertEqual(SECRET, secure.posted[0].secret)
@@ -160,7 +167,7 @@ class HookTests(ShellCase):
     def test_a_certificate_elsewhere_is_checked(self) -> None:
         """Only loopback is trusted unseen; a name that looks like it is not."""
         folder = self.folder / "bin"
-        path = tools(folder, ["sh", "cat", "sleep"])
+        path = make_tool_folder(folder, ["sh", "cat", "sleep"])
         noted = self.folder / "noted"
         (folder / "curl").write_text('#!/bin/sh\necho "$*" >"$NOTED"\n')
         (folder / "curl").chmod(0o755)
@@ -201,13 +208,13 @@ class StatusTests(ShellCase):
             mock.patch.object(commands, "CONNECT", PATIENCE),
         ):
             command = build_status_command(own, seconds)
-        done = run(shell, command, json.dumps(PAYLOAD).encode(), {**self.env, **env})
+        done = run_shell(shell, command, json.dumps(PAYLOAD).encode(), {**self.env, **env})
         self.assertEqual((0, b""), (done.returncode, done.stderr))
         return done.stdout
 
     def posted(self) -> object:
         """What the service got; it may come a moment after the line."""
-        until("what was sent", lambda: self.server.posted)
+        wait_until("what was sent", lambda: self.server.posted)
         found = self.server.posted.pop()
         self.assertEqual(("/base/api/status-telemetry", SECRET), (found.path, found.secret))
         return json.loads(found.body)
@@ -237,7 +244,7 @@ class StatusTests(ShellCase):
 
     @pytest.mark.long
     def test_a_users_line_that_hangs_where_there_is_no_timeout(self) -> None:
-        path = tools(self.folder / "bin", ["sh", "curl", "cat", "sleep"])
+        path = make_tool_folder(self.folder / "bin", ["sh", "curl", "cat", "sleep"])
         own = f"echo a; exec sleep {HELD}"
         self.assertEqual(b"a\n", self.show(own, seconds=HANGS, PATH=path))
         self.assertIsNone(shutil.which("timeout", path=path))

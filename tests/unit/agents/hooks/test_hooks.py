@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.told import wire
-from tests.unit.agents.rig import (
+from tests.event_helpers import to_wire
+from tests.examples import example_count
+from tests.unit.agents.harness import (
     BUSY_TITLE,
     COMPOSER,
     IDLE_TITLE,
     PERMISSION,
     SPINNER,
-    AgentCase,
+    AgentHarnessCase,
 )
 from tservice.agents.hooks.hook_classification import (
     FOREIGN,
@@ -62,7 +62,7 @@ payloads = st.dictionaries(
 class ReduceTests(SynchronousTestCase):
     """L{reduce_data}."""
 
-    @settings(max_examples=examples(300))
+    @settings(max_examples=example_count(300))
     @given(payloads)
     def test_only_the_listed_keys_and_lengths(self, payload: dict[str, Any]) -> None:
         kept = reduce_data(payload)
@@ -144,7 +144,7 @@ class ConversationTests(SynchronousTestCase):
         self.assertEqual([True, False], self.own(found, ("stop", "b0", ""), ("stop", "b1", "")))
 
 
-class SignalTests(AgentCase):
+class SignalTests(AgentHarnessCase):
     """L{tservice.agents.hooks.intake.HookIntake}."""
 
     def test_every_event_is_told(self) -> None:
@@ -154,8 +154,8 @@ class SignalTests(AgentCase):
             self.hook(session, event, message="m", prompt="kept from everybody")
             told = [e for e in self.machine.events if e.name == f"hook:{event}"]
             self.assertEqual(1, len(told))
-            self.assertEqual({"message": "m"}, wire(told[0])["data"])
-            self.assertEqual(session.id, wire(told[0])["sessionId"])
+            self.assertEqual({"message": "m"}, to_wire(told[0])["data"])
+            self.assertEqual(session.id, to_wire(told[0])["sessionId"])
             self.assertIs(EventAudience.OWNER, told[0].name.audience)
 
     def test_one_blocked_for_one_dialog(self) -> None:
@@ -251,7 +251,7 @@ class SignalTests(AgentCase):
         self.assertNotIn("\x1b", self.tool(session)[0] or "")
         self.hook(session, "stop", background_tasks=[{"id": "x"}], session_crons=[])
         self.assertEqual((None, 1), self.tool(session))
-        answer = wire(make_session_answer(self.sessions.get(session.id)))
+        answer = to_wire(make_session_answer(self.sessions.get(session.id)))
         self.assertEqual(1, answer["backgroundTasks"])
         self.pane(session).exit_program()
         self.spend(1)
@@ -261,7 +261,7 @@ class SignalTests(AgentCase):
         self.hook(session, "tool_ended", tool_name=tool, tool_input=given, tool_response=answered)
 
     def todos(self, session: Session) -> tuple[list[tuple[str, str]], str | None]:
-        told = wire(make_session_answer(self.sessions.get(session.id)))
+        told = to_wire(make_session_answer(self.sessions.get(session.id)))
         listed = [(each["text"], each["status"]) for each in told.get("todos", [])]
         return listed, told.get("currentTask")
 

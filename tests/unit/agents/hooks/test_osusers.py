@@ -7,9 +7,9 @@ import json
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.ground import anywhere
-from tests.unit.agents.rig import AgentCase, at_once
-from tests.unit.sessions.rig import ADMIN
+from tests.runtime_harness import unbounded
+from tests.unit.agents.harness import AgentHarnessCase, run_directly
+from tests.unit.sessions.harness import ADMIN
 from tservice.agents.model import HookEvent
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.history import ConversationHistory
@@ -21,7 +21,7 @@ from tservice.sessions.record.model import ModelSource, Session
 HOOK = Identity(username="hook", admin=False, method="hook")
 
 
-class AgentOsUserTests(AgentCase):
+class AgentOsUserTests(AgentHarnessCase):
     def setUp(self) -> None:
         super().setUp()
         self.world = self.machine.os_users
@@ -98,9 +98,9 @@ class AgentOsUserTests(AgentCase):
         homes = TranscriptHomes(
             own=TranscriptFiles.from_home(self.machine.home),
             places=self.world.places(),
-            inside=anywhere,
+            inside=unbounded,
         )
-        history = ConversationHistory(self.sessions, homes, at_once, lambda: 0.0)
+        history = ConversationHistory(self.sessions, homes, run_directly, lambda: 0.0)
         hers = evolve(self.ann, admin=True)
         for caller, name, acted in ((ADMIN, "own", []), (hers, "hers", ["a", "a"])):
             self.world.acted.clear()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.agents.rig import AgentCase
-from tests.unit.http.driver import Api, OpenGate
-from tests.unit.sessions.rig import ADMIN
+from tests.unit.agents.harness import AgentHarnessCase
+from tests.unit.http.site_driver import ApiHarness, OpenGate
+from tests.unit.sessions.harness import ADMIN
 from tservice.access.authenticators import HOOK
 from tservice.agents.hooks.routes import build_agent_operations
 from tservice.core.identity import Identity
 from tservice.http.operations import AccessRule
 
 
-class RouteTests(AgentCase):
+class RouteTests(AgentHarnessCase):
     """Over HTTP."""
 
     def setUp(self) -> None:
@@ -21,7 +21,7 @@ class RouteTests(AgentCase):
         self.gate = OpenGate(HOOK)
         operations = build_agent_operations(self.agents.hooks, self.agents.telemetry)
         self.operations = operations
-        self.api = Api(operations, gate=self.gate, clock=self.clock)
+        self.api = ApiHarness(operations, gate=self.gate, clock=self.clock)
 
     def test_access(self) -> None:
         self.assertEqual({AccessRule.HOOK}, {operation.access for operation in self.operations})

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.told import wire
-from tests.unit.agents.rig import AgentCase
+from tests.event_helpers import to_wire
+from tests.examples import example_count
+from tests.unit.agents.harness import AgentHarnessCase
 from tservice.agents.hooks.status_line_report import (
     format_footer,
     make_telemetry_payload,
@@ -65,11 +65,11 @@ class ReadTests(SynchronousTestCase):
             assert report.five_hour is not None
             self.assertEqual(told, report.five_hour.reset_at, sent)
 
-    @settings(max_examples=examples(100))
+    @settings(max_examples=example_count(100))
     @given(reports | st.none())
     def test_whatever_comes_is_in_range(self, data: Any) -> None:
         report = parse_report(data)
-        told = wire(make_telemetry_payload("s", report))
+        told = to_wire(make_telemetry_payload("s", report))
         json.dumps(told, allow_nan=False)
         for window in (report.five_hour, report.seven_day):
             if window is not None:
@@ -93,12 +93,12 @@ class ReadTests(SynchronousTestCase):
                 "costUsd": 0.5,
                 "modelDisplayName": "Sonnet 5",
             },
-            wire(make_telemetry_payload("s", report)),
+            to_wire(make_telemetry_payload("s", report)),
         )
 
     def test_what_is_missing_is_left_out(self) -> None:
         self.assertEqual("", format_footer(parse_report(None)))
-        self.assertEqual({"sessionId": "s"}, wire(make_telemetry_payload("s", parse_report({}))))
+        self.assertEqual({"sessionId": "s"}, to_wire(make_telemetry_payload("s", parse_report({}))))
         partly = {"model": {"id": "m\x1b[31m"}, "context_window": {"used_percentage": 3.456}}
         self.assertEqual("m [31m  ctx:3.456%", format_footer(parse_report(partly)))
 
@@ -107,22 +107,22 @@ class ReadTests(SynchronousTestCase):
         usage = PlanUsage(five_hour=UsageWindow(used_percentage=1), at=5)
         shown = make_usage_payload(usage)
         assert shown is not None
-        self.assertEqual({"fiveHour": {"usedPercentage": 1}, "at": 5}, wire(shown))
+        self.assertEqual({"fiveHour": {"usedPercentage": 1}, "at": 5}, to_wire(shown))
 
 
-class IntakeTests(AgentCase):
+class IntakeTests(AgentHarnessCase):
     """L{tservice.agents.hooks.telemetry.TelemetryIntake}."""
 
     def take(self, session_id: str, data: Any) -> str:
         return self.agents.telemetry.take_report(session_id, data)
 
     def told(self) -> list[Any]:
-        return [wire(e) for e in self.machine.events if e.name == "session:statusTelemetry"]
+        return [to_wire(e) for e in self.machine.events if e.name == "session:statusTelemetry"]
 
     def test_the_session_learns_it(self) -> None:
         session = self.ready()
         self.assertEqual("Sonnet 5  in:6200 out:34  ctx:3%", self.take(session.id, FULL))
-        shown = wire(self.sessions.describe_session(session.id))
+        shown = to_wire(self.sessions.describe_session(session.id))
         self.assertEqual({"input": 6200, "output": 34, "total": 6234}, shown["tokens"])
         self.assertEqual((3, 0.5), (shown["contextUsedPercentage"], shown["totalCost"]))
         self.assertEqual(

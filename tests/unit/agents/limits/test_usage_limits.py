@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import wire
-from tests.unit.agents.approvals_rig import ApprovalCase
-from tests.unit.agents.client import BUSY, permission
-from tests.unit.agents.rig import COMPOSER
+from tests.event_helpers import to_wire
+from tests.unit.agents.approvals_harness import ApprovalCase
+from tests.unit.agents.dialog_client import BUSY, permission_page
+from tests.unit.agents.harness import COMPOSER
 from tservice.agents.limits.automatic_commands import AutomaticCommands
 from tservice.agents.limits.reset_time import parse_reset
 from tservice.agents.limits.usage_limits import ESCAPE_PAUSE, UsageLimitService
@@ -136,7 +136,7 @@ class PauseTests(ApprovalCase):
         want = int(self.reset_at.timestamp() * 1000) + 120_000
         self.assertEqual((True, want), (session.limit_paused, session.auto_resume.resume_at))
         self.assertEqual(["limitPauseScheduled"], self.names())
-        told = {str(e.name): wire(e) for e in self.machine.events}
+        told = {str(e.name): to_wire(e) for e in self.machine.events}
         self.assertEqual(want, told["session:limitPauseScheduled"]["resumeAt"])
         self.spend((want - now_ms(self.clock)) / 1000 - 1)
         self.assertEqual([], self.client(session).log)
@@ -261,7 +261,7 @@ class PauseTests(ApprovalCase):
 
     def test_a_dialog_of_the_agent_is_not_closed(self) -> None:
         session = self.limited()
-        self.client(session).queue.append([permission()])
+        self.client(session).queue.append([permission_page()])
         self.client(session).draw()
         self.sessions.update_record(session.id, limit_paused=True)
         self.spend(4000)
@@ -424,7 +424,7 @@ class AutomaticTests(ApprovalCase):
         self.assertEqual(["/clear"], self.pane(session).pastes)
 
     def test_not_into_a_dialog(self) -> None:
-        session = self.asked(permission())
+        session = self.asked(permission_page())
         self.sessions.update_record(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
         self.count(session, 30)
         self.assertEqual(([], []), (self.pane(session).pastes, self.client(session).log))

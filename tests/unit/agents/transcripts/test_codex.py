@@ -6,7 +6,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.transcripts.sums import totals
+from tests.unit.agents.transcripts.usage_totals import usage_totals_of
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.reader import read_further, read_head, read_messages
 
@@ -17,7 +17,7 @@ ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
 class RecordedTests(SynchronousTestCase):
     def test_what_it_tells(self) -> None:
         place = read_further(ReadPosition(path=""), RECORDED, "codex")
-        tally, sums = place.tally, totals(place)
+        tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual((ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual("HOLD: door", tally.title)
         self.assertEqual("Done with the tool.", tally.response)

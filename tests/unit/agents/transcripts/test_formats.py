@@ -10,8 +10,8 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.transcripts.samples import RECORDED, database
-from tests.unit.agents.transcripts.sums import totals
+from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
+from tests.unit.agents.transcripts.usage_totals import usage_totals_of
 from tservice.agents.transcripts.conversation_access import read_further, read_head, read_messages
 from tservice.agents.transcripts.conversation_stores import STORES, scan_conversations
 from tservice.agents.transcripts.model import (
@@ -37,7 +37,7 @@ class GeminiTests(SynchronousTestCase):
 
     def test_what_it_tells(self) -> None:
         place = read_further(ReadPosition(path=""), self.path, "gemini")
-        tally, sums = place.tally, totals(place)
+        tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual("01109a00-754f-449f-ab59-1c8641cb47ba", tally.conversation)
         self.assertEqual(("SAY: hello there", 3), (tally.title, tally.prompts))
         self.assertEqual(1_795_329_919_691, tally.first_at)
@@ -69,7 +69,7 @@ class GeminiTests(SynchronousTestCase):
             file.write(line % ("", 1) + line % (" and half", 2))
         place = read_further(ReadPosition(path=""), self.path, "gemini")
         self.assertEqual("half and half", place.tally.response)
-        self.assertEqual((4810, 139), (totals(place).input, totals(place).output))
+        self.assertEqual((4810, 139), (usage_totals_of(place).input, usage_totals_of(place).output))
         self.assertEqual(
             ["half and half"], [m.text for m in read_messages(self.path, "gemini")][6:]
         )
@@ -96,7 +96,7 @@ class PiTests(SynchronousTestCase):
 
     def test_what_it_tells(self) -> None:
         place = read_further(ReadPosition(path=""), self.path, "pi")
-        tally, sums = place.tally, totals(place)
+        tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual("01a20200-192b-70d8-9a51-c50e1d9f1882", tally.conversation)
         self.assertEqual(("/home/me/work", "SAY: hello there"), (tally.cwd, tally.title))
         self.assertEqual("last words", tally.response)
@@ -119,7 +119,7 @@ class PiTests(SynchronousTestCase):
                 '"cacheWrite":2,"cost":{"total":0.25}},"stopReason":"error","errorMessage":"429"}}\n'
             )
         place = read_further(ReadPosition(path=""), path, "pi")
-        sums, failure = totals(place), TurnFailure(text="429", at=1_795_330_800_000)
+        sums, failure = usage_totals_of(place), TurnFailure(text="429", at=1_795_330_800_000)
         self.assertEqual((0.25, failure), (sums.cost, place.tally.failure))
         known = {each.model: each for each in sums.usage}
         self.assertEqual(
@@ -134,11 +134,11 @@ class OpencodeTests(SynchronousTestCase):
         self.database = Path(self.mktemp()).absolute() / "opencode.db"
 
     def path(self, *more: str) -> Path:
-        return database(self.database, *more) / self.ID
+        return make_database(self.database, *more) / self.ID
 
     def test_what_it_tells(self) -> None:
         place = read_further(ReadPosition(path=""), self.path(), "opencode")
-        tally, sums = place.tally, totals(place)
+        tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual((self.ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual(("SAY: hello there", "last words"), (tally.title, tally.response))
         self.assertEqual((3600, 102, 1234), (sums.input, sums.output, tally.context))

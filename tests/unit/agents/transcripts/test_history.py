@@ -9,13 +9,13 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.ground import here, places_of
-from tests.unit.agents.approvals_rig import ApprovalCase
-from tests.unit.agents.rig import at_once
-from tests.unit.agents.transcripts.samples import RECORDED, database
-from tests.unit.agents.transcripts.sums import totals
-from tests.unit.agents.transcripts.written import ID, prompt, said, write
-from tests.unit.sessions.rig import ADMIN
+from tests.runtime_harness import own_location, places_of
+from tests.unit.agents.approvals_harness import ApprovalCase
+from tests.unit.agents.harness import run_directly
+from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
+from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
+from tests.unit.agents.transcripts.usage_totals import usage_totals_of
+from tests.unit.sessions.harness import ADMIN
 from tservice.agents.transcripts import conversation_search
 from tservice.agents.transcripts import history as history_module
 from tservice.agents.transcripts.conversation_access import read_further
@@ -37,13 +37,15 @@ class HistoryTests(ApprovalCase):
         self.files = TranscriptFiles.from_home(self.machine.home)
         self.inside = ANYWHERE
         homes = TranscriptHomes(
-            own=self.files, places=places_of(here()), inside=lambda owner, place: self.inside
+            own=self.files,
+            places=places_of(own_location()),
+            inside=lambda owner, place: self.inside,
         )
-        self.history = ConversationHistory(self.sessions, homes, at_once, self.clock.seconds)
+        self.history = ConversationHistory(self.sessions, homes, run_directly, self.clock.seconds)
 
     def claude(self, name: str, *entries: Any, at: int = 1000) -> Path:
         path = self.files.claude_folder / "-srv" / f"{name}.jsonl"
-        write(path, *entries)
+        write_lines(path, *entries)
         os.utime(path, (at, at))
         return path
 
@@ -67,8 +69,13 @@ class HistoryTests(ApprovalCase):
             folder.mkdir(parents=True)
             shutil.copy(RECORDED / f"{name}.jsonl", folder / f"session-{name}.jsonl")
         (roots["gemini"] / "work" / ".project_root").write_text("/home/me/work")
-        database(roots["opencode"])
-        self.claude(ID, prompt("SAY: hello there"), said("hello there"), prompt("and again"))
+        make_database(roots["opencode"])
+        self.claude(
+            ID,
+            prompt_line("SAY: hello there"),
+            answer_line("hello there"),
+            prompt_line("and again"),
+        )
 
     def test_every_agents_are_listed_with_their_turns(self) -> None:
         self.everybody()
@@ -99,21 +106,21 @@ class HistoryTests(ApprovalCase):
             self.assertFalse(read.truncated)
 
     def test_words_are_found_whatever_their_case_and_script(self) -> None:
-        self.claude(ID, prompt('Paint the "Tür" /now'), said("done\nwell"))
+        self.claude(ID, prompt_line('Paint the "Tür" /now'), answer_line("done\nwell"))
         for words in ("paint", 'the "tür"', "TÜR", "/NOW", "/srv", "done"):
             self.assertEqual(1, len(self.found(words)), words)
         for words in ("sessionid", "opus", "wall", "done well"):
             self.assertEqual([], self.found(words), words)
 
     def test_an_excerpt_is_short_and_on_one_line(self) -> None:
-        self.claude(ID, prompt("long " * 100 + "\n the needle here \n" + "tail " * 100))
+        self.claude(ID, prompt_line("long " * 100 + "\n the needle here \n" + "tail " * 100))
         (excerpt,) = self.found("NEEDLE")
         self.assertLess(len(excerpt or ""), conversation_search.AROUND + 3)
         self.assertRegex(excerpt or "", r"\A….* the needle here tail .*…\Z")
 
     def test_a_search_has_its_bounds(self) -> None:
         for number in range(3):
-            path = self.claude(f"{number}", prompt("needle"), at=1000 + number)
+            path = self.claude(f"{number}", prompt_line("needle"), at=1000 + number)
         size = path.stat().st_size
         for name, bound in (("SEARCHED", 2), ("HITS", 2), ("SEARCHED_BYTES", 2 * size)):
             self.patch(conversation_search, name, bound)
@@ -122,23 +129,23 @@ class HistoryTests(ApprovalCase):
             self.patch(conversation_search, name, 10_000)
         moments = iter(range(0, 100, 2))
         late = ConversationHistory(
-            self.sessions, self.history._homes, at_once, lambda: float(next(moments))
+            self.sessions, self.history._homes, run_directly, lambda: float(next(moments))
         )
         answer = self.run_now(late.search_conversations(ADMIN, "needle", 10, 0))
         self.assertEqual((2, False), (answer.total, answer.complete))
 
     def test_turns_are_counted_again_when_it_grew(self) -> None:
-        self.claude(ID, prompt("one"))
+        self.claude(ID, prompt_line("one"))
         self.assertEqual(1, self.listed()["primary"][2])
-        self.claude(ID, prompt("two"))
+        self.claude(ID, prompt_line("two"))
         self.assertEqual(2, self.listed()["primary"][2])
         self.patch(history_module, "REMEMBERED", 2)
-        self.claude(ID, prompt("three"))
+        self.claude(ID, prompt_line("three"))
         self.assertEqual(3, self.listed()["primary"][2])
         self.assertEqual(1, len(self.history._turns))
 
     def test_the_turns_of_a_long_one_are_those_of_its_beginning(self) -> None:
-        self.claude(ID, prompt("one"), prompt("two"))
+        self.claude(ID, prompt_line("one"), prompt_line("two"))
         size = len((self.files.claude_folder / "-srv" / f"{ID}.jsonl").read_bytes())
         for module in (conversation_search, history_module):
             self.patch(module, "COUNTED", size // 2)
@@ -146,7 +153,7 @@ class HistoryTests(ApprovalCase):
         self.assertEqual((1, True), (one.turns, one.turns_cut))
 
     def test_others_see_those_of_their_own_folders(self) -> None:
-        self.claude(ID, prompt("secret needle"))
+        self.claude(ID, prompt_line("secret needle"))
         self.assertEqual([], self.found("needle", EVE))
         self.assertEqual([], self.found("/srv", EVE))
         unseen = self.history.read_transcript(EVE, "primary", ID)
@@ -162,7 +169,7 @@ class HistoryTests(ApprovalCase):
         """Its owner was an admin, or had an OS user, when it was made."""
         session = self.create(ADMIN, working_dir=str(self.work))
         self.sessions.update_record(session.id, owner=ADMIN.username)
-        self.claude(ID, {**prompt("secret needle"), "cwd": str(self.work)})
+        self.claude(ID, {**prompt_line("secret needle"), "cwd": str(self.work)})
         demoted = evolve(ADMIN, admin=False)
         self.assertEqual(["secret needle"], self.found("needle", demoted))
         read = self.history.read_transcript(demoted, "primary", ID)
@@ -182,8 +189,8 @@ class HistoryTests(ApprovalCase):
 
     def test_a_line_that_is_a_crowd_of_values_is_passed_over(self) -> None:
         """To parse eight MiB of them would hold up everybody for a second, in a thread too."""
-        crowd = {**prompt("needle"), "x": [0] * LINE_VALUES}
-        self.claude(ID, prompt("first"), crowd, prompt("needle last"))
+        crowd = {**prompt_line("needle"), "x": [0] * LINE_VALUES}
+        self.claude(ID, prompt_line("first"), crowd, prompt_line("needle last"))
         (one,) = self.run_now(self.history.list_conversations(ADMIN, 10, 0)).sessions
         self.assertEqual(2, one.turns)
         self.assertEqual(["needle last"], self.found("needle"))
@@ -192,9 +199,9 @@ class HistoryTests(ApprovalCase):
         """What is kept of a conversation is written down at each of its turns."""
         long = "x" * (NAME_CHARS + 1)
         usage = {"input_tokens": 1, "output_tokens": 1}
-        wrong = said("an error " + long)
+        wrong = answer_line("an error " + long)
         entries = (
-            {**prompt("first"), "cwd": long},
+            {**prompt_line("first"), "cwd": long},
             {**wrong, "isApiErrorMessage": True},
             {**wrong, "message": {**wrong["message"], "id": long, "model": long, "usage": usage}},
         )
@@ -204,7 +211,7 @@ class HistoryTests(ApprovalCase):
         assert tally.failure is not None
         self.assertLessEqual(len(tally.failure.text), NAME_CHARS)
         self.assertIsNone(tally.cwd)
-        self.assertEqual({"opus", ""}, {each.model for each in totals(place).usage})
+        self.assertEqual({"opus", ""}, {each.model for each in usage_totals_of(place).usage})
 
     def test_what_cannot_be_read(self) -> None:
         unknown = self.history.read_transcript(ADMIN, "primary", "../../etc/passwd")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.transcripts.made import session
+from tests.unit.agents.transcripts.session_samples import make_session
 from tservice.agents.transcripts import reader as transcript_reader
 from tservice.agents.transcripts.conversation_access import read_further
 from tservice.agents.transcripts.files import TranscriptFiles
@@ -20,7 +20,7 @@ class HostileTests(SynchronousTestCase):
         self.files = TranscriptFiles.from_home(Path(self.mktemp()).absolute())
         self.folder = self.files.codex_folder / "2026" / "01" / "02"
         self.folder.mkdir(parents=True)
-        self.owner = session(mode="codex", working_dir=str(self.folder), created_at=0)
+        self.owner = make_session(mode="codex", working_dir=str(self.folder), created_at=0)
 
     def put(self, name: bytes | str, cwd: str) -> Path:
         path = os.fsencode(self.folder) + b"/" + os.fsencode(name)
@@ -41,7 +41,7 @@ class HostileTests(SynchronousTestCase):
             self.assertEqual(good, self.located(), cwd)
 
     def test_a_path_that_cannot_be_one(self) -> None:
-        owner = session(mode="primary", working_dir="/w")
+        owner = make_session(mode="primary", working_dir="/w")
         for told in ("\0", "/tmp/\ud800.jsonl", "/tmp/a\0.jsonl"):
             self.assertIsNone(self.files.find_named(owner, told))
 

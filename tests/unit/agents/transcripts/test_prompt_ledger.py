@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.agents.transcripts.claude import strip_paste_tags
 from tservice.agents.transcripts.prompt_ledger import (
     KEPT,
@@ -126,7 +126,7 @@ class EqualTests(SynchronousTestCase):
 
 
 @frozen
-class Given:
+class EnteredPrompt:
     """A prompt as it went.
 
     @ivar read: when the agent read its Enter, if it was not lost.
@@ -150,7 +150,7 @@ STEPS = st.tuples(
 class InterleavingTests(SynchronousTestCase):
     """Equal prompts, of which an agent tells late, twice or never."""
 
-    @settings(max_examples=examples(300), deadline=None, database=None)
+    @settings(max_examples=example_count(300), deadline=None, database=None)
     @given(st.lists(STEPS, max_size=8), st.booleans())
     def test_nothing_is_told_of_two(
         self, steps: list[tuple[str, bool, bool, int, int | None, bool, bool]], at_once: bool
@@ -159,13 +159,13 @@ class InterleavingTests(SynchronousTestCase):
         ledger, now = PromptLedger(), NOW
         hooks: list[tuple[int, str, str]] = []
         wrote: list[tuple[int, str]] = []
-        prompts: list[tuple[str, Given]] = []
+        prompts: list[tuple[str, EnteredPrompt]] = []
         for number, (text, caught_up, lost, reading, hooked, twice, written) in enumerate(steps):
             if caught_up:
                 now = max([now, *(each.read + 1 for _, each in prompts if each.read is not None)])
             entry = ledger.add_prompt(text, now, caught_up=caught_up)
             read = None if lost else now + reading
-            prompts.append((text, Given(entry, read)))
+            prompts.append((text, EnteredPrompt(entry, read)))
             if read is not None:
                 wrote += [(read if at_once else read + 7 * number, text)] * written
                 if hooked is not None:

@@ -12,9 +12,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import anywhere, here, places_of
-from tests.unit.agents.rig import at_once
-from tests.unit.agents.transcripts.samples import RECORDED, database
+from tests.runtime_harness import own_location, places_of, unbounded
+from tests.unit.agents.harness import run_directly
+from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.prompt_proofs import DISORDER_MS, PromptProofs
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
@@ -37,10 +37,12 @@ class ProofTests(SynchronousTestCase):
         self.folder = files.get_claude_folder("/work")
         self.folder.mkdir(parents=True)
         self.path = self.folder / "c1.jsonl"
-        homes = TranscriptHomes(own=files, places=places_of(here()), inside=anywhere)
+        homes = TranscriptHomes(own=files, places=places_of(own_location()), inside=unbounded)
         self.clock = Clock()
         self.clock.advance(NOW / 1000)
-        self.proofs = PromptProofs(self.clock, homes, lambda session_id: str(self.path), at_once)
+        self.proofs = PromptProofs(
+            self.clock, homes, lambda session_id: str(self.path), run_directly
+        )
         self.session = Session(
             id="s",
             mode="primary",
@@ -181,7 +183,7 @@ class KeptTests(SynchronousTestCase):
     ) -> Callable[[str, int], PromptReport]:
         """What is known of a text since a moment, of a session whose conversation is on disk."""
         homes = TranscriptHomes(
-            own=TranscriptFiles.from_home(kept), places=places_of(here()), inside=anywhere
+            own=TranscriptFiles.from_home(kept), places=places_of(own_location()), inside=unbounded
         )
         self.session = Session(
             id="s",
@@ -194,7 +196,7 @@ class KeptTests(SynchronousTestCase):
             conversation_ids=(conversation,),
         )
         clock = Clock()
-        self.known = PromptProofs(clock, homes, lambda session_id: None, at_once)
+        self.known = PromptProofs(clock, homes, lambda session_id: None, run_directly)
 
         def asked(text: str, since: int) -> PromptReport:
             clock.rightNow = since / 1000
@@ -250,7 +252,7 @@ class KeptTests(SynchronousTestCase):
 
     def test_opencode(self) -> None:
         home = Path(self.mktemp()).absolute()
-        database(home / ".local" / "share" / "opencode" / "opencode.db")
+        make_database(home / ".local" / "share" / "opencode" / "opencode.db")
         asked = self.proofs("opencode", home, "ses_dfdff04dcffeRkFTm0FqI7aA1a")
         self.judge(asked, 1_795_329_952_763, "SAY: second", "second")
         self.judge_answers(1_795_329_957_041)

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import anywhere, here, places_of
-from tests.unit.agents.rig import AgentCase, at_once
-from tests.unit.agents.transcripts.made import MADE, session
-from tests.unit.agents.transcripts.samples import database
-from tests.unit.agents.transcripts.written import prompt, said, write
+from tests.runtime_harness import own_location, places_of, unbounded
+from tests.unit.agents.harness import AgentHarnessCase, run_directly
+from tests.unit.agents.transcripts.session_samples import MADE, make_session
+from tests.unit.agents.transcripts.transcript_lines import answer_line, prompt_line, write_lines
+from tests.unit.agents.transcripts.transcript_samples import make_database
 from tservice.agents.transcripts.conversation_choice import (
     EARLY_MS,
     NEAR_MS,
@@ -51,99 +51,112 @@ class ChoiceTests(SynchronousTestCase):
 
     def test_the_first_prompt_ties_it(self) -> None:
         at = MADE + 60_000
-        owner = session(last_submit_at=at)
+        owner = make_session(last_submit_at=at)
         others = (candidate("a", at - 3000), candidate("b", at - 400), candidate("c", at + 9000))
         self.assertEqual("b", self.choose(owner, *others, shared=True))
 
     def test_a_folder_that_is_shared_proves_nothing(self) -> None:
-        owner = session(last_submit_at=MADE + NEAR_MS * 5)
+        owner = make_session(last_submit_at=MADE + NEAR_MS * 5)
         far = candidate("a", MADE + 1)
         self.assertIsNone(self.choose(owner, far, shared=True))
         self.assertEqual("a", self.choose(owner, far))
 
     def test_a_known_one_stays_until_another_begins(self) -> None:
         at = MADE + 60_000
-        owner = session(conversation_ids=("a", "b"), last_submit_at=at)
+        owner = make_session(conversation_ids=("a", "b"), last_submit_at=at)
         known = (candidate("a", MADE), candidate("b", MADE))
         self.assertEqual("b", self.choose(owner, *known, candidate("x", MADE + 1), shared=True))
         self.assertEqual("n", self.choose(owner, *known, candidate("n", at - 100), shared=True))
 
     def test_one_in_which_nothing_was_said_is_nobodys(self) -> None:
         """Gemini CLI leaves one behind when its trust dialog is answered."""
-        self.assertIsNone(self.choose(session(), candidate("a", None, prompts=0)))
+        self.assertIsNone(self.choose(make_session(), candidate("a", None, prompts=0)))
         self.assertEqual(
-            "b", self.choose(session(), candidate("b", None, prompts=0, size=HEAD + 1))
+            "b", self.choose(make_session(), candidate("b", None, prompts=0, size=HEAD + 1))
         )
 
     def test_one_from_before_the_session_is_not_its(self) -> None:
-        self.assertIsNone(self.choose(session(), candidate("a", MADE - EARLY_MS - 1)))
+        self.assertIsNone(self.choose(make_session(), candidate("a", MADE - EARLY_MS - 1)))
 
 
-class ResumeTests(AgentCase):
+class ResumeTests(AgentHarnessCase):
     """A start goes on with what is on disk."""
 
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.from_home(self.machine.home)
         self.conversations = StoredConversations(
-            lambda: TranscriptHomes(own=self.files, places=places_of(here()), inside=anywhere),
-            at_once,
+            lambda: TranscriptHomes(
+                own=self.files, places=places_of(own_location()), inside=unbounded
+            ),
+            run_directly,
         )
 
     def resumed(self, owner: Session) -> str | None:
         return self.run_now(self.conversations.find_last_conversation(owner))
 
     def test_claude(self) -> None:
-        owner = session(mode="primary", conversation_ids=(OLD, NEW))
+        owner = make_session(mode="primary", conversation_ids=(OLD, NEW))
         folder = self.files.get_claude_folder(owner.working_dir)
         self.assertIsNone(self.resumed(owner))
-        write(folder / f"{OLD}.jsonl", {**prompt("go"), "sessionId": OLD}, said("done"))
+        write_lines(
+            folder / f"{OLD}.jsonl", {**prompt_line("go"), "sessionId": OLD}, answer_line("done")
+        )
         self.assertEqual(OLD, self.resumed(owner))
         # One that was given no prompt is not kept by the agent.
-        write(folder / f"{NEW}.jsonl", {"type": "mode", "sessionId": NEW})
+        write_lines(folder / f"{NEW}.jsonl", {"type": "mode", "sessionId": NEW})
         self.assertEqual(OLD, self.resumed(owner))
-        write(folder / f"{NEW}.jsonl", {**prompt("more"), "sessionId": NEW})
+        write_lines(folder / f"{NEW}.jsonl", {**prompt_line("more"), "sessionId": NEW})
         self.assertEqual(NEW, self.resumed(owner))
 
     def test_claude_resumes_in_its_own_folder_only(self) -> None:
-        owner = session(mode="primary", conversation_ids=(OLD,))
-        write(
-            self.files.claude_folder / "-other" / f"{OLD}.jsonl", {**prompt("go"), "sessionId": OLD}
+        owner = make_session(mode="primary", conversation_ids=(OLD,))
+        write_lines(
+            self.files.claude_folder / "-other" / f"{OLD}.jsonl",
+            {**prompt_line("go"), "sessionId": OLD},
         )
         self.assertIsNone(self.resumed(owner))
 
     def test_files_named_by_time_and_id(self) -> None:
         meta = {"type": "session_meta", "payload": {"id": OLD, "cwd": "/elsewhere"}}
         words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}
-        write(
+        write_lines(
             self.files.codex_folder / "2026" / "11" / "22" / f"rollout-t-{OLD}.jsonl", meta, words
         )
-        self.assertEqual(OLD, self.resumed(session(conversation_ids=(OLD,))))
-        self.assertIsNone(self.resumed(session(conversation_ids=(NEW,))))
+        self.assertEqual(OLD, self.resumed(make_session(conversation_ids=(OLD,))))
+        self.assertIsNone(self.resumed(make_session(conversation_ids=(NEW,))))
 
     def test_opencode(self) -> None:
-        database(self.files.roots["opencode"])
+        make_database(self.files.roots["opencode"])
         known = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
-        self.assertEqual(known, self.resumed(session(mode="opencode", conversation_ids=(known,))))
-        self.assertIsNone(self.resumed(session(mode="opencode", conversation_ids=("ses_dfdff0",))))
+        self.assertEqual(
+            known, self.resumed(make_session(mode="opencode", conversation_ids=(known,)))
+        )
+        self.assertIsNone(
+            self.resumed(make_session(mode="opencode", conversation_ids=("ses_dfdff0",)))
+        )
 
     def test_an_agent_whose_files_nobody_knows(self) -> None:
         self.assertEqual(
-            NEW, self.resumed(session(mode="antigravity", conversation_ids=(OLD, NEW)))
+            NEW, self.resumed(make_session(mode="antigravity", conversation_ids=(OLD, NEW)))
         )
-        self.assertIsNone(self.resumed(session(mode="antigravity")))
+        self.assertIsNone(self.resumed(make_session(mode="antigravity")))
 
     def test_of_an_account_that_is_kept_to_its_cases(self) -> None:
         """Whose conversation it is tells where it began; Codex goes on with any."""
         inside = FolderLimit(self.machine.folder / "cases")
-        homes = TranscriptHomes(own=self.files, places=places_of(here()), inside=lambda *_: inside)
-        found = StoredConversations(lambda: homes, at_once)
+        homes = TranscriptHomes(
+            own=self.files, places=places_of(own_location()), inside=lambda *_: inside
+        )
+        found = StoredConversations(lambda: homes, run_directly)
         words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}
         for place, own in ((f"{inside.top}/shop", True), ("/elsewhere", False), (None, False)):
             name = uuid4().hex
             meta = {"type": "session_meta", "payload": {"id": name, "cwd": place}}
-            write(self.files.codex_folder / "2026/11/22" / f"rollout-t-{name}.jsonl", meta, words)
-            owner = session(conversation_ids=(name,), created_at=0)
+            write_lines(
+                self.files.codex_folder / "2026/11/22" / f"rollout-t-{name}.jsonl", meta, words
+            )
+            owner = make_session(conversation_ids=(name,), created_at=0)
             self.assertEqual(
                 name if own else None, self.run_now(found.find_last_conversation(owner))
             )
@@ -155,19 +168,19 @@ class ResumeTests(AgentCase):
             refused = self.refusal(found.check_conversation(owner, name))
             self.assertEqual(ErrorCode.FORBIDDEN, refused.code)
         # What is not there the agent itself refuses; of an agent whose files nobody knows any.
-        self.run_now(found.check_conversation(session(), OLD))
-        self.run_now(found.check_conversation(session(mode="antigravity"), OLD))
+        self.run_now(found.check_conversation(make_session(), OLD))
+        self.run_now(found.check_conversation(make_session(mode="antigravity"), OLD))
 
     def test_what_cannot_be_read_is_begun_anew(self) -> None:
-        homes = TranscriptHomes(own=self.files, places=places_of(here()), inside=anywhere)
-        nowhere = session(location=SessionLocationKind.REMOTE, conversation_ids=(OLD,))
-        found = StoredConversations(lambda: homes, at_once)
+        homes = TranscriptHomes(own=self.files, places=places_of(own_location()), inside=unbounded)
+        nowhere = make_session(location=SessionLocationKind.REMOTE, conversation_ids=(OLD,))
+        found = StoredConversations(lambda: homes, run_directly)
         self.assertIsNone(self.run_now(found.find_last_conversation(nowhere)))
         # Where nobody shares a home, nothing is looked at: the other machine may be away.
         self.run_now(found.check_conversation(nowhere, OLD))
 
 
-class StartTests(AgentCase):
+class StartTests(AgentHarnessCase):
     """C{POST start}."""
 
     def ended(self, **fields: Any) -> Session:

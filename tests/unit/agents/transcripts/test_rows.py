@@ -11,7 +11,7 @@ from unittest import skipUnless
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.transcripts.samples import database
+from tests.unit.agents.transcripts.transcript_samples import make_database
 from tservice.agents.transcripts.conversation_access import read_further, read_messages
 from tservice.agents.transcripts.conversation_stores import scan_conversations
 from tservice.agents.transcripts.model import ReadPosition
@@ -61,7 +61,7 @@ class RowsTests(SynchronousTestCase):
         self.assertEqual([f"{self.database}: took too long"] * 3, said)
 
     def test_a_pipe_beside_it_is_not_waited_for(self) -> None:
-        database(self.database)
+        make_database(self.database)
         for name in ("-journal", "-wal", "-shm"):
             pipe = Path(f"{self.database}{name}")
             os.mkfifo(pipe)
@@ -72,12 +72,12 @@ class RowsTests(SynchronousTestCase):
     def test_more_than_is_read_is_refused(self) -> None:
         self.patch(transcript_rows, "ANSWER_LIMIT", 1000)
         text = "json_object('type', 'text', 'text', hex(zeroblob(2000)))"
-        database(self.database, f"UPDATE part SET data = {text}")
+        make_database(self.database, f"UPDATE part SET data = {text}")
         self.assertRaises(OSError, read_messages, self.database / ID, "opencode")
 
     def test_a_log_that_is_written_is_read(self) -> None:
         """As opencode keeps it, while opencode has it open."""
-        database(self.database)
+        make_database(self.database)
         writer = sqlite3.connect(self.database)
         self.addCleanup(writer.close)
         writer.execute("PRAGMA journal_mode = WAL")
@@ -87,7 +87,7 @@ class RowsTests(SynchronousTestCase):
         self.assertEqual("/elsewhere", place.tally.cwd)
 
     def test_one_child_for_all_readings_of_a_piece_of_work(self) -> None:
-        database(self.database)
+        make_database(self.database)
         made: list[DatabaseReader] = []
 
         def ask() -> None:
@@ -103,7 +103,7 @@ class RowsTests(SynchronousTestCase):
         self.assertRaises(OSError, made[0].run_query, "SELECT id FROM session")
 
     def test_a_question_that_fails_leaves_the_next_one(self) -> None:
-        database(self.database)
+        make_database(self.database)
         with open_reader(self.database) as rows:
             self.assertRaises(OSError, rows.run_query, "SELECT nothing FROM session")
             self.assertEqual([{"1": 1}], rows.run_query("SELECT 1"))
@@ -113,7 +113,7 @@ class RowsTests(SynchronousTestCase):
         folder = Path(tempfile.mkdtemp())  # which that user can reach
         self.addCleanup(shutil.rmtree, folder)
         folder.chmod(0o755)
-        self.database = database(folder / "opencode.db")
+        self.database = make_database(folder / "opencode.db")
         self.database.chmod(0o600)
         user = OsUser(
             name="nobody", uid=NOBODY, gid=NOBODY, groups=(), home=Path("/"), shell="/bin/sh"

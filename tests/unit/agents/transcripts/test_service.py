@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import anywhere, here, places_of
-from tests.unit.agents.approvals_rig import ApprovalCase
-from tests.unit.agents.rig import at_once
-from tests.unit.agents.transcripts.sums import totals
-from tests.unit.agents.transcripts.written import ID, prompt, said, write
-from tests.unit.http.driver import Api
-from tests.unit.sessions.rig import ADMIN
+from tests.runtime_harness import own_location, places_of, unbounded
+from tests.unit.agents.approvals_harness import ApprovalCase
+from tests.unit.agents.harness import run_directly
+from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
+from tests.unit.agents.transcripts.usage_totals import usage_totals_of
+from tests.unit.http.site_driver import ApiHarness
+from tests.unit.sessions.harness import ADMIN
 from tservice.agents.transcripts import reader as transcript_reader
 from tservice.agents.transcripts import service as module
 from tservice.agents.transcripts.files import TranscriptFiles
@@ -60,39 +60,45 @@ class ReaderTests(SynchronousTestCase):
         return read_further(place or ReadPosition(path=""), self.path, mode)
 
     def test_usage_of_one_message_counts_once(self) -> None:
-        write(self.path, prompt("hi"), said("one", made=3), said("two", made=7))
-        write(self.path, said("three", "m2", sent=200))
+        write_lines(
+            self.path, prompt_line("hi"), answer_line("one", made=3), answer_line("two", made=7)
+        )
+        write_lines(self.path, answer_line("three", "m2", sent=200))
         place = self.read()
-        tally, sums = place.tally, totals(place)
+        tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual((2300, 14, 1207), (sums.input, sums.output, tally.context))
         self.assertEqual(("three", AT_MS), (tally.response, tally.response_at))
 
     def test_the_parts_of_one_answer_are_joined(self) -> None:
-        write(self.path, said("one"), said("two"))
+        write_lines(self.path, answer_line("one"), answer_line("two"))
         self.assertEqual("one\n\ntwo", self.read().tally.response)
 
     def test_what_is_written_later_is_read_later(self) -> None:
-        half = json.dumps(said("whole", "m2")).encode()
-        write(self.path, said("one"), half[:40])
+        half = json.dumps(answer_line("whole", "m2")).encode()
+        write_lines(self.path, answer_line("one"), half[:40])
         place = self.read()
         self.assertEqual("one", place.tally.response)
-        write(self.path, half[40:], b"\n")
+        write_lines(self.path, half[40:], b"\n")
         self.assertEqual("whole", self.read(place).tally.response)
 
     def test_a_file_that_was_cut_is_read_anew(self) -> None:
-        write(self.path, said("one"), said("two", "m2"))
+        write_lines(self.path, answer_line("one"), answer_line("two", "m2"))
         place = self.read()
         self.path.write_bytes(b"")
-        write(self.path, said("new"))
+        write_lines(self.path, answer_line("new"))
         anew = self.read(place)
-        self.assertEqual((1100, "new"), (totals(anew).input, anew.tally.response))
+        self.assertEqual((1100, "new"), (usage_totals_of(anew).input, anew.tally.response))
 
     def test_a_message_that_is_told_again_counts_once(self) -> None:
         """Also behind others, and with what it was told last."""
-        write(self.path, said("one", "m1", sent=0, made=5), said("two", "m2", sent=0, made=1))
-        write(self.path, said("one", "m1", sent=0, made=10))
+        write_lines(
+            self.path,
+            answer_line("one", "m1", sent=0, made=5),
+            answer_line("two", "m2", sent=0, made=1),
+        )
+        write_lines(self.path, answer_line("one", "m1", sent=0, made=10))
         place = self.read()
-        self.assertEqual((2000, 11), (totals(place).input, totals(place).output))
+        self.assertEqual((2000, 11), (usage_totals_of(place).input, usage_totals_of(place).output))
 
     def test_rubbish_is_passed_over(self) -> None:
         rubbish = (
@@ -103,7 +109,12 @@ class ReaderTests(SynchronousTestCase):
             b'{"type":"assistant","message":7}\n',
             b'{"type":"user","message":{"content":[7,{"type":"text"}]}}\n',
         )
-        write(self.path, *rubbish, said("fine"), {**said("side", "m9"), "isSidechain": True})
+        write_lines(
+            self.path,
+            *rubbish,
+            answer_line("fine"),
+            {**answer_line("side", "m9"), "isSidechain": True},
+        )
         self.assertEqual("fine", self.read().tally.response)
 
     def test_codex(self) -> None:
@@ -116,7 +127,7 @@ class ReaderTests(SynchronousTestCase):
                 "model_context_window": 100,
             },
         }
-        write(
+        write_lines(
             self.path,
             {"type": "session_meta", "payload": {"id": ID, "cwd": "/srv"}},
             {"type": "event_msg", "payload": {"type": "user_message", "message": "do it"}},
@@ -125,24 +136,26 @@ class ReaderTests(SynchronousTestCase):
             {"type": "event_msg", "payload": count},
         )
         place = self.read(mode="codex")
-        tally, sums = place.tally, totals(place)
+        tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual((50, 5, 55, 100), (sums.input, sums.output, tally.context, tally.window))
         self.assertEqual(("done", "do it", ID), (tally.response, tally.title, tally.conversation))
 
     def test_a_line_without_end(self) -> None:
         self.patch(transcript_reader, "LINE_LIMIT", 1000)
         self.patch(transcript_reader, "PIECE", 300)
-        write(self.path, said("before"), b"x" * 5000, b"\n", said("after", "m2"))
+        write_lines(
+            self.path, answer_line("before"), b"x" * 5000, b"\n", answer_line("after", "m2")
+        )
         self.assertEqual("after", self.read().tally.response)
 
     def test_one_call_reads_so_much_and_no_more(self) -> None:
         self.patch(transcript_reader, "TURN", 1000)
-        write(self.path, *(said(str(n), f"m{n}") for n in range(50)))
+        write_lines(self.path, *(answer_line(str(n), f"m{n}") for n in range(50)))
         place = self.read()
-        made = [totals(place).output]
+        made = [usage_totals_of(place).output]
         while not place.ended:
             place = self.read(place)
-            made.append(totals(place).output)
+            made.append(usage_totals_of(place).output)
         self.assertEqual(("49", 50 * 7), (place.tally.response, sum(made)))
         self.assertGreater(len(made), 5)
         self.patch(transcript_reader, "REPORTS", 2)
@@ -150,7 +163,7 @@ class ReaderTests(SynchronousTestCase):
 
     def test_memory_does_not_grow_with_the_file(self) -> None:
         with self.subTest("a sparse gigabyte"):
-            write(self.path, said("before"))
+            write_lines(self.path, answer_line("before"))
             with self.path.open("r+b") as file:
                 file.truncate(1_000_000_000)
             tracemalloc.start()
@@ -201,13 +214,17 @@ class ServiceTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.from_home(self.machine.home)
-        self.homes = TranscriptHomes(own=self.files, places=places_of(here()), inside=anywhere)
+        self.homes = TranscriptHomes(
+            own=self.files, places=places_of(own_location()), inside=unbounded
+        )
         self.prices = PriceTable(
             packaged=load_packaged_prices(), chosen=lambda: self.machine.settings.get().model_prices
         )
         self.open_transcripts()
-        self.history = ConversationHistory(self.sessions, self.homes, at_once, self.clock.seconds)
-        self.api = Api(
+        self.history = ConversationHistory(
+            self.sessions, self.homes, run_directly, self.clock.seconds
+        )
+        self.api = ApiHarness(
             TranscriptRoutes(self.transcripts, self.history).build_operations(), clock=self.clock
         )
 
@@ -220,7 +237,7 @@ class ServiceTests(ApprovalCase):
             self.homes,
             store,
             usage,
-            at_once,
+            run_directly,
             self.prices,
         )
         self.transcripts.start(self.machine.hub)
@@ -230,7 +247,7 @@ class ServiceTests(ApprovalCase):
         """A session whose agent told where its transcript is, and ended a turn."""
         session = self.ready()
         self.path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
-        write(self.path, *entries)
+        write_lines(self.path, *entries)
         self.hook(session, "session_start", session_id=ID, transcript_path=str(self.path))
         self.hook(session, "stop", session_id=ID)
         self.clock.advance(MOMENT)
@@ -238,7 +255,7 @@ class ServiceTests(ApprovalCase):
         return self.sessions.get(session.id)
 
     def test_a_turn_updates_the_record(self) -> None:
-        session = self.spoken(prompt("paint the door"), said("done"))
+        session = self.spoken(prompt_line("paint the door"), answer_line("done"))
         self.assertEqual(
             (1100, 7, 1107), (session.tokens.input, session.tokens.output, session.tokens.total)
         )
@@ -247,14 +264,14 @@ class ServiceTests(ApprovalCase):
 
     def test_cost_and_context_by_default(self) -> None:
         """By the table; a status line's word holds in its place."""
-        answer = said("done")
+        answer = answer_line("done")
         answer["message"]["model"] = "claude-opus-4-8"
-        session = self.spoken(prompt("paint"), answer)
+        session = self.spoken(prompt_line("paint"), answer)
         # 100 tokens at 5, 1000 of the cache at 0.5, 7 at 25 dollars a million; 1107 of 200,000.
         self.assertEqual((0.001175, 0.6), (session.total_cost, session.context_used_percentage))
         self.sessions.report_model(session.id, ModelSource.SCREEN, "Opus 4.8 (1M context)")
         answer["message"]["id"] = "m2"
-        write(self.path, answer)
+        write_lines(self.path, answer)
         self.hook(session, "stop", session_id=ID)
         self.clock.advance(MOMENT)
         session = self.sessions.get(session.id)
@@ -262,7 +279,7 @@ class ServiceTests(ApprovalCase):
         told = {"cost": {"total_cost_usd": 7}, "model": {"id": "opus"}}
         self.agents.telemetry.take_report(session.id, told)
         answer["message"]["id"] = "m3"
-        write(self.path, answer)
+        write_lines(self.path, answer)
         self.hook(session, "stop", session_id=ID)
         self.clock.advance(MOMENT)
         self.assertEqual(7.0, self.sessions.get(session.id).total_cost)
@@ -272,27 +289,27 @@ class ServiceTests(ApprovalCase):
             '{"model": "claude-*", "input": 1000, "output": 0, "cacheRead": 0, "window": 2214}'
         )
         self.change_settings(model_prices=(row,))
-        answer = said("done")
+        answer = answer_line("done")
         answer["message"]["model"] = "claude-opus-4-8"
-        session = self.spoken(prompt("paint"), answer)
+        session = self.spoken(prompt_line("paint"), answer)
         self.assertEqual((0.1, 50.0), (session.total_cost, session.context_used_percentage))
 
     def test_what_is_written_after_the_hook_is_read_too(self) -> None:
         session = self.ready()
         path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
-        write(path, prompt("paint"))
+        write_lines(path, prompt_line("paint"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
-        write(path, said("done"))
+        write_lines(path, answer_line("done"))
         self.clock.advance(MOMENT)
         self.assertEqual(7, self.sessions.get(session.id).tokens.output)
 
     def test_figures_beyond_all_measure(self) -> None:
         """The record stays one that a browser reads exactly."""
         huge = {"input_tokens": 10**400, "output_tokens": 2**63, "cache_read_input_tokens": -1}
-        lines = [said("done", name=f"m{number}") for number in range(3)]
+        lines = [answer_line("done", name=f"m{number}") for number in range(3)]
         for line in lines:
             line["message"]["usage"] = huge
-        session = self.spoken(prompt("paint"), *lines)
+        session = self.spoken(prompt_line("paint"), *lines)
         tokens = session.tokens
         self.assertEqual([TOKENS_MAX] * 3, [tokens.input, tokens.output, tokens.total])
 
@@ -307,7 +324,7 @@ class ServiceTests(ApprovalCase):
         """Of a long one nothing more is read, and nothing is kept."""
         session = self.ready()
         path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
-        write(path, prompt("paint"), said("done"))
+        write_lines(path, prompt_line("paint"), answer_line("done"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         calls: list[ReadPosition] = []
 
@@ -328,13 +345,13 @@ class ServiceTests(ApprovalCase):
     def test_a_name_of_a_person_stays(self) -> None:
         session = self.ready(name="mine")
         path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
-        write(path, prompt("paint"), said("done"))
+        write_lines(path, prompt_line("paint"), answer_line("done"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         self.clock.advance(MOMENT)
         self.assertEqual("mine", self.sessions.get(session.id).name)
 
     def test_last_response(self) -> None:
-        session = self.spoken(prompt("paint"), said("done"))
+        session = self.spoken(prompt_line("paint"), answer_line("done"))
         path = f"/api/sessions/{session.id}/last-response"
         self.assertEqual({"text": "done", "timestamp": AT_MS}, self.api.get(path).data)
         data = self.api.get(f"{path}?context=full").data
@@ -344,7 +361,7 @@ class ServiceTests(ApprovalCase):
 
     def test_an_answer_that_is_written_after_its_hook_is_waited_for(self) -> None:
         """Whoever waited for the end of the turn is not told the answer before it."""
-        session = self.spoken(prompt("paint"), said("before"))
+        session = self.spoken(prompt_line("paint"), answer_line("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
         self.hook(session, "stop", session_id=ID)
         asked = Deferred.fromCoroutine(self.transcripts.get_last_response(session.id, whole=False))
@@ -352,12 +369,12 @@ class ServiceTests(ApprovalCase):
         self.clock.advance(LOOK)
         self.assertNoResult(asked)
         now = datetime.fromtimestamp(self.clock.seconds(), UTC).isoformat()
-        write(self.path, said("now", name="m2") | {"timestamp": now})
+        write_lines(self.path, answer_line("now", name="m2") | {"timestamp": now})
         self.clock.pump([LOOK] * 3)
         self.assertEqual("now", self.successResultOf(asked)["text"])
 
     def test_a_turn_without_an_answer_is_not_waited_for_long(self) -> None:
-        session = self.spoken(prompt("paint"), said("before"))
+        session = self.spoken(prompt_line("paint"), answer_line("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
         self.hook(session, "stop", session_id=ID)
         asked = Deferred.fromCoroutine(self.transcripts.get_last_response(session.id, whole=False))
@@ -368,7 +385,7 @@ class ServiceTests(ApprovalCase):
 
     def test_a_turn_that_failed_is_not_waited_for(self) -> None:
         """Its end says that it has no answer."""
-        session = self.spoken(prompt("paint"), said("before"))
+        session = self.spoken(prompt_line("paint"), answer_line("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
         self.hook(session, "stop", session_id=ID, hook_event_name="StopFailure")
         asked = Deferred.fromCoroutine(self.transcripts.get_last_response(session.id, whole=False))
@@ -384,9 +401,9 @@ class ServiceTests(ApprovalCase):
     def test_files_of_others_are_not_read(self) -> None:
         session = self.ready()
         secret = self.machine.folder / "secret.jsonl"
-        write(secret, said("secret"))
+        write_lines(secret, answer_line("secret"))
         other = self.files.claude_folder / "-other" / f"{ID}.jsonl"
-        write(other, said("secret"))
+        write_lines(other, answer_line("secret"))
         link = self.files.get_claude_folder(session.working_dir) / "l.jsonl"
         link.parent.mkdir(parents=True)
         link.symlink_to(secret)
@@ -397,13 +414,13 @@ class ServiceTests(ApprovalCase):
             self.assertEqual(("", []), (data["text"], data["messages"]), path)
 
     def test_a_restart_goes_on_where_it_was(self) -> None:
-        session = self.spoken(prompt("paint"), said("done"))
+        session = self.spoken(prompt_line("paint"), answer_line("done"))
         before = self.path.read_bytes()
         self.transcripts.stop()
         # What was read is not read again: it could not be, for it is rubbish now.
         self.path.write_bytes(b"x" * (len(before) - 1) + b"\n")
         self.open_transcripts()
-        write(self.path, said("more", "m2"))
+        write_lines(self.path, answer_line("more", "m2"))
         self.hook(session, "stop", session_id=ID)
         self.clock.advance(MOMENT)
         self.assertEqual(14, self.sessions.get(session.id).tokens.output)
@@ -413,7 +430,7 @@ class ServiceTests(ApprovalCase):
         path = self.files.codex_folder / "2026" / "11" / "20" / "rollout-1-a.jsonl"
         meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
         answer = {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}}
-        write(path, meta, answer)
+        write_lines(path, meta, answer)
         os.utime(path, (self.clock.seconds(), self.clock.seconds()))
         data = self.run_now(self.transcripts.get_last_response(session.id, whole=False))
         self.assertEqual("done", data["text"])
@@ -428,7 +445,7 @@ class ServiceTests(ApprovalCase):
             (moved / "projects", self.files.codex_folder), (files.claude_folder, files.codex_folder)
         )
         path = files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
-        write(path, prompt("paint"), said("done"))
+        write_lines(path, prompt_line("paint"), answer_line("done"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         self.clock.advance(MOMENT)
         self.assertEqual(7, self.sessions.get(session.id).tokens.output)
@@ -444,7 +461,7 @@ class ServiceTests(ApprovalCase):
         path = moved / "sessions" / "2026" / "11" / "20" / "rollout-1-a.jsonl"
         answer = {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}}
         meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
-        write(path, meta, answer)
+        write_lines(path, meta, answer)
         os.utime(path, (self.clock.seconds(), self.clock.seconds()))
         data = self.run_now(self.transcripts.get_last_response(session.id, whole=False))
         self.assertEqual("done", data["text"])
@@ -464,7 +481,7 @@ class ServiceTests(ApprovalCase):
     def test_history(self) -> None:
         for number in range(3):
             path = self.files.claude_folder / "-srv" / f"{number}.jsonl"
-            write(path, {**prompt(f"task {number}"), "sessionId": f"s{number}"})
+            write_lines(path, {**prompt_line(f"task {number}"), "sessionId": f"s{number}"})
             os.utime(path, (1000 + number, 1000 + number))
         data = self.api.get("/api/history/sessions?limit=2&offset=0").data
         self.assertEqual((3, ["s2", "s1"]), (data["total"], [s["id"] for s in data["sessions"]]))
@@ -478,7 +495,7 @@ class ServiceTests(ApprovalCase):
             self.assertEqual(400, self.api.get(f"/api/history/sessions?{query}").status)
 
     def test_history_of_others_is_not_shown(self) -> None:
-        write(self.files.claude_folder / "-srv" / "1.jsonl", prompt("secret"))
+        write_lines(self.files.claude_folder / "-srv" / "1.jsonl", prompt_line("secret"))
         eve = Identity(username="eve", admin=False)
         self.assertEqual(0, self.run_now(self.history.list_conversations(eve, 10, 0)).total)
         self.assertEqual(1, self.run_now(self.history.list_conversations(ADMIN, 10, 0)).total)

@@ -13,11 +13,11 @@ import attrs
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import anywhere, here, places_of
-from tests.told import wire
-from tests.unit.agents.rig import AgentCase, at_once
-from tests.unit.agents.transcripts.samples import RECORDED, database
-from tests.unit.agents.transcripts.written import ID, write
+from tests.event_helpers import to_wire
+from tests.runtime_harness import own_location, places_of, unbounded
+from tests.unit.agents.harness import AgentHarnessCase, run_directly
+from tests.unit.agents.transcripts.transcript_lines import ID, write_lines
+from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
 from tservice.agents.activity.agent_watch import START_IDLE
 from tservice.agents.todos import CHARS, TODOS
 from tservice.agents.transcripts import codex, gemini
@@ -151,7 +151,7 @@ class OpencodeTests(SynchronousTestCase):
     ID = "ses_df9699048ffeydfs741mimOzYd"
 
     def read(self, *statements: str, sample: str = "opencode-1.18.33-todos.sql") -> TranscriptTally:
-        path = database(Path(self.mktemp()).absolute() / "o.db", *statements, sample=sample)
+        path = make_database(Path(self.mktemp()).absolute() / "o.db", *statements, sample=sample)
         return read_further(ReadPosition(path=""), path / self.ID, "opencode").tally
 
     def test_as_recorded(self) -> None:
@@ -226,14 +226,14 @@ class TurnLooksTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
 
-class ServiceTests(AgentCase):
+class ServiceTests(AgentHarnessCase):
     """The record of a session follows what its agent writes down."""
 
     def setUp(self) -> None:
         super().setUp()
         files = TranscriptFiles.from_home(self.machine.home)
         self.path = files.codex_folder / "2026" / "11" / "23" / "rollout-1-a.jsonl"
-        self.homes = TranscriptHomes(own=files, places=places_of(here()), inside=anywhere)
+        self.homes = TranscriptHomes(own=files, places=places_of(own_location()), inside=unbounded)
         self.open()
         self.session = self.agent("x", mode="codex")
         self.spend(START_IDLE)
@@ -242,7 +242,14 @@ class ServiceTests(AgentCase):
         store, usage = ReadPositionStore(self.machine.database), UsageStore(self.machine.database)
         prices = PriceTable(packaged=load_packaged_prices(), chosen=tuple)
         self.transcripts = TranscriptService(
-            self.clock, self.sessions, self.agents.agents, self.homes, store, usage, at_once, prices
+            self.clock,
+            self.sessions,
+            self.agents.agents,
+            self.homes,
+            store,
+            usage,
+            run_directly,
+            prices,
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
@@ -251,7 +258,7 @@ class ServiceTests(AgentCase):
         self.machine.hub.publish(happened(name, self.session.id))
 
     def write(self, *lines: Any) -> None:
-        write(self.path, *lines)
+        write_lines(self.path, *lines)
         os.utime(self.path, (self.clock.seconds(), self.clock.seconds()))
 
     def prompted(self, conversation: str = ID) -> None:
@@ -272,7 +279,7 @@ class ServiceTests(AgentCase):
         self.clock.advance(MOMENT)
 
     def todos(self) -> tuple[list[tuple[str, str]], str | None]:
-        told = wire(make_session_answer(self.sessions.get(self.session.id)))
+        told = to_wire(make_session_answer(self.sessions.get(self.session.id)))
         listed = [(each["text"], each["status"]) for each in told.get("todos", [])]
         return listed, told.get("currentTask")
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import anywhere, here, places_of
-from tests.told import happened
-from tests.unit.agents.rig import AgentCase, at_once
-from tests.unit.agents.transcripts.independent import READERS
-from tests.unit.agents.transcripts.written import ID, prompt, said, write
+from tests.event_helpers import make_event
+from tests.runtime_harness import own_location, places_of, unbounded
+from tests.unit.agents.harness import AgentHarnessCase, run_directly
+from tests.unit.agents.transcripts.independent_totals import READERS
+from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
 from tservice.agents.transcripts.service import MOMENT, TranscriptService
@@ -51,13 +51,15 @@ PI = (
 GEMINI = ("e44001ca-61c7-42b2-bae9-44bf73807af5", "242aee1b-d5ed-408b-9dd2-31d32a1daff7")
 
 
-class TokenCase(AgentCase):
+class UsageCase(AgentHarnessCase):
     """Sessions whose agents keep their conversations in the machine's home."""
 
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.from_home(self.machine.home)
-        self.homes = TranscriptHomes(own=self.files, places=places_of(here()), inside=anywhere)
+        self.homes = TranscriptHomes(
+            own=self.files, places=places_of(own_location()), inside=unbounded
+        )
         self.open()
 
     def open(self) -> None:
@@ -70,7 +72,7 @@ class TokenCase(AgentCase):
             self.homes,
             ReadPositionStore(database),
             UsageStore(database),
-            at_once,
+            run_directly,
             PriceTable(packaged=load_packaged_prices(), chosen=tuple),
         )
         self.transcripts.start(self.machine.hub)
@@ -90,7 +92,7 @@ class TokenCase(AgentCase):
 
     def told(self, session: Session) -> tuple[int, int]:
         """What the record tells once the agent has rested."""
-        self.machine.hub.publish(happened(EventName.SESSION_IDLE, session_id=session.id))
+        self.machine.hub.publish(make_event(EventName.SESSION_IDLE, session_id=session.id))
         self.clock.advance(MOMENT)
         self.clock.advance(PATIENCE)
         tokens = self.sessions.get(session.id).tokens
@@ -110,7 +112,7 @@ class TokenCase(AgentCase):
         self.assertEqual(wanted, self.told(session))
 
 
-class RecordedTests(TokenCase):
+class RecordedTests(UsageCase):
     """Beside an independent reader."""
 
     def test_claude_code(self) -> None:
@@ -147,7 +149,7 @@ class RecordedTests(TokenCase):
         self.put("gemini-0.61.0", root)
         usage = {"input": 70, "output": 3, "cached": 0, "thoughts": 2, "tool": 1, "total": 76}
         line = {"id": "s", "type": "gemini", "timestamp": "2026-11-27T23:12:59Z", "tokens": usage}
-        write(root / "work" / "chats" / GEMINI[1] / "a.jsonl", line)
+        write_lines(root / "work" / "chats" / GEMINI[1] / "a.jsonl", line)
         self.checked(self.known("gemini", *GEMINI), root)
 
     def test_opencode(self) -> None:
@@ -179,7 +181,7 @@ class RecordedTests(TokenCase):
         self.assertIn(known, CODEX)
 
 
-class ClaudeTests(TokenCase):
+class ClaudeTests(UsageCase):
     """Transcripts as they could be."""
 
     def setUp(self) -> None:
@@ -189,7 +191,7 @@ class ClaudeTests(TokenCase):
         self.path = self.folder / f"{ID}.jsonl"
 
     def write(self, *entries: Any, path: Path | None = None) -> None:
-        write(path or self.path, *entries)
+        write_lines(path or self.path, *entries)
 
     def goes_on(self, path: Path) -> tuple[int, int]:
         """The session's agent tells that its conversation is in C{path}."""
@@ -203,7 +205,7 @@ class ClaudeTests(TokenCase):
         return {"type": "assistant", "sessionId": ID, "message": message, **more}
 
     def test_a_message_that_is_told_again_after_another_one(self) -> None:
-        self.write(prompt("hi"), self.line("m1", 900, 100), self.line("m2", 5, 5))
+        self.write(prompt_line("hi"), self.line("m1", 900, 100), self.line("m2", 5, 5))
         self.goes_on(self.path)
         self.write(self.line("m1", 900, 100))
         self.assertEqual((905, 105), self.goes_on(self.path))
@@ -213,11 +215,11 @@ class ClaudeTests(TokenCase):
         self.assertEqual(0.0069, self.sessions.get(self.session.id).total_cost)
 
     def test_what_is_written_after_the_conversation_was_left(self) -> None:
-        self.write(prompt("hi"), self.line("m1", 10, 1))
+        self.write(prompt_line("hi"), self.line("m1", 10, 1))
         self.goes_on(self.path)
         other = self.folder / "7c1f6a52-0000-4000-8000-000000000002.jsonl"
         self.write(self.line("m2", 20, 2))
-        self.write({**prompt("two"), "sessionId": other.stem}, path=other)
+        self.write({**prompt_line("two"), "sessionId": other.stem}, path=other)
         self.assertEqual((30, 3), self.goes_on(other))
         late = self.folder / ID / "subagents" / "workflows" / "w" / "agent-1.jsonl"
         self.write(self.line("m3", 30, 3, isSidechain=True), path=late)
@@ -229,21 +231,23 @@ class ClaudeTests(TokenCase):
         half = self.line("m1", 10, 1, timestamp="2026-11-20T13:30:00Z")
         whole = self.line("m1", 10, 9, timestamp="2026-11-20T13:30:01Z")
         mine = {"sessionId": copy.stem}
-        self.write(prompt("hi"), half, whole)
-        self.write({**prompt("hi"), **mine}, {**half, **mine}, self.line("m2", 5, 5), path=copy)
+        self.write(prompt_line("hi"), half, whole)
+        self.write(
+            {**prompt_line("hi"), **mine}, {**half, **mine}, self.line("m2", 5, 5), path=copy
+        )
         self.goes_on(self.path)
         self.assertEqual((15, 14), self.goes_on(copy))
         self.restart()
         self.assertEqual((15, 14), self.goes_on(self.path))
 
     def test_lines_of_subagents_in_the_same_file(self) -> None:
-        self.write(prompt("hi"), said("mine"), self.line("s1", 50, 5, isSidechain=True))
+        self.write(prompt_line("hi"), answer_line("mine"), self.line("s1", 50, 5, isSidechain=True))
         self.assertEqual((1150, 12), self.goes_on(self.path))
         place = self.run_now(self.transcripts.read_new_part(self.session.id))
         self.assertEqual(("mine", 1107), (place.tally.response, place.tally.context))
 
     def test_only_subagents_of_the_session_s_own_folder(self) -> None:
-        self.write(prompt("hi"), self.line("m1", 10, 1))
+        self.write(prompt_line("hi"), self.line("m1", 10, 1))
         elsewhere = self.machine.folder / "elsewhere"
         self.write(self.line("x", 1000, 1), path=elsewhere / "agent-x.jsonl")
         (self.folder / ID).mkdir()
@@ -255,11 +259,11 @@ class ClaudeTests(TokenCase):
         lines[0]["message"]["model"] = "\ud800"
         lines[1]["message"]["model"] = "m" * (MODEL_CHARS + 1)
         nameless = self.line("", 4, 4, uuid="u")
-        self.write(prompt("hi"), *lines, nameless, nameless, *lines)
+        self.write(prompt_line("hi"), *lines, nameless, nameless, *lines)
         self.assertEqual((7, 7), self.goes_on(self.path))
 
     def test_a_full_disk_keeps_the_answer_and_counts_later(self) -> None:
-        self.write(prompt("hi"), said("mine"))
+        self.write(prompt_line("hi"), answer_line("mine"))
         full = self.patch(UsageStore, "merge_usage", _refuse)
         self.goes_on(self.path)
         answer = self.run_now(self.transcripts.get_last_response(self.session.id, whole=False))

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import frozen
 from hypothesis import strategies as st
 
-from tests.unit.client.mcp.shapes import WRONG_SHAPES
+from tests.unit.client.mcp.wrong_shapes import WRONG_SHAPES
 from tservice.client.mcp.protocol import BATCHES, LONGEST_KEY
 
 RESULT = 0
@@ -21,7 +21,7 @@ Wanted = tuple[str, int]
 
 
 @frozen
-class Case:
+class RpcMessage:
     """One message.
 
     @ivar wanted: the answer; C{None}: there must be none.
@@ -32,7 +32,7 @@ class Case:
 
 
 @frozen
-class Line:
+class RpcLine:
     """What is sent in one go: a message, a batch, or bytes that are neither.
 
     @ivar wanted: its answers.
@@ -82,7 +82,7 @@ _WRONG = tuple(filter(_is_plain, WRONG_SHAPES))
 
 
 @st.composite
-def requests(draw: st.DrawFn) -> Case:
+def requests(draw: st.DrawFn) -> RpcMessage:
     """Requests with a good id: right ones, and ones with each kind of fault."""
     key = draw(_keys)
     fault = draw(st.sampled_from(["none", "shape", "no object", "unknown", "method", "version"]))
@@ -100,53 +100,55 @@ def requests(draw: st.DrawFn) -> Case:
         message["method"] = draw(_no_texts)
     elif fault == "version":
         message["jsonrpc"] = draw(st.sampled_from(["1.0", 2, None, [], "2"]))
-    return Case(message, (json.dumps(key), -32600 if code is None else code))
+    return RpcMessage(message, (json.dumps(key), -32600 if code is None else code))
 
 
 @st.composite
-def others(draw: st.DrawFn) -> Case:
+def other_messages(draw: st.DrawFn) -> RpcMessage:
     """Notifications, responses, requests with a bad id, and what is no message."""
     kind = draw(st.sampled_from(["notification", "response", "bad id", "nothing"]))
     if kind == "nothing":
-        return Case(draw(_values.filter(lambda each: not isinstance(each, list | dict))), _REFUSED)
+        return RpcMessage(
+            draw(_values.filter(lambda each: not isinstance(each, list | dict))), _REFUSED
+        )
     message: dict[str, Any] = {"jsonrpc": "2.0"}
     if kind == "response":
         message |= {"id": draw(_keys | st.none())}
         message[draw(st.sampled_from(["result", "error"]))] = draw(_values)
-        return Case(message, None)
+        return RpcMessage(message, None)
     message |= {"method": draw(_texts | st.sampled_from([each for each, _ in RIGHT]))}
     if draw(st.booleans()):
         message["params"] = draw(_values)
     if kind == "bad id":
         message["id"] = draw(st.sampled_from(_WRONG_KEYS))
-        return Case(message, _REFUSED)
-    return Case(message, None)
+        return RpcMessage(message, _REFUSED)
+    return RpcMessage(message, None)
 
 
 _REFUSED: Wanted = ("null", -32600)
-_cases = requests() | others()
+_cases = requests() | other_messages()
 _nonsense = st.sampled_from(
     [b"{", b"nul", b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', b"\xff\xfe", b"]", b"{'a':1}"]
 )
 
 
 @st.composite
-def lines(draw: st.DrawFn, version: str) -> Line:
+def lines(draw: st.DrawFn, version: str) -> RpcLine:
     """What a client of a revision may send, and what it must not."""
     kind = draw(st.sampled_from(["one", "one", "one", "batch", "nonsense"]))
     if kind == "nonsense":
-        return Line(draw(_nonsense), (("null", -32700),))
+        return RpcLine(draw(_nonsense), (("null", -32700),))
     if kind == "one":
         case = draw(_cases)
-        return Line(_raw(case.message), () if case.wanted is None else (case.wanted,))
+        return RpcLine(_raw(case.message), () if case.wanted is None else (case.wanted,))
     cases = draw(st.lists(_cases, max_size=6))
     raw = _raw([case.message for case in cases])
     if version != BATCHES or not cases:
-        return Line(raw, (_REFUSED,))
-    return Line(raw, tuple(filter(None, map(_in_batch, cases))), is_batch=True)
+        return RpcLine(raw, (_REFUSED,))
+    return RpcLine(raw, tuple(filter(None, map(_in_batch, cases))), is_batch=True)
 
 
-def _in_batch(case: Case) -> Wanted | None:
+def _in_batch(case: RpcMessage) -> Wanted | None:
     """The answer to a part of a batch, of which a greeting must be none."""
     if case.wanted is None or case.wanted[1] != -32602 or case.message["method"] != "initialize":
         return case.wanted
@@ -157,7 +159,7 @@ def _raw(message: object) -> bytes:
     return json.dumps(message).encode()
 
 
-def given(answers: Iterable[Any]) -> Counter[Wanted]:
+def answered_codes(answers: Iterable[Any]) -> Counter[Wanted]:
     """Ids and codes of answers, batches taken apart."""
     found: Counter[Wanted] = Counter()
     for answer in answers:
@@ -167,6 +169,6 @@ def given(answers: Iterable[Any]) -> Counter[Wanted]:
     return found
 
 
-def wanted(sent: Sequence[Line]) -> Counter[Wanted]:
-    """What L{given} has to be."""
+def expected_codes(sent: Sequence[RpcLine]) -> Counter[Wanted]:
+    """What L{answered_codes} has to be."""
     return Counter(answer for line in sent for answer in line.wanted)

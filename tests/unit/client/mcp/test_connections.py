@@ -20,7 +20,7 @@ def who(name: str, token: str | None = None) -> Identity:
     return Identity(username=name, admin=False, token=token)
 
 
-class Ear:
+class NotificationListener:
     def __init__(self) -> None:
         self.ended = False
 
@@ -54,7 +54,7 @@ class ConnectionsTests(SynchronousTestCase):
 
     def test_there_are_so_many_in_all(self) -> None:
         first = self.all.open(who("person"))
-        ear = first.sink = Ear()
+        ear = first.sink = NotificationListener()
         for number in range(MAX_CONNECTIONS):
             self.all.open(who(f"person {number}"))
         self.assertEqual(MAX_CONNECTIONS, len(self.all))
@@ -68,14 +68,14 @@ class ConnectionsTests(SynchronousTestCase):
 
     def test_one_that_is_idle_is_over_unless_it_listens(self) -> None:
         idle, listens = self.all.open(who("ann")), self.all.open(who("ann"))
-        listens.sink = Ear()
+        listens.sink = NotificationListener()
         self.clock.advance(IDLE_SECONDS + 1)
         self.assertIsNone(self.all.find(idle.key, who("ann")))
         self.assertIs(listens, self.all.find(listens.key, who("ann")))
 
     def test_the_end(self) -> None:
         made = self.all.open(who("ann"))
-        ear = made.sink = Ear()
+        ear = made.sink = NotificationListener()
         self.assertEqual([made], self.all.find_listening())
         self.all.end_all()
         self.all.end_connection(made)

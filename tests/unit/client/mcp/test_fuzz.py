@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tests.unit.client.mcp import grammar
-from tests.unit.client.mcp.grammar import Line
+from tests.unit.client.mcp.grammar import RpcLine
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import VERSIONS, RpcServer
 from tservice.client.mcp.stdio import StdioServer
 from tservice.client.mcp.tools import offered_tools
 
-thorough = settings(max_examples=examples(300), deadline=None, database=None)
+thorough = settings(max_examples=example_count(300), deadline=None, database=None)
 
 
-def conversations() -> st.SearchStrategy[tuple[str, list[Line]]]:
+def conversations() -> st.SearchStrategy[tuple[str, list[RpcLine]]]:
     """A revision, and up to so many lines that no call is one too many."""
     return st.sampled_from(VERSIONS).flatmap(
         lambda version: st.tuples(
@@ -36,7 +36,7 @@ class StdioFuzzTests(SynchronousTestCase):
 
     @thorough
     @given(conversations())
-    def test_each_request_is_answered_once(self, conversation: tuple[str, list[Line]]) -> None:
+    def test_each_request_is_answered_once(self, conversation: tuple[str, list[RpcLine]]) -> None:
         version, sent = conversation
         greeting = {"jsonrpc": "2.0", "id": "greeting", "method": "initialize",
                     "params": {"protocolVersion": version}}  # fmt: skip
@@ -45,6 +45,6 @@ class StdioFuzzTests(SynchronousTestCase):
         StdioServer(RpcServer(offered_tools(None), self.send, notices=True), source, sink).serve()
         first, *answers = [json.loads(line) for line in sink.getvalue().splitlines()]
         self.assertEqual(("greeting", version), (first["id"], first["result"]["protocolVersion"]))
-        self.assertEqual(grammar.wanted(sent), grammar.given(answers))
+        self.assertEqual(grammar.expected_codes(sent), grammar.answered_codes(answers))
         batches = sum(isinstance(answer, list) for answer in answers)
         self.assertEqual(sum(bool(line.is_batch and line.wanted) for line in sent), batches)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.client.mcp.shapes import WRONG_SHAPES
+from tests.examples import example_count
+from tests.unit.client.mcp.wrong_shapes import WRONG_SHAPES
 from tservice.client.errors import ApiError
 from tservice.client.link.caller import Lost
 from tservice.client.mcp import protocol
@@ -29,7 +29,7 @@ from tservice.client.mcp.protocol import (
 from tservice.client.mcp.tools import TOOLS, McpTool, offered_tools
 from tservice.client.synchronous import run_synchronously
 
-thorough = settings(max_examples=examples(300), deadline=None, database=None)
+thorough = settings(max_examples=example_count(300), deadline=None, database=None)
 
 NAMES = [
     "list_sessions", "new_session", "send_input", "send_key", "wait", "wait_output", "read_screen",
@@ -38,7 +38,7 @@ NAMES = [
 ITEM = {"id": "s1:4", "sessionId": "s1", "frame": "f"}
 
 
-class Service:
+class RecordingService:
     """Answers as it is told, and remembers what it was asked."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Service:
 class DescriptionTests(SynchronousTestCase):
     def test_tools_are_described_to_those_who_ask_alone(self) -> None:
         """Over HTTP each message has a server of its own: all schemas took 10 ms of each."""
-        service, made = Service(), list[McpTool]()
+        service, made = RecordingService(), list[McpTool]()
         describe = protocol._describe_tool
 
         def counted(tool: McpTool) -> Any:
@@ -185,7 +185,7 @@ class BatchTests(SynchronousTestCase):
 
 class ServerCase(SynchronousTestCase):
     def setUp(self) -> None:
-        self.service = Service()
+        self.service = RecordingService()
         self.server = RpcServer(offered_tools(None), self.service.send, notices=True)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, wait_until
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.mcp import stdio
 from tservice.client.mcp.notices import NOTICE_EVENTS
@@ -183,7 +183,7 @@ class NoticeTests(SynchronousTestCase):
         self.tell.put(("approval:pending", {"id": "a"}))
         # Another event behind it: once that is taken, the first was passed over.
         self.tell.put(("session:updated", {"id": "s"}))
-        until("it was passed over", self.tell.empty)
+        wait_until("it was passed over", self.tell.empty)
         self.ask(3, "logging/setLevel", level="info")
         self.tell.put(("approval:resolved", {"id": "c"}))
         told = self.read()["params"]["data"]
@@ -201,6 +201,6 @@ class NoticeTests(SynchronousTestCase):
         self.patch(stdio, "AGAIN", 0.01)
         self.ask(1, "initialize")
         self.tell.put(ApiError(403, "FORBIDDEN", "no"))
-        until("nobody listens", lambda: stdio.LISTENER not in threads())
+        wait_until("nobody listens", lambda: stdio.LISTENER not in threads())
         self.assertEqual({}, self.ask(2, "ping")["result"])
         self.assertEqual(1, self.heard)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from tests.unit.containers.life.played import BOX, STOOD, WatchCase
+from tests.unit.containers.life.played_docker import BOX, STOOD, WatchCase
 from tservice.containers.life.pauses import PAUSED, RESUMED
 from tservice.core.events import EventName
 from tservice.sessions.interfaces import SessionStatus

@@ -8,7 +8,7 @@ from typing import Any, cast
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.unit.containers.life.played import BOX, CASE, OTHER, SEEN, STOOD, WatchCase
+from tests.unit.containers.life.played_docker import BOX, CASE, OTHER, SEEN, STOOD, WatchCase
 from tservice.containers.engine_output import ContainerState
 from tservice.containers.life.events import AGAIN_SECONDS
 from tservice.containers.life.pauses import PAUSED, RESUMED

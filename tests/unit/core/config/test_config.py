@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.nonempty import some
+from tests.non_empty import require_items
 from tservice.core.config.load import LoadedConfig, load_config
 from tservice.core.config.model import Config, list_settings
 from tservice.core.errors import StartError
@@ -238,7 +238,7 @@ class PasswordTests(LoadCase):
 
 class TableTests(SynchronousTestCase):
     def test_every_field_is_a_setting_whose_default_its_parser_takes(self) -> None:
-        for entry in some(list_settings()):
+        for entry in require_items(list_settings()):
             self.assertEqual(getattr(Config(), entry.attribute), entry.default)
             if entry.default is not None:
                 shown = str(entry.default) if isinstance(entry.default, os.PathLike) else None
@@ -246,7 +246,7 @@ class TableTests(SynchronousTestCase):
 
     @given(st.one_of(st.none(), st.text(), st.integers(), st.floats(), st.lists(st.text())))
     def test_a_parser_gives_a_value_or_a_rule(self, raw: object) -> None:
-        for entry in some(list_settings()):
+        for entry in require_items(list_settings()):
             try:
                 entry.parse(raw)
             except ValueError as rule:

@@ -7,8 +7,8 @@ from pathlib import Path
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import HERE, OWN_UID, here, places_of
-from tests.unit.osuserworld import OsUserWorld
+from tests.runtime_harness import HERE, OWN_UID, own_location, places_of
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.locations.local_locations import OwnLocationProvider
@@ -24,7 +24,7 @@ from tservice.core.locations.location_registry import LocationRegistry
 FAR = LocationId(kind=LocationKind.REMOTE, name="build-host")
 
 
-class Cut:
+class CutConnection:
     """A way that is cut."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class PlacesTests(SynchronousTestCase):
 
     def test_who_is_between_tells_of_outages(self) -> None:
         """Where nothing is between, there is none."""
-        places, cut = LocationRegistry({}), Cut()
+        places, cut = LocationRegistry({}), CutConnection()
         places.register_provider(LocationKind.REMOTE, OwnLocationProvider(HERE), way=cut)
         far, near = LocationId(kind=LocationKind.REMOTE, name="h"), LocationId()
         self.assertEqual(LocationOutage(title="h"), places.find_outage(far))
@@ -97,7 +97,7 @@ class OwnTests(SynchronousTestCase):
     """The service's own."""
 
     def test_as_this_process(self) -> None:
-        place = here(Path("/home/me"), SHELL="/bin/zsh", USER="me")
+        place = own_location(Path("/home/me"), SHELL="/bin/zsh", USER="me")
         self.assertEqual((OWN_LOCATION, Path("/home/me")), (place.id, place.home))
         self.assertEqual(("me", OWN_UID), (place.user.name, place.user.uid))
         self.assertEqual("/bin/zsh", place.user.shell)
@@ -126,7 +126,9 @@ class OsUserTests(SynchronousTestCase):
         self.world = OsUserWorld(Path(self.mktemp()).absolute())
         self.user = self.world.add("ann", 1001)
         self.known = location_of_os_user("ann", 1001)
-        self.places = places_of(here(Path("/root"), PATH="/usr/bin", KEY="roots"), self.world)
+        self.places = places_of(
+            own_location(Path("/root"), PATH="/usr/bin", KEY="roots"), self.world
+        )
 
     def test_as_that_user(self) -> None:
         place = self.places.check_location(self.known, "ann")

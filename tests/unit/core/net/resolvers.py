@@ -12,7 +12,7 @@ from zope.interface import implementer
 
 
 @implementer(IHostResolution)
-class _Resolution:
+class _ScriptedResolution:
     def __init__(self, name: str) -> None:
         self.name = name
 
@@ -42,7 +42,7 @@ class ScriptedResolver:
         transportSemantics: str = "TCP",
     ) -> IHostResolution:
         self.looked.append(hostName)
-        resolution = _Resolution(hostName)
+        resolution = _ScriptedResolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
         if not self.silent:
             for text in self._answer(hostName):
@@ -61,6 +61,6 @@ class ScriptedResolver:
         return found
 
 
-def connected(reactor: MemoryReactorClock) -> list[tuple[str, int]]:
+def connected_addresses(reactor: MemoryReactorClock) -> list[tuple[str, int]]:
     """Where connections were tried."""
     return [(host, port) for host, port, *_ in reactor.tcpClients]

@@ -28,7 +28,7 @@ ODD = [
 BODIES = st.lists(st.one_of(st.binary(max_size=40).map(plain), st.sampled_from(ODD)), max_size=12)
 
 
-class Read:
+class DecodedChunks:
     """What a decoder told."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Read:
 
 def read(data: list[bytes], most: int | None = None, *, base: bool = False) -> tuple[object, ...]:
     """Body, what came behind it, the fault, and whether the end was seen."""
-    told = Read()
+    told = DecodedChunks()
     if base:
         decoder = _ChunkedTransferDecoder(told.took, told.finished)
     else:
@@ -76,7 +76,7 @@ class ChunksTests(SynchronousTestCase):
         self.assertEqual(read(pieces, base=True), read(pieces, most))
 
     def test_one_call_for_all_of_a_read(self) -> None:
-        told = Read()
+        told = DecodedChunks()
         decoder = BatchedChunkDecoder(told.took, told.finished)
         decoder.dataReceived(TINY * 10_000 + b"2\r\na")
         self.assertEqual((1, b"x" * 10_000 + b"a"), (told.calls, told.body))
@@ -87,7 +87,7 @@ class ChunksTests(SynchronousTestCase):
     def test_the_bound(self) -> None:
         """What is over it waits for the next call, whatever it looks like."""
         for chunk in (TINY, b"1;a=b\r\nx\r\n"):
-            told = Read()
+            told = DecodedChunks()
             decoder = BatchedChunkDecoder(told.took, told.finished, 100)
             decoder.dataReceived(chunk * 250)
             self.assertEqual((100, True), (len(told.body), decoder.more))
@@ -98,7 +98,7 @@ class ChunksTests(SynchronousTestCase):
             self.assertEqual((250, False, b""), (len(told.body), decoder.more, told.behind))
 
     def test_what_came_before_a_fault(self) -> None:
-        told = Read()
+        told = DecodedChunks()
         with self.assertRaises(_MalformedChunkedDataError):
             BatchedChunkDecoder(told.took, told.finished).dataReceived(TINY * 3 + b"z\r\n")
         self.assertEqual(b"xxx", told.body)

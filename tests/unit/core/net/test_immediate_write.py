@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.core.net.immediate_write import SMALL, write_immediately
 
 
-class Descriptor(FileDescriptor):
+class LimitedDescriptor(FileDescriptor):
     """Takes C{room} bytes, then none; C{broken}: the other side is gone."""
 
     def __init__(self, reactor: MemoryReactor) -> None:
@@ -32,7 +32,7 @@ class Descriptor(FileDescriptor):
 class WriteAtOnceTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.reactor = MemoryReactor()
-        self.there = Descriptor(self.reactor)
+        self.there = LimitedDescriptor(self.reactor)
 
     def write(self, data: bytes) -> None:
         write_immediately(self.there, self.there, data)

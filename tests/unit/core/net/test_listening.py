@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol
 from twisted.trial.unittest import TestCase
 
-from tests.heldport import HeldPort
+from tests.held_port import HeldPort
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError
 from tservice.core.net.endpoints import parse_listen
@@ -20,7 +20,7 @@ from tservice.core.net.listening import PortListener
 LOOPBACK = "tcp:0:interface=127.0.0.1"
 
 
-class Closing(Protocol):
+class ClosingProtocol(Protocol):
     """Hangs up at once."""
 
     def connectionMade(self) -> None:
@@ -28,7 +28,7 @@ class Closing(Protocol):
         transport.loseConnection()
 
 
-class Noting(Factory):
+class AcceptingFactory(Factory):
     """Fires C{connected} when a connection is accepted."""
 
     noisy = False
@@ -40,12 +40,12 @@ class Noting(Factory):
     def buildProtocol(self, addr: Any) -> Protocol:
         self.accepted += 1
         self.connected.callback(None)
-        return Closing()
+        return ClosingProtocol()
 
 
 class ListenerTests(TestCase):
-    def listener(self, *texts: str) -> tuple[PortListener, Noting]:
-        factory = Noting()
+    def listener(self, *texts: str) -> tuple[PortListener, AcceptingFactory]:
+        factory = AcceptingFactory()
         addresses = parse_listen(Config(listen=texts))
         listener = PortListener(global_reactor, addresses, factory)
         self.addCleanup(listener.stopService)
@@ -87,7 +87,7 @@ class ListenerTests(TestCase):
     async def test_programs_are_sent_to_the_loopback_port(self) -> None:
         listener, _ = self.listener("tcp:0:interface=127.0.0.2", LOOPBACK)
         everywhere = parse_listen(Config(listen=("tcp:0:interface=0.0.0.0",), password="x"))
-        elsewhere = PortListener(global_reactor, everywhere, Noting())
+        elsewhere = PortListener(global_reactor, everywhere, AcceptingFactory())
         self.addCleanup(elsewhere.stopService)
         for one in (listener, elsewhere):
             one.startService()
@@ -96,7 +96,7 @@ class ListenerTests(TestCase):
 
     async def test_a_port_for_every_address_is_shown_as_a_local_one(self) -> None:
         addresses = parse_listen(Config(listen=("tcp:0",), password="x"))
-        listener = PortListener(global_reactor, addresses, Noting())
+        listener = PortListener(global_reactor, addresses, AcceptingFactory())
         self.addCleanup(listener.stopService)
         listener.startService()
         self.assertRegex(str(listener.get_local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")

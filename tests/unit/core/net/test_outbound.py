@@ -11,7 +11,7 @@ from twisted.logger import ILogObserver, globalLogPublisher
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.core.net.resolvers import ScriptedResolver, connected
+from tests.unit.core.net.resolvers import ScriptedResolver, connected_addresses
 from tservice.core.net import outbound
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
 from tservice.core.net.http_client import INTERIM
@@ -28,7 +28,7 @@ EVIL = "169.254.169.254"
 PUBLIC = "93.184.216.34"
 
 
-class Wire(StringTransport):
+class AbortableTransport(StringTransport):
     """A connection that can be aborted, as a real one."""
 
     aborted = False
@@ -60,11 +60,11 @@ class OutboundCase(SynchronousTestCase):
         self.assertIsNone(error.__cause__)
         return error.fault
 
-    def accept(self) -> tuple[Any, Wire]:
+    def accept(self) -> tuple[Any, AbortableTransport]:
         """Complete the newest connection: its protocol and its wire."""
         factory = self.reactor.tcpClients[-1][2]
         protocol = factory.buildProtocol(None)
-        wire = Wire()
+        wire = AbortableTransport()
         protocol.makeConnection(wire)
         return protocol, wire
 
@@ -75,7 +75,7 @@ class ResolverTests(OutboundCase):
     def refused(self, *answers: list[str], url: str = "http://a.example/") -> None:
         resolver = ScriptedResolver({"a.example": answers})
         self.assertEqual(OutboundFault.REFUSED, self.fault(self.send(url, resolver)))
-        self.assertEqual([], connected(self.reactor))
+        self.assertEqual([], connected_addresses(self.reactor))
 
     def test_a_refused_address(self) -> None:
         for address in (EVIL, "fe80::1%2", "::ffff:a9fe:a9fe", "0.0.0.0", "224.0.0.1"):
@@ -98,18 +98,18 @@ class ResolverTests(OutboundCase):
         self.assertEqual(
             OutboundFault.REFUSED, self.fault(self.send("http://a.example/", resolver))
         )
-        self.assertEqual([], connected(self.reactor))
+        self.assertEqual([], connected_addresses(self.reactor))
 
     def test_public_first_then_link_local(self) -> None:
         """The checked answer is the one connected to; the next request looks and is refused."""
         resolver = ScriptedResolver({"a.example": [[PUBLIC], [EVIL]]})
         sent = self.send("http://a.example/hook", resolver)
-        self.assertEqual([(PUBLIC, 80)], connected(self.reactor))
+        self.assertEqual([(PUBLIC, 80)], connected_addresses(self.reactor))
         self.assertEqual(["a.example"], resolver.looked)
         self.assertEqual(
             OutboundFault.REFUSED, self.fault(self.send("http://a.example/hook", resolver))
         )
-        self.assertEqual([(PUBLIC, 80)], connected(self.reactor))
+        self.assertEqual([(PUBLIC, 80)], connected_addresses(self.reactor))
         sent.cancel()
         self.failureResultOf(sent)
 
@@ -124,14 +124,16 @@ class ResolverTests(OutboundCase):
                 OutboundFault.REFUSED, self.fault(self.send(f"http://{host}/", resolver))
             )
         self.assertEqual([], resolver.looked)
-        self.assertEqual([("127.0.0.1", 9), ("127.0.0.1", 9), ("::1", 9)], connected(self.reactor))
+        self.assertEqual(
+            [("127.0.0.1", 9), ("127.0.0.1", 9), ("::1", 9)], connected_addresses(self.reactor)
+        )
 
     def test_the_strict_policy(self) -> None:
         for address in ("127.0.0.1", "10.1.2.3", "::1", "fd00::1"):
             resolver = ScriptedResolver({"a.example": [[address]]})
             sent = self.send("http://a.example/", resolver, PUBLIC_ONLY)
             self.assertEqual(OutboundFault.REFUSED, self.fault(sent))
-        self.assertEqual([], connected(self.reactor))
+        self.assertEqual([], connected_addresses(self.reactor))
 
     def test_no_answer_at_all(self) -> None:
         self.assertEqual(OutboundFault.NOT_FOUND, self.fault(self.send("http://a.example/")))
@@ -154,7 +156,9 @@ class ExchangeTests(OutboundCase):
         super().setUp()
         self.resolver = ScriptedResolver({"a.example": [[PUBLIC]]})
 
-    def exchange(self, answer: bytes, **fields: Any) -> tuple[Deferred[OutboundResponse], Wire]:
+    def exchange(
+        self, answer: bytes, **fields: Any
+    ) -> tuple[Deferred[OutboundResponse], AbortableTransport]:
         sent = self.send("http://a.example:81/x?y=1", self.resolver, **fields)
         protocol, wire = self.accept()
         protocol.dataReceived(answer)
@@ -189,7 +193,7 @@ class ExchangeTests(OutboundCase):
             b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"
         )
         self.assertTrue(self.successResultOf(sent).is_redirect)
-        self.assertEqual([(PUBLIC, 81)], connected(self.reactor))
+        self.assertEqual([(PUBLIC, 81)], connected_addresses(self.reactor))
 
     def test_a_body_within_the_bound(self) -> None:
         sent, wire = self.exchange(

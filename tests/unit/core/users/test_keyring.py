@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.core.users import keyring
 
 
-class Kernel:
+class FakeKernel:
     """Notes what it is asked; C{error} is its answer."""
 
     def __init__(self, error: int = 0) -> None:
@@ -23,8 +23,8 @@ class Kernel:
 
 
 class KeyringTests(SynchronousTestCase):
-    def kernel(self, error: int = 0) -> Kernel:
-        kernel = Kernel(error)
+    def kernel(self, error: int = 0) -> FakeKernel:
+        kernel = FakeKernel(error)
         self.patch(keyring, "_libc", kernel)
         self.patch(keyring, "_KEYCTL", 250)
         self.patch(ctypes, "get_errno", lambda: error)

@@ -8,7 +8,7 @@ from pathlib import Path
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.osuserworld import OsUserWorld
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.users.file_identity import IdentityChangeError, act_as
 from tservice.core.users.os_users import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.osuserworld import OsUserWorld
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.users.shared_folder import SharedFolder
 
 

@@ -9,7 +9,7 @@ from unittest import mock
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.waiting import until
+from tests.waiting import wait_until
 from tservice.core.workers import program_lookup
 from tservice.core.workers.program_lookup import find_unresponsive_folders, make_program_finder
 from tservice.core.workers.worker_pool import SynchronousThreads
@@ -51,7 +51,9 @@ class ProgramTests(SynchronousTestCase):
                 if timeout is None:
                     super().join()
                 else:
-                    until("those that answer", lambda: sum(map(self.hangs, made)) == len("ab") + 1)
+                    wait_until(
+                        "those that answer", lambda: sum(map(self.hangs, made)) == len("ab") + 1
+                    )
 
             @staticmethod
             def hangs(thread: threading.Thread) -> bool:

@@ -14,9 +14,9 @@ from twisted.internet.interfaces import IResolutionReceiver
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.ground import here, places_of
-from tests.unit.core.workers.held import PATIENCE, Held, ThreadClock
-from tests.unit.osuserworld import OsUserWorld
+from tests.runtime_harness import own_location, places_of
+from tests.unit.core.workers.held_work import PATIENCE, HeldWork, ThreadClock
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import (
     OWN_LOCATION,
@@ -47,7 +47,7 @@ class ReachTests(SynchronousTestCase):
             BOUNDS,
             lambda path: path[1] if path.startswith("/mnt") else "",
         )
-        self.held = Held()
+        self.held = HeldWork()
         self.touched: list[str] = []
         patched = mock.patch("tservice.core.workers.reachability.os.stat", self.stat)
         patched.start()
@@ -83,7 +83,7 @@ class ReachTests(SynchronousTestCase):
     @property
     def reach(self) -> ReachabilityProbe:
         if not hasattr(self, "_reach"):
-            self._reach = ReachabilityProbe(places_of(here()), self.door, always)
+            self._reach = ReachabilityProbe(places_of(own_location()), self.door, always)
         return self._reach
 
     def test_what_answers_passes_missing_or_not(self) -> None:
@@ -181,7 +181,7 @@ class DirectoryTests(SynchronousTestCase):
         self.assertRaises(KeyError, self.directory.get_entry, "ann")
 
     def test_one_that_never_answers(self) -> None:
-        held = Held()
+        held = HeldWork()
         self.patch(self.directory, "_entry", lambda name: held())
         done = Deferred.fromCoroutine(self.directory.refresh_entry("ann"))
         self.clock.advance(NAMES.seconds or 0)
@@ -202,7 +202,7 @@ class DirectoryTests(SynchronousTestCase):
 
 
 @implementer(IResolutionReceiver)
-class Receiver:
+class ResolutionReceiver:
     def __init__(self) -> None:
         self.found: list[object] = []
         self.complete = False
@@ -224,7 +224,7 @@ class ResolverTests(SynchronousTestCase):
         self.resolver = PooledResolver(self.clock, self.door)
 
     def test_an_address(self) -> None:
-        receiver = Receiver()
+        receiver = ResolutionReceiver()
         self.resolver.resolveHostName(receiver, "127.0.0.1", 80)
         self.clock.hear()
         self.clock.hear()
@@ -232,9 +232,9 @@ class ResolverTests(SynchronousTestCase):
         self.assertEqual(1, len(receiver.found))
 
     def test_a_name_server_that_is_gone(self) -> None:
-        held = Held()
+        held = HeldWork()
         self.resolver = evolve(self.resolver, ask=lambda *_: held())
-        receivers = [Receiver() for _ in range(6)]
+        receivers = [ResolutionReceiver() for _ in range(6)]
         for receiver in receivers:
             self.resolver.resolveHostName(receiver, "example.invalid", 80)
         # Users are looked up all the same.
@@ -250,14 +250,14 @@ class ResolverTests(SynchronousTestCase):
 
     def test_slow_names_of_an_account(self) -> None:
         """They take nothing of others, nor of what whoever runs the service has chosen."""
-        held = Held()
+        held = HeldWork()
         slow = limit_to_owner_share(evolve(self.resolver, ask=lambda *_: held()), "ann")
-        receivers = [Receiver() for _ in range(8)]
+        receivers = [ResolutionReceiver() for _ in range(8)]
         for receiver in receivers:
             slow.resolveHostName(receiver, "example.invalid", 80)
         self.assertEqual((4, 4), (self.door.usage.busy, self.door.usage.queued))
         for owner in ("bob", None):
-            found = Receiver()
+            found = ResolutionReceiver()
             limit_to_owner_share(self.resolver, owner).resolveHostName(found, "127.0.0.1", 80)
             while not found.complete:
                 self.clock.hear()

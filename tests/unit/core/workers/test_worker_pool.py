@@ -11,8 +11,8 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.core.workers.held import PATIENCE, Held, ThreadClock
-from tests.waiting import until
+from tests.unit.core.workers.held_work import PATIENCE, HeldWork, ThreadClock
+from tests.waiting import wait_until
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.workers.worker_pool import (
     FILES,
@@ -40,7 +40,7 @@ class DoorCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = ThreadClock()
         self.door = WorkerPool(self.clock, "small", "the cupboard", self.bounds, elsewhere)
-        self.held: list[Held] = []
+        self.held: list[HeldWork] = []
         self.dones: list[Deferred[str]] = []
         self.addCleanup(self.let_all_go)
 
@@ -56,8 +56,8 @@ class DoorCase(SynchronousTestCase):
 
     def hold(
         self, place: str = "", *, at: str = "", owner: str | None = None
-    ) -> tuple[Held, Deferred[str]]:
-        held = Held()
+    ) -> tuple[HeldWork, Deferred[str]]:
+        held = HeldWork()
         self.held.append(held)
         self.dones.append(self.door.run(held, place, at=at, owner=owner))
         return held, self.dones[-1]
@@ -259,7 +259,7 @@ class StuckTests(DoorCase):
         self.assertEqual(0, self.door.usage.threads)
 
     def test_a_bound_of_its_own(self) -> None:
-        held = Held()
+        held = HeldWork()
         self.held.append(held)
         done = self.door.run(held, seconds=1)
         self.clock.advance(1)
@@ -279,7 +279,7 @@ class StuckTests(DoorCase):
         # Its reader finds the end, which must not be over before it has come to open the pipe.
         writer = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         os.write(writer, b"x")
-        until("its reader", lambda: not select.select([writer], [], [], 0)[0])
+        wait_until("its reader", lambda: not select.select([writer], [], [], 0)[0])
         os.close(writer)
 
 
@@ -327,7 +327,7 @@ class MountTests(DoorCase):
 
     def test_whose_time_is_up_before_that(self) -> None:
         for number in range(3):
-            self.held.append(Held())
+            self.held.append(HeldWork())
             self.dones.append(self.door.run(self.held[-1], "ann", 3, at=f"/mnt/{number}"))
         self.clock.advance(3)
         self.silent(*self.dones)
@@ -401,7 +401,7 @@ class DoorsTests(SynchronousTestCase):
     def test_one_holds_up_no_other(self) -> None:
         clock = ThreadClock()
         doors = WorkerPools(clock)
-        held = [Held() for _ in range(FILES.threads + FILES.stuck)]
+        held = [HeldWork() for _ in range(FILES.threads + FILES.stuck)]
         for number, each in enumerate(held):
             doors.files.run(each, str(number)).addErrback(lambda why: why.trap(ServiceError))
             clock.advance(FILES.seconds or 0)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.nonempty import some
-from tests.security.rows import ROWS
-from tests.security.world import World, world
+from tests.non_empty import require_items
+from tests.security.harness import SecurityHarness, populated_harness
+from tests.security.matrix_rows import ROWS
 from tservice.http.docs.examples import EXAMPLES
 from tservice.http.docs.links import OPERATION_LINKS, find_links
 from tservice.http.docs.openapi import make_document, operation_id
@@ -32,7 +32,7 @@ class ExampleTests(SynchronousTestCase):
     def test_they_are_taken(self) -> None:
         folder = Path(self.mktemp()).resolve()
         folder.mkdir(parents=True)
-        with world() as here:
+        with populated_harness() as here:
             here.good("root", "PUT", "/api/settings", {"cliManagementEnabled": True})
             done = 0
             for operation in sorted(here.operations, key=lambda each: each.ends_access):
@@ -42,7 +42,7 @@ class ExampleTests(SynchronousTestCase):
         self.assertGreater(done, 30)
 
     def send(
-        self, here: World, operation: Operation, example: Mapping[str, Any], folder: Path
+        self, here: SecurityHarness, operation: Operation, example: Mapping[str, Any], folder: Path
     ) -> bool:
         row = ROWS[operation_name(operation)]
         path = operation.path
@@ -67,7 +67,7 @@ class LinkTests(SynchronousTestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        here = World()
+        here = SecurityHarness()
         cls.table = here.operations
         cls.found = make_document(cls.table, "1")
         here.close()
@@ -113,7 +113,7 @@ class LinkTests(SynchronousTestCase):
 
     def test_only_what_is_used_is_there(self) -> None:
         text = json.dumps(self.found)
-        for name in some(self.found["components"]["schemas"]):
+        for name in require_items(self.found["components"]["schemas"]):
             self.assertIn(f'#/components/schemas/{name}"', text)
 
     def test_bounds_have_their_names_in_json_schema(self) -> None:

@@ -11,10 +11,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.nonempty import some
-from tests.unit.heldthreads import HeldThreads
-from tests.unit.http.driver import Api
-from tests.unit.http.sample import Handlers, operation
+from tests.non_empty import require_items
+from tests.unit.held_threads import HeldThreads
+from tests.unit.http.sample_operations import SampleHandlers, sample_operation
+from tests.unit.http.site_driver import ApiHarness
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import MemoryCookieStore
 from tservice.access.routes import AccessRoutes
@@ -51,13 +51,13 @@ def whole_table() -> tuple[list[Operation], ApiDocs, MetricsRegistry]:
         *StatusRoutes(status).list_operations(),
         *metrics.list_operations(),
         *docs.list_operations(),
-        *Handlers().table(),
-        operation("GET", "/ws/{id}", None, style=ResponseStyle.WEBSOCKET),
-        operation(
+        *SampleHandlers().table(),
+        sample_operation("GET", "/ws/{id}", None, style=ResponseStyle.WEBSOCKET),
+        sample_operation(
             "GET", "/api/sessions/{id}", None, access=AccessRule.OWNER, errors=(ErrorCode.CONFLICT,)
         ),
-        operation("POST", "/api/hook", None, access=AccessRule.HOOK),
-        operation("GET", "/api/admin", None, access=AccessRule.ADMIN),
+        sample_operation("POST", "/api/hook", None, access=AccessRule.HOOK),
+        sample_operation("GET", "/api/admin", None, access=AccessRule.ADMIN),
     ]
     docs.set_operations(table)
     return table, docs, metrics
@@ -69,10 +69,10 @@ class DocumentTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.table, self.docs, self.metrics = whole_table()
         self.found: Any = make_document(self.table, "1.2.3")
-        self.api = Api(self.table)
+        self.api = ApiHarness(self.table)
 
     def test_every_operation_is_there(self) -> None:
-        for entry in some(self.table):
+        for entry in require_items(self.table):
             path = entry.path.replace(":path", "")
             methods = self.found["paths"][path]
             self.assertTrue(entry.method == "ANY" or entry.method.lower() in methods, entry.path)
@@ -147,7 +147,7 @@ class DocumentTests(SynchronousTestCase):
         self.assertEqual(answer.content, self.api.get("/api/v1/openapi.json").content)
 
 
-class _Links(HTMLParser):
+class _LinkParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.seen: list[tuple[str, dict[str, str | None]]] = []
@@ -161,16 +161,16 @@ class PageTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.table, _, _ = whole_table()
-        self.api = Api(self.table)
+        self.api = ApiHarness(self.table)
         self.page = self.api.get("/api/docs")
 
     def test_every_operation_is_there(self) -> None:
         text = self.page.content.decode()
-        for entry in some(self.table):
+        for entry in require_items(self.table):
             self.assertIn(f"<code>{entry.path.replace(':path', '')}</code>", text)
 
     def test_it_fits_the_content_policy(self) -> None:
-        parser = _Links()
+        parser = _LinkParser()
         parser.feed(self.page.content.decode())
         self.assertNotIn("script", [tag for tag, _ in parser.seen])
         for tag, attributes in parser.seen:
@@ -181,17 +181,19 @@ class PageTests(SynchronousTestCase):
                 self.assertTrue(link.startswith("#") or link in ("", "docs.css", "openapi.json"))
 
     def test_links_lead_somewhere(self) -> None:
-        parser = _Links()
+        parser = _LinkParser()
         parser.feed(self.page.content.decode())
         ids = {attributes.get("id") for _, attributes in parser.seen}
-        for _, attributes in some(parser.seen):
+        for _, attributes in require_items(parser.seen):
             href = attributes.get("href") or ""
             self.assertTrue(not href.startswith("#") or href[1:] in ids, href)
 
     def test_text_is_escaped(self) -> None:
         docs = ApiDocs("<b>", SynchronousThreads())
-        docs.set_operations([operation("GET", "/x", None, summary="<script>alert(1)</script>")])
-        page = Api(docs.list_operations()).get("/api/docs").content
+        docs.set_operations(
+            [sample_operation("GET", "/x", None, summary="<script>alert(1)</script>")]
+        )
+        page = ApiHarness(docs.list_operations()).get("/api/docs").content
         self.assertNotIn(b"<script>", page)
         self.assertNotIn(b"<b>", page)
 
@@ -199,7 +201,7 @@ class PageTests(SynchronousTestCase):
         """Whoever asks meanwhile waits for the same; what was refused is asked for again."""
         threads = HeldThreads()
         docs = ApiDocs("1", threads)
-        docs.set_operations([operation("GET", "/x", None)])
+        docs.set_operations([sample_operation("GET", "/x", None)])
         call: Any = None
 
         def ask() -> list[Deferred[object]]:
@@ -229,8 +231,8 @@ class MetricsTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.metrics = MetricsRegistry()
-        table = [*self.metrics.list_operations(), *Handlers().table()]
-        self.api = Api(table, answered=self.metrics.count_response)
+        table = [*self.metrics.list_operations(), *SampleHandlers().table()]
+        self.api = ApiHarness(table, answered=self.metrics.count_response)
 
     def lines(self) -> list[str]:
         answer = self.api.get("/metrics")
@@ -279,11 +281,11 @@ class HealthTests(SynchronousTestCase):
     """What a supervisor and a client ask."""
 
     def test_health(self) -> None:
-        answer = Api(StatusRoutes(status).list_operations()).get("/healthz")
+        answer = ApiHarness(StatusRoutes(status).list_operations()).get("/healthz")
         self.assertEqual(b'{"ok":true}', answer.content)
 
     def test_status_has_every_field(self) -> None:
-        found = Api(StatusRoutes(status).list_operations()).get("/api/status").data
+        found = ApiHarness(StatusRoutes(status).list_operations()).get("/api/status").data
         self.assertEqual(
             {
                 "version": "1",

@@ -9,16 +9,16 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import (
-    Answer,
-    Api,
-    Connection,
+from tests.unit.http.sample_operations import PageQuery, SampleHandlers, sample_operation
+from tests.unit.http.site_driver import (
+    ApiHarness,
     MemoryTransport,
     OpenGate,
-    head,
-    parse,
+    ParsedAnswer,
+    SiteConnection,
+    parse_http_answer,
+    request_head,
 )
-from tests.unit.http.sample import Handlers, Page, operation
 from tservice.core.identity import Identity
 from tservice.http.operations import OperationCall
 from tservice.http.transfer import large_responses
@@ -48,11 +48,11 @@ class LargeCase(SynchronousTestCase):
         self.made = 0
         self.gate = OpenGate(ANN)
         table = [
-            operation("GET", "/api/history", self.history, query=Page, large=_is_long),
-            operation("GET", "/api/list", self.listing),
-            operation("GET", "/api/small", Handlers().echo),
+            sample_operation("GET", "/api/history", self.history, query=PageQuery, large=_is_long),
+            sample_operation("GET", "/api/list", self.listing),
+            sample_operation("GET", "/api/small", SampleHandlers().echo),
         ]
-        self.api = Api(table, self.gate)
+        self.api = ApiHarness(table, self.gate)
         self.addCleanup(self.api.close)
         # With a little around it, each answer is more than SIZE.
         self.patch(large_responses, "MAX_UNREAD_PER_ACCOUNT", 2 * SIZE)
@@ -72,19 +72,19 @@ class LargeCase(SynchronousTestCase):
     def untaken(self) -> int:
         return self.api.kernel._large.unread_bytes
 
-    def ask(self, path: str = "/api/history", who: Identity = ANN) -> Connection:
+    def ask(self, path: str = "/api/history", who: Identity = ANN) -> SiteConnection:
         """A request whose sender reads nothing until it is told to."""
         self.gate.identity = who
         connection = self.api.connect(transport=UnreadTransport())
-        connection.send(head("GET", path, {}))
+        connection.send(request_head("GET", path, {}))
         self.api.clock.advance(0)
         return connection
 
-    def take(self, connection: Connection) -> Answer:
+    def take(self, connection: SiteConnection) -> ParsedAnswer:
         """Read all of it."""
         for _ in range(SIZE // large_responses.PIECE + 1):
             connection.producer.resumeProducing()
-        return parse(connection.value())
+        return parse_http_answer(connection.value())
 
 
 def _is_long(query: Any) -> bool:
@@ -106,7 +106,9 @@ class UntakenTests(LargeCase):
             unread = [self.ask(path), self.ask(path)]
             self.made = 0
             text = "2 MiB of your responses are waiting to be read; read them first"
-            self.assertEqual((429, "RATE_LIMITED", text), parse(self.ask(path).value()).error)
+            self.assertEqual(
+                (429, "RATE_LIMITED", text), parse_http_answer(self.ask(path).value()).error
+            )
             self.assertEqual(0, self.made)
             self.take(unread[0])
             last = self.ask(path)
@@ -118,7 +120,7 @@ class UntakenTests(LargeCase):
     def test_others_get_theirs_until_it_is_too_much_in_all(self) -> None:
         for who in (ANN, ANN, BOB):
             self.assertTrue(self.ask(who=who).value().startswith(b"HTTP/1.1 200"))
-        refused = parse(self.ask(who=CID).value())
+        refused = parse_http_answer(self.ask(who=CID).value())
         text = "3 MiB of responses are waiting to be read; try again later"
         self.assertEqual(text, refused.error[2])
         self.assertEqual("1", refused.headers["retry-after"])
@@ -126,7 +128,7 @@ class UntakenTests(LargeCase):
     def test_what_is_small_is_always_answered(self) -> None:
         for _ in range(2):
             self.ask()
-        self.assertEqual({"path": {}}, parse(self.ask("/api/small").value()).data)
+        self.assertEqual({"path": {}}, parse_http_answer(self.ask("/api/small").value()).data)
 
     def test_who_takes_nothing_for_long_is_cut_off(self) -> None:
         connection = self.ask()
@@ -138,8 +140,8 @@ class UntakenTests(LargeCase):
 
     def test_only_the_head(self) -> None:
         connection = self.api.connect()
-        connection.send(head("HEAD", "/api/list", {}))
-        answer = parse(connection.value(), "HEAD")
+        connection.send(request_head("HEAD", "/api/list", {}))
+        answer = parse_http_answer(connection.value(), "HEAD")
         self.assertEqual((200, b""), (answer.status, answer.content))
         self.assertGreater(int(answer.headers["content-length"]), SIZE)
         self.assertEqual(0, self.untaken)
@@ -148,7 +150,7 @@ class UntakenTests(LargeCase):
         connection = self.ask("/api/list")
         first = self.take(connection)
         connection.transport.clear()
-        connection.send(head("GET", "/api/list", {}))
+        connection.send(request_head("GET", "/api/list", {}))
         self.api.clock.advance(0)
         self.assertEqual(first.content, self.take(connection).content)
 

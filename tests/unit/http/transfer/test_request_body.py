@@ -7,8 +7,8 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Api, Connection, head, parse
-from tests.unit.http.sample import operation
+from tests.unit.http.sample_operations import sample_operation
+from tests.unit.http.site_driver import ApiHarness, SiteConnection, parse_http_answer, request_head
 from tservice.core.errors import ServiceError, invalid_field
 from tservice.http.connections.channel import LINGER_SECONDS
 from tservice.http.operations import OperationCall
@@ -80,7 +80,9 @@ class StreamedTests(SynchronousTestCase):
         self.go: Deferred[None] | None = None
         self.refuse: ServiceError | None = None
         self.gone: list[BaseException] = []
-        self.api = Api([operation("POST", "/api/x", self.handle, streams=True, body_limit=BOUND)])
+        self.api = ApiHarness(
+            [sample_operation("POST", "/api/x", self.handle, streams=True, body_limit=BOUND)]
+        )
         self.addCleanup(self.api.close)
 
     async def handle(self, call: OperationCall) -> object:
@@ -96,10 +98,10 @@ class StreamedTests(SynchronousTestCase):
             raise
         return {"size": sum(map(len, self.read))}
 
-    def begin(self, **headers: str) -> Connection:
+    def begin(self, **headers: str) -> SiteConnection:
         connection = self.api.connect()
         named = {"Content-Type": FORM, **headers}
-        connection.send(head("POST", "/api/x", named))
+        connection.send(request_head("POST", "/api/x", named))
         return connection
 
     def test_it_is_read_as_it_arrives(self) -> None:
@@ -108,14 +110,14 @@ class StreamedTests(SynchronousTestCase):
         self.assertEqual([b"abc"], self.read)
         self.assertEqual(b"", connection.value())
         connection.send(b"def")
-        answer = parse(connection.value())
+        answer = parse_http_answer(connection.value())
         self.assertEqual({"size": 6}, answer.data)
         self.assertEqual("close", answer.headers["connection"])
 
     def test_chunks(self) -> None:
         connection = self.begin(**{"Transfer-Encoding": "chunked"})
         connection.send(b"3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n")
-        self.assertEqual({"size": 6}, parse(connection.value()).data)
+        self.assertEqual({"size": 6}, parse_http_answer(connection.value()).data)
 
     def test_nothing_of_it_is_counted_as_held(self) -> None:
         connection = self.begin(**{"Content-Length": str(BOUND)})
@@ -136,7 +138,9 @@ class StreamedTests(SynchronousTestCase):
         self.refuse = invalid_field("file", "no")
         connection = self.begin(**{"Content-Length": str(BOUND)})
         connection.send(b"a")
-        self.assertEqual((400, "INVALID_INPUT", "file: no"), parse(connection.value()).error)
+        self.assertEqual(
+            (400, "INVALID_INPUT", "file: no"), parse_http_answer(connection.value()).error
+        )
         before = connection.value()
         connection.send(bytes(BUFFER_BYTES))
         self.assertEqual(before, connection.value())
@@ -146,14 +150,14 @@ class StreamedTests(SynchronousTestCase):
 
     def test_too_large_as_it_says(self) -> None:
         connection = self.begin(**{"Content-Length": str(BOUND + 1)})
-        self.assertEqual(413, parse(connection.value()).status)
+        self.assertEqual(413, parse_http_answer(connection.value()).status)
         self.assertEqual([], self.read)
 
     def test_too_large_as_it_turns_out(self) -> None:
         connection = self.begin(**{"Transfer-Encoding": "chunked"})
         for _ in range(11):
             connection.send(b"%x\r\n%s\r\n" % (BUFFER_BYTES, bytes(BUFFER_BYTES)))
-        self.assertEqual(413, parse(connection.value()).status)
+        self.assertEqual(413, parse_http_answer(connection.value()).status)
         self.assertLessEqual(sum(map(len, self.read)), BOUND)
 
     def test_a_client_that_leaves(self) -> None:
@@ -167,11 +171,11 @@ class StreamedTests(SynchronousTestCase):
         connection.send(b"abc")
         self.assertEqual([], self.read)
         connection.send(b"def")
-        self.assertEqual({"size": 0}, parse(connection.value()).data)
+        self.assertEqual({"size": 0}, parse_http_answer(connection.value()).data)
 
     def test_no_body_at_all(self) -> None:
         connection = self.begin(**{"Content-Length": "0"})
-        self.assertEqual({"size": 0}, parse(connection.value()).data)
+        self.assertEqual({"size": 0}, parse_http_answer(connection.value()).data)
 
 
 class DeprecatedTests(SynchronousTestCase):
@@ -182,11 +186,11 @@ class DeprecatedTests(SynchronousTestCase):
             return {}
 
         table: list[Any] = [
-            operation("GET", "/api/a", handle, deprecated="old things"),
-            operation("GET", "/api/b", handle, deprecated="old things"),
-            operation("GET", "/api/c", handle),
+            sample_operation("GET", "/api/a", handle, deprecated="old things"),
+            sample_operation("GET", "/api/b", handle, deprecated="old things"),
+            sample_operation("GET", "/api/c", handle),
         ]
-        api = Api(table)
+        api = ApiHarness(table)
         self.addCleanup(api.close)
         warned: Any = []
         api.kernel._log = type(api.kernel._log)(observer=warned.append)

@@ -9,8 +9,14 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Api, Connection, OpenGate, head, parse
-from tests.unit.http.sample import operation
+from tests.unit.http.sample_operations import sample_operation
+from tests.unit.http.site_driver import (
+    ApiHarness,
+    OpenGate,
+    SiteConnection,
+    parse_http_answer,
+    request_head,
+)
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.core.identity import Identity
@@ -38,8 +44,8 @@ class OutgoingTests(SynchronousTestCase):
         self.refuse: ServiceError | None = None
         self.may = True
         self.gate, self.parked = LosingGate(), ParkedCalls()
-        self.api = Api(
-            [operation("GET", "/api/x", self.handle, style=ResponseStyle.STREAM)], self.gate
+        self.api = ApiHarness(
+            [sample_operation("GET", "/api/x", self.handle, style=ResponseStyle.STREAM)], self.gate
         )
         self.api.kernel._parked = self.parked
         self.addCleanup(self.api.close)
@@ -61,16 +67,16 @@ class OutgoingTests(SynchronousTestCase):
         finally:
             answer.close()
 
-    def ask(self, method: str = "GET") -> Connection:
+    def ask(self, method: str = "GET") -> SiteConnection:
         connection = self.api.connect()
-        connection.send(head(method, "/api/x", {}))
+        connection.send(request_head(method, "/api/x", {}))
         return connection
 
     def test_piece_by_piece(self) -> None:
         connection = self.ask()
         self.assertTrue(connection.value().endswith(b"\r\n\r\nabc"))
         self.more.callback(b"def")
-        self.assertEqual(b"abcdef", parse(connection.value()).content)
+        self.assertEqual(b"abcdef", parse_http_answer(connection.value()).content)
         self.assertEqual([None], self.ended)
 
     def test_a_reader_who_may_have_no_more(self) -> None:
@@ -84,18 +90,18 @@ class OutgoingTests(SynchronousTestCase):
         self.more.callback(b"def")
         connection = self.ask()
         first = len(connection.value())
-        connection.send(head("GET", "/api/x", {}))
+        connection.send(request_head("GET", "/api/x", {}))
         self.api.clock.advance(0)
         self.assertEqual(2 * first, len(connection.value()))
 
     def test_only_the_head(self) -> None:
-        answer = parse(self.ask("HEAD").value(), "HEAD")
+        answer = parse_http_answer(self.ask("HEAD").value(), "HEAD")
         self.assertEqual((200, b""), (answer.status, answer.content))
         self.assertEqual("6", answer.headers["content-length"])
 
     def test_a_refusal_before_it_begins(self) -> None:
         self.refuse = ServiceError(ErrorCode.FORBIDDEN, "no")
-        self.assertEqual((403, "FORBIDDEN", "no"), parse(self.ask().value()).error)
+        self.assertEqual((403, "FORBIDDEN", "no"), parse_http_answer(self.ask().value()).error)
 
     def test_it_waits_for_its_reader(self) -> None:
         connection = self.ask()

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Connection, head
-from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
-from tests.unit.http.websockets.wsframes import BINARY, CLOSE, PING, TEXT, UPGRADE, masked
+from tests.unit.http.site_driver import SiteConnection, request_head
+from tests.unit.http.websockets.harness import DEFLATE, SocketCase
+from tests.unit.http.websockets.ws_frames import BINARY, CLOSE, PING, TEXT, UPGRADE, masked_frame
 from tservice.core.errors import not_found
 from tservice.http.connections.fair_scheduler import ITERATION_BUDGET
 from tservice.http.websockets.close_finder import FRAMES, CloseFrameFinder
@@ -26,7 +26,7 @@ from tservice.http.websockets.connection import (
 )
 from tservice.http.websockets.upgrade import CloseSocket
 
-ANSWER = masked(CLOSE, struct.pack("!H", 1000))
+ANSWER = masked_frame(CLOSE, struct.pack("!H", 1000))
 
 
 def _packed(raw: bytes) -> bytes:
@@ -35,7 +35,7 @@ def _packed(raw: bytes) -> bytes:
 
 
 @frozen
-class Fault:
+class PeerFault:
     """Bytes that have us close, and the code; whether they begin what never ends."""
 
     code: int
@@ -45,25 +45,27 @@ class Fault:
 
 
 FAULTS = (
-    Fault(1002, b"\x81\x01a"),
-    Fault(1002, masked(3)),
-    Fault(1002, masked(0, b"x")),
-    Fault(1002, masked(TEXT, b"a", first=0xC0)),
-    Fault(1007, masked(TEXT, b"\xff")),
-    Fault(1007, masked(TEXT, b"\xff\xff\xff\xff", first=0xC0), deflate=True),
-    Fault(1009, masked(BINARY, b"x" * (MAX_MESSAGE + 1))),
-    Fault(1009, struct.pack("!BBQ", 0x82, 0xFF, 1 << 62) + bytes(4), endless=True),
-    Fault(1009, masked(TEXT, _packed(b"x" * (MAX_MESSAGE + 1)), first=0xC0), deflate=True),
-    Fault(1009, masked(BINARY, b"x", first=0) + masked(0, first=0) * MAX_PARTS),
-    Fault(1011, masked(TEXT, b"fail")),
-    Fault(4009, masked(TEXT, b"close")),
+    PeerFault(1002, b"\x81\x01a"),
+    PeerFault(1002, masked_frame(3)),
+    PeerFault(1002, masked_frame(0, b"x")),
+    PeerFault(1002, masked_frame(TEXT, b"a", first=0xC0)),
+    PeerFault(1007, masked_frame(TEXT, b"\xff")),
+    PeerFault(1007, masked_frame(TEXT, b"\xff\xff\xff\xff", first=0xC0), deflate=True),
+    PeerFault(1009, masked_frame(BINARY, b"x" * (MAX_MESSAGE + 1))),
+    PeerFault(1009, struct.pack("!BBQ", 0x82, 0xFF, 1 << 62) + bytes(4), endless=True),
+    PeerFault(
+        1009, masked_frame(TEXT, _packed(b"x" * (MAX_MESSAGE + 1)), first=0xC0), deflate=True
+    ),
+    PeerFault(1009, masked_frame(BINARY, b"x", first=0) + masked_frame(0, first=0) * MAX_PARTS),
+    PeerFault(1011, masked_frame(TEXT, b"fail")),
+    PeerFault(4009, masked_frame(TEXT, b"close")),
 )
 
 FLOODS = {
-    "pings": masked(PING),
-    "fragments": masked(0, first=0),
-    "messages": masked(TEXT, b"x" * 60_000),
-    "small messages": masked(TEXT, b"x"),
+    "pings": masked_frame(PING),
+    "fragments": masked_frame(0, first=0),
+    "messages": masked_frame(TEXT, b"x" * 60_000),
+    "small messages": masked_frame(TEXT, b"x"),
     "nonsense": b"\xff" * 60_000,
     "unmasked": b"\x81\x01x",
 }
@@ -72,7 +74,7 @@ FLOODS = {
 class FarewellCase(SocketCase):
     """Sockets that are being closed."""
 
-    def assertPatient(self, connection: Connection, code: int) -> None:
+    def assertPatient(self, connection: SiteConnection, code: int) -> None:
         """The peer is told once, and what it sends on is neither parsed, nor kept, nor cut."""
         self.clock.advance(0)
         socket = connection.channel._channel._upgraded
@@ -89,10 +91,10 @@ class FarewellCase(SocketCase):
         self.assertEqual(heard, [each.heard for each in self.handlers])
         self.assertFalse(connection.transport.disconnecting, code)
 
-    def assertEnds(self, connection: Connection) -> None:
+    def assertEnds(self, connection: SiteConnection) -> None:
         """The one that does not stop is cut; in time as well."""
         for _ in range(16):
-            connection.send(masked(PING) * (LINGER_BYTES // 16 // 6))
+            connection.send(masked_frame(PING) * (LINGER_BYTES // 16 // 6))
         self.assertTrue(connection.transport.aborted)
         sent = connection.value()
         connection.send(b"\0" * 100_000)
@@ -101,9 +103,9 @@ class FarewellCase(SocketCase):
         connection.lose()
         self.assertEqual(0, self.sockets.socket_count)
 
-    def assertLeaves(self, begin: Callable[[], Connection]) -> None:
+    def assertLeaves(self, begin: Callable[[], SiteConnection]) -> None:
         """The peer that answers is let go, also when it answers behind some of its own."""
-        for before in (b"", masked(TEXT, b"x" * 70_000) + masked(PING) * 20):
+        for before in (b"", masked_frame(TEXT, b"x" * 70_000) + masked_frame(PING) * 20):
             connection = begin()
             self.clock.advance(0)
             sent = before + ANSWER
@@ -113,7 +115,7 @@ class FarewellCase(SocketCase):
             self.assertTrue(connection.transport.disconnecting)
             # A reset could overtake our close on its way to a peer that began to close itself.
             self.assertFalse(connection.transport.aborted)
-            connection.send(masked(PING) * 10_000)
+            connection.send(masked_frame(PING) * 10_000)
             self.assertEqual(b"", connection.channel._channel._upgraded.data)
             connection.lose()
 
@@ -121,7 +123,7 @@ class FarewellCase(SocketCase):
 class FaultTests(FarewellCase):
     """What a peer may do wrong."""
 
-    def begin(self, fault: Fault) -> Connection:
+    def begin(self, fault: PeerFault) -> SiteConnection:
         connection = self.open(**(DEFLATE if fault.deflate else {}))
         connection.send(fault.sent)
         return connection
@@ -138,7 +140,9 @@ class FaultTests(FarewellCase):
             connection = self.open(**(DEFLATE if fault.deflate else {}))
             # Behind more than a turn takes in.
             connection.send(
-                masked(TEXT, b"x") * ITERATION_BUDGET + fault.sent + masked(0, first=0) * 5000
+                masked_frame(TEXT, b"x") * ITERATION_BUDGET
+                + fault.sent
+                + masked_frame(0, first=0) * 5000
             )
             self.assertPatient(connection, fault.code)
             self.assertEnds(connection)
@@ -152,7 +156,7 @@ class FaultTests(FarewellCase):
 
     def test_the_answer_in_the_same_bytes(self) -> None:
         connection = self.open()
-        connection.send(masked(TEXT, b"close") + masked(TEXT, b"more") + ANSWER)
+        connection.send(masked_frame(TEXT, b"close") + masked_frame(TEXT, b"more") + ANSWER)
         self.assertTrue(connection.transport.disconnecting)
         self.assertFalse(connection.transport.aborted)
         self.assertEqual(("text", "close"), self.handler.heard[-1])
@@ -172,9 +176,9 @@ class RuleTests(FarewellCase):
     def test_what_came_right_behind_the_handshake(self) -> None:
         self.error = CloseSocket(4003, "no")
         connection = self.api.connect()
-        connection.send(head("GET", "/ws/7", UPGRADE) + masked(PING) * 5000)
+        connection.send(request_head("GET", "/ws/7", UPGRADE) + masked_frame(PING) * 5000)
         self.assertEqual(b"", connection.channel._channel._upgraded.data)
-        connection.send(masked(PING) * FRAMES + ANSWER)
+        connection.send(masked_frame(PING) * FRAMES + ANSWER)
         self.assertFalse(connection.transport.disconnecting)
         self.clock.advance(CLOSE_SECONDS)
         self.assertTrue(connection.transport.aborted)
@@ -192,9 +196,9 @@ class RuleTests(FarewellCase):
         self.successResultOf(stopped)
 
     def test_in_the_middle_of_a_frame(self) -> None:
-        def begin() -> Connection:
+        def begin() -> SiteConnection:
             connection = self.open()
-            connection.send(masked(TEXT, b"x" * 70_000)[:100])
+            connection.send(masked_frame(TEXT, b"x" * 70_000)[:100])
             self.socket.close(4000)
             connection.send(b"\x88" * 69_914)
             return connection
@@ -210,7 +214,7 @@ class PeerTests(FarewellCase):
         connection = self.open()
         connection.send(ANSWER)
         self.assertTrue(connection.transport.disconnecting)
-        connection.send(masked(PING) * 10_000)
+        connection.send(masked_frame(PING) * 10_000)
         self.assertEqual(b"", connection.channel._channel._upgraded.data)
 
     def test_it_does_not_read_what_is_left(self) -> None:
@@ -234,7 +238,7 @@ class SearchTests(SynchronousTestCase):
     def test_whatever_the_pieces(
         self, sent: list[tuple[int, bytes]], rest: int, piece: int
     ) -> None:
-        data = b"\x88" * rest + b"".join(masked(*frame) for frame in sent) + ANSWER
+        data = b"\x88" * rest + b"".join(masked_frame(*frame) for frame in sent) + ANSWER
         farewell = CloseFrameFinder(rest)
         pieces = [data[at : at + piece] for at in range(0, len(data), piece)]
         assert [farewell.finds_close(part) for part in pieces] == [
@@ -246,10 +250,10 @@ class SearchTests(SynchronousTestCase):
     def test_no_more_than_so_many_frames(self) -> None:
         for count, found in ((FRAMES - 1, True), (FRAMES, False)):
             farewell = CloseFrameFinder(0)
-            self.assertFalse(farewell.finds_close(masked(PING) * count))
+            self.assertFalse(farewell.finds_close(masked_frame(PING) * count))
             self.assertEqual(found, farewell.finds_close(ANSWER))
 
     def test_a_close_that_is_too_long_for_one(self) -> None:
         farewell = CloseFrameFinder(0)
-        self.assertFalse(farewell.finds_close(masked(CLOSE, b"x" * 200)))
+        self.assertFalse(farewell.finds_close(masked_frame(CLOSE, b"x" * 200)))
         self.assertTrue(farewell.finds_close(ANSWER))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.unit.http.driver import Api, Connection, turn
-from tests.unit.http.sample import operation
-from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
-from tests.unit.http.websockets.wsframes import BINARY, CLOSE, TEXT, frames, masked
+from tests.unit.http.sample_operations import sample_operation
+from tests.unit.http.site_driver import ApiHarness, SiteConnection, run_turn
+from tests.unit.http.websockets.harness import DEFLATE, SocketCase
+from tests.unit.http.websockets.ws_frames import BINARY, CLOSE, TEXT, masked_frame, read_frames
 from tservice.http.body_limits import SocketLimits
 from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, ITERATION_BUDGET
 from tservice.http.operations import ResponseStyle
@@ -23,7 +23,7 @@ MUCH = "x" * (MAX_MESSAGE - 10)
 def _bomb() -> bytes:
     packed = SocketMessage(MUCH).encode_message(deflate=True)
     assert packed[1] == 126
-    return masked(TEXT, packed[4:], first=0xC0)
+    return masked_frame(TEXT, packed[4:], first=0xC0)
 
 
 BOMB = _bomb()
@@ -39,7 +39,7 @@ class HoldTests(SocketCase):
         self.socket.hold()
         self.socket.hold()
         self.assertEqual("paused", transport.producerState)
-        connection.send(masked(TEXT, b"read before"))
+        connection.send(masked_frame(TEXT, b"read before"))
         self.assertEqual(("text", "read before"), self.handler.heard[-1])
         for _ in range(4):
             self.clock.advance(PING_SECONDS + PONG_SECONDS)
@@ -73,27 +73,27 @@ class TurnTests(SocketCase):
             self.assertTrue(len(self.heard()) <= (turns + 1) * most)
             self.assertEqual("paused", connection.transport.producerState)
             turns += 1
-            turn(self.clock)
+            run_turn(self.clock)
         self.assertEqual(texts, self.heard())
-        turn(self.clock)
+        run_turn(self.clock)
         self.assertEqual("producing", connection.transport.producerState)
-        connection.send(masked(TEXT, b"then"))
+        connection.send(masked_frame(TEXT, b"then"))
         self.assertEqual("then", self.heard()[-1])
 
     def test_many_frames(self) -> None:
         texts = [str(number) for number in range(5 * ITERATION_BUDGET)]
-        sent = b"".join(masked(TEXT, text.encode()) for text in texts)
+        sent = b"".join(masked_frame(TEXT, text.encode()) for text in texts)
         self.assertInTurns(sent, texts, (ITERATION_BUDGET + CONNECTION_SHARE) // 2)
 
     def test_little_that_becomes_much(self) -> None:
         self.assertInTurns(BOMB * 20, [MUCH] * 20, 1, **DEFLATE)
 
     def test_much_as_it_is(self) -> None:
-        self.assertInTurns(masked(TEXT, MUCH.encode()) * 5, [MUCH] * 5, 1)
+        self.assertInTurns(masked_frame(TEXT, MUCH.encode()) * 5, [MUCH] * 5, 1)
 
     def test_who_is_held_stays_so(self) -> None:
         connection = self.open()
-        connection.send(masked(TEXT, b"x") * 3 * ITERATION_BUDGET)
+        connection.send(masked_frame(TEXT, b"x") * 3 * ITERATION_BUDGET)
         self.assertTrue(len(self.heard()) < 3 * ITERATION_BUDGET)
         self.socket.hold()
         for _ in range(10):
@@ -106,14 +106,14 @@ class TurnTests(SocketCase):
     def test_who_is_let_go_waits_for_the_rest(self) -> None:
         connection = self.open()
         self.socket.hold()
-        connection.send(masked(TEXT, b"x") * 3 * ITERATION_BUDGET)
+        connection.send(masked_frame(TEXT, b"x") * 3 * ITERATION_BUDGET)
         self.socket.release()
         self.assertEqual("paused", connection.transport.producerState)
 
     def test_an_end_in_the_middle(self) -> None:
         for end in ("lose", "close"):
             connection = self.open()
-            connection.send(masked(TEXT, b"x") * 5 * ITERATION_BUDGET)
+            connection.send(masked_frame(TEXT, b"x") * 5 * ITERATION_BUDGET)
             before = len(self.heard())
             self.assertTrue(before < 5 * ITERATION_BUDGET)
             if end == "close":
@@ -133,7 +133,7 @@ class ShareTests(SocketCase):
         """How many messages each heard."""
         return [sum(each[0] == "text" for each in one.heard) for one in self.handlers]
 
-    def bombed(self, count: int, bombs: int) -> list[Connection]:
+    def bombed(self, count: int, bombs: int) -> list[SiteConnection]:
         connections = [self.open(**DEFLATE) for _ in range(count)]
         for each in connections:
             each.send(BOMB * bombs)
@@ -144,7 +144,7 @@ class ShareTests(SocketCase):
         self.assertEqual(1, sum(self.heard()))
         self.assertTrue(all(each.transport.producerState == "paused" for each in connections))
         for served in range(2, 61):
-            turn(self.clock)
+            run_turn(self.clock)
             self.assertEqual(served, sum(self.heard()))
         self.clock.advance(0)
         for each in connections:
@@ -153,12 +153,12 @@ class ShareTests(SocketCase):
     def test_a_key_beside_them(self) -> None:
         self.bombed(5, 8)
         while not all(self.heard()):
-            turn(self.clock)
+            run_turn(self.clock)
         before = sum(self.heard())
         typing = self.open()
-        typing.send(masked(TEXT, b"k"))
+        typing.send(masked_frame(TEXT, b"k"))
         for _ in range(2):
-            turn(self.clock)
+            run_turn(self.clock)
         self.assertEqual(("text", "k"), self.handler.heard[-1])
         self.assertTrue(sum(self.heard()) <= before + 3)
         self.assertTrue(sum(self.heard()) < 5 * 8)
@@ -166,7 +166,7 @@ class ShareTests(SocketCase):
     def test_what_is_sent_meanwhile_comes_behind(self) -> None:
         (connection,) = self.bombed(1, 2)
         for number in range(3):
-            connection.send(masked(TEXT, b"%d" % number))
+            connection.send(masked_frame(TEXT, b"%d" % number))
         self.clock.advance(0)
         texts = [each[1] for each in self.handler.heard[1:]]
         self.assertEqual([MUCH, MUCH, "0", "1", "2"], texts)
@@ -180,10 +180,10 @@ class ShareTests(SocketCase):
         connections[2].lose()
         self.clock.advance(0)
         self.assertEqual([*before[:3], 3], self.heard())
-        close = next(frames(connections[1].value()))
+        close = next(read_frames(connections[1].value()))
         self.assertEqual((0x88, 4000), (close.first, close.code))
         self.assertEqual("producing", connections[1].transport.producerState)
-        connections[1].send(masked(CLOSE))
+        connections[1].send(masked_frame(CLOSE))
         self.assertTrue(connections[1].transport.disconnecting)
         for each in connections:
             each.lose()
@@ -202,9 +202,9 @@ class ShareTests(SocketCase):
     def test_they_share_it_with_all_connections(self) -> None:
         connection = self.open()
         self.api.site.turns.charge_budget(ITERATION_BUDGET)
-        connection.send(masked(TEXT, b"x"))
+        connection.send(masked_frame(TEXT, b"x"))
         self.assertEqual([0], self.heard())
-        turn(self.clock)
+        run_turn(self.clock)
         self.assertEqual([1], self.heard())
 
 
@@ -215,17 +215,19 @@ class BoundTests(SocketCase):
         super().setUp()
         bounds = SocketLimits(message=10, too_big=1003, compressed=False)
         table = [
-            operation("GET", "/ws/{id}", self.handle, style=ResponseStyle.WEBSOCKET, socket=bounds)
+            sample_operation(
+                "GET", "/ws/{id}", self.handle, style=ResponseStyle.WEBSOCKET, socket=bounds
+            )
         ]
-        self.api = Api(table, gate=self.gate, sockets=self.sockets, clock=self.clock)
+        self.api = ApiHarness(table, gate=self.gate, sockets=self.sockets, clock=self.clock)
         self.addCleanup(self.api.close)
 
     def test_one_more_byte_than_may_be(self) -> None:
         connection = self.open(**DEFLATE)
         self.assertNotIn(b"deflate", self.handshake)
         for _ in range(2):
-            connection.send(masked(BINARY, b"x" * 6, first=0) + masked(0, b"x" * 4))
+            connection.send(masked_frame(BINARY, b"x" * 6, first=0) + masked_frame(0, b"x" * 4))
             self.assertEqual(("binary", b"x" * 10), self.handler.heard[-1])
-        connection.send(masked(BINARY, b"x" * 6, first=0) + masked(0, b"x" * 5))
+        connection.send(masked_frame(BINARY, b"x" * 6, first=0) + masked_frame(0, b"x" * 5))
         (close,) = self.got(connection)
         self.assertEqual((1003, 3), (close.code, len(self.handler.heard)))

@@ -11,18 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Answer, Connection, head, parse
-from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
-from tests.unit.http.websockets.wsframes import (
+from tests.unit.http.site_driver import (
+    ParsedAnswer,
+    SiteConnection,
+    parse_http_answer,
+    request_head,
+)
+from tests.unit.http.websockets.harness import DEFLATE, SocketCase
+from tests.unit.http.websockets.ws_frames import (
     BINARY,
     CLOSE,
     PING,
     PONG,
     TEXT,
     UPGRADE,
-    Frame,
-    frames,
-    masked,
+    ClientFrame,
+    masked_frame,
+    read_frames,
 )
 from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
 from tservice.core.identity import Identity
@@ -51,9 +56,9 @@ class UpgradeTests(SocketCase):
         self.assertEqual([("opened",)], self.handler.heard)
         self.assertEqual(1, self.sockets.socket_count)
 
-    def refused(self, connection: Connection) -> Answer:
+    def refused(self, connection: SiteConnection) -> ParsedAnswer:
         self.assertEqual([], self.handlers)
-        return parse(connection.value())
+        return parse_http_answer(connection.value())
 
     def test_what_is_no_handshake(self) -> None:
         for headers in (
@@ -101,16 +106,16 @@ class UpgradeTests(SocketCase):
 
     def test_bytes_right_behind_the_handshake(self) -> None:
         connection = self.api.connect()
-        connection.send(head("GET", "/ws/7", UPGRADE) + masked(TEXT, b"early"))
+        connection.send(request_head("GET", "/ws/7", UPGRADE) + masked_frame(TEXT, b"early"))
         self.assertEqual([("opened",), ("text", "early")], self.handler.heard)
 
     def test_idle_sockets_stay(self) -> None:
         connection = self.open()
         for _ in range(20):
             self.clock.advance(PING_SECONDS - PONG_SECONDS)
-            connection.send(masked(PONG))
+            connection.send(masked_frame(PONG))
             self.clock.advance(PONG_SECONDS)
-            connection.send(masked(PONG))
+            connection.send(masked_frame(PONG))
         self.assertTrue(self.socket.writable)
 
 
@@ -119,12 +124,14 @@ class MessageTests(SocketCase):
 
     def test_in(self) -> None:
         connection = self.open()
-        connection.send(masked(TEXT, "ü".encode()) + masked(BINARY, b"\xff\0"))
-        connection.send(masked(TEXT, b"a", first=0) + masked(PING, b"x") + masked(0, b"b"))
+        connection.send(masked_frame(TEXT, "ü".encode()) + masked_frame(BINARY, b"\xff\0"))
+        connection.send(
+            masked_frame(TEXT, b"a", first=0) + masked_frame(PING, b"x") + masked_frame(0, b"b")
+        )
         self.assertEqual(
             [("text", "ü"), ("binary", b"\xff\0"), ("text", "ab")], self.handler.heard[1:]
         )
-        self.assertEqual([Frame(0x8A, b"x")], self.got(connection))
+        self.assertEqual([ClientFrame(0x8A, b"x")], self.got(connection))
 
     def test_out(self) -> None:
         connection = self.open()
@@ -132,13 +139,17 @@ class MessageTests(SocketCase):
         self.socket.send_binary(b"\xff" * 200)
         self.socket.send(SocketMessage(b"y" * 70000))
         self.assertEqual(
-            [Frame(0x81, "ü".encode()), Frame(0x82, b"\xff" * 200), Frame(0x82, b"y" * 70000)],
+            [
+                ClientFrame(0x81, "ü".encode()),
+                ClientFrame(0x82, b"\xff" * 200),
+                ClientFrame(0x82, b"y" * 70000),
+            ],
             self.got(connection),
         )
 
     def test_bytes_on_the_wire_are_counted(self) -> None:
         connection = self.open()
-        traffic, message = self.sockets.traffic, masked(TEXT, b"abc")
+        traffic, message = self.sockets.traffic, masked_frame(TEXT, b"abc")
         before = traffic.sent, traffic.received
         connection.send(message)
         self.socket.send_text("four")
@@ -163,7 +174,7 @@ class MessageTests(SocketCase):
         for text in (b"hello " * 50, b"hello " * 51):
             packer = zlib.compressobj(wbits=-15)
             packed = (packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH))[:-4]
-            connection.send(masked(TEXT, packed, first=0xC0))
+            connection.send(masked_frame(TEXT, packed, first=0xC0))
             self.assertEqual(("text", text.decode()), self.handler.heard[-1])
 
     def test_a_window_that_our_frames_do_not_fit_in_is_not_agreed(self) -> None:
@@ -182,7 +193,7 @@ class MessageTests(SocketCase):
 class ClosingTests(SocketCase):
     """Every way a socket ends."""
 
-    def end(self, connection: Connection) -> None:
+    def end(self, connection: SiteConnection) -> None:
         connection.lose()
         self.assertEqual("closed", self.handler.heard[-1][0])
         self.assertEqual(0, self.sockets.socket_count)
@@ -192,18 +203,18 @@ class ClosingTests(SocketCase):
 
     def test_by_the_handler(self) -> None:
         connection = self.open()
-        connection.send(masked(TEXT, b"close"))
+        connection.send(masked_frame(TEXT, b"close"))
         bye, close = self.got(connection)
         self.assertEqual((b"bye", 4009), (bye.payload, close.code))
         self.assertEqual(b"ended" * 24 + b"end", close.payload[2:])
-        connection.send(masked(CLOSE, struct.pack("!H", 4009)))
+        connection.send(masked_frame(CLOSE, struct.pack("!H", 4009)))
         self.assertTrue(connection.transport.disconnecting)
         self.end(connection)
         self.assertEqual(("closed", 4009), self.handler.heard[-1])
 
     def test_by_the_peer(self) -> None:
         connection = self.open()
-        connection.send(masked(CLOSE, struct.pack("!H", 1001)))
+        connection.send(masked_frame(CLOSE, struct.pack("!H", 1001)))
         self.assertEqual([0x88], [frame.first for frame in self.got(connection)])
         self.assertTrue(connection.transport.disconnecting)
         self.end(connection)
@@ -211,7 +222,7 @@ class ClosingTests(SocketCase):
 
     def test_without_a_code(self) -> None:
         connection = self.open()
-        connection.send(masked(CLOSE))
+        connection.send(masked_frame(CLOSE))
         self.end(connection)
         self.assertEqual(("closed", 1005), self.handler.heard[-1])
 
@@ -243,15 +254,15 @@ class ClosingTests(SocketCase):
         for count in range(1, 4):
             self.clock.advance(PING_SECONDS - (PONG_SECONDS if count > 1 else 0))
             self.assertEqual(count, len(self.got(connection)))
-            connection.send(masked(PONG))
+            connection.send(masked_frame(PONG))
             self.clock.advance(PONG_SECONDS)
         self.assertFalse(connection.transport.aborted)
 
     def test_too_large(self) -> None:
         connection = self.open()
-        connection.send(masked(BINARY, b"x" * MAX_MESSAGE))
+        connection.send(masked_frame(BINARY, b"x" * MAX_MESSAGE))
         self.assertEqual(MAX_MESSAGE, len(self.handler.heard[-1][1]))  # type: ignore[arg-type]
-        connection.send(masked(BINARY, b"x" * (MAX_MESSAGE + 1)))
+        connection.send(masked_frame(BINARY, b"x" * (MAX_MESSAGE + 1)))
         self.clock.advance(0)
         (close,) = self.got(connection)
         self.assertEqual(1009, close.code)
@@ -261,13 +272,13 @@ class ClosingTests(SocketCase):
 
     def test_too_large_in_pieces_and_too_large_unpacked(self) -> None:
         connection = self.open()
-        connection.send(masked(BINARY, b"x" * MAX_MESSAGE, first=0) + masked(0, b"x"))
+        connection.send(masked_frame(BINARY, b"x" * MAX_MESSAGE, first=0) + masked_frame(0, b"x"))
         self.clock.advance(0)
         self.assertEqual(1009, self.got(connection)[0].code)
         bomb = zlib.compressobj(wbits=-15)
         packed = (bomb.compress(b"x" * 50_000_000) + bomb.flush(zlib.Z_SYNC_FLUSH))[:-4]
         connection = self.open(**DEFLATE)
-        connection.send(masked(TEXT, packed, first=0xC0))
+        connection.send(masked_frame(TEXT, packed, first=0xC0))
         self.assertEqual(1009, self.got(connection)[0].code)
 
     def test_fragments_without_end(self) -> None:
@@ -275,15 +286,15 @@ class ClosingTests(SocketCase):
         for content in (b"", b"x"):
             self.setUp()
             connection = self.open()
-            connection.send(masked(BINARY, content, first=0))
+            connection.send(masked_frame(BINARY, content, first=0))
             for _ in range(MAX_PARTS - 2):
-                connection.send(masked(0, content, first=0))
-            connection.send(masked(0, content))
+                connection.send(masked_frame(0, content, first=0))
+            connection.send(masked_frame(0, content))
             self.clock.advance(0)
             self.assertEqual(content * MAX_PARTS, self.handler.heard[-1][1])
-            connection.send(masked(BINARY, content, first=0))
+            connection.send(masked_frame(BINARY, content, first=0))
             for _ in range(3 * MAX_PARTS):
-                connection.send(masked(0, content, first=0))
+                connection.send(masked_frame(0, content, first=0))
             self.clock.advance(0)
             self.assertEqual([1009], [each.code for each in self.got(connection)])
             self.assertTrue(len(connection.channel._channel._upgraded.message_data) <= MAX_PARTS)
@@ -291,9 +302,9 @@ class ClosingTests(SocketCase):
     def test_broken_frames(self) -> None:
         for data, code in (
             (b"\x81\x01a", 1002),
-            (masked(3), 1002),
-            (masked(TEXT, b"\xff"), 1007),
-            (masked(TEXT, b"a", first=0xC0), 1002),
+            (masked_frame(3), 1002),
+            (masked_frame(TEXT, b"\xff"), 1007),
+            (masked_frame(TEXT, b"a", first=0xC0), 1002),
         ):
             connection = self.open()
             connection.send(data)
@@ -301,7 +312,7 @@ class ClosingTests(SocketCase):
 
     def test_a_handler_that_fails(self) -> None:
         connection = self.open()
-        connection.send(masked(TEXT, b"fail") + masked(TEXT, b"more"))
+        connection.send(masked_frame(TEXT, b"fail") + masked_frame(TEXT, b"more"))
         self.assertEqual(1011, self.got(connection)[0].code)
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
         self.assertEqual(("text", "fail"), self.handler.heard[-1])
@@ -379,7 +390,7 @@ class FrameTests(SynchronousTestCase):
     @given(st.binary(max_size=300) | st.text(max_size=300), st.integers(1, 400), st.booleans())
     def test_round_trip(self, part: str | bytes, times: int, deflate: bool) -> None:
         payload = part * times
-        (frame,) = frames(SocketMessage(payload).encode_message(deflate))
+        (frame,) = read_frames(SocketMessage(payload).encode_message(deflate))
         content = frame.payload
         if frame.first & 0x40:
             assert not content.endswith(b"\0\0\xff\xff")

@@ -10,13 +10,13 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.mux.remote.children import OUT, Process
+from tests.unit.mux.remote.remote_children import OUT, RemoteChild
 from tservice.mux.remote.preopened_channel import MOST_HEARD, WAITS, PreopenedChannel
 from tservice.mux.remote.runner import RemoteChannel, RemoteRunner
 from tservice.mux.remote.shell_quoting import MARK
 
 
-class Heir(ProcessProtocol):
+class ChannelHeir(ProcessProtocol):
     """Whoever takes it."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Heir(ProcessProtocol):
 class SpareTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.made: list[Process] = []
+        self.made: list[RemoteChild] = []
         self.failing = False
         processes: Any = self
         self.spare = PreopenedChannel(self.clock, processes, lambda: ["/ssh", "there"], {"A": "b"})
@@ -54,10 +54,10 @@ class SpareTests(SynchronousTestCase):
         if self.failing:
             raise OSError(12, "no memory")
         self.assertEqual(("/ssh", ["/ssh", "there"], {"A": "b"}, "/"), (program, argv, env, path))
-        self.made.append(Process(protocol))
+        self.made.append(RemoteChild(protocol))
 
     def test_none_waits_before_somebody_wants_one(self) -> None:
-        self.assertFalse(self.spare.hand_over(Heir()))
+        self.assertFalse(self.spare.hand_over(ChannelHeir()))
         self.assertEqual([], self.made)
 
     def test_the_one_that_waits_is_taken_whole(self) -> None:
@@ -65,7 +65,7 @@ class SpareTests(SynchronousTestCase):
         self.spare.open_ahead()
         (child,) = self.made
         child.say(b"welcome")
-        heir = Heir()
+        heir = ChannelHeir()
         self.assertTrue(self.spare.hand_over(heir))
         self.assertEqual(b"line\n", child.written)
         child.say(b"answer")
@@ -74,22 +74,22 @@ class SpareTests(SynchronousTestCase):
 
     def test_another_takes_its_place(self) -> None:
         self.spare.open_ahead()
-        self.spare.hand_over(Heir())
-        self.assertFalse(self.spare.hand_over(Heir()))
+        self.spare.hand_over(ChannelHeir())
+        self.assertFalse(self.spare.hand_over(ChannelHeir()))
         self.clock.advance(0)
         self.assertEqual(2, len(self.made))
-        self.assertTrue(self.spare.hand_over(Heir()))
+        self.assertTrue(self.spare.hand_over(ChannelHeir()))
 
     def test_it_does_not_wait_for_ever(self) -> None:
         self.spare.open_ahead()
         self.clock.advance(WAITS)
         self.assertTrue(self.made[0].over)
-        self.assertFalse(self.spare.hand_over(Heir()))
+        self.assertFalse(self.spare.hand_over(ChannelHeir()))
 
     def test_one_that_ended_is_handed_to_nobody(self) -> None:
         self.spare.open_ahead()
         self.made[0].end_stream()
-        self.assertFalse(self.spare.hand_over(Heir()))
+        self.assertFalse(self.spare.hand_over(ChannelHeir()))
         self.spare.open_ahead()
         self.assertEqual(2, len(self.made))
 
@@ -99,11 +99,11 @@ class SpareTests(SynchronousTestCase):
         self.assertFalse(self.made[0].over)
         self.made[0].say(b"x")
         self.assertTrue(self.made[0].over)
-        self.assertFalse(self.spare.hand_over(Heir()))
+        self.assertFalse(self.spare.hand_over(ChannelHeir()))
 
     def test_a_closed_one_makes_none(self) -> None:
         self.spare.open_ahead()
-        self.spare.hand_over(Heir())
+        self.spare.hand_over(ChannelHeir())
         self.spare.close()
         self.spare.open_ahead()
         self.assertEqual(1, len(self.made))
@@ -112,7 +112,7 @@ class SpareTests(SynchronousTestCase):
     def test_where_none_can_be_made_there_is_none(self) -> None:
         self.failing = True
         self.spare.open_ahead()
-        self.assertFalse(self.spare.hand_over(Heir()))
+        self.assertFalse(self.spare.hand_over(ChannelHeir()))
 
     def test_a_short_program_takes_it_too(self) -> None:
         processes: Any = self

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.mux.remote.children import Process
+from tests.unit.mux.remote.remote_children import RemoteChild
 from tservice.mux.remote.runner import (
     CUT,
     MAX_ANSWER,
@@ -24,7 +24,7 @@ from tservice.mux.remote.shell_quoting import MARK
 class TrialTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.made: list[Process] = []
+        self.made: list[RemoteChild] = []
         processes: Any = self
         way = RemoteChannel(prefix=lambda: ["/ssh"], takes_shell_text=True, env={})
         self.running = Deferred.fromCoroutine(
@@ -34,7 +34,7 @@ class TrialTests(SynchronousTestCase):
         self.addCleanup(lambda: self.assertEqual([], self.clock.getDelayedCalls()))
 
     def spawnProcess(self, protocol: Any, *_: object) -> None:
-        self.made.append(Process(protocol))
+        self.made.append(RemoteChild(protocol))
 
     def why(self) -> str:
         """Why nobody knows what became of it."""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.mux.remote.shell_quoting import (
     HEARING,
     MARK,
@@ -79,7 +79,7 @@ class QuoteTests(SynchronousTestCase):
         for shell in SHELLS:
             self.assertEqual([*HOSTILE, b""], heard(shell, program).split(b"\0"), shell)
 
-    @settings(max_examples=examples(15), deadline=None)
+    @settings(max_examples=example_count(15), deadline=None)
     @given(_WORDS)
     def test_any_words_arrive(self, given_words: list[bytes]) -> None:
         program = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
@@ -87,7 +87,7 @@ class QuoteTests(SynchronousTestCase):
         for shell in ("sh", "bash"):
             self.assertEqual([*given_words, b""], heard(shell, program).split(b"\0"))
 
-    @settings(max_examples=examples(10), deadline=None)
+    @settings(max_examples=example_count(10), deadline=None)
     @given(_WORDS)
     def test_a_program_in_a_program(self, given_words: list[bytes]) -> None:
         """As what starts a pane's program travels: one line inside of another's variable."""

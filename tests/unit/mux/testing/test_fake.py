@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface.verify import verifyObject
 
-from tests.ground import HERE
+from tests.runtime_harness import HERE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     IMultiplexer,

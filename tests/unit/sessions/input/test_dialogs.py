@@ -5,8 +5,8 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 from zope.interface import implementer
 
-from tests.unit.sessions.agent import ComposerAgent
-from tests.unit.sessions.rig import SessionCase
+from tests.unit.sessions.harness import SessionCase
+from tests.unit.sessions.scripted_agent import ComposerAgent
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxBusy, MuxTimeout, PaneCapture, PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram

@@ -6,9 +6,9 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.unit.sessions.input.case import AGAIN, DONE, HeldGate, InputCase
-from tests.unit.sessions.input.far import KEPT, FarCase
-from tests.unit.sessions.rig import ADMIN
+from tests.unit.sessions.harness import ADMIN
+from tests.unit.sessions.input.harness import AGAIN, DONE, HeldGate, InputCase
+from tests.unit.sessions.input.offline_harness import KEPT, OfflineHostCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import RemoteTarget, Session, SessionLocationKind
@@ -217,7 +217,7 @@ class AgentTokenTests(InputCase):
         self.assertEqual(ErrorCode.FORBIDDEN, self.judged(self.agent_session, self.holder))
 
 
-class KeptTests(FarCase):
+class KeptTests(OfflineHostCase):
     """While the session's host is away."""
 
     def setUp(self) -> None:

@@ -21,8 +21,8 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.unit.sessions.rig import ADMIN, Machine, begin
+from tests.examples import example_count
+from tests.unit.sessions.harness import ADMIN, SessionHarness, start_coroutine
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout
 from tservice.mux.testing.multiplexer import FakeTty
@@ -30,13 +30,13 @@ from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 
 CLIENTS = ("a", "b")
-EXAMPLES = examples(400)
+EXAMPLES = example_count(400)
 
 _T = TypeVar("_T")
 
 
 @define
-class Sent:
+class SentInput:
     """One input of a client."""
 
     client: str
@@ -48,14 +48,14 @@ class Sent:
 
 
 @define
-class Client:
+class ResendingClient:
     """A client that sends again what was not answered."""
 
     name: str
-    sent: list[Sent] = field(factory=list)
+    sent: list[SentInput] = field(factory=list)
 
 
-class Mute:
+class MuteProgram:
     """A program that takes pastes and says nothing."""
 
     def pane_started(self, tty: FakeTty) -> None:
@@ -68,17 +68,17 @@ class Mute:
         """It draws nothing."""
 
 
-class Journal(RuleBasedStateMachine):
+class InputJournalMachine(RuleBasedStateMachine):
     """Inputs, faults, pauses and kills in any order."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.machine = Machine(Path("machine").absolute(), lambda spec: Mute())
+        self.machine = SessionHarness(Path("machine").absolute(), lambda spec: MuteProgram())
         self.finish(self.machine.sessions.open())
         request = CreateRequest(mode="shell", start=True)
         self.id = self.finish(self.machine.sessions.create(request, ADMIN)).id
         self.pane = self.machine.host[self.id]
-        self.clients = {name: Client(name) for name in CLIENTS}
+        self.clients = {name: ResendingClient(name) for name in CLIENTS}
         self.count = 0
 
     def teardown(self) -> None:
@@ -103,7 +103,7 @@ class Journal(RuleBasedStateMachine):
         self.count += 1
         filling = "." * 2300 if long else ""
         text = f"<{name}{self.count}{filling}>" + ("\r" if prompt else "")
-        client.sent.append(Sent(client=name, seq=len(client.sent), text=text, typed=typed))
+        client.sent.append(SentInput(client=name, seq=len(client.sent), text=text, typed=typed))
         self.deliver(client.sent[-1])
 
     @rule(name=st.sampled_from(CLIENTS))
@@ -208,11 +208,11 @@ class Journal(RuleBasedStateMachine):
     def torn(self) -> bool:
         return "".join(self.found()) != self.plain
 
-    def left_over(self, client: Client) -> bool:
+    def left_over(self, client: ResendingClient) -> bool:
         """Whether an input is neither answered nor on its way."""
         return any(not it.answered and not it.waiting for it in client.sent)
 
-    def deliver(self, it: Sent) -> Deferred[InputDelivery | None]:
+    def deliver(self, it: SentInput) -> Deferred[InputDelivery | None]:
         request = InputRequest(text=it.text, client_id=it.client, seq=it.seq, typed=it.typed)
         it.waiting = True
         service = self.machine.sessions
@@ -227,7 +227,7 @@ class Journal(RuleBasedStateMachine):
             if service is self.machine.sessions:
                 it.waiting = False
 
-        answer = begin(service.send_input(self.id, request))
+        answer = start_coroutine(service.send_input(self.id, request))
         return answer.addCallbacks(done, refused)
 
     def is_duplicate(self, delivery: InputDelivery | None) -> None:
@@ -235,7 +235,7 @@ class Journal(RuleBasedStateMachine):
 
     def finish(self, work: Awaitable[_T]) -> _T:
         found: list[_T] = []
-        begin(work).addCallback(found.append)
+        start_coroutine(work).addCallback(found.append)
         return found[0]
 
     def spend(self, seconds: float) -> None:
@@ -248,7 +248,7 @@ class ExactlyOnceTests(SynchronousTestCase):
     @pytest.mark.long
     def test_exactly_once(self) -> None:
         run_state_machine_as_test(
-            Journal,
+            InputJournalMachine,
             settings=settings(
                 max_examples=EXAMPLES,
                 stateful_step_count=15,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.internet.defer import Deferred
 
-from tests.unit.sessions.input.case import AGAIN, DONE, InputCase
+from tests.unit.sessions.input.harness import AGAIN, DONE, InputCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.input_queue import UNSURE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from twisted.python.failure import Failure
 
-from tests.unit.sessions.input.case import AGAIN, DONE, HeldGate, InputCase
-from tests.unit.sessions.rig import begin
+from tests.unit.sessions.harness import start_coroutine
+from tests.unit.sessions.input.harness import AGAIN, DONE, HeldGate, InputCase
 from tservice.core.errors import ErrorCode, operation_failed
 
 
@@ -39,7 +39,7 @@ class GateTests(InputCase):
         """They answer the dialog that it waits for; what passed is typed first."""
         held = self.type(self.agent_session, "hello\r", client_id="a", seq=1)
         pane = self.pane(self.agent_session)
-        pressed = begin(self.sessions.send_key(self.agent_session.id, "Down"))
+        pressed = start_coroutine(self.sessions.send_key(self.agent_session.id, "Down"))
         raw = self.type(self.agent_session, "\x1b", client_id="b", seq=1)
         self.spend(1)
         self.successResultOf(pressed)

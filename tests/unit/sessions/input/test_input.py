@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.sessions.input.case import AGAIN, DONE, InputCase
-from tests.unit.sessions.rig import begin
+from tests.unit.sessions.harness import start_coroutine
+from tests.unit.sessions.input.harness import AGAIN, DONE, InputCase
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
@@ -103,7 +103,7 @@ class RawTests(InputCase):
 
     def test_keys_wait_their_turn(self) -> None:
         prompt = self.type(self.agent_session, "hello\r")
-        key = begin(self.sessions.send_key(self.agent_session.id, "Escape"))
+        key = start_coroutine(self.sessions.send_key(self.agent_session.id, "Escape"))
         self.assertNoResult(key)
         self.spend(1)
         self.successResultOf(prompt)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.mux.typed_input import PIECE
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
 from tservice.sessions.input.unpersisted_sequence import CLIENTS
@@ -67,7 +67,7 @@ class JournalTests(SynchronousTestCase):
         self.marks[session] = entry.id
         self.journal.finish_entry(entry)
 
-    @settings(max_examples=examples(300), deadline=None)
+    @settings(max_examples=example_count(300), deadline=None)
     @given(STEPS)
     def test_numbers_are_known_with_and_without_memory(
         self, steps: list[tuple[str, str, str]]

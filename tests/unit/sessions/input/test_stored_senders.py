@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from tests.unit.sessions.input.case import DONE, HeldGate, InputCase
-from tests.unit.sessions.input.far import KEPT, FarCase
-from tests.unit.sessions.rig import begin
+from tests.unit.sessions.harness import start_coroutine
+from tests.unit.sessions.input.harness import DONE, HeldGate, InputCase
+from tests.unit.sessions.input.offline_harness import KEPT, OfflineHostCase
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
 from tservice.sessions.input.stored_senders import NOBODY, dump_sender, load_sender
@@ -49,14 +49,14 @@ class HeldInputTests(InputCase):
     def test_keys_and_raw_bytes(self) -> None:
         self.entitled.clear()
         raw = self.type(self.agent_session, "\x1b", sender=ANN)
-        key = begin(self.sessions.send_key(self.agent_session.id, "Down", ANN))
+        key = start_coroutine(self.sessions.send_key(self.agent_session.id, "Down", ANN))
         self.assertEqual(ErrorCode.FORBIDDEN, self.code(raw))
         self.failureResultOf(key)
         pane = self.pane(self.agent_session)
         self.assertEqual(([], b""), (pane.keys, bytes(pane.typed)))
 
 
-class KeptInputTests(FarCase):
+class KeptInputTests(OfflineHostCase):
     """While the session's host is away."""
 
     def setUp(self) -> None:

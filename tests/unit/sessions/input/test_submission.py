@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.input.submitting import DONE, LONG, SubmissionCase
+from tests.unit.sessions.input.submission_harness import DONE, LONG, SubmissionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.sessions.input.draft_stash import is_retypable
 from tservice.sessions.input.prompt_runner import TAKING, UNSEEN

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.sessions.agent import HomeAgent
-from tests.unit.sessions.input.submitting import AGAIN, DONE, LONG, SubmissionCase
+from tests.unit.sessions.input.submission_harness import AGAIN, DONE, LONG, SubmissionCase
+from tests.unit.sessions.scripted_agent import HomeAgent
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.mux.interface import PaneSpec

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.unit.sessions.rig import ADMIN, Machine, SessionCase, begin
+from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
 from tservice.core.errors import ErrorCode, operation_failed
 from tservice.core.identity import Identity
 from tservice.core.locations.location import OWN_LOCATION, Location, LocationId, LocationKind
@@ -47,7 +47,7 @@ class OneHost:
         return evolve(self.own, id=known)
 
 
-class FarMachine(Machine):
+class AttachedHostHarness(SessionHarness):
     """With a host behind it."""
 
     def ground(self, **given: Any) -> Runtime:
@@ -58,10 +58,10 @@ class FarMachine(Machine):
 
 
 class AttachingTests(SessionCase):
-    machine: FarMachine
+    machine: AttachedHostHarness
 
     def setUp(self) -> None:
-        self.machine = FarMachine(Path(self.mktemp()).absolute())
+        self.machine = AttachedHostHarness(Path(self.mktemp()).absolute())
         self.clock, self.host = self.machine.clock, self.machine.host
         self.run_now(self.sessions.open())
 
@@ -116,7 +116,7 @@ class AttachingTests(SessionCase):
         self.machine.crash()
         self.machine.boot()
         self.machine.far.away = True
-        self.machine.opening = begin(self.sessions.open())
+        self.machine.opening = start_coroutine(self.sessions.open())
         self.assertIsNone(self.sessions.get_pane(session.id))
         self.run_now(self.sessions.delete(session.id))
         self.assertFalse(self.pane(session).is_gone)

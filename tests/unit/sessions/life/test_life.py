@@ -7,8 +7,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from tests.told import wire
-from tests.unit.sessions.rig import ADMIN, BOOT, Machine, SessionCase, begin
+from tests.event_helpers import to_wire
+from tests.unit.sessions.harness import ADMIN, BOOT, SessionCase, SessionHarness, start_coroutine
 from tservice.cases.interfaces import AgentMarker
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
@@ -54,7 +54,7 @@ class CreateTests(SessionCase):
 
     def test_overrides_are_in_no_answer_and_no_event(self) -> None:
         session = self.shell(env_overrides={"TOKEN": "s3cret"})
-        told = repr([wire(e) for e in self.machine.events]) + repr(session)
+        told = repr([to_wire(e) for e in self.machine.events]) + repr(session)
         self.assertNotIn("s3cret", told + repr(self.sessions.describe_session(session.id)))
 
     def test_refusals_name_the_field(self) -> None:
@@ -138,7 +138,7 @@ class ConversationTests(SessionCase):
 
     def test_two_resumes_at_once_start_one_agent(self) -> None:
         made = [self.run_now(self.resume(start=False)) for _ in range(2)]
-        started = [begin(self.sessions.start(each.id, granted=True)) for each in made]
+        started = [start_coroutine(self.sessions.start(each.id, granted=True)) for each in made]
         self.spend(1)
         error = self.failureResultOf(started[1], ServiceError).value
         self.assertEqual(ErrorCode.CONFLICT, error.code)
@@ -158,7 +158,7 @@ class CapacityTests(SessionCase):
     """Caps (protocol-sessions)."""
 
     def test_the_cap_counts_all_but_stopped_sessions(self) -> None:
-        self.machine = Machine(Path(self.mktemp()).absolute(), config=Config(max_sessions=2))
+        self.machine = SessionHarness(Path(self.mktemp()).absolute(), config=Config(max_sessions=2))
         self.run_now(self.sessions.open())
         first = self.create()
         self.create()
@@ -185,7 +185,7 @@ class MultiUserTests(SessionCase):
         super().setUp()
         folder = Path(self.mktemp()).absolute()
         config = Config(cases_dir=folder / "cases", multiuser=True, max_sessions_per_user=1)
-        self.machine = Machine(folder, config=config)
+        self.machine = SessionHarness(folder, config=config)
         self.run_now(self.sessions.open())
         self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
         self.bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
@@ -236,7 +236,7 @@ class RunTests(SessionCase):
         self.assertEqual(1, self.names.count("session:idle"))
         self.assertEqual(
             {"id": session.id, "at": int((BOOT + SHELL_IDLE) * 1000)},
-            wire(self.machine.events[-1]),
+            to_wire(self.machine.events[-1]),
         )
         self.clock.advance(100)
         self.assertEqual(1, self.names.count("session:idle"))
@@ -338,8 +338,8 @@ class RunTests(SessionCase):
     def test_moves_of_one_session_do_not_overlap(self) -> None:
         session = self.shell()
         self.pane(session).stop_answering()
-        stopping = begin(self.sessions.stop(session.id, "x"))
-        starting = begin(self.sessions.start(session.id, granted=True))
+        stopping = start_coroutine(self.sessions.stop(session.id, "x"))
+        starting = start_coroutine(self.sessions.start(session.id, granted=True))
         self.assertNoResult(starting)
         self.pane(session).resume_answering()
         self.assertEqual(SessionStatus.STOPPED, self.successResultOf(stopping).status)
@@ -356,7 +356,7 @@ class DetachTests(SessionCase):
         self.assertTrue(away.detached)
         self.assertIsNone(away.pid)
         self.assertIsNone(self.sessions.get_pane(session.id))
-        self.assertTrue(wire(self.sessions.describe_session(session.id))["detached"])
+        self.assertTrue(to_wire(self.sessions.describe_session(session.id))["detached"])
         self.assertTrue(self.last("session:updated")["detached"])
         self.assertNotIn("session:exit", self.names)
         back = self.run_now(self.sessions.start(session.id, granted=True))

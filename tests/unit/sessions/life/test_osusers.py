@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from tests.unit.sessions.rig import ADMIN, SessionCase
+from tests.unit.sessions.harness import ADMIN, SessionCase
 from tservice.cases.interfaces import AgentMarker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity

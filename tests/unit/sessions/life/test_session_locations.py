@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from attrs import evolve
 
-from tests.unit.sessions.rig import BOOT, SessionCase
+from tests.unit.sessions.harness import BOOT, SessionCase
 from tservice.core.errors import ErrorCode, operation_failed
 from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import make_missing_user
@@ -84,7 +84,7 @@ class FarHosts:
         return self.recall_location(known)
 
 
-class FarCase(SessionCase):
+class RemoteLocationCase(SessionCase):
     """A record of a session on another machine, and a service that knows that machine."""
 
     def setUp(self) -> None:
@@ -129,7 +129,7 @@ class FarCase(SessionCase):
         self.run_now(self.machine.mux.create_pane(spec))
 
 
-class FarTests(FarCase):
+class FarTests(RemoteLocationCase):
     def test_started_by_what_the_place_says(self) -> None:
         self.keep(ProcessPhase.STOPPED)
         session = self.run_now(self.sessions.start(ID, granted=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.sessions.rig import SessionCase
+from tests.unit.sessions.harness import SessionCase
 from tservice.mux.interface import DARK, LIGHT, MuxTimeout, TerminalColours
 from tservice.sessions.record.viewport import SizeRequest, ViewportKind
 

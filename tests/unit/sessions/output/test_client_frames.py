@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
+from tests.examples import example_count
 from tservice.sessions.output.client_frames import (
     MAX_VALUES,
     DrawnFrame,
@@ -42,7 +42,7 @@ messages = st.fixed_dictionaries(
 class ParseTests(SynchronousTestCase):
     """L{parse_frame}."""
 
-    @settings(max_examples=examples(400))
+    @settings(max_examples=example_count(400))
     @given(messages | values)
     def test_records_are_in_range_or_refused(self, message: object) -> None:
         try:
@@ -61,7 +61,7 @@ class ParseTests(SynchronousTestCase):
                 assert isinstance(message, dict)
                 self.assertNotIn(message["t"], ("i", "z", "got"))
 
-    @settings(max_examples=examples(100))
+    @settings(max_examples=example_count(100))
     @given(st.text())
     def test_any_text_is_parsed_or_refused(self, text: str) -> None:
         try:

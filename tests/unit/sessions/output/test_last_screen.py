@@ -7,7 +7,7 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tests.unit.sessions.input.far import FarCase
+from tests.unit.sessions.input.offline_harness import OfflineHostCase
 from tservice.core.clock import now_ms
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxTimeout
 from tservice.sessions.interfaces import SavedScreen
@@ -15,7 +15,7 @@ from tservice.sessions.life.launcher import NoRecollection
 from tservice.sessions.output.last_screen import AFTER
 
 
-class StaleTests(FarCase):
+class StaleTests(OfflineHostCase):
     def read(self, **more: Any) -> dict[str, Any]:
         wanted = {"full": False, "lines": None, "tail": None, **more}
         reading = self.sessions.read_screen(self.session.id, **wanted)

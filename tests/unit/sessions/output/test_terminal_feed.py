@@ -8,9 +8,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.examples import examples
-from tests.told import happened, wire
-from tests.unit.sessions.output.wire import PROMPT, SPEC
+from tests.event_helpers import make_event, to_wire
+from tests.examples import example_count
+from tests.unit.sessions.output.terminal_wire import PROMPT, SPEC
 from tservice.core.errors import not_found
 from tservice.core.events import Event, EventHub
 from tservice.mux.interface import IPane
@@ -38,7 +38,7 @@ class FeedTests(SynchronousTestCase):
             self.clock, self.hub, self.pane_of, lambda _: "ann", lambda _: self.wanted
         )
         self.hub.subscribe(self.events.append)
-        self.hub.publish(happened("session:updated", session_id="s"))
+        self.hub.publish(make_event("session:updated", session_id="s"))
         self.events.clear()
         self.addCleanup(self.check_closed)
 
@@ -61,13 +61,13 @@ class FeedTests(SynchronousTestCase):
         self.assertEqual([], self.events)
         self.clock.advance(TICK)
         (event,) = self.events
-        self.assertEqual({"id": "s", "offset": len(PROMPT), "data": "ab"}, wire(event))
+        self.assertEqual({"id": "s", "offset": len(PROMPT), "data": "ab"}, to_wire(event))
         self.assertEqual(("ann", True, "s"), (event.owner, event.name.bulky, event.session_id))
 
     def test_an_event_behind_the_end_of_its_session(self) -> None:
         """Nothing is logged, or this test would fail."""
         self.gone = True
-        self.hub.publish(happened("session:updated", session_id="s"))
+        self.hub.publish(make_event("session:updated", session_id="s"))
         self.emit(b"unheard")
         self.assertEqual([], self.clock.getDelayedCalls())
 
@@ -78,22 +78,22 @@ class FeedTests(SynchronousTestCase):
         self.wanted = True
         self.emit(b"seen")
         self.clock.advance(TICK)
-        self.assertEqual("seen", wire(self.events[0])["data"])
+        self.assertEqual("seen", to_wire(self.events[0])["data"])
 
     def test_a_flood_is_cut_to_its_newest_bytes(self) -> None:
         self.emit(b"x" * 3 * LARGEST)
         self.clock.advance(TICK)
         (event,) = self.events
-        self.assertEqual(LARGEST, len(wire(event)["data"]))
-        self.assertEqual(self.pane.log.end - LARGEST, wire(event)["offset"])
+        self.assertEqual(LARGEST, len(to_wire(event)["data"]))
+        self.assertEqual(self.pane.log.end - LARGEST, to_wire(event)["offset"])
 
     def test_a_character_is_not_torn(self) -> None:
         self.emit(b"1\xe2\x82")
         self.clock.advance(TICK)
         self.emit(b"\xac2")
         self.clock.advance(TICK)
-        self.assertEqual(["1", "€2"], [wire(event)["data"] for event in self.events])
-        self.assertEqual(len(PROMPT) + 1, wire(self.events[1])["offset"])
+        self.assertEqual(["1", "€2"], [to_wire(event)["data"] for event in self.events])
+        self.assertEqual(len(PROMPT) + 1, to_wire(self.events[1])["offset"])
 
     def test_a_gap_is_passed_over(self) -> None:
         self.emit(b"lost")
@@ -103,7 +103,7 @@ class FeedTests(SynchronousTestCase):
 
     def test_a_deleted_session_is_let_go(self) -> None:
         self.emit(b"x")
-        self.hub.publish(happened("session:deleted", session_id="s"))
+        self.hub.publish(make_event("session:deleted", session_id="s"))
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertEqual(0, len(self.pane.log._listeners))
 
@@ -111,7 +111,7 @@ class FeedTests(SynchronousTestCase):
 class WholeCharactersTests(SynchronousTestCase):
     """L{whole_character_length}."""
 
-    @settings(max_examples=examples(100))
+    @settings(max_examples=example_count(100))
     @given(st.text(max_size=20), st.integers(0, 80))
     def test_a_cut_text_decodes(self, text: str, cut: int) -> None:
         data = text.encode("utf-8", "replace")[:cut]
@@ -119,7 +119,7 @@ class WholeCharactersTests(SynchronousTestCase):
         self.assertLessEqual(len(data) - len(kept), 3)
         self.assertTrue(text.encode("utf-8", "replace").decode().startswith(kept.decode()))
 
-    @settings(max_examples=examples(100))
+    @settings(max_examples=example_count(100))
     @given(st.binary(max_size=20))
     def test_any_bytes(self, data: bytes) -> None:
         self.assertLessEqual(len(data) - 3, whole_character_length(data))

@@ -6,13 +6,13 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.output.wire import SPEC, FakeWire
+from tests.unit.sessions.output.terminal_wire import SPEC, FakeTerminalWire
 from tservice.core.locations.location import LocationOutage
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane
 from tservice.sessions.output.terminal_sockets import MAX_SOCKETS, NOTHING, TerminalSockets
 
 
-class FakeTerminal(FakeWire):
+class FakeTerminal(FakeTerminalWire):
     """A socket with a client id that remembers how it was closed."""
 
     def __init__(self, cid: str) -> None:

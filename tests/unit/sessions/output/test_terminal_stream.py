@@ -7,8 +7,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.nonempty import some
-from tests.unit.sessions.output.wire import PROMPT, SPEC, FakeWire
+from tests.non_empty import require_items
+from tests.unit.sessions.output.terminal_wire import PROMPT, SPEC, FakeTerminalWire
 from tservice.mux.interface import MuxTimeout
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane, HostedPane
 from tservice.sessions.output.capture_links import add_links
@@ -36,8 +36,8 @@ class StreamTests(SynchronousTestCase):
 
     def attach(
         self, since: int | None = None, epoch: str | None = None
-    ) -> tuple[TerminalViewer, FakeWire]:
-        wire = FakeWire()
+    ) -> tuple[TerminalViewer, FakeTerminalWire]:
+        wire = FakeTerminalWire()
         return self.stream.attach(wire, epoch or self.pane.log.epoch, since), wire
 
     def test_a_fresh_client_gets_hello_then_the_screen_then_bytes(self) -> None:
@@ -166,7 +166,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(WINDOW + FRAME + 3, len(keeping.data))
         self.assertFalse(self.pane.paused)
 
-    def flood(self, *wires: FakeWire) -> None:
+    def flood(self, *wires: FakeTerminalWire) -> None:
         for wire in wires:
             wire.full = True
         for _ in range(WINDOW // FRAME + 1):
@@ -228,7 +228,7 @@ class StreamTests(SynchronousTestCase):
         self.hosted.stop_answering()
         wires = [self.attach()[1] for _ in range(3)]
         self.hosted.resume_answering()
-        for wire in some(wires):
+        for wire in require_items(wires):
             self.assertEqual(["hello", "snapshot"], wire.kinds())
 
     def test_a_client_that_left_before_its_snapshot_hears_nothing(self) -> None:

@@ -7,7 +7,7 @@ from attrs import evolve
 from pydantic.alias_generators import to_camel
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import wire
+from tests.event_helpers import to_wire
 from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
@@ -138,17 +138,19 @@ class WireTests(SynchronousTestCase):
         fields = {to_camel(each.name) for each in attrs.fields(Session)}
         full = evolve(FULL, current_tool="Bash make", background_tasks=1)
         full = evolve(full, todos=(TodoItem(text="Look"),), current_task="Looking")
-        self.assertEqual(fields - hidden | derived, set(wire(make_session_answer(full))))
+        self.assertEqual(fields - hidden | derived, set(to_wire(make_session_answer(full))))
 
     def test_parts_are_shown_like_the_whole(self) -> None:
-        shown = wire(make_session_answer(evolve(FULL, pane_exit=ProcessExit(signal="KILL", at=9))))
+        shown = to_wire(
+            make_session_answer(evolve(FULL, pane_exit=ProcessExit(signal="KILL", at=9)))
+        )
         self.assertEqual({"signal": "KILL", "at": 9}, shown["paneExit"])
         self.assertEqual({"hostId": "h", "name": "n", "owned": False}, shown["remote"])
         self.assertEqual(["a", "b"], shown["conversationIds"])
         self.assertEqual("blue", shown["color"])
 
     def test_null_where_it_is_a_value_absent_where_not(self) -> None:
-        answer = wire(make_session_answer(BARE))
+        answer = to_wire(make_session_answer(BARE))
         self.assertIsNone(answer["pid"])
         self.assertIsNone(answer["displayModel"])
         nulls = {name for name, value in answer.items() if value is None}

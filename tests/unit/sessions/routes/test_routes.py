@@ -9,10 +9,10 @@ from typing import Any
 
 from attrs import evolve
 
-from tests.nonempty import some
-from tests.told import wire
-from tests.unit.http.driver import Answer, Api, OpenGate
-from tests.unit.sessions.rig import ADMIN, SessionCase
+from tests.event_helpers import to_wire
+from tests.non_empty import require_items
+from tests.unit.http.site_driver import ApiHarness, OpenGate, ParsedAnswer
+from tests.unit.sessions.harness import ADMIN, SessionCase
 from tservice.core.identity import Identity
 from tservice.http.operations import AccessRule
 from tservice.mux.interface import LeftoverProcess
@@ -23,7 +23,7 @@ from tservice.sessions.waits.service import WaitService
 from tservice.sessions.waits.signal_waits import WaitCaps, WaitSlots
 
 
-class RouteCase(SessionCase):
+class SessionRouteCase(SessionCase):
     """A site with the sessions' operations."""
 
     def setUp(self) -> None:
@@ -41,23 +41,23 @@ class RouteCase(SessionCase):
             self.machine.clis.gives_signals,
         )
         operations = session_operations(self.sessions, self.waiting)
-        self.api = Api(operations, gate=self.gate, clock=self.clock)
+        self.api = ApiHarness(operations, gate=self.gate, clock=self.clock)
 
     def make(self, **body: Any) -> dict[str, Any]:
         body = {"mode": "shell", **body}
         session: dict[str, Any] = self.api.post("/api/sessions", body).data["session"]
         return session
 
-    def put(self, session: dict[str, Any], name: str, body: object) -> Answer:
+    def put(self, session: dict[str, Any], name: str, body: object) -> ParsedAnswer:
         return self.api.request("PUT", f"/api/sessions/{session['id']}/{name}", body)
 
-    def assert_error(self, status: int, word: str, answer: Answer) -> None:
+    def assert_error(self, status: int, word: str, answer: ParsedAnswer) -> None:
         code, _, text = answer.error
         self.assertEqual(status, code, text)
         self.assertIn(word, text)
 
 
-class LifeTests(RouteCase):
+class LifeTests(SessionRouteCase):
     """Making, starting, ending."""
 
     def test_make_read_list_delete(self) -> None:
@@ -135,7 +135,7 @@ class LifeTests(RouteCase):
 
     def test_sessions_of_others_are_the_gates_business(self) -> None:
         """Every operation on one session says so in the table."""
-        for operation in some(session_operations(self.sessions, self.waiting)):
+        for operation in require_items(session_operations(self.sessions, self.waiting)):
             if "{id}" in operation.path:
                 self.assertIs(AccessRule.OWNER, operation.access, operation.path)
 
@@ -170,7 +170,7 @@ class LifeTests(RouteCase):
         path = Path(self.api.post("/api/quick-start", body).data["casePath"])
         self.assertEqual([], list(path.iterdir()))
 
-    def refused_quick_starts(self) -> Iterator[tuple[int, str, Answer]]:
+    def refused_quick_starts(self) -> Iterator[tuple[int, str, ParsedAnswer]]:
         for body, status, text in (
             ({"mode": "nope"}, 400, "mode: "),
             ({"envOverrides": {"PATH": "/x"}}, 400, "envOverrides"),
@@ -188,7 +188,7 @@ class LifeTests(RouteCase):
 
     def test_a_refused_one_leaves_no_folder_behind(self) -> None:
         cases = self.machine.folder / "cases"
-        for status, text, answer in some(self.refused_quick_starts()):
+        for status, text, answer in require_items(self.refused_quick_starts()):
             self.assert_error(status, text, answer)
             self.assertFalse((cases / "w3").exists(), text)
 
@@ -210,7 +210,7 @@ class LifeTests(RouteCase):
         self.assertEqual("a file", (cases / "w4").read_text())
 
 
-class PropertyTests(RouteCase):
+class PropertyTests(SessionRouteCase):
     """Single fields."""
 
     def test_each_is_answered_and_kept(self) -> None:
@@ -232,7 +232,7 @@ class PropertyTests(RouteCase):
             self.assertEqual(want, self.put(session, name, body).data, name)
         before = self.api.get("/api/sessions").data
         self.machine.restart()
-        self.assertEqual(before, [wire(self.sessions.describe_session(session["id"]))])
+        self.assertEqual(before, [to_wire(self.sessions.describe_session(session["id"]))])
         self.assertEqual("manual", before[0]["nameSource"])
 
     def test_an_empty_name_returns_to_a_generated_one(self) -> None:
@@ -272,7 +272,7 @@ class PropertyTests(RouteCase):
         self.assert_error(422, "nice", answer)
         self.assertFalse(self.api.get("/api/sessions").data[0]["nice"]["enabled"])
 
-    def put_order(self, order: list[str]) -> Answer:
+    def put_order(self, order: list[str]) -> ParsedAnswer:
         return self.api.request("PUT", "/api/session-order", {"order": order})
 
     def test_order(self) -> None:
@@ -292,7 +292,7 @@ class PropertyTests(RouteCase):
         self.assert_error(404, other, answer)
 
 
-class TerminalTests(RouteCase):
+class TerminalTests(SessionRouteCase):
     """Typing and reading."""
 
     def setUp(self) -> None:
@@ -301,7 +301,7 @@ class TerminalTests(RouteCase):
         self.path = f"/api/sessions/{self.session['id']}"
         self.hosted = self.host[self.session["id"]]
 
-    def post(self, name: str, body: object) -> Answer:
+    def post(self, name: str, body: object) -> ParsedAnswer:
         return self.api.post(f"{self.path}/{name}", body)
 
     def test_input(self) -> None:

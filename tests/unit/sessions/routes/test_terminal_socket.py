@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.unit.sessions.output.wire import SPEC
+from tests.unit.sessions.output.terminal_wire import SPEC
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.http.websockets.connection import ISocket
@@ -59,7 +59,7 @@ class FakeChannel:
         return [frame["t"] for frame in self.frames]
 
 
-class FakeSessions:
+class SocketSessions:
     """Session C{s} of ann; inputs are answered as the test says."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class SocketTests(SynchronousTestCase):
         clock = self.clock = Clock()
         self.mux = FakeMultiplexer(clock)
         pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create_pane(SPEC)))
-        self.sessions = FakeSessions()
+        self.sessions = SocketSessions()
         self.typed: list[int] = []
         self.sockets = TerminalSockets(clock, lambda session_id: pane)
 

@@ -6,7 +6,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.output.wire import SPEC
+from tests.unit.sessions.output.terminal_wire import SPEC
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import MuxTimeout
 from tservice.mux.testing.multiplexer import FakeMultiplexer

@@ -10,8 +10,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.told import happened
-from tests.unit.sessions.output.wire import SPEC
+from tests.event_helpers import make_event
+from tests.unit.sessions.output.terminal_wire import SPEC
 from tservice.core.errors import ServiceError, not_found, state_conflict
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -28,7 +28,7 @@ from tservice.terminal.stream_matcher import SearchNeedle
 ANN = Identity(username="ann", admin=True)
 
 
-class FakeSessions:
+class WaitSessions:
     """The sessions C{s} (primary) and C{t} (shell)."""
 
     def __init__(self, pane: IPane) -> None:
@@ -65,7 +65,7 @@ class WaitingTests(SynchronousTestCase):
         mux = FakeMultiplexer(self.clock)
         pane = self.successResultOf(Deferred.fromCoroutine(mux.create_pane(SPEC)))
         self.hosted = mux.host["s"]
-        self.sessions = FakeSessions(pane)
+        self.sessions = WaitSessions(pane)
         self.blocked = False
         self.signalling = {"primary"}
         slots = WaitSlots(WaitCaps())
@@ -89,7 +89,7 @@ class WaitingTests(SynchronousTestCase):
         return self.start(self.waiting.wait_for_signal(session, request, ANN))
 
     def tell(self, name: str, session: str = "s") -> None:
-        self.hub.publish(happened(f"session:{name}", session_id=session))
+        self.hub.publish(make_event(f"session:{name}", session_id=session))
         self.clock.advance(0)
 
     def signal_of(self, wait: Deferred[dict[str, Any]]) -> tuple[str | None, bool]:
@@ -133,7 +133,7 @@ class WaitingTests(SynchronousTestCase):
     def test_the_status_alongside_is_the_one_after_the_signal(self) -> None:
         self.sessions.change(status=SessionStatus.BUSY)
         wait = self.wait(SessionSignal.STOP)
-        self.hub.publish(happened("session:stop", session_id="s"))
+        self.hub.publish(make_event("session:stop", session_id="s"))
         self.sessions.change(status=SessionStatus.IDLE)
         self.clock.advance(0)
         self.assertEqual("idle", self.successResultOf(wait)["status"])

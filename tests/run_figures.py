@@ -1,0 +1,19 @@
+"""What tests measured, for the end of the run: C{report_figure} it, and pytest's summary prints it."""
+
+from __future__ import annotations
+
+KEY = "figure"
+
+_told: list[str] = []
+
+
+def report_figure(text: str) -> None:
+    """Have C{text} printed at the end of the run, whether the test passes or not."""
+    _told.append(text)
+
+
+def take_figures() -> list[tuple[str, object]]:
+    """What the test that is running told so far, as properties of its report."""
+    taken = [(KEY, text) for text in _told]
+    _told.clear()
+    return list(taken)

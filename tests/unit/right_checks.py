@@ -1,0 +1,14 @@
+"""A caller whose right ends while a change of theirs waits for something."""
+
+from __future__ import annotations
+
+from tservice.core.errors import ErrorCode, ServiceError
+
+
+def allow_change() -> None:
+    """The right is there."""
+
+
+def deny_change() -> None:
+    """It is not, by the time that the change is judged again."""
+    raise ServiceError(ErrorCode.FORBIDDEN, "no more")

@@ -1,0 +1,233 @@
+"""Asking for suggestions (protocol-suggestions)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from tests.unit.right_checks import deny_change
+from tests.unit.suggestions.harness import GOOD, MindCase
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.users.os_users import OsUserId, run_as_prefix
+from tservice.suggestions.oneshot_process import OUTPUT_LIMIT, TIME_LIMIT
+from tservice.suggestions.suggester import AT_ONCE, OF_ONE
+
+
+class SuggestTests(MindCase):
+    def test_the_cli_is_asked_once_by_a_file(self) -> None:
+        """Nothing of what was observed is on its command line, nothing is left behind."""
+        self.said["text"] = "secret answer"
+        self.item = {"message": "May I?"}
+        asking = self.ask(steer="be brief", rejected=["no"])
+        words = self.processes.argv[0]
+        self.assertTrue(words[words.index("-c") + 2].endswith("/claude"))
+        self.assertIn("--tools", words)
+        self.assertNotIn("secret", " ".join(words))
+        for text in ("secret answer", "May I?", "be brief", "- no", "branch topic"):
+            self.assertIn(text, self.processes.prompt)
+        self.assertEqual(0o600, self.processes.mode)
+        self.assertFalse([name for name in self.processes.env[0] if name.startswith("SERVICE_")])
+        self.clock.advance(2)
+        self.processes.answers(json.dumps({"type": "result", "result": json.dumps(GOOD)}))
+        found = self.successResultOf(asking)
+        self.assertEqual(["Go on"], [each.prompt for each in found["suggestions"]])
+        self.assertEqual(2000, found["ended"] - found["began"])
+        self.assertEqual([], list((self.machine.config.data_dir / "mind").iterdir()))
+        self.assertEqual(b"", bytes(self.pane(self.session).typed))
+
+    def test_the_model_that_was_chosen(self) -> None:
+        self.set(read_my_mind_model="haiku")
+        self.ask().addErrback(lambda _: None)
+        self.assertEqual(["--model", "haiku"], self.processes.argv[0][-2:])
+
+    def test_off(self) -> None:
+        self.set(read_my_mind_enabled=False)
+        with self.assertRaises(ServiceError) as caught:
+            self.mind.require_enabled()
+        self.assertEqual(ErrorCode.FORBIDDEN, caught.exception.code)
+        self.assertIn("readMyMindEnabled", caught.exception.message)
+
+    def test_only_the_modes_that_are_listed(self) -> None:
+        codex = self.create(mode="codex", start=True)
+        text = self.assert_refused(
+            ErrorCode.INVALID_INPUT, self.mind.suggest(codex.id, granted=True)
+        )
+        self.assertIn("codex", text)
+        self.set(read_my_mind_modes=("codex", "shell"))
+        self.assert_refused(
+            ErrorCode.INVALID_INPUT, self.mind.suggest(self.session.id, granted=True)
+        )
+        shell = self.shell()
+        self.assertIn(
+            "cannot make suggestions",
+            self.assert_refused(ErrorCode.INVALID_INPUT, self.mind.suggest(shell.id, granted=True)),
+        )
+        self.ask(codex).addErrback(lambda _: None)
+        self.assertIn("exec", self.processes.argv[0])
+
+    def test_as_the_session_s_own_user(self) -> None:
+        """Root becomes that user first, and has seen nothing of the environment by then."""
+        ann = self.machine.os_users.add("ann", 1001)
+        hers = self.create(mode="primary", env_overrides={"ANTHROPIC_API_KEY": "sk"})
+        self.machine.os_users.accounts |= {"ann": "ann"}
+        self.sessions.update_record(hers.id, os_user=OsUserId(name="ann", uid=1001), owner="ann")
+        asking = self.ask(hers)
+        words, env = self.processes.argv[0], self.processes.env[0]
+        start = words.index("/bin/sh")
+        self.assertEqual(run_as_prefix("/s", "/p", ann), words[:start])
+        self.assertTrue(words[start + 4].endswith("/claude"), words)
+        self.assertIn("--print", words)
+        self.assertNotIn("sk", words)
+        self.assertTrue(all(name.startswith("TSERVICE_GIVEN_") for name in env), env)
+        self.assertEqual("sk", env["TSERVICE_GIVEN_ANTHROPIC_API_KEY"])
+        self.assertEqual(str(ann.home), env["TSERVICE_GIVEN_HOME"])
+        stands = Path(self.processes.stands)
+        self.assertTrue(stands.is_dir())
+        self.processes.answers(json.dumps(GOOD))
+        self.assertEqual("Go on", self.successResultOf(asking)["suggestions"][0].prompt)
+        self.assertFalse(stands.exists())
+        self.assertEqual({"ann"}, set(self.machine.os_users.acted))
+
+    def test_what_was_given_with_the_grant_needs_it_still(self) -> None:
+        """Nothing runs with what a start would refuse by now."""
+        asked = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+        session = self.create(mode="primary", env_overrides=asked)
+        refused = self.failureResultOf(self.ask(session, granted=False), ServiceError).value
+        self.assertEqual(ErrorCode.FORBIDDEN, refused.code)
+        self.assertIn("ANTHROPIC_BASE_URL", refused.message)
+        self.assertEqual([], self.processes.argv)
+        self.ask(session).addErrback(lambda _: None)
+        self.assertEqual(1, len(self.processes.argv))
+
+    def test_an_account_with_another_os_user(self) -> None:
+        """It has nothing started as the one that it had before."""
+        self.machine.os_users.add("ann", 1001)
+        self.sessions.update_record(
+            self.session.id, os_user=OsUserId(name="ann", uid=1001), owner="ann"
+        )
+        self.machine.os_users.accounts |= {"ann": "eve"}
+        refused = self.failureResultOf(self.ask(), ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, refused.code)
+        self.assertEqual([], self.processes.argv)
+
+    def test_what_ends_while_it_is_gathered(self) -> None:
+        """The right, or the setting: the CLI is not started then."""
+        self.failureResultOf(self.ask(again=deny_change), ServiceError)
+        held: Deferred[None] = Deferred()
+
+        async def slow(session_id: str) -> Mapping[str, Any]:
+            await held
+            return {"repos": []}
+
+        self.mind = self.make_mind(git=slow)
+        asking = self.ask()
+        self.set(read_my_mind_enabled=False)
+        held.callback(None)
+        refused = self.failureResultOf(asking, ServiceError).value
+        self.assertEqual(ErrorCode.FORBIDDEN, refused.code)
+        self.assertEqual([], self.processes.argv)
+        self.assertEqual([], list((self.machine.config.data_dir / "mind").iterdir()))
+
+    def test_one_at_a_time_for_a_session_and_few_in_all(self) -> None:
+        self.ask().addErrback(lambda _: None)
+        self.assert_refused(ErrorCode.CONFLICT, self.mind.suggest(self.session.id, granted=True))
+        for _ in range(AT_ONCE - 1):
+            self.ask(self.create(mode="primary", start=True)).addErrback(lambda _: None)
+        more = self.create(mode="primary", start=True)
+        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(more.id, granted=True))
+        self.processes.ends(self.processes.children[0])
+        self.ask(more).addErrback(lambda _: None)
+        self.assertEqual(AT_ONCE + 1, len(self.processes.children))
+
+    def test_one_account_leaves_room_for_others(self) -> None:
+        own = [self.create(mode="primary", start=True) for _ in range(OF_ONE + 1)]
+        for session in own:
+            self.sessions.update_record(session.id, owner="ann")
+        for session in own[:-1]:
+            self.ask(session).addErrback(lambda _: None)
+        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(own[-1].id, granted=True))
+        self.ask().addErrback(lambda _: None)
+        self.assertEqual(OF_ONE + 1, len(self.processes.children))
+
+    def test_what_cannot_be_used(self) -> None:
+        for printed, why in (
+            ("I cannot do that.", "JSON"),
+            (b"\xff\xfe", "JSON"),
+            ("{}", "1 to 3"),
+        ):
+            asking = self.ask()
+            self.processes.answers(printed)
+            self.assert_unusable(asking, why)
+
+    def test_a_crash(self) -> None:
+        for ending, why in (({"status": 3}, "status 3"), ({"signal_number": 11}, "a signal")):
+            asking = self.ask()
+            self.processes.children[-1].outReceived(json.dumps(GOOD).encode())
+            self.processes.ends(self.processes.children[-1], **ending)
+            self.assert_unusable(asking, why)
+
+    def test_too_much(self) -> None:
+        asking = self.ask()
+        for _ in range(40):
+            if self.processes.children[-1].transport.pid is not None:
+                self.processes.children[-1].outReceived(b" " * (OUTPUT_LIMIT // 20))
+        self.assertEqual([4001], self.processes.killed[:1])
+        self.assert_unusable(asking, "printed too much")
+
+    def test_a_hang(self) -> None:
+        asking = self.ask()
+        self.clock.advance(TIME_LIMIT - 1)
+        self.assertNoResult(asking)
+        self.clock.advance(1)
+        self.assertEqual(4001, self.processes.killed[0])
+        self.assert_unusable(asking, "longer than 85 s")
+
+    def test_who_hangs_up_ends_it(self) -> None:
+        asking = self.ask()
+        asking.addErrback(lambda _: None).cancel()
+        self.assertEqual(4001, self.processes.killed[0])
+        self.ask().addErrback(lambda _: None)
+        self.assertEqual(2, len(self.processes.children))
+
+    def test_one_that_takes_its_time_to_end(self) -> None:
+        """Its end is not taken for that of the next one."""
+        self.processes.slow = True
+        self.ask().addErrback(lambda _: None).cancel()
+        asking = self.ask()
+        self.processes.ends(self.processes.children[0])
+        self.run_now(self.sessions.delete(self.session.id))
+        self.assertEqual([4001, 4001, 4002], self.processes.killed)
+        self.processes.ends(self.processes.children[1], signal_number=9)
+        self.assertEqual(ErrorCode.NOT_FOUND, self.failureResultOf(asking, ServiceError).value.code)
+
+    def test_a_deleted_session(self) -> None:
+        asking = self.ask()
+        self.run_now(self.sessions.delete(self.session.id))
+        error = self.failureResultOf(asking, ServiceError).value
+        self.assertEqual((ErrorCode.NOT_FOUND, 4001), (error.code, self.processes.killed[0]))
+
+    def test_a_stop_of_the_service(self) -> None:
+        asking = self.ask()
+        self.successResultOf(self.mind.stop())
+        self.assert_unusable(asking, "the service stops")
+
+    def test_what_it_started_ends_with_it(self) -> None:
+        asking = self.ask()
+        self.processes.answers(json.dumps(GOOD))
+        self.successResultOf(asking)
+        self.assertIn(4001, self.processes.killed)
+
+    def test_one_that_cannot_be_started(self) -> None:
+        self.processes.error = OSError(11, "Resource temporarily unavailable")
+        self.assertIn(
+            "temporarily",
+            self.assert_refused(
+                ErrorCode.OPERATION_FAILED, self.mind.suggest(self.session.id, granted=True)
+            ),
+        )
+        self.processes.error = None
+        self.ask().addErrback(lambda _: None)

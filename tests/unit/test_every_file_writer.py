@@ -1,0 +1,419 @@
+"""The disk fails at each step of each file that the service writes: the old or the new is there."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import errno
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from attrs import field, frozen
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+import tservice
+from tests.unit.files import workspace_writers
+from tests.unit.filling_disk import FullDisk
+from tservice.access.hook_secret import load_hook_secret
+from tservice.agents.hooks.first_run import NotSeededError, seed_first_run
+from tservice.agents.hooks.hook_config_writer import FileRefusedError, HookConfigWriter
+from tservice.client.errors import Unusable
+from tservice.client.tls import make_certificate
+from tservice.clis.registry_merge import write_registry_file
+from tservice.core.config.model import Config
+from tservice.core.errors import ServiceError, StartError
+from tservice.core.events import EventHub
+from tservice.core.files import FileError
+from tservice.core.locations.workspace_bounds import ANYWHERE
+from tservice.core.process.folder_lock import FolderLock
+from tservice.core.users.shared_folder import SharedFolder
+from tservice.hosts.host_file import open_host_file
+from tservice.hosts.host_keys import HostKey, KnownHostsFile
+from tservice.hosts.model import RemoteHost
+from tservice.mcp.locked_files import hold_lock, read_config, replace_config
+from tservice.models.endpoint_file import open_endpoint_file
+from tservice.models.injection_folders import write_file
+from tservice.models.model import ModelEndpoint
+from tservice.notify.config_file import WebhookConfigFile
+from tservice.notify.model import WebhookConfig
+from tservice.push.keys import load_push_key
+from tservice.restore.scrollback import ScrollbackFolder
+from tservice.settings.service import SettingsService
+from tservice.store.backups import create_backup
+from tservice.store.database import Database
+from tservice.store.errors import StoreError
+from tservice.tokens.agent_tokens import AgentTokens
+
+SOURCE = Path(tservice.__file__).parent
+WRITERS = (
+    "write_private",
+    "replacement",
+    "write_text",
+    "write_bytes",
+    "ftruncate",
+    "NamedTemporaryFile",
+)
+ELSEWHERE = {
+    "core/files.py": "what all others write by",
+    "cases/creation.py": "takes back all that it made: the tests of cases fail each step",
+    "hosts/build.py:build_hosts": "made anew at each start, which ends where it cannot be",
+    "mux/tmux/sockets.py:_write_new": "shown once above a pane's first line, and gone with it",
+    "containers/transport.py:_write_new": "as the preface on this machine",
+    "containers/folders.py:_copy": "copied again at the next start where it is not the same",
+    "containers/folders.py:_write_new": "a container that could not be made is made anew",
+    "mind/suggester.py:_ask": "a prompt that one child reads, and gone with the folder it is in",
+    "audit/export.py:append_line": "lines are appended, and the log itself has them too",
+    "core/logs/lines.py:_open": "a log that cannot be written is said by its next line",
+}
+State = dict[str, bytes]
+
+
+def files_in(folder: Path) -> State:
+    """Every file below C{folder}, and what is in it; of a database its tables."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.name.endswith(("-wal", "-shm", "-journal")):
+            data = path.read_bytes()
+            found[str(path.relative_to(folder))] = (
+                _tables(path) if data.startswith(b"SQLite") else data
+            )
+    return found
+
+
+def _tables(path: Path) -> bytes:
+    connection = sqlite3.connect(path)
+    try:
+        return repr(connection.execute("SELECT name FROM sqlite_master").fetchall()).encode()
+    finally:
+        connection.close()
+
+
+def _same(size: int) -> bytes:
+    return b"\1" * size
+
+
+@frozen(kw_only=True)
+class WrittenFile:
+    """A file that is written.
+
+    @ivar sites: which functions write it.
+    @ivar write: writes it anew in a folder.
+    @ivar errors: what the writer says when the disk takes nothing.
+    @ivar before: writes the content before; nothing by default.
+    @ivar spare: files beside it that may have the old or the new content, whenever.
+    @ivar reader: what counts of the content.
+    """
+
+    sites: tuple[str, ...]
+    write: Callable[[Path], object]
+    errors: tuple[type[Exception], ...]
+    before: Callable[[Path], object] = field(default=lambda folder: None)
+    spare: tuple[str, ...] = ()
+    reader: Callable[[bytes], bytes] = field(default=lambda data: data)
+
+    def found(self, folder: Path) -> State:
+        return {name: self.reader(data) for name, data in files_in(folder).items()}
+
+
+def _settings(name: str) -> Callable[[Path], object]:
+    def write(folder: Path) -> object:
+        service = SettingsService(folder / "settings.json", EventHub(), Config())
+        return service.change_settings({"displayName": name})
+
+    return write
+
+
+def _agent_token(folder: Path) -> None:
+    tokens = AgentTokens(
+        clock=Clock(),
+        random=_same,
+        folder=folder / "agent-tokens",
+        enabled=lambda: True,
+        hub=EventHub(),
+        owner=lambda name: None,
+        children=lambda session: frozenset(),
+        ended=lambda session: None,
+    )
+    if tokens.issue_token("s1", "ann") is None:
+        raise OSError(errno.ENOSPC, "it went to the log")
+
+
+def _webhook(url: str) -> Callable[[Path], object]:
+    return lambda folder: WebhookConfigFile(folder).write_config(WebhookConfig(url=url))
+
+
+def _endpoints(label: str) -> Callable[[Path], object]:
+    endpoint = ModelEndpoint(id="e", label=label, base_url="http://127.0.0.1")
+    return lambda folder: open_endpoint_file(folder).write_records([endpoint])
+
+
+def _hosts(label: str) -> Callable[[Path], object]:
+    host = RemoteHost(id="h", label=label, host="far.example", username="me")
+    return lambda folder: open_host_file(folder).write_records([host])
+
+
+def _trusted(key: str) -> Callable[[Path], object]:
+    host = RemoteHost(id="h", label="far", host="far.example", username="me")
+    return lambda folder: KnownHostsFile(folder).trust_key(host, HostKey("ssh-rsa", key))
+
+
+def _hooks(telemetry: bool) -> Callable[[Path], object]:
+    return lambda folder: HookConfigWriter(folder).write_config(
+        folder, hooks=True, telemetry=telemetry, environ={}, inside=ANYWHERE
+    )
+
+
+def _seed(key: str) -> Callable[[Path], object]:
+    return lambda folder: seed_first_run(folder, {"ANTHROPIC_API_KEY": key * 30})
+
+
+def _database(folder: Path) -> None:
+    Database.open_file(folder / "tservice.db", clock=Clock()).close()
+
+
+def _backup(folder: Path) -> None:
+    connection = sqlite3.connect(folder / "tservice.db")
+    try:
+        create_backup(connection, folder / "tservice.db", 1)
+    finally:
+        connection.close()
+
+
+def _mcp(after: str) -> Callable[[Path], object]:
+    def write(folder: Path) -> None:
+        path = folder / "mcp.json"
+        with hold_lock(path, folder):
+            replace_config(path, read_config(path), after, private=True)
+
+    return write
+
+
+def _lock(folder: Path) -> None:
+    lock = FolderLock(folder)
+    lock.startService()
+    lock.stopService()
+
+
+FILES = [
+    WrittenFile(
+        sites=("restore/scrollback.py:write",),
+        write=lambda folder: ScrollbackFolder(folder / "kept").write_scrollback("s", b"new"),
+        before=lambda folder: ScrollbackFolder(folder / "kept").write_scrollback("s", b"old"),
+        errors=(OSError, FileError),
+    ),
+    WrittenFile(
+        sites=("settings/service.py:_write",),
+        write=_settings("new"),
+        before=_settings("old"),
+        errors=(ServiceError,),
+    ),
+    WrittenFile(
+        sites=("notify/config_file.py:write",),
+        write=_webhook("https://b.example.org"),
+        before=_webhook("https://a.example.org"),
+        errors=(ServiceError,),
+    ),
+    WrittenFile(
+        sites=("store/list_file.py:write",),
+        write=_endpoints("b"),
+        before=_endpoints("a"),
+        errors=(ServiceError,),
+    ),
+    WrittenFile(
+        sites=("store/list_file.py:write",),
+        write=_hosts("b"),
+        before=_hosts("a"),
+        errors=(ServiceError,),
+    ),
+    WrittenFile(
+        sites=("hosts/host_keys.py:trust",),
+        write=_trusted("BBBB"),
+        before=_trusted("AAAA"),
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("models/injection_folders.py:keep",),
+        write=lambda folder: write_file(folder / "variables", "b"),
+        before=lambda folder: write_file(folder / "variables", "a"),
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("clis/registry_merge.py:write_file",),
+        write=lambda folder: write_registry_file(folder / "clis.json", {"b": {}}),
+        before=lambda folder: write_registry_file(folder / "clis.json", {"a": {}}),
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("agents/hooks/hook_config_writer.py:_change",),
+        write=_hooks(True),
+        before=_hooks(False),
+        errors=(FileRefusedError,),
+    ),
+    WrittenFile(
+        sites=("agents/hooks/first_run.py:seed",),
+        write=_seed("b"),
+        before=_seed("a"),
+        errors=(NotSeededError,),
+    ),
+    WrittenFile(
+        sites=("mcp/locked_files.py:replace", "mcp/locked_files.py:locked"),
+        write=_mcp('{"a": 1}'),
+        before=_mcp("{}"),
+        errors=(OSError,),
+        # It is whole by itself, and there first.
+        spare=("mcp.json.service-bak",),
+    ),
+    WrittenFile(
+        sites=("core/secret_file.py:_written",),
+        write=lambda folder: load_hook_secret(folder, _same),
+        errors=(StartError,),
+    ),
+    WrittenFile(
+        sites=("tokens/agent_tokens.py:give",),
+        write=_agent_token,
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("core/secret_file.py:_written",),
+        write=lambda folder: load_push_key(folder, _same),
+        errors=(StartError,),
+    ),
+    WrittenFile(sites=("store/database.py:_create",), write=_database, errors=(StoreError,)),
+    WrittenFile(
+        sites=("store/backups.py:back_up",),
+        write=_backup,
+        before=_database,
+        errors=(OSError, sqlite3.Error),
+    ),
+    WrittenFile(
+        sites=("core/users/shared_folder.py:put",),
+        write=lambda folder: SharedFolder(Path("/data"), folder).write_file("x", "new", 0o600),
+        before=lambda folder: _shared(folder).write_file("x", "old", 0o600),
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("core/process/folder_lock.py:_acquire", "core/process/folder_lock.py:_note_pid"),
+        write=_lock,
+        reader=lambda data: b"",  # what is in it is for a message
+        errors=(StartError,),
+    ),
+    WrittenFile(
+        sites=("files/writing.py:_write",),
+        write=workspace_writers.save_writer("new"),
+        before=workspace_writers.save_writer("old"),
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("files/upload_forms.py:_ignore_all", "files/upload_forms.py:_start"),
+        write=workspace_writers.upload_writer,
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("files/sweeper.py:_save",),
+        write=workspace_writers.sweep_writer("b"),
+        before=workspace_writers.sweep_writer("a"),
+        errors=(),
+    ),
+    WrittenFile(
+        sites=("client/commands/files.py:_beside",),
+        write=workspace_writers.fetch_writer(b"new"),
+        before=workspace_writers.fetch_writer(b"old"),
+        errors=(Unusable,),
+    ),
+    WrittenFile(
+        sites=("client/tls.py:make_certificate",),
+        write=lambda folder: make_certificate(folder / "tls", ["a.example.org"], 9, 1.8e9),
+        errors=(OSError,),
+        reader=lambda data: data.splitlines()[-1],  # the rest is random
+    ),
+]
+
+
+def _shared(folder: Path) -> SharedFolder:
+    shared = SharedFolder(Path("/data"), folder)
+    shared.create_folder()
+    return shared
+
+
+@pytest.mark.long
+class EveryFileTests(SynchronousTestCase):
+    def folder(self) -> Path:
+        made = Path(tempfile.mkdtemp(dir=self.base)).absolute()
+        made.chmod(0o700)
+        return made
+
+    def setUp(self) -> None:
+        self.base = Path(self.mktemp())
+        self.base.mkdir()
+
+    def attempt(self, file: WrittenFile, folder: Path, after: int) -> FullDisk:
+        with FullDisk(after).everywhere() as disk, contextlib.suppress(*file.errors):
+            file.write(folder)
+        return disk
+
+    def judge(self, file: WrittenFile, folder: Path, old: State, new: State, step: int) -> None:
+        place = f"{file.sites[0]}, step {step}"
+        found = file.found(folder)
+        for name in {*old, *new, *found} - set(file.spare):
+            could = [state.get(name) for state in (old, new)]
+            self.assertIn(found.get(name), could, f"{place}: {name}")
+        file.write(folder)
+        self.assertEqual(set(new), set(file.found(folder)), place)
+
+    def test_the_old_or_the_new_is_there(self) -> None:
+        for file in FILES:
+            whole = self.folder()
+            file.before(whole)
+            old = file.found(whole)
+            file.write(whole)
+            new = file.found(whole)
+            self.assertNotEqual(old, new)
+            step, refused = 0, True
+            while refused:
+                folder = self.folder()
+                file.before(folder)
+                refused = self.attempt(file, folder, step).refused
+                if refused:
+                    self.judge(file, folder, old, new, step)
+                step += 1
+            self.assertGreater(step, 3, file.sites)
+
+    def test_every_writer_is_here(self) -> None:
+        known = {site for file in FILES for site in file.sites} | set(ELSEWHERE)
+        found = {site for site in _sites() if site.partition(":")[0] not in ELSEWHERE}
+        self.assertEqual(known - set(ELSEWHERE), found - set(ELSEWHERE))
+
+
+def _sites() -> Iterator[str]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        module = ast.parse(path.read_text())
+        making = set(_making_flags(module))
+        for function in ast.walk(module):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if any(_writes(node, making) for node in ast.walk(function)):
+                yield f"{path.relative_to(SOURCE)}:{function.name}"
+
+
+def _making_flags(module: ast.Module) -> Iterator[str]:
+    """Names of the flags of a module by which a file is made."""
+    for each in module.body:
+        if isinstance(each, ast.Assign) and any(_writes(node, set()) for node in ast.walk(each)):
+            yield from (ast.unparse(target) for target in each.targets)
+
+
+def _writes(node: ast.AST, making: set[str]) -> bool:
+    if isinstance(node, ast.Attribute) and node.attr == "O_CREAT":
+        return True
+    if isinstance(node, ast.Name) and node.id in making:
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+    modes = [each.value for each in node.args if isinstance(each, ast.Constant)]
+    opens = name in ("open", "fdopen") and not {"w", "a", "x", "wb", "ab"}.isdisjoint(modes)
+    return name in WRITERS or opens

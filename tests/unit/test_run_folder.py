@@ -1,0 +1,51 @@
+"""What a run of the tests leaves behind is found and ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests import run_folder
+from tests.run_folder import RunLeftovers, find_processes, remove_run_folder
+from tests.waiting import wait_until
+
+
+class RunFolderTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.patch(run_folder, "ENDING_SECONDS", 0.0)
+        self.folder = Path(self.mktemp()).absolute()
+        self.folder.mkdir()
+
+    def start(
+        self, cwd: Path | None = None, env: dict[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Start a process that waits for its input to end."""
+        process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, cwd=cwd, env=env)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        wait_until("its command line", Path(f"/proc/{process.pid}/cmdline").read_bytes)
+        return process
+
+    def test_folder_that_nothing_uses_is_removed(self) -> None:
+        (self.folder / "file").write_text("x")
+        self.assertEqual(RunLeftovers(processes=(), mounts=()), remove_run_folder(self.folder))
+        self.assertFalse(self.folder.exists())
+
+    def test_process_that_works_there_is_ended_and_reported(self) -> None:
+        process = self.start(cwd=self.folder)
+        left = remove_run_folder(self.folder)
+        self.assertEqual((f"{process.pid}: cat",), left.processes)
+        self.assertEqual(-9, process.wait())
+        self.assertEqual(f"process {process.pid}: cat", str(left))
+
+    def test_process_that_knows_the_folder_is_found(self) -> None:
+        process = self.start(env={"PATH": os.environ["PATH"], "HOME": f"{self.folder}/home"})
+        self.assertEqual([process.pid], [pid for pid, _ in find_processes(self.folder)])
+
+    def test_other_processes_are_left_alone(self) -> None:
+        process = self.start()
+        remove_run_folder(self.folder)
+        self.assertIsNone(process.poll())

@@ -1,0 +1,37 @@
+"""In which order processes take up tests."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.run_order import order_tests
+
+
+def deal(items: list[str], hands: int) -> list[str]:
+    """Items of a class begin with the same letter, a capital one where they take long."""
+    return order_tests(items, hands, lambda item: item[0], lambda item: item[0].isupper())
+
+
+class DealtTests(SynchronousTestCase):
+    def test_each_begins_with_something_long(self) -> None:
+        items = ["a1", "a2", "L1", "b1", "b2", "M1", "c1", "c2", "N1", "d1", "d2", "d3"]
+        order = ["L1", "a1", "a2", "b1", "M1", "b2", "c1", "c2", "N1", "d1", "d2", "d3"]
+        self.assertEqual(order, deal(items, 3))
+
+    def test_one_process(self) -> None:
+        self.assertEqual(["M1", "a1", "b1"], deal(["a1", "M1", "b1"], 1))
+
+    @given(st.lists(st.sampled_from("aLbMcNd"), unique=True), st.integers(1, 9), st.integers(1, 4))
+    def test_nothing_is_lost(self, classes: list[str], hands: int, each: int) -> None:
+        """And what takes long stays together, the rest in its order."""
+        items = [f"{name}{number}" for name in classes for number in range(each)]
+        order = deal(items, hands)
+        self.assertEqual(sorted(items), sorted(order))
+        for name in filter(str.isupper, classes):
+            first = order.index(f"{name}0")
+            wanted = [f"{name}{number}" for number in range(each)]
+            self.assertEqual(wanted, order[first : first + each])
+        short = [item for item in items if item.islower()]
+        self.assertEqual(short, [item for item in order if item.islower()])
