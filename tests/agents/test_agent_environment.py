@@ -28,8 +28,8 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.essential
 
 
-class NamespaceTests(SynchronousTestCase):
-    def test_only_loopback_inside_and_the_old_network_after(self) -> None:
+class NetworkNamespaceTests(SynchronousTestCase):
+    def test_loopback_namespace_is_left_afterwards(self) -> None:
         if not can_isolate():
             raise SkipTest("not root: agents run without a network namespace")
         # Its interfaces come and go with the containers of tests beside this one.
@@ -43,7 +43,7 @@ class NamespaceTests(SynchronousTestCase):
             self.assertEqual(errno.ENETUNREACH, raised.exception.errno)
         self.assertEqual(before, os.readlink("/proc/thread-self/ns/net"))
 
-    def test_children_and_the_test_meet_on_loopback(self) -> None:
+    def test_child_processes_and_the_test_share_the_loopback(self) -> None:
         if not can_isolate():
             raise SkipTest("not root: agents run without a network namespace")
         with loopback_only() as isolated, AgentEnvironmentHarness("pi", isolated=isolated) as world:
@@ -51,15 +51,15 @@ class NamespaceTests(SynchronousTestCase):
 
 
 class WorldTests(SynchronousTestCase):
-    def test_environment_holds_nothing_of_the_machine(self) -> None:
+    def test_isolated_environment_has_no_variable_of_the_machine(self) -> None:
         env = base_env(Path("/h"), isolated=True)
         self.assertEqual({"HOME", "PATH", "LANG", "TERM", "COLORTERM", "SHELL", "TMPDIR"}, set(env))
 
-    def test_without_a_namespace_a_proxy_refuses(self) -> None:
+    def test_unisolated_environment_has_a_refusing_proxy(self) -> None:
         env = base_env(Path("/h"), isolated=False)
         self.assertEqual(dead_proxy(), {key: env[key] for key in dead_proxy()})
 
-    def test_what_a_client_left_behind_is_ended(self) -> None:
+    def test_processes_left_by_a_client_are_ended(self) -> None:
         with AgentEnvironmentHarness("pi", isolated=True) as world:
             home = world.place.home
             # Before it is on its own it would end with the terminal.
@@ -73,14 +73,14 @@ class WorldTests(SynchronousTestCase):
 
 
 class CacheTests(SynchronousTestCase):
-    def test_versions_compare_by_number(self) -> None:
+    def test_cli_versions_compare_by_number(self) -> None:
         self.assertLess(version_numbers("1.9.0"), version_numbers("1.10.0-beta.1"))
 
-    def test_place(self) -> None:
+    def test_cache_folder_is_below_home_or_configured(self) -> None:
         self.assertEqual(Path("/x"), cache_root({"HOME": "/h", "TSERVICE_TEST_CACHE": "/x"}))
         self.assertEqual(Path("/h/.cache/tservice-agents"), cache_root({"HOME": "/h"}))
 
-    def test_required(self) -> None:
+    def test_only_listed_clients_are_required(self) -> None:
         self.assertTrue(is_required("pi", {"TSERVICE_REQUIRE_CLIS": "claude,pi"}))
         self.assertFalse(is_required("pi", {}))
 
@@ -93,21 +93,21 @@ class CacheTests(SynchronousTestCase):
         path = f"{program.parent}:{os.environ['PATH']}"
         return {"HOME": str(Path.cwd()), "PATH": path}
 
-    def test_no_npm(self) -> None:
+    def test_missing_npm_makes_the_client_unavailable(self) -> None:
         with self.assertRaisesRegex(CliUnavailable, "no npm on the PATH"):
             install_cli("pi", {"HOME": str(Path.cwd()), "PATH": "/nonexistent"})
 
-    def test_failure_says_what_npm_said(self) -> None:
+    def test_install_failure_quotes_the_output_of_npm(self) -> None:
         with self.assertRaisesRegex(CliUnavailable, "ended with 7: no such thing"):
             install_cli("pi", self.env("echo no such thing; exit 7"))
 
-    def test_late_npm_is_ended(self) -> None:
+    def test_npm_installation_past_its_timeout_is_ended(self) -> None:
         late = cli_cache.CachedCli(name="late", package="late", minimum="1", timeout=0.2)
         self.patch(cli_cache, "CLIS", {"late": late})
         with self.assertRaisesRegex(CliUnavailable, "took over 0 s"):
             install_cli("late", self.env("sleep 60"))
 
-    def test_installs_once(self) -> None:
+    def test_client_is_installed_once(self) -> None:
         package = f"node_modules/{CLIS['pi'].package}"
         about = '{\\"version\\": \\"99.0.0\\"}'
         env = self.env(
@@ -118,7 +118,7 @@ class CacheTests(SynchronousTestCase):
         self.assertEqual("99.0.0", install_cli("pi", env).version)
         self.assertEqual("run\n", Path("runs").read_text())
 
-    def test_too_old_is_not_taken(self) -> None:
+    def test_too_old_version_is_refused(self) -> None:
         package = f"node_modules/{CLIS['pi'].package}"
         about = '{\\"version\\": \\"0.1.0\\"}'
         env = self.env(
@@ -130,7 +130,7 @@ class CacheTests(SynchronousTestCase):
 
 
 class FormServerTests(SynchronousTestCase):
-    def test_tool_call_asks_and_answers(self) -> None:
+    def test_form_server_tool_call_asks_and_answers(self) -> None:
         server = FormMcpServer()
         (asked,) = server.receive({"id": 1, "method": "tools/call", "params": {}})
         self.assertEqual("elicitation/create", asked["method"])

@@ -18,7 +18,7 @@ STILL = 1.0
 class AgentViewTests(RealClaude, SynchronousTestCase):
     """What moves a session to the background where that is not switched off."""
 
-    def test_nothing_takes_it_out_of_its_pane(self) -> None:
+    def test_agent_view_never_moves_the_session_out_of_its_pane(self) -> None:
         self.prompt("SAY: one")
         for key in ("Left", "Left", "Escape"):
             self.key(key)

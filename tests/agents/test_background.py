@@ -14,7 +14,7 @@ class BackgroundTests(RealClaude, SynchronousTestCase):
     def tasks(self) -> object:
         return self.record().get("backgroundTasks")
 
-    def test_it_is_counted_and_its_end_begins_a_turn(self) -> None:
+    def test_background_task_is_counted_and_its_end_begins_a_turn(self) -> None:
         self.prompt("SAY: ready")
         self.until("no task", lambda: self.tasks() == 0)
         # It lasts until it is known to be counted, however long this turn takes to end.

@@ -112,7 +112,7 @@ class ClaudeContract(Case):
 
     # --- trust
 
-    def test_trust_marker_moves_and_wraps(self) -> None:
+    def test_trust_dialog_cursor_moves_and_wraps(self) -> None:
         pane = self.subject.start(trusted=False)
         pane.wait("^ ❯ 1. Yes, I trust this folder")
         pane.keys("Down")
@@ -123,13 +123,13 @@ class ClaudeContract(Case):
         screen = pane.wait(CLAUDE_READY)
         self.assertFalse(screen.alternate)
 
-    def test_cursor_and_enter_in_one_write_take_the_old_option(self) -> None:
+    def test_cursor_and_enter_in_one_write_choose_the_previous_option(self) -> None:
         pane = self.subject.start(trusted=False)
         pane.wait("^ ❯ 1. Yes")
         pane.keys("Down", "Enter")
         pane.wait(CLAUDE_READY)
 
-    def test_no_ends_it_with_status_1(self) -> None:
+    def test_trust_dialog_answered_no_exits_with_status_1(self) -> None:
         pane = self.subject.start(trusted=False)
         pane.wait("^ ❯ 1. Yes")
         pane.keys("2")
@@ -137,7 +137,7 @@ class ClaudeContract(Case):
 
     # --- prompts
 
-    def test_prompt_arrives_once_and_whole(self) -> None:
+    def test_pasted_prompt_arrives_once_and_whole(self) -> None:
         pane = self.ready()
         text = "SAY: first line\nsecond line with ünïcode"
         self.answered(pane, text)
@@ -152,7 +152,7 @@ class ClaudeContract(Case):
         pane.wait("You said: row 0")
         self.assertEqual(text, self.subject.turns()[0].prompt)
 
-    def test_three_lines_are_pasted_inline(self) -> None:
+    def test_paste_of_three_lines_is_shown_inline(self) -> None:
         pane = self.ready()
         pane.paste("one\ntwo\nthree")
         pane.wait("^❯\xa0one$")
@@ -185,13 +185,13 @@ class ClaudeContract(Case):
         for prompt in ("HOLD: door", "SAY: second", "SAY: third"):
             self.assertEqual(1, deliveries(self.subject.requests(), prompt))
 
-    def test_end_marker_inside_a_paste_loses_what_was_before(self) -> None:
+    def test_end_marker_inside_a_paste_drops_the_text_before_it(self) -> None:
         pane = self.ready()
         raw = b"\x1b[200~SAY: before\x1b[201~after\x1b[201~"
         pane.keys("-H", *(f"{byte:02x}" for byte in raw))
         pane.wait("^❯\xa0after")
 
-    def test_two_interrupts_end_it(self) -> None:
+    def test_two_interrupts_end_the_client(self) -> None:
         pane = self.ready()
         self.answered(pane, "SAY: hello")
         pane.type("half a thought")
@@ -227,7 +227,7 @@ class ClaudeContract(Case):
 
     # --- dialogs
 
-    def test_permission_by_digit(self) -> None:
+    def test_permission_is_granted_by_its_digit(self) -> None:
         pane = self.ready()
         made = self.subject.world.place.work / "made"
         pane.submit("RUN: touch made")
@@ -240,7 +240,7 @@ class ClaudeContract(Case):
         pane.wait("Done with the tool")
         self.assertTrue(made.exists())
 
-    def test_permission_refused_by_escape(self) -> None:
+    def test_permission_is_refused_by_escape(self) -> None:
         pane = self.ready()
         pane.submit("RUN: touch made")
         pane.wait("^ ❯ 1. Yes")
@@ -249,7 +249,7 @@ class ClaudeContract(Case):
         pane.wait("⎿ \xa0Interrupted")
         self.assertFalse((self.subject.world.place.work / "made").exists())
 
-    def test_file_permission(self) -> None:
+    def test_file_permission_approved_by_digit_writes_the_file(self) -> None:
         pane = self.ready()
         target = self.subject.world.place.work / "new.txt"
         pane.submit(f"WRITE: {target}")
@@ -259,7 +259,7 @@ class ClaudeContract(Case):
         pane.wait("Done with the tool")
         self.assertEqual("hello\n", target.read_text())
 
-    def test_question_by_digit(self) -> None:
+    def test_question_is_answered_by_its_digit(self) -> None:
         pane = self.ready()
         pane.submit("ASK:")
         pane.wait("Enter to select")
@@ -267,7 +267,7 @@ class ClaudeContract(Case):
         pane.keys("2")
         pane.wait("→ Move to 9090")
 
-    def test_question_in_free_words(self) -> None:
+    def test_question_is_answered_in_free_words(self) -> None:
         pane = self.ready()
         pane.submit("ASK:")
         pane.wait("Enter to select")
@@ -295,7 +295,7 @@ class ClaudeContract(Case):
         screen = pane.wait("Done with the tool")
         self.assertIn("→ Types", screen.text)
 
-    def test_questions_declined(self) -> None:
+    def test_declined_questions_return_to_the_prompt(self) -> None:
         pane = self.ready()
         pane.submit("ASK:")
         pane.wait("Enter to select")
@@ -312,7 +312,7 @@ class ClaudeContract(Case):
         pane.wait("● API Error: 400")
         pane.wait_title(IDLE)
 
-    def test_overload_is_tried_again_until_escape(self) -> None:
+    def test_overload_error_is_retried_until_escape(self) -> None:
         pane = self.ready()
         pane.submit("FAIL: 529")
         pane.wait(r"Retrying in \d+s · attempt \d+/10")
@@ -337,7 +337,7 @@ class ClaudeContract(Case):
         pane.wait("Unknown command: /nonexistent")
         self.assertEqual([], self.subject.turns())
 
-    def test_bang_runs_without_asking_and_the_model_is_told(self) -> None:
+    def test_bang_command_runs_without_approval_and_reaches_the_model(self) -> None:
         pane, seen = self.hooked()
         pane.submit("!touch banged")
         self.until(lambda: seen()[-1]["hook_event_name"] == "Stop", "Stop hook")
@@ -411,7 +411,7 @@ class ClaudeContract(Case):
         pane.wait("⎿ \xa0Interrupted")
         assert_stays("no other hook", lambda: seen()[-1]["hook_event_name"] == "Notification", 1.0)
 
-    def test_clear_begins_another_session(self) -> None:
+    def test_clear_command_begins_another_session(self) -> None:
         pane, seen = self.hooked()
         self.answered(pane, "SAY: hello")
         pane.submit("/clear")
@@ -420,7 +420,7 @@ class ClaudeContract(Case):
         self.assertEqual("clear", ended["reason"])
         self.assertNotEqual(ended["session_id"], began["session_id"])
 
-    def test_transcript_is_where_the_hooks_say(self) -> None:
+    def test_transcript_is_at_the_path_in_the_hooks(self) -> None:
         pane, seen = self.hooked()
         self.answered(pane, "SAY: hello")
         path = Path(seen()[0]["transcript_path"])
@@ -437,7 +437,7 @@ class ClaudeContract(Case):
         self.assertEqual("hello", said()["assistant"]["message"]["content"][0]["text"])
         self.assertEqual(path.stem, said()["assistant"]["sessionId"])
 
-    def test_resume_goes_on_under_the_same_id(self) -> None:
+    def test_resume_continues_under_the_same_session_id(self) -> None:
         pane, seen = self.hooked()
         self.answered(pane, "SAY: hello")
         pane.submit("/exit")
@@ -450,7 +450,7 @@ class ClaudeContract(Case):
         self.assertEqual(found[1], seen()[-1]["session_id"])
 
 
-class PlayedClaudeTests(ClaudeContract, SynchronousTestCase):
+class PlayedClaudeContractTests(ClaudeContract, SynchronousTestCase):
     """The mock."""
 
     def setUp(self) -> None:
@@ -459,7 +459,7 @@ class PlayedClaudeTests(ClaudeContract, SynchronousTestCase):
         self.subject = PlayedAgentHarness("claude", stack)
 
 
-class RealClaudeTests(ClaudeContract, SynchronousTestCase):
+class RealClaudeContractTests(ClaudeContract, SynchronousTestCase):
     """The CLI itself."""
 
     def setUp(self) -> None:

@@ -23,7 +23,7 @@ HELD = 3 * PATIENCE
 """Seconds for which the service may hold a prompt, and then wait for what comes of it."""
 
 
-class ServerTests(SynchronousTestCase):
+class CodexServerProcessTests(SynchronousTestCase):
     """Two sessions of one home."""
 
     def setUp(self) -> None:
@@ -97,7 +97,7 @@ class ServerTests(SynchronousTestCase):
     def runs(self) -> bool:
         return any(b"outlived" in each for each in self.commands())
 
-    def test_environment_and_end_are_each_session_s_own(self) -> None:
+    def test_codex_server_has_environment_and_end_of_each_session(self) -> None:
         first = self.begin("A")
         self.prompt(first, "SAY: ready", wait="stop", waitTimeout=60_000)
         second = self.begin("B")

@@ -25,7 +25,7 @@ DIALOGS = int(os.environ.get("STRESS_APPROVALS", "4"))
 
 
 @pytest.mark.long
-class ControlTests(SynchronousTestCase):
+class AgentControlsLiveTests(SynchronousTestCase):
     """One session, at rest."""
 
     def begin(self, cli: str) -> None:
@@ -78,7 +78,7 @@ class ControlTests(SynchronousTestCase):
     def record(self) -> Any:
         return self.place.call("GET", self.path)
 
-    def test_claude(self) -> None:
+    def test_claude_permission_mode_model_and_effort_are_set(self) -> None:
         self.begin("claude")
         for mode in ("plan", "auto", "acceptEdits", "default", "default"):
             told = self.tell("permission-mode", permissionMode=mode)
@@ -98,7 +98,7 @@ class ControlTests(SynchronousTestCase):
         wait_until("the draft", lambda: "half a thought" in self.screen())
         self.refused(409, "effort", effort="high")
 
-    def test_gemini(self) -> None:
+    def test_gemini_permission_mode_and_model_are_set(self) -> None:
         self.begin("gemini")
         for mode in ("plan", "default", "auto_edit"):
             told = self.tell("permission-mode", permissionMode=mode)
@@ -107,14 +107,14 @@ class ControlTests(SynchronousTestCase):
         self.assertEqual({"model": "gemini-2.5-flash"}, told)
         self.refused(400, "effort", effort="low")
 
-    def test_pi(self) -> None:
+    def test_pi_model_is_set(self) -> None:
         self.begin("pi")
         self.assertEqual({"model": "stub-model"}, self.tell("model", model="stub-model"))
         self.refused(422, "model", model="nonsense")
         self.prompt("SAY: still here")
         self.assertIn("SAY: still here", self.place.world.stub.conversation())
 
-    def test_codex(self) -> None:
+    def test_codex_permission_mode_and_effort_are_set(self) -> None:
         self.begin("codex")
         for mode in ("plan", "default"):
             told = self.tell("permission-mode", permissionMode=mode)
@@ -138,7 +138,7 @@ class ControlTests(SynchronousTestCase):
 
 
 @pytest.mark.long
-class DialogTests(SynchronousTestCase):
+class ApprovalDialogLiveTests(SynchronousTestCase):
     """The short seeded form of C{python -m tests.stress.approvals}."""
 
     def play(self, cli: str) -> None:
@@ -146,13 +146,13 @@ class DialogTests(SynchronousTestCase):
         self.assertEqual(([], []), (found.wrong, found.unanswered), found.summary())
         self.assertEqual(DIALOGS, found.asked)
 
-    def test_codex(self) -> None:
+    def test_codex_approval_dialogs_are_answered(self) -> None:
         self.play("codex")
 
-    def test_gemini(self) -> None:
+    def test_gemini_approval_dialogs_are_answered(self) -> None:
         self.play("gemini")
 
-    def test_opencode(self) -> None:
+    def test_opencode_approval_dialogs_are_answered(self) -> None:
         self.play("opencode")
 
 

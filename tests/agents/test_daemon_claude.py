@@ -21,11 +21,11 @@ STILL = 0.5
 """Seconds without another drawing after which a screen rests."""
 
 
-class ClaudeTests(RealClaude, SynchronousTestCase):
+class RealClaudeDaemonTests(RealClaude, SynchronousTestCase):
     """The real one."""
 
     @pytest.mark.essential
-    def test_a_first_prompt_waits_for_the_trust_dialog(self) -> None:
+    def test_first_prompt_waits_for_the_trust_dialog(self) -> None:
         found = self.prompt("SAY: hello there")
         self.assertEqual(("stop", True), (found["wait"]["signal"], found["delivered"]))
         (turn,) = self.turns()
@@ -42,7 +42,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             self.prompt(f"SAY: {text}")
             self.assertEqual(text, self.call("GET", path)["text"])
 
-    def test_a_wait_is_answered_with_its_hook(self) -> None:
+    def test_wait_is_answered_with_the_hook_that_ended_it(self) -> None:
         """C{bench/waits.py} measures how long that takes."""
         self.prompt("SAY: ready")
         with StatusWatcher(self.daemon, self.session) as watcher:
@@ -76,7 +76,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.assertEqual(self.shown_options(), self.labels(item))
         return item
 
-    def test_permission_outlives_any_size(self) -> None:
+    def test_permission_dialog_survives_resizing(self) -> None:
         """A phone, a cell of a grid and a desk take turns; then the smallest one answers."""
         self.prompt("RUN: rm -rf ./build-of-yesterday", wait="blocked")
         self.until("the tool", lambda: self.approval().get("toolSummary"))
@@ -95,7 +95,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.answer(self.approval(), action="deny")
         self.until_idle()
 
-    def test_permissions(self) -> None:
+    def test_permission_is_approved_denied_and_remembered(self) -> None:
         """Approve does it, deny and the last option do not, the second does it from then on."""
         item = self.asked("RUN: touch one.txt")
         self.assertEqual(("permission", "Bash"), (item["kind"], item["toolName"]))
@@ -121,7 +121,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         for name in ("four.txt", "five.txt"):
             self.assertTrue((self.work / name).exists())
 
-    def test_what_prompts_are_not_taken_for(self) -> None:
+    def test_prompts_are_not_mistaken_for_dialogs_or_answers(self) -> None:
         """Two lines, texts that look like dialogs, prompts to a dialog: one session."""
         self.two_lines_are_one_prompt()
         self.prompts_that_look_like_dialogs()
@@ -155,7 +155,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             self.prompt(text)
             self.assertEqual(text.split(), self.turns()[-1].prompt.split())
 
-    def test_questions(self) -> None:
+    def test_questions_are_answered_by_option_and_in_own_words(self) -> None:
         """One session; first that whose end is told in words that others leave on the screen."""
         self.questions_on_several_pages()
         self.a_question()
@@ -207,7 +207,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             return [None]
         return [] if items[0]["frame"] == before else [items[0]]
 
-    def test_local_commands_end_a_wait(self) -> None:
+    def test_local_commands_end_a_waiting_call(self) -> None:
         """They are no turns of the agent, so no hook says that they are over."""
         self.prompt("SAY: ready")
         for command in ("/compact", "/clear", "/nonexistent", "/compact"):
@@ -222,7 +222,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.until("what it did", lambda: re.search("[Cc]ompacted", self.screen()))
         self.assertEqual("stop", self.prompt("SAY: three")["wait"]["signal"])
 
-    def test_the_tool_that_runs_is_told(self) -> None:
+    def test_running_tool_is_reported(self) -> None:
         self.prompt("SAY: ready")
         home = self.world.place.home
         with StatusWatcher(self.daemon, self.session) as watcher:
@@ -235,7 +235,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             told = ("tool_started", "tool_ended")
             self.until("both hooks", lambda: [len(watcher.hooks(each)) for each in told] == [1, 1])
 
-    def test_prompts_of_all_sizes_arrive_once(self) -> None:
+    def test_prompts_of_every_size_arrive_once(self) -> None:
         dice = random.Random(5)
         sent = []
         for number in range(int(os.environ.get("CLAUDE_PROMPTS", "40"))):
@@ -247,7 +247,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         got = [turn.sha256 for turn in self.turns()]
         self.assertEqual([hashlib.sha256(text.encode()).hexdigest() for text in sent], got)
 
-    def test_a_turn_outlives_the_service(self) -> None:
+    def test_running_turn_outlives_the_service(self) -> None:
         self.prompt("SAY: ready")
         held = {"input": "HOLD: gate\r"}
         self.call("POST", f"/api/sessions/{self.session}/input", **held)
@@ -258,7 +258,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.release("gate")
         self.until("the end of the turn", lambda: self.record()["status"] == "idle")
 
-    def test_an_approval_outlives_the_service(self) -> None:
+    def test_pending_approval_outlives_the_service(self) -> None:
         self.prompt("RUN: touch late.txt", wait="blocked")
         before = self.approval()
         self.daemon.kill()
@@ -268,14 +268,14 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.answer(item, action="approve")
         self.until("the file", (self.work / "late.txt").exists)
 
-    def test_the_exit_is_noticed(self) -> None:
+    def test_exit_of_the_agent_is_noticed(self) -> None:
         self.prompt("SAY: bye")
         self.call("POST", f"/api/sessions/{self.session}/input", input="/exit\r")
         found = self.call("GET", f"/api/sessions/{self.session}/wait?until=exit&timeout=60000")
         self.assertEqual("exit", found["wait"]["signal"])
         self.assertIsNone(self.record()["pid"])
 
-    def test_a_start_goes_on_with_the_conversation(self) -> None:
+    def test_started_session_continues_its_conversation(self) -> None:
         """One that was begun and given no prompt is not there to go on with."""
         self.prompt("SAY: before")
         (conversation,) = self.record()["conversationIds"]

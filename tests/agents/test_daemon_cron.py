@@ -44,7 +44,7 @@ class ClaudeJobTests(SynchronousTestCase):
         self.daemon.home = self.world.place.home
         self.daemon.start()
 
-    def test_the_prompt_is_submitted_once(self) -> None:
+    def test_prompt_of_a_job_is_submitted_once(self) -> None:
         for mode, text in PROMPTS.items():
             body = {
                 "name": "morning",

@@ -413,16 +413,16 @@ class FirstSessionTests(FamilyCase):
         self.a_command_allowed()
         self.the_exit()
 
-    def test_first_session_of_codex(self) -> None:
+    def test_codex_completes_its_first_session(self) -> None:
         self.run_first_session("codex")
 
-    def test_first_session_of_gemini(self) -> None:
+    def test_gemini_completes_its_first_session(self) -> None:
         self.run_first_session("gemini")
 
-    def test_first_session_of_opencode(self) -> None:
+    def test_opencode_completes_its_first_session(self) -> None:
         self.run_first_session("opencode")
 
-    def test_first_session_of_pi(self) -> None:
+    def test_pi_completes_its_first_session(self) -> None:
         self.run_first_session("pi")
 
 
@@ -464,18 +464,18 @@ class BroughtTests(FamilyCase):
 
 
 @pytest.mark.long
-class FamilyTests(FamilyCase):
+class FamilySessionTests(FamilyCase):
     """The whole walk."""
 
-    def test_codex(self) -> None:
+    def test_codex_dialog_turn_command_and_exit(self) -> None:
         self.walk("codex")
         self.assertEqual("stub-model", self.record()["displayModel"])
 
-    def test_gemini(self) -> None:
+    def test_gemini_dialog_turn_command_and_exit(self) -> None:
         self.walk("gemini")
 
-    def test_opencode(self) -> None:
+    def test_opencode_dialog_turn_command_and_exit(self) -> None:
         self.walk("opencode")
 
-    def test_pi(self) -> None:
+    def test_pi_dialog_turn_command_and_exit(self) -> None:
         self.walk("pi")

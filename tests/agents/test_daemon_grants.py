@@ -30,7 +30,7 @@ HELD = 3 * PATIENCE
 """Seconds for a client to come up and to run what it is told, on a busy machine."""
 
 
-class GrantTests(SynchronousTestCase):
+class LiveGrantTests(SynchronousTestCase):
     """C{ann} has the grant, C{kim} has not."""
 
     def begin(self, cli: str) -> None:
@@ -106,12 +106,12 @@ class GrantTests(SynchronousTestCase):
         self.prompt("ann", "primary", text)
         wait_until("what the prompt names", self.marker.exists, patience=HELD)
 
-    def test_opencode(self) -> None:
+    def test_opencode_config_variable_needs_the_grant(self) -> None:
         self.begin("opencode")
         server = {"type": "local", "command": ["touch", str(self.marker)], "enabled": True}
         self.walk("opencode", "OPENCODE_CONFIG_CONTENT", json.dumps({"mcp": {"m": server}}))
 
-    def test_claude(self) -> None:
+    def test_claude_config_folder_needs_the_grant(self) -> None:
         """A folder of its own with a hook; the folder's trust dialog is answered by the service."""
         self.begin("claude")
         config = self.folder / "config"
@@ -123,7 +123,7 @@ class GrantTests(SynchronousTestCase):
         (config / ".claude.json").write_text(state, "utf-8")
         self.walk("primary", "CLAUDE_CONFIG_DIR", str(config))
 
-    def test_gemini(self) -> None:
+    def test_gemini_home_folder_needs_the_grant(self) -> None:
         self.begin("gemini")
         own = json.loads((self.daemon.home / ".gemini/settings.json").read_text("utf-8"))
         home = self.folder / "gemini"
@@ -132,7 +132,7 @@ class GrantTests(SynchronousTestCase):
         (home / ".gemini/settings.json").write_text(json.dumps(settings), "utf-8")
         self.walk("gemini", "GEMINI_CLI_HOME", str(home), GEMINI_CLI_TRUST_WORKSPACE="true")
 
-    def test_codex(self) -> None:
+    def test_codex_home_folder_needs_the_grant(self) -> None:
         self.begin("codex")
         home = self.folder / "codex"
         home.mkdir()

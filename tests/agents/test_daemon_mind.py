@@ -24,7 +24,7 @@ GOOD = {
 }
 
 
-class MindTests(RealClaude, SynchronousTestCase):
+class LiveSuggestionTests(RealClaude, SynchronousTestCase):
     """What the stub is to say stands in C{steer}, the last line of its prompt that directs it."""
 
     def setUp(self) -> None:
@@ -60,7 +60,7 @@ class MindTests(RealClaude, SynchronousTestCase):
         text: str = answer.json()["error"]
         return text
 
-    def test_suggestions(self) -> None:
+    def test_suggestions_use_the_conversation_and_leave_the_session_alone(self) -> None:
         """It reads what was said and asked for, has no tools, and the session hears nothing."""
         answer = self.ask(steer=f"SAY: {json.dumps(GOOD)}", rejected=["Delete it all"])
         found = answer.data()
@@ -84,7 +84,7 @@ class MindTests(RealClaude, SynchronousTestCase):
         said = [each["text"] for each in intent["recentPrompts"]]
         self.assertEqual(["SAY: the parser is written"], said)
 
-    def test_what_was_typed_while_it_was_off_is_not_collected(self) -> None:
+    def test_input_typed_while_switched_off_is_not_collected(self) -> None:
         """Nor what was typed then into a turn that goes on."""
         self.until("the first prompt", self.collected)
         self.call("PUT", "/api/settings", readMyMindEnabled=False)
@@ -106,7 +106,7 @@ class MindTests(RealClaude, SynchronousTestCase):
         intent = self.call("GET", f"/api/sessions/{self.session}/intent")["intent"]
         return [each["text"] for each in (intent or {}).get("recentPrompts", ())]
 
-    def test_what_cannot_be_used(self) -> None:
+    def test_unusable_output_of_the_cli_is_an_error(self) -> None:
         self.assertIn("JSON", self.unusable("SAY: I cannot help with that."))
         self.assertIn("JSON", self.unusable('SAY: Sure! {"suggestions": []}'))
         self.assertIn("1 to 3", self.unusable('SAY: {"suggestions": []}'))
@@ -114,7 +114,7 @@ class MindTests(RealClaude, SynchronousTestCase):
         self.assertRegex(self.unusable("HUGE: 500000"), "JSON|it printed too much$")
         self.assertIn("no suggestions", self.unusable("FAIL: 400"))
 
-    def test_one_that_hangs(self) -> None:
+    def test_hanging_cli_ends_when_the_request_or_session_ends(self) -> None:
         """Who asks meanwhile is refused; who hangs up, or deletes the session, ends it."""
         self.hang("HOLD: never")
         self.assertEqual(409, self.ask().status)
@@ -127,7 +127,7 @@ class MindTests(RealClaude, SynchronousTestCase):
         self.connection.close()
         self.until("the end of the CLI", self.over)
 
-    def test_one_that_crashes(self) -> None:
+    def test_crashed_cli_is_an_error(self) -> None:
         self.hang("HOLD: never")
         for pid in self.asked():
             with passing(ProcessLookupError):  # it ended with the one that started it

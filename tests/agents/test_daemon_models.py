@@ -156,7 +156,7 @@ class CustomModelTests(SynchronousTestCase):
         self.nobody_else_has_the_key()
         self.it_leaves_nothing()
 
-    def test_claude(self) -> None:
+    def test_claude_uses_the_custom_endpoint_and_keeps_its_conversation(self) -> None:
         """Its conversation is among the user's own, and goes on under another model."""
         self.begin("claude", "primary", ANTHROPIC_API_KEY=OWN, ANTHROPIC_CUSTOM_HEADERS="x: y")
         self.answered("hello there")
@@ -179,19 +179,19 @@ class CustomModelTests(SynchronousTestCase):
         self.it_leaves_nothing()
         self.assertTrue(kept[0].exists())
 
-    def test_claude_by_api_key(self) -> None:
+    def test_claude_uses_a_custom_model_by_api_key(self) -> None:
         self.walk("claude", "primary", "api-key")
 
-    def test_codex(self) -> None:
+    def test_codex_uses_the_custom_endpoint(self) -> None:
         self.walk("codex", "codex", OPENAI_API_KEY=OWN)
 
-    def test_gemini(self) -> None:
+    def test_gemini_uses_the_custom_endpoint(self) -> None:
         self.walk("gemini", "gemini")
 
-    def test_opencode(self) -> None:
+    def test_opencode_uses_the_custom_endpoint(self) -> None:
         self.walk("opencode", "opencode")
 
-    def test_pi(self) -> None:
+    def test_pi_uses_the_custom_endpoint(self) -> None:
         self.walk("pi", "pi")
 
 

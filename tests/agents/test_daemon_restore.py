@@ -11,11 +11,11 @@ from tests.agents.driven_sessions import RealClaude
 from tests.integration.rebooting import RebootDaemon
 
 
-class RestoreTests(RealClaude, SynchronousTestCase):
+class LiveRestoreTests(RealClaude, SynchronousTestCase):
     service = RebootDaemon
     daemon: RebootDaemon
 
-    def test_the_conversation_goes_on(self) -> None:
+    def test_restored_conversation_goes_on(self) -> None:
         """Above its screen stands what it showed; the model is told all that was said."""
         self.prompt("SAY: the word is kumquat")
         self.until_idle()

@@ -96,7 +96,7 @@ class FamilyContract(Case):
         pane.settle(self.marks.settle)
         return pane
 
-    def test_turns(self) -> None:
+    def test_prompts_slow_turns_and_approved_and_refused_commands(self) -> None:
         """A prompt, one that takes its time, a command that is allowed and one that is not."""
         pane = self.ready()
         self.arrives_once_and_whole(pane)

@@ -22,7 +22,7 @@ TOOLLESS = "A short title"
 """What the stub says to whoever offers it no tool, whatever it was asked."""
 
 
-class OnceTests(SynchronousTestCase):
+class HeadlessAnswerTests(SynchronousTestCase):
     def answer(self, cli: str) -> str:
         """What the CLI prints when it is given a prompt by its standard input."""
         try:
@@ -54,15 +54,15 @@ class OnceTests(SynchronousTestCase):
             )
             return done.stdout
 
-    def test_codex(self) -> None:
+    def test_codex_prints_the_answer_once(self) -> None:
         self.assertEqual(GOOD, self.answer("codex").strip())
 
-    def test_opencode(self) -> None:
+    def test_opencode_prints_the_answer_once(self) -> None:
         self.assertEqual(GOOD, self.answer("opencode").strip())
 
-    def test_gemini(self) -> None:
+    def test_gemini_prints_the_answer_once(self) -> None:
         self.assertIn(GOOD.replace('"', '\\"'), self.answer("gemini"))
 
-    def test_those_without_tools(self) -> None:
+    def test_clients_without_tools_print_the_answer_once(self) -> None:
         self.assertEqual(TOOLLESS, self.answer("pi").strip())
         self.assertIn(f'"result":"{TOOLLESS}"', self.answer("claude"))

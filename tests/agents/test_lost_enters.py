@@ -96,17 +96,17 @@ class LostEnterTests(SynchronousTestCase):
         )
         self.assertNotIn(LOST, said())
 
-    def test_claude(self) -> None:
+    def test_claude_prompt_survives_a_lost_enter(self) -> None:
         self.check("claude")
 
-    def test_codex(self) -> None:
+    def test_codex_prompt_survives_a_lost_enter(self) -> None:
         self.check("codex")
 
-    def test_gemini(self) -> None:
+    def test_gemini_prompt_survives_a_lost_enter(self) -> None:
         self.check("gemini")
 
-    def test_opencode(self) -> None:
+    def test_opencode_prompt_survives_a_lost_enter(self) -> None:
         self.check("opencode")
 
-    def test_pi(self) -> None:
+    def test_pi_prompt_survives_a_lost_enter(self) -> None:
         self.check("pi")

@@ -101,7 +101,7 @@ WAYS = {
 }
 
 
-class ClientTests(SynchronousTestCase):
+class McpClientTests(SynchronousTestCase):
     held: ClassVar[ExitStack]
     daemon: ClassVar[DaemonHarness]
     isolated: ClassVar[bool]
@@ -158,14 +158,14 @@ class ClientTests(SynchronousTestCase):
         self.assertEqual("shell", one["mode"])
         self.daemon.request("DELETE", f"/api/sessions/{one['id']}").data()
 
-    def test_claude(self) -> None:
+    def test_claude_calls_the_mcp_server(self) -> None:
         self.drive("claude")
 
-    def test_codex(self) -> None:
+    def test_codex_calls_the_mcp_server(self) -> None:
         self.drive("codex")
 
-    def test_gemini(self) -> None:
+    def test_gemini_calls_the_mcp_server(self) -> None:
         self.drive("gemini")
 
-    def test_opencode(self) -> None:
+    def test_opencode_calls_the_mcp_server(self) -> None:
         self.drive("opencode")

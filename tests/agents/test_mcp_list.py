@@ -43,7 +43,7 @@ args = ["-p"]
 NAMES = {"from-gemini", "at-url", "dotted", "plain"}
 
 
-class ListTests(SynchronousTestCase):
+class McpServerListTests(SynchronousTestCase):
     """What one has, every one of them lists."""
 
     def setUp(self) -> None:
@@ -90,7 +90,7 @@ class ListTests(SynchronousTestCase):
         self.assertEqual(0, ended.returncode, ended.stdout)
         return ended.stdout
 
-    def test_after_a_sync(self) -> None:
+    def test_every_client_lists_all_servers_after_a_sync(self) -> None:
         (self.daemon.home / "tmp").mkdir()
         self.daemon.start()
         self.daemon.request("PUT", "/api/settings", {"mcpSyncEnabled": True}).data()

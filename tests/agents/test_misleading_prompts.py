@@ -34,7 +34,7 @@ PAGES = (
 """Commands of the agent's own that open a page or a list."""
 
 
-class OnceTests(SynchronousTestCase):
+class PromptOnceTests(SynchronousTestCase):
     """The short seeded form of C{python -m tests.stress.prompts}."""
 
     def play(self, cli: str, *, stall: bool = False) -> None:
@@ -46,17 +46,17 @@ class OnceTests(SynchronousTestCase):
         self.assertTrue(found.clean, found.summary())
         self.assertEqual(COUNT, found.delivered, found.summary())
 
-    def test_claude(self) -> None:
+    def test_claude_prompts_arrive_once(self) -> None:
         self.play("claude", stall=True)
 
-    def test_codex(self) -> None:
+    def test_codex_prompts_arrive_once(self) -> None:
         self.play("codex")
 
-    def test_pi(self) -> None:
+    def test_pi_prompts_arrive_once(self) -> None:
         self.play("pi")
 
 
-class EndTests(RealClaude, SynchronousTestCase):
+class PromptOutcomeTests(RealClaude, SynchronousTestCase):
     """What a prompt ends in, and what stood there before."""
 
     def said(self) -> list[str]:
@@ -68,7 +68,7 @@ class EndTests(RealClaude, SynchronousTestCase):
         answer = self.daemon.request("POST", path, {"input": text}, patience=HELD)
         return answer.status, answer.json()
 
-    def test_ends_and_what_stands_before(self) -> None:
+    def test_prompts_arrive_once_over_pickers_pages_and_drafts(self) -> None:
         """One session: whatever came before, the next prompt is said once."""
         self.ends()
         self.a_picker()
@@ -125,7 +125,7 @@ class EndTests(RealClaude, SynchronousTestCase):
     def gone(self, item: dict[str, Any]) -> bool:
         return item not in self.pending()
 
-    def test_pages_and_lists_of_its_commands(self) -> None:
+    def test_dialogs_opened_by_commands_reach_the_inbox_and_close_by_deny(self) -> None:
         """Each is told, is in the inbox, and left by deny; whatever the page shows."""
         for text in ("SAY: mend the log in page", "SAY: do you want to use an API key"):
             self.prompt(text)
@@ -161,14 +161,14 @@ class EndTests(RealClaude, SynchronousTestCase):
         self.say("SAY: past a letter")
         self.until("the letter again", lambda: "❯\xa0n" in self.screen())
 
-    def test_a_lone_slash(self) -> None:
+    def test_lone_slash_opens_a_menu_that_deny_closes(self) -> None:
         self.prompt("SAY: ready")
         self.opens("/\r")
         (item,) = self.until("an item", self.pending)
         self.answer(item, action="deny")
         self.until("the end of it", lambda: not self.pending())
 
-    def test_a_plan_takes_a_text(self) -> None:
+    def test_plan_dialog_takes_a_text_answer(self) -> None:
         self.call("DELETE", f"/api/sessions/{self.session}")
         self.begin_in_plan_mode()
         self.prompt("PLAN:", wait="blocked")

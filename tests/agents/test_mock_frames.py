@@ -42,59 +42,59 @@ class ClaudeDialogTests(SynchronousTestCase):
             played, recorded("claude", f"{columns}x{_ROWS[columns]}_{name}")[-len(played) :]
         )
 
-    def test_trust(self) -> None:
+    def test_trust_dialog_matches_the_recording(self) -> None:
         for columns in _ROWS:
             self.check("trust", dialogs.trust(WORK, "numbered")[0], columns)
 
-    def test_trust_after_down(self) -> None:
+    def test_trust_frame_after_down_matches_the_recording(self) -> None:
         modal, _ = dialogs.trust(WORK, "numbered")
         modal.press([KeyPress("down")])
         self.check("trust_down", modal, 120)
 
-    def test_bypass(self) -> None:
+    def test_bypass_warning_matches_the_recording(self) -> None:
         for columns in _ROWS:
             self.check("bypass_warning", dialogs.bypass(), columns)
 
-    def test_server(self) -> None:
+    def test_mcp_server_dialog_matches_the_recording(self) -> None:
         self.check("mcp_server_dialog", dialogs.server("forms"), 120)
         self.check("mcp_server_dialog", dialogs.server("forms"), 80)
 
-    def test_bash(self) -> None:
+    def test_bash_dialog_matches_the_recording(self) -> None:
         self.check("bash_dialog", dialogs.bash(COMMAND, WORK), 120)
         self.check("bash_dialog", dialogs.bash(COMMAND, WORK), 80)
 
-    def test_write(self) -> None:
+    def test_write_dialog_matches_the_recording(self) -> None:
         for columns in _ROWS:
             self.check("write_dialog", dialogs.write(FILE), columns)
 
-    def test_edit(self) -> None:
+    def test_edit_dialog_matches_the_recording(self) -> None:
         given = {**FILE, "old_string": "hello", "new_string": "goodbye"}
         for columns in (120, 60):
             self.check("edit_dialog", dialogs.edit(given), columns)
 
-    def test_fetch(self) -> None:
+    def test_fetch_dialog_matches_the_recording(self) -> None:
         given = {"url": "https://example.org/x", "prompt": "read"}
         self.check("fetch_dialog", dialogs.fetch(given), 120)
 
-    def test_leave_plan_mode(self) -> None:
+    def test_leave_plan_mode_frame_matches_the_recording(self) -> None:
         played = trimmed(dialogs.leave_plan_mode().rows(120))
         self.assertEqual(played, recorded("claude", "99_plan_2_dialog")[-len(played) :])
 
-    def test_model(self) -> None:
+    def test_model_picker_matches_the_recording(self) -> None:
         self.check("model_picker", dialogs.model(), 120)
 
-    def test_mcp_tool(self) -> None:
+    def test_mcp_tool_dialog_matches_the_recording(self) -> None:
         self.check("mcp_tool_dialog", dialogs.mcp("forms", "ask_user", WORK), 120)
 
-    def test_usage_limit(self) -> None:
+    def test_usage_limit_dialog_matches_the_recording(self) -> None:
         for columns in _ROWS:
             self.check("usage_limit", dialogs.limit(), columns)
 
-    def test_plan_but_for_its_file(self) -> None:
+    def test_plan_frame_without_its_file_row_matches_the_recording(self) -> None:
         played = trimmed(dialogs.plan(PLAN_TEXT).rows(120))[:-1]
         self.assertEqual(played, recorded("claude", "120x40_plan_dialog")[-len(played) - 1 : -1])
 
-    def test_form(self) -> None:
+    def test_form_dialog_matches_the_recording(self) -> None:
         form = MockForm("forms", "Who are you?")
         self.check("form", form, 120)
         form.press([TypedText("Ada")])
@@ -108,7 +108,7 @@ class ClaudeQuestionTests(SynchronousTestCase):
         played = trimmed(modal.rows(120))
         self.assertEqual(played, recorded("claude", f"120x40_{name}")[-len(played) :])
 
-    def test_single(self) -> None:
+    def test_single_choice_question_matches_the_recording(self) -> None:
         modal = QuestionsDialog([QuestionPage.of(SINGLE)])
         self.check("question", modal)
         modal.press([KeyPress("down")])
@@ -121,7 +121,7 @@ class ClaudeQuestionTests(SynchronousTestCase):
         )
         self.assertEqual({SINGLE["question"]: "port 7"}, modal.press([KeyPress("enter")]))
 
-    def test_multiple(self) -> None:
+    def test_multiple_choice_question_matches_the_recording(self) -> None:
         modal = QuestionsDialog([QuestionPage.of(MULTIPLE)])
         self.check("multiple", modal)
         modal.press([TypedText("1")])
@@ -131,7 +131,7 @@ class ClaudeQuestionTests(SynchronousTestCase):
         self.check("multiple_review", modal)
         self.assertEqual({MULTIPLE["question"]: "Types, Unit tests"}, modal.press([TypedText("1")]))
 
-    def test_several(self) -> None:
+    def test_several_questions_match_the_recording(self) -> None:
         modal = QuestionsDialog(
             [QuestionPage.of(SINGLE), QuestionPage.of(MULTIPLE), QuestionPage.of(SECOND)]
         )
@@ -151,21 +151,21 @@ class FamilyDialogTests(SynchronousTestCase):
         shown = [row for row in recorded(family.name, name) if row]
         self.assertEqual(played, shown[-len(played) :])
 
-    def test_codex(self) -> None:
+    def test_codex_dialogs_match_the_recording(self) -> None:
         assert CODEX.trust is not None
         assert CODEX.approval is not None
         self.check(CODEX, "120x40_trust", CODEX.trust(WORK, 120)[0], 120)
         self.check(CODEX, "80x24_trust", CODEX.trust(WORK, 80)[0], 80)
         self.check(CODEX, "120x40_approval", CODEX.approval("touch made", 120), 120)
 
-    def test_gemini_options(self) -> None:
+    def test_gemini_approval_options_match_the_recording(self) -> None:
         """The box's rows differ in their padding; options and question are the same."""
         assert GEMINI.approval is not None
         played = [row.strip("│ ") for row in GEMINI.approval("touch made", 120).rows(120)]
         shown = [row.strip("│ ") for row in recorded("gemini", "120x40_approval")]
         self.assertEqual(played[-6:-1], shown[-6:-1])
 
-    def test_gemini_writing(self) -> None:
+    def test_gemini_write_dialog_matches_the_recording(self) -> None:
         assert GEMINI.writing is not None
         played = trimmed(GEMINI.writing("notes.txt", "hello\n").rows(120))
         self.assertEqual(played, recorded("gemini", "120x40_write_dialog")[-len(played) :])

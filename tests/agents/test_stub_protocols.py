@@ -35,30 +35,30 @@ def events(steps: Any) -> list[Any]:
     return [json.loads(each) for each in data if each != "[DONE]"]
 
 
-class ScriptTests(SynchronousTestCase):
-    def test_last_directive_counts(self) -> None:
+class StubScriptTests(SynchronousTestCase):
+    def test_last_directive_of_a_prompt_counts(self) -> None:
         self.assertEqual(SayDirective(text="two"), directive("SAY: one\nSAY: two\nwords"))
 
-    def test_escaped_line_ends(self) -> None:
+    def test_escaped_line_ends_of_a_directive_are_decoded(self) -> None:
         self.assertEqual(SayDirective(text="a\nb"), directive("SAY: a\\nb"))
 
-    def test_words_alone_are_no_directive(self) -> None:
+    def test_directive_word_inside_a_sentence_is_ignored(self) -> None:
         self.assertIs(None, directive("please SAY: nothing"))
 
-    def test_after_a_tool_comes_the_closing_sentence(self) -> None:
+    def test_closing_sentence_follows_a_tool_call(self) -> None:
         self.assertEqual(
             SayDirective(text=CLOSING), plan("RUN: ls", last_tool="Bash", has_tools=True)
         )
 
-    def test_errors_stay_errors_after_a_tool(self) -> None:
+    def test_fail_directive_still_fails_after_a_tool_call(self) -> None:
         self.assertEqual(
             FailDirective(status=529), plan("FAIL: 529", last_tool="x", has_tools=True)
         )
 
-    def test_without_tools_a_command_becomes_words(self) -> None:
+    def test_run_directive_without_tools_is_answered_in_words(self) -> None:
         self.assertIsInstance(plan("RUN: ls", last_tool=None, has_tools=False), SayDirective)
 
-    def test_plan_is_written_before_it_is_shown(self) -> None:
+    def test_plan_file_is_written_before_the_plan_is_shown(self) -> None:
         steps = [
             plan("PLAN:", last_tool=last, has_tools=True, plan_file="/p.md")
             for last in (None, "Write", "ExitPlanMode")
@@ -68,14 +68,14 @@ class ScriptTests(SynchronousTestCase):
         )
         self.assertEqual(SayDirective(text=CLOSING), steps[2])
 
-    def test_slow_answers_last_as_long_as_asked(self) -> None:
+    def test_slow_directive_lasts_as_long_as_requested(self) -> None:
         said = directive("SLOW: 3")
         assert isinstance(said, SayDirective)
         self.assertEqual(3.0, len(said.text.split()) * said.pause)
 
 
-class ReadTests(SynchronousTestCase):
-    def test_anthropic_takes_the_newest_words(self) -> None:
+class StubRequestReadingTests(SynchronousTestCase):
+    def test_anthropic_request_reads_the_newest_text_block(self) -> None:
         content = [
             {"type": "text", "text": "<system-reminder>x</system-reminder>"},
             {"type": "text", "text": "failed before"},
@@ -84,7 +84,7 @@ class ReadTests(SynchronousTestCase):
         asked = anthropic.read({"messages": [{"role": "user", "content": content}]})
         self.assertEqual(("now", None, True), (asked.prompt, asked.last_tool, asked.side))
 
-    def test_anthropic_goes_back_to_the_prompt_of_a_tool_result(self) -> None:
+    def test_anthropic_request_finds_the_prompt_of_a_tool_result(self) -> None:
         messages = [
             {"role": "user", "content": "RUN: ls"},
             {"role": "assistant", "content": [{"type": "tool_use", "name": "Bash", "input": {}}]},
@@ -93,19 +93,19 @@ class ReadTests(SynchronousTestCase):
         asked = anthropic.read({"messages": messages, "tools": [{"name": "Bash"}]})
         self.assertEqual(("RUN: ls", "Bash", False), (asked.prompt, asked.last_tool, asked.side))
 
-    def test_chat(self) -> None:
+    def test_chat_takes_the_last_prompt_and_tool(self) -> None:
         messages = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
         asked = chat.read({"messages": [*messages, {"role": "tool", "content": "x"}]})
         self.assertEqual(("hi", ""), (asked.prompt, asked.last_tool))
 
-    def test_responses_leaves_out_what_the_client_adds(self) -> None:
+    def test_responses_drop_context_added_by_the_client(self) -> None:
         given = [
             {"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
             {"role": "user", "content": "<environment_context>x"},
         ]
         self.assertEqual("hi", responses.read({"input": given}).prompt)
 
-    def test_gemini_routing_requests_are_beside_the_conversation(self) -> None:
+    def test_gemini_routing_requests_are_side_requests(self) -> None:
         body = {
             "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
             "tools": [{"functionDeclarations": [{"name": "run_shell_command"}]}],
@@ -114,8 +114,8 @@ class ReadTests(SynchronousTestCase):
         self.assertTrue(gemini.read(body).side)
 
 
-class AnswerTests(SynchronousTestCase):
-    def test_anthropic_text_is_whole(self) -> None:
+class StubAnswerTests(SynchronousTestCase):
+    def test_anthropic_stream_keeps_the_whole_text(self) -> None:
         sent = events(
             anthropic.stream("1", ModelPrompt(prompt=""), SayDirective(text="a b c", pause=1))
         )
@@ -123,14 +123,14 @@ class AnswerTests(SynchronousTestCase):
         self.assertEqual("a b c", "".join(deltas))
         self.assertEqual("message_stop", sent[-1]["type"])
 
-    def test_anthropic_blocks_are_numbered(self) -> None:
+    def test_anthropic_stream_numbers_its_content_blocks(self) -> None:
         sent = events(
             anthropic.stream("1", ModelPrompt(prompt=""), SayDirective(text="x", think=1))
         )
         starts = [each["index"] for each in sent if each["type"] == "content_block_start"]
         self.assertEqual([0, 1], starts)
 
-    def test_arguments_survive_every_protocol(self) -> None:
+    def test_tool_arguments_survive_every_protocol(self) -> None:
         call = CallDirective(name="Bash", arguments={"command": 'echo "ü"'})
         asked = ModelPrompt(prompt="")
         found = [
@@ -147,18 +147,18 @@ class AnswerTests(SynchronousTestCase):
         ]
         self.assertEqual([dict(call.arguments)] * 4, found)
 
-    def test_limit_headers(self) -> None:
+    def test_limit_headers_hold_status_and_reset_time(self) -> None:
         headers = anthropic.limit_headers(1000.0, {"rejected": 1, "reset": 60, "five_hour": 1.0})
         self.assertEqual("rejected", headers["anthropic-ratelimit-unified-5h-status"])
         self.assertEqual("1060", headers["anthropic-ratelimit-unified-reset"])
 
 
-class ToolTests(SynchronousTestCase):
-    def test_shell_of_the_client(self) -> None:
+class StubToolCallTests(SynchronousTestCase):
+    def test_shell_call_uses_the_shell_tool_of_the_client(self) -> None:
         call = shell_call(ModelPrompt(prompt="", tools=SHELL), ShellDirective(command="ls"))
         self.assertEqual(CallDirective(name="Bash", arguments={"command": "ls"}), call)
 
-    def test_array_commands_and_required_fillers(self) -> None:
+    def test_shell_call_takes_command_arrays_and_fills_required_parameters(self) -> None:
         schema = {
             "properties": {"command": {"type": "array"}, "kind": {"enum": ["a", "b"]}},
             "required": ["command", "kind"],
@@ -169,17 +169,17 @@ class ToolTests(SynchronousTestCase):
         assert call is not None
         self.assertEqual({"command": ["sh", "-c", "ls"], "kind": "a"}, call.arguments)
 
-    def test_no_tool(self) -> None:
+    def test_no_matching_tool_gives_no_shell_call(self) -> None:
         self.assertIs(None, shell_call(ModelPrompt(prompt=""), ShellDirective(command="ls")))
 
-    def test_write_under_another_name(self) -> None:
+    def test_write_call_fits_a_tool_with_other_parameter_names(self) -> None:
         schema: dict[str, Any] = {"properties": {"filePath": {}, "content": {}}}
         call = CallDirective(name="Write", arguments={"file_path": "/x", "content": "y"})
         fit = fitted(ModelPrompt(prompt="", tools={"write": schema}), call)
         self.assertEqual(("write", {"filePath": "/x", "content": "y"}), (fit.name, fit.arguments))
 
 
-class RecordTests(SynchronousTestCase):
+class StubRecordTests(SynchronousTestCase):
     def folded(self, *asked: tuple[ModelPrompt, str]) -> list[tuple[str, str, int]]:
         record = ModelRecord()
         for moment, (each, outcome) in enumerate(asked):
@@ -201,7 +201,7 @@ class RecordTests(SynchronousTestCase):
     def test_side_requests_are_no_turns(self) -> None:
         self.assertEqual([], self.folded((ModelPrompt(prompt="title", side=True), "said")))
 
-    def test_full_record_says_so(self) -> None:
+    def test_full_record_raises_overflow(self) -> None:
         record = ModelRecord(limit=1)
         record.begin("x", ModelPrompt(prompt=""), SayDirective(text=""), 0.0)
         with self.assertRaises(OverflowError):

@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE, wait_until
 pytestmark = pytest.mark.essential
 
 
-class ServerTests(SynchronousTestCase):
+class StubServerTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.stub = StubProcess()
         self.addCleanup(self.stub.close)
@@ -32,7 +32,7 @@ class ServerTests(SynchronousTestCase):
         self.connection.request("POST", path, json.dumps(body))
         return self.connection.getresponse()
 
-    def test_answer_and_record(self) -> None:
+    def test_stub_answers_and_records_a_turn(self) -> None:
         answer = self.ask("SAY: hello")
         self.assertEqual(200, answer.status)
         self.assertIn(b"hello", answer.read())
@@ -41,7 +41,7 @@ class ServerTests(SynchronousTestCase):
         assert turn.ended is not None
         self.assertLessEqual(turn.started, turn.ended)
 
-    def test_held_answer_is_open_until_released(self) -> None:
+    def test_held_stub_answer_stays_open_until_released(self) -> None:
         answer = self.ask("HOLD: door")
         self.assertIn(b"message_start", answer.readline() + answer.readline())
         self.assertEqual("open", self.stub.turns()[0].outcome)
@@ -49,7 +49,7 @@ class ServerTests(SynchronousTestCase):
         self.assertIn(b"until released", answer.read())
         self.assertEqual("said", self.stub.turns()[0].outcome)
 
-    def test_gate_opened_beforehand_lets_one_through(self) -> None:
+    def test_gate_opened_beforehand_releases_one_stub_answer(self) -> None:
         self.assertEqual(0, self.stub.release("door"))
         self.assertIn(b"message_stop", self.ask("HOLD: door").read())
 
@@ -59,23 +59,23 @@ class ServerTests(SynchronousTestCase):
         self.ask("SAY: next").read()
         wait_until("the abort", lambda: self.stub.turns()[0].outcome == "aborted")
 
-    def test_error(self) -> None:
+    def test_fail_directive_returns_the_error_status(self) -> None:
         answer = self.ask("FAIL: 529")
         self.assertEqual(529, answer.status)
         self.assertEqual("overloaded_error", json.loads(answer.read())["error"]["type"])
         self.assertEqual("failed", self.stub.turns()[0].outcome)
 
-    def test_usage_limit(self) -> None:
+    def test_limit_directive_returns_429_with_limit_headers(self) -> None:
         answer = self.ask("LIMIT: 60")
         self.assertEqual(429, answer.status)
         self.assertEqual("rejected", answer.getheader("anthropic-ratelimit-unified-status"))
 
-    def test_limits_are_sent_from_when_they_are_set(self) -> None:
+    def test_limits_are_sent_once_they_are_set(self) -> None:
         name = "anthropic-ratelimit-unified-5h-utilization"
         self.assertIs(None, self.ask("SAY: x").getheader(name))
         self.stub.set_limits(five_hour=0.5)
         self.assertEqual("0.5", self.ask("SAY: x").getheader(name))
 
-    def test_unknown_paths_are_remembered(self) -> None:
+    def test_stub_server_remembers_unknown_paths(self) -> None:
         self.assertEqual(404, self.ask("SAY: x", "/telemetry").status)
         self.assertEqual(["POST /telemetry"], self.stub.unknown())

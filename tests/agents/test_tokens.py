@@ -19,7 +19,7 @@ SUBAGENT = {
 }
 
 
-class TokenTests(RealClaude, SynchronousTestCase):
+class LiveTokenCountTests(RealClaude, SynchronousTestCase):
     """One session, over several files and a restart of the service."""
 
     def agrees(self) -> None:
@@ -38,7 +38,7 @@ class TokenTests(RealClaude, SynchronousTestCase):
         self.assertEqual(200, answer.status, answer.body)
         self.until("rest", SettledCondition(self.screen, STILL))
 
-    def test_each_message_counts_once(self) -> None:
+    def test_tokens_of_each_message_count_once(self) -> None:
         self.prompt("SAY: one")
         self.prompt(f"TOOL: Agent {json.dumps(SUBAGENT)}")
         self.prompt("SAY: two")

@@ -21,9 +21,9 @@ KNOWN = {
 """Entries of the page menu that these tests speak of; other features have their own."""
 
 
-class FirstAdminTests(PerimeterCase):
+class FirstAdminPageTests(PerimeterCase):
     @pytest.mark.essential
-    def test_from_the_one_time_password_to_another_user_and_out(self) -> None:
+    def test_first_admin_signs_in_once_adds_a_user_and_signs_out(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1")
         once = daemon.wait_for_log(r"One-time password for admin: (\S+)").group(1)
         page = self.page(daemon.url)
@@ -58,7 +58,7 @@ class FirstAdminTests(PerimeterCase):
         page.reload()
         expect(page.get_by_test_id("login")).to_be_visible()
 
-    def test_the_gate_after_a_reload_asks_for_the_present_password(self) -> None:
+    def test_forced_password_change_after_a_reload_asks_for_the_current_password(self) -> None:
         daemon = self.people()
         root = self.enter(daemon)
         self.open_page(root, "Users")
@@ -85,7 +85,7 @@ class UsersTests(PerimeterCase):
         self.root = self.enter(self.running)
         self.open_page(self.root, "Users")
 
-    def test_the_last_admin_stays_one(self) -> None:
+    def test_last_admin_cannot_be_demoted(self) -> None:
         self.deed(self.root, "root", "Make user")
         problem = self.root.get_by_test_id("user-problem")
         expect(problem).to_contain_text("root is the last enabled admin")
@@ -93,7 +93,7 @@ class UsersTests(PerimeterCase):
         expect(problem).to_contain_text("root is the last enabled admin")
         expect(self.root.get_by_test_id("user-root")).to_be_visible()
 
-    def test_every_change_of_an_account(self) -> None:
+    def test_users_page_makes_every_change_of_an_account(self) -> None:
         self.create_user(self.root, "anna")
         row = self.root.get_by_test_id("user-anna")
         for label, mark in (
@@ -111,7 +111,7 @@ class UsersTests(PerimeterCase):
         expect(row).to_have_count(0)
 
     @pytest.mark.essential
-    def test_a_taken_name_and_a_bad_one(self) -> None:
+    def test_taken_and_invalid_user_names_are_refused(self) -> None:
         self.root.get_by_test_id("new-user").click()
         name = self.root.get_by_test_id("new-user-name")
         problem = self.root.get_by_test_id("new-user-problem")
@@ -124,7 +124,7 @@ class UsersTests(PerimeterCase):
         self.root.keyboard.press("Enter")
         expect(problem).to_contain_text("exists already")
 
-    def test_signed_out_everywhere_is_at_once(self) -> None:
+    def test_signed_out_account_loses_its_pages_immediately(self) -> None:
         word = self.create_user(self.root, "anna")
         anna = self.page(self.running.url)
         self.fill_in(anna, "anna", word)
@@ -132,7 +132,7 @@ class UsersTests(PerimeterCase):
         self.deed(self.root, "anna", "Sign out everywhere")
         expect(anna.get_by_test_id("login-note")).to_contain_text("You were signed out")
 
-    def test_one_s_own_password(self) -> None:
+    def test_user_changes_the_own_password(self) -> None:
         second = self.enter(self.running)
         self.close_page(self.root)
         self.open_page(self.root, "Settings")
@@ -149,7 +149,7 @@ class UsersTests(PerimeterCase):
         expect(self.root.get_by_role("tab", name="told")).to_be_visible()
 
 
-class TokenTests(PerimeterCase):
+class TokensPageTests(PerimeterCase):
     def setUp(self) -> None:
         super().setUp()
         self.running = self.people()
@@ -157,7 +157,7 @@ class TokenTests(PerimeterCase):
         self.open_page(self.root, "Tokens")
 
     @pytest.mark.essential
-    def test_it_does_what_it_may_and_no_more(self) -> None:
+    def test_token_is_limited_to_its_scopes(self) -> None:
         self.root.get_by_test_id("new-token").click()
         expect_focus(self.root.get_by_test_id("new-token-name"))
         self.root.keyboard.type("nightly")
@@ -182,7 +182,7 @@ class TokenTests(PerimeterCase):
         expect(row).to_have_count(0)
         self.assertEqual(401, request("GET", "/api/sessions", headers=bearer).status)
 
-    def test_one_for_one_session(self) -> None:
+    def test_token_for_one_session_reaches_only_this_session(self) -> None:
         reached = self.shell(self.running, "reached")
         other = self.shell(self.running, "other")
         self.root.get_by_test_id("new-token").click()
@@ -203,9 +203,9 @@ class TokenTests(PerimeterCase):
         expect(row).to_contain_text("no end")
 
 
-class AuditTests(PerimeterCase):
+class AuditPageTests(PerimeterCase):
     @pytest.mark.essential
-    def test_what_was_done_is_there_newest_first_by_kind_and_person(self) -> None:
+    def test_audit_entries_are_newest_first_and_filtered_by_kind_and_user(self) -> None:
         daemon = self.people()
         root = self.enter(daemon)
         self.open_page(root, "Users")
@@ -225,7 +225,7 @@ class AuditTests(PerimeterCase):
         root.get_by_test_id("audit-actor").fill("nobody else")
         expect(root.get_by_text("Nothing fits.")).to_be_visible()
 
-    def test_older_pages_follow_on_demand(self) -> None:
+    def test_audit_log_loads_older_pages_on_demand(self) -> None:
         daemon = self.people()
         root = self.enter(daemon)
         for number in range(60):

@@ -50,8 +50,8 @@ class WaitingSessionsCase(BrowserCase):
         return items
 
 
-class InboxTests(WaitingSessionsCase):
-    def test_title_and_icon_follow_what_waits(self) -> None:
+class InboxPageTests(WaitingSessionsCase):
+    def test_title_and_icon_follow_the_number_of_approvals(self) -> None:
         page = self.open()
         icon = page.locator("link[rel=icon]")
         wait_until_on_page(page, "a count in the title", lambda: page.title().startswith("(4) "))
@@ -66,7 +66,7 @@ class InboxTests(WaitingSessionsCase):
         expect(icon).to_have_attribute("href", "./icons/icon.svg")
 
     @pytest.mark.essential
-    def test_by_keyboard_alone(self) -> None:
+    def test_approvals_are_answered_by_keyboard_alone(self) -> None:
         page = self.open()
         page.keyboard.press("Alt+Shift+A")
         first = page.get_by_test_id("approval").first
@@ -76,7 +76,7 @@ class InboxTests(WaitingSessionsCase):
         expect(page.get_by_test_id("approval")).to_have_count(3)
         expect_focus(page.get_by_test_id("approval").first)
 
-    def test_each_sort_of_answer(self) -> None:
+    def test_inbox_answers_approvals_of_every_kind(self) -> None:
         page = self.open()
         notice = page.get_by_test_id("ask-notice")
         expect(notice).to_be_visible()
@@ -95,7 +95,7 @@ class InboxTests(WaitingSessionsCase):
         items.nth(0).get_by_test_id("approval-text").press("Control+Enter")
         expect(page.get_by_test_id("approvals-none")).to_be_visible()
 
-    def test_refusals_say_why_and_the_item_is_as_it_is_now(self) -> None:
+    def test_refusals_show_the_reason_and_refresh_the_item(self) -> None:
         page = self.open()
         first = self.inbox(page).first
         trouble, yes = first.get_by_test_id("approval-trouble"), "approval-option-1"
@@ -110,14 +110,14 @@ class InboxTests(WaitingSessionsCase):
         first.get_by_test_id(yes).click()
         expect(page.get_by_test_id("approval")).to_have_count(3)
 
-    def test_live_and_read_aloud(self) -> None:
+    def test_new_approval_appears_live_and_is_read_aloud(self) -> None:
         page = self.open()
         self.inbox(page)
         self.mock.do("approval", kind="blind", id=self.mock.session("build"))
         expect(page.get_by_test_id("approval")).to_have_count(5)
         expect(page.get_by_test_id("announcer")).to_contain_text("build wants to use Edit")
 
-    def test_one_thumb(self) -> None:
+    def test_approvals_fit_one_thumb_on_a_phone(self) -> None:
         page = self.open(**PHONE)
         self.mock.do("approval", kind="permission", id=self.mock.session(AGENT))
         page.get_by_test_id("approvals-bell").tap()
@@ -130,7 +130,7 @@ class InboxTests(WaitingSessionsCase):
             self.assertLessEqual(right, 390)
 
 
-class PromptTests(WaitingSessionsCase):
+class PromptFieldTests(WaitingSessionsCase):
     def setUp(self) -> None:
         super().setUp()
         self.shown = self.open()
@@ -143,7 +143,7 @@ class PromptTests(WaitingSessionsCase):
         expect(self.field).to_have_value(text)
 
     @pytest.mark.essential
-    def test_held_then_delivered(self) -> None:
+    def test_held_prompt_stays_in_the_field_until_delivered(self) -> None:
         self.mock.do("next", hold=1)
         self.write("first\nsecond")
         self.field.press("Enter")
@@ -153,7 +153,7 @@ class PromptTests(WaitingSessionsCase):
         expect(self.outcome).to_contain_text("Delivered")
         expect(self.field).to_have_value("")
 
-    def test_a_terminal_that_comes_late_leaves_it_the_focus(self) -> None:
+    def test_late_terminal_leaves_the_focus_in_the_prompt_field(self) -> None:
         held: list[Route] = []
         context = self.context()
         context.route("**/assets/terminal-*.js", lambda route: held.append(route))
@@ -166,7 +166,7 @@ class PromptTests(WaitingSessionsCase):
         page.keyboard.type("to the prompt")
         expect(field).to_have_value("to the prompt")
 
-    def test_a_refusal_keeps_the_text(self) -> None:
+    def test_refused_prompt_keeps_its_text_over_a_reload(self) -> None:
         self.mock.do("next", input=422)
         self.write("mine")
         self.field.press("Control+Enter")
@@ -175,7 +175,7 @@ class PromptTests(WaitingSessionsCase):
         self.shown.reload()
         expect(self.field).to_have_value("mine")
 
-    def test_a_lost_answer_types_once(self) -> None:
+    def test_prompt_with_a_lost_response_is_typed_once(self) -> None:
         self.mock.do("next", input=-1)
         self.write("mine")
         self.field.press("Enter")
@@ -187,7 +187,7 @@ class PromptTests(WaitingSessionsCase):
 
 
 class StateTests(WaitingSessionsCase):
-    def test_the_reason_shows_for_the_keyboard_too(self) -> None:
+    def test_status_reason_is_shown_on_keyboard_focus(self) -> None:
         page = self.open()
         page.get_by_test_id("terminal").first.wait_for()
         page.keyboard.press("Alt+Shift+T")
@@ -195,7 +195,7 @@ class StateTests(WaitingSessionsCase):
         expect(tip).to_be_visible()
         expect(tip).to_contain_text("waits for you: wants to use Bash")
 
-    def test_plan_and_limit(self) -> None:
+    def test_plan_usage_levels_and_rate_limit_are_shown(self) -> None:
         page = self.open()
         agent = self.mock.session(AGENT)
         five = page.get_by_test_id("plan-5h")
@@ -213,7 +213,7 @@ class StateTests(WaitingSessionsCase):
 class NotificationTests(WaitingSessionsCase):
     whole = True
 
-    def test_they_are_switched_on_by_their_own_worker(self) -> None:
+    def test_notifications_are_enabled_with_their_own_worker(self) -> None:
         page = self.open(permissions=["notifications"])
         page.goto(f"{self.mock.url}/?page=settings")
         page.get_by_test_id("notify-here").check()

@@ -24,7 +24,7 @@ class ApiPageTests(BrowserCase):
     # The icon that a browser asks for where a page names none.
     expected = (r"responded with a status of 404",)
 
-    def test_its_groups_are_one_kind_of_name(self) -> None:
+    def test_groups_of_the_api_page_are_unique_and_sorted(self) -> None:
         """None comes twice, and they stand in the order of the alphabet."""
         page = self.page(self.daemon().url + "/api/docs")
         groups = page.locator("section h2").all_inner_texts()
@@ -36,7 +36,7 @@ class ApiPageTests(BrowserCase):
         self.assertEqual(["/api/admin/audit"], audit.locator("summary code").all_inner_texts())
 
     @pytest.mark.essential
-    def test_it_fits_its_window(self) -> None:
+    def test_api_page_fits_its_window(self) -> None:
         page = self.page(self.daemon().url + "/api/docs")
         for width, height in ((1280, 800), (390, 844)):
             page.set_viewport_size({"width": width, "height": height})
@@ -44,7 +44,7 @@ class ApiPageTests(BrowserCase):
             wide = page.evaluate("document.documentElement.scrollWidth")
             self.assertLessEqual(wide, width)
 
-    def test_it_fits_with_every_entry_open(self) -> None:
+    def test_api_page_fits_with_every_entry_open(self) -> None:
         page = self.page(self.daemon().url + "/api/docs", viewport={"width": 390, "height": 844})
         page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
         self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390)

@@ -73,9 +73,9 @@ class LiveCase(BrowserCase):
         expect(card.locator("[data-testid^=approval-option-] span")).to_have_text(labels)
 
 
-class InboxTests(LiveCase):
+class LiveInboxTests(LiveCase):
     @pytest.mark.essential
-    def test_a_permission_at_the_desk(self) -> None:
+    def test_permission_is_answered_by_mouse(self) -> None:
         agent = self.agent()
         agent.prompt("RUN: touch made", wait="blocked")
         item = agent.item()
@@ -91,7 +91,7 @@ class InboxTests(LiveCase):
         agent.until("the file", agent.made("made").exists)
         wait_until_on_page(page, "no count in the title", lambda: not page.title().startswith("("))
 
-    def test_a_permission_by_thumb(self) -> None:
+    def test_permission_is_answered_by_thumb_on_a_phone(self) -> None:
         agent = self.agent()
         agent.prompt("RUN: touch made", wait="blocked")
         item = agent.item()
@@ -107,7 +107,7 @@ class InboxTests(LiveCase):
         agent.rests()
         self.assertFalse(agent.made("made").exists())
 
-    def test_a_long_command_is_whole_and_scrolls(self) -> None:
+    def test_long_command_of_an_approval_is_whole_and_scrolls(self) -> None:
         """Its end can be read before it is agreed to, and says what may be grave."""
         agent = self.agent()
         command = f"touch {'a' * 900}; rm -rf ./build"
@@ -121,7 +121,7 @@ class InboxTests(LiveCase):
         self.assertGreater(shown.evaluate("each => each.scrollTop"), 0)
         expect(card.get_by_test_id("approval-risk")).to_have_text("Hint: Deletes files for good")
 
-    def test_a_question_with_ticks(self) -> None:
+    def test_multiple_choice_question_is_answered_with_ticks(self) -> None:
         agent = self.agent()
         agent.prompt("ASKM:", wait="blocked")
         agent.item()
@@ -135,7 +135,7 @@ class InboxTests(LiveCase):
         agent.until("the answer", lambda: "→ Types, Unit tests" in agent.screen())
         agent.rests()
 
-    def test_a_question_with_descriptions(self) -> None:
+    def test_question_shows_the_descriptions_of_its_options(self) -> None:
         agent = self.agent()
         agent.prompt("ASK:", wait="blocked")
         item = agent.item()
@@ -156,7 +156,7 @@ class InboxTests(LiveCase):
         agent.until("the answer", lambda: "port 7" in agent.screen())
         agent.rests()
 
-    def test_answered_in_the_terminal(self) -> None:
+    def test_approval_answered_in_the_terminal_leaves_the_page(self) -> None:
         agent = self.agent()
         agent.prompt("RUN: touch made", wait="blocked")
         agent.item()
@@ -186,7 +186,7 @@ class FrontTests(LiveCase):
         card = page.locator(f"[data-testid=approval][data-session='{agent.id}']")
         self.assertTrue(is_uncovered(card.get_by_test_id("approval-visit")))
 
-    def test_answer_of_a_notice_reaches_its_own_session(self) -> None:
+    def test_answer_from_a_notice_reaches_its_own_session(self) -> None:
         older, newer = self.two()
         page = self.shown(newer, viewport={"width": 820, "height": 560})
         page.get_by_test_id("ask-notice").get_by_role("button", name="Answer").click()
@@ -195,7 +195,7 @@ class FrontTests(LiveCase):
         newer.until("the file", newer.made("made").exists)
         self.assertFalse(older.made("made").exists())
 
-    def test_keyboard_and_bell_lead_there_too(self) -> None:
+    def test_keyboard_and_bell_open_the_approval_of_the_front_session(self) -> None:
         older, newer = self.two()
         page = self.shown(newer)
         page.keyboard.press("Alt+Shift+A")
@@ -209,7 +209,7 @@ class FrontTests(LiveCase):
         page.get_by_test_id("approvals-bell").click()
         self.in_focus(page, older)
 
-    def test_new_item_takes_no_focus_from_the_terminal(self) -> None:
+    def test_new_approval_takes_no_focus_from_the_terminal(self) -> None:
         older, _ = self.two()
         page = self.shown(older)
         page.keyboard.press("Alt+Shift+A")
@@ -224,7 +224,7 @@ class FrontTests(LiveCase):
 class ResizeTests(LiveCase):
     """A smaller viewer takes the size of a terminal whose agent asks."""
 
-    def test_permission_keeps_its_command_and_its_colour(self) -> None:
+    def test_resized_permission_keeps_its_command_and_colour(self) -> None:
         agent = self.agent(cols=120, rows=40)
         agent.prompt("RUN: rm -rf ./build", wait="blocked")
         agent.item()
@@ -269,7 +269,7 @@ class ResizeTests(LiveCase):
 
 
 class StandingTests(LiveCase):
-    def test_the_reason_on_hover(self) -> None:
+    def test_reason_of_a_status_is_shown_on_hover(self) -> None:
         agent = self.agent()
         page = self.shown(agent)
         dot, tip = page.locator("[data-testid=status]:visible").first, page.get_by_test_id("tip")
@@ -290,7 +290,7 @@ class StandingTests(LiveCase):
                 # It goes on telling the truth under a pointer that rests.
                 expect(tip).to_contain_text("idle")
 
-    def test_plan_usage(self) -> None:
+    def test_usage_of_the_plan_is_shown(self) -> None:
         page = self.shown(self.agent())
         five, week = page.get_by_test_id("plan-5h"), page.get_by_test_id("plan-7d")
         for used, level in ((0.85, "amber"), (0.96, "red")):
@@ -303,7 +303,7 @@ class StandingTests(LiveCase):
             expect(week).not_to_have_attribute("data-level", level)
 
 
-class PromptTests(LiveCase):
+class LivePromptTests(LiveCase):
     def open(self, agent: PlayedSession, context: BrowserContext | None = None) -> None:
         self.front = self.shown(agent, context=context)
         self.field = self.front.get_by_test_id("prompt-field")
@@ -312,7 +312,7 @@ class PromptTests(LiveCase):
     def sent(self, agent: PlayedSession) -> list[str]:
         return [turn.prompt for turn in agent.turns()]
 
-    def test_delivered(self) -> None:
+    def test_prompt_is_delivered_and_the_field_cleared(self) -> None:
         agent = self.agent()
         self.open(agent)
         self.field.fill("first\nSAY: second")
@@ -327,7 +327,7 @@ class PromptTests(LiveCase):
         assert box is not None
         page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
-    def test_first_tap_on_send_sends(self) -> None:
+    def test_first_tap_on_send_sends_the_prompt_on_a_phone(self) -> None:
         agent = self.agent()
         page = self.shown(agent, **PHONE)
         field, keys = page.get_by_test_id("prompt-field"), page.get_by_test_id("keybar")
@@ -344,7 +344,7 @@ class PromptTests(LiveCase):
         agent.until("the turns", lambda: self.sent(agent) == ["SAY: one", "SAY: two"])
         agent.rests()
 
-    def test_first_tap_beside_the_field_is_taken(self) -> None:
+    def test_first_tap_outside_the_field_hides_the_keyboard(self) -> None:
         agent = self.agent()
         page = self.shown(agent, **PHONE)
         field, keys = page.get_by_test_id("prompt-field"), page.get_by_test_id("keybar")
@@ -357,7 +357,7 @@ class PromptTests(LiveCase):
         page.keyboard.press("Escape")
         expect(keys).to_be_visible()
 
-    def test_held_by_a_dialog_of_the_start(self) -> None:
+    def test_prompt_is_held_by_a_startup_dialog(self) -> None:
         agent = self.agent(MockScenario(trust=False, servers=("forms",)))
         agent.reason("mcp dialog: ")
         self.open(agent)
@@ -369,7 +369,7 @@ class PromptTests(LiveCase):
         expect(self.outcome).to_contain_text("Delivered")
         agent.until("the turn", lambda: self.sent(agent) == ["SAY: at last"])
 
-    def test_a_lost_answer_types_once(self) -> None:
+    def test_prompt_with_a_lost_response_is_typed_once_for_a_live_agent(self) -> None:
         agent = self.agent()
         lost: list[int] = []
 
@@ -392,8 +392,8 @@ class PromptTests(LiveCase):
         self.assertEqual(["SAY: once"], self.sent(agent))
 
 
-class FleetTests(LiveCase):
-    def test_a_card_shows_a_screen_and_takes_an_answer(self) -> None:
+class LiveFleetTests(LiveCase):
+    def test_fleet_card_shows_the_screen_and_takes_an_answer(self) -> None:
         agent = self.agent()
         agent.prompt("RUN: touch made", wait="blocked")
         agent.item()

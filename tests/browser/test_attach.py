@@ -16,7 +16,7 @@ from tests.integration.agents.harness import PlayedSession, played_daemon
 from tests.integration.harness import DaemonHarness
 
 
-class AttachTests(BrowserCase):
+class PromptAttachmentTests(BrowserCase):
     expected = (r"the server responded with a status of 400",)
     service: DaemonHarness
 
@@ -37,7 +37,7 @@ class AttachTests(BrowserCase):
         return self.terminal(f"{self.service.url}/?session={session}", **options).page
 
     @pytest.mark.essential
-    def test_a_pasted_picture_goes_with_the_prompt(self) -> None:
+    def test_pasted_picture_is_attached_to_the_prompt(self) -> None:
         agent = self.agent()
         page = self.shown(agent.id)
         field = page.get_by_test_id("prompt-field")
@@ -57,7 +57,7 @@ class AttachTests(BrowserCase):
         self.assertEqual("what is this", text)
         self.assertEqual(make_picture(), Path(name.removeprefix("@")).read_bytes())
 
-    def test_a_dropped_file_is_typed_into_a_shell(self) -> None:
+    def test_dropped_file_name_is_typed_into_a_shell(self) -> None:
         session = self.session(self.service)
         page = self.shown(session)
         bring_file(page.locator(".holder"), "drop", "data.csv", b"a,b\n")
@@ -71,7 +71,7 @@ class AttachTests(BrowserCase):
         page.keyboard.press("Enter")
         terminal.wait("a,b")
 
-    def test_chosen_and_taken_out_on_a_phone(self) -> None:
+    def test_attached_file_is_chosen_and_removed_on_a_phone(self) -> None:
         agent = self.agent()
         page = self.shown(agent.id, **PHONE)
         with page.expect_file_chooser() as chooser:
@@ -92,7 +92,7 @@ class AttachTests(BrowserCase):
             expect(chips).to_have_count(left)
         self.assertEqual([], agent.turns())
 
-    def test_a_file_behind_an_at(self) -> None:
+    def test_file_is_attached_by_an_at_sign(self) -> None:
         agent = self.agent()
         folder = Path(agent.record()["workingDir"])
         (folder / "src").mkdir()
@@ -115,7 +115,7 @@ class AttachTests(BrowserCase):
         expect(offered).to_have_count(0)
         self.assertEqual([], agent.turns())
 
-    def test_a_place_in_the_terminal_opens_the_file(self) -> None:
+    def test_path_in_the_terminal_opens_the_file_at_its_line(self) -> None:
         (self.service.home / "lines.txt").write_text("".join(f"no {n}\n" for n in range(1, 400)))
         session = self.session(self.service)
         terminal = self.terminal(f"{self.service.url}/?session={session}")

@@ -76,7 +76,7 @@ class AxeTests(BrowserCase):
             self.session(daemon, f"task {number}")
         return daemon
 
-    def test_every_page(self) -> None:
+    def test_every_page_passes_axe_on_a_desktop(self) -> None:
         daemon = self.scene()
         faults: list[str] = []
         page = self.terminal(daemon.url).page
@@ -95,7 +95,7 @@ class AxeTests(BrowserCase):
         self.check_around(page, daemon, faults)
         self.assertEqual([], faults, "\n".join(faults))
 
-    def test_a_phone(self) -> None:
+    def test_every_page_passes_axe_on_a_phone(self) -> None:
         daemon = self.scene()
         faults: list[str] = []
         page = self.page(daemon.url, **PHONE)

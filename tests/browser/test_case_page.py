@@ -28,7 +28,7 @@ class CasePageTests(BrowserCase):
         answer = self.service.request("POST", "/api/cases", {"name": name}).data()
         return Path(answer["case"]["path"])
 
-    def test_sessions_changes_and_files(self) -> None:
+    def test_case_page_shows_sessions_changes_and_files(self) -> None:
         folder = self.made("shop")
         git_repositories.make_repository(folder / "src")
         (folder / "src" / "new").write_text("new\n")
@@ -43,7 +43,7 @@ class CasePageTests(BrowserCase):
         page.get_by_test_id("case-files").click()
         expect(page.locator("[data-testid=file][data-path=new]")).to_be_visible()
 
-    def test_goals(self) -> None:
+    def test_goals_of_a_case_are_edited(self) -> None:
         folder = self.made("aims")
         session = self.session(self.service, "aiming", workingDir=str(folder))
         page = self.page(f"{self.service.url}/?session={session}&page=cases")
@@ -67,7 +67,7 @@ class CasePageTests(BrowserCase):
         expect(text).to_have_value("")
         self.assertIsNone(self.service.request("GET", path).data()["intent"])
 
-    def test_removed_with_its_consequences_on_a_phone(self) -> None:
+    def test_case_removal_shows_its_consequences_on_a_phone(self) -> None:
         folder = self.made("gone")
         git_repositories.make_repository(folder / "work")
         (folder / "work" / "unsaved").write_text("mine\n")
@@ -84,7 +84,7 @@ class CasePageTests(BrowserCase):
         expect(case).to_have_count(0)
         self.assertFalse(folder.exists())
 
-    def test_a_session_is_started_in_it(self) -> None:
+    def test_session_is_started_in_the_case(self) -> None:
         folder = self.made("fresh")
         page = self.page(f"{self.service.url}/?page=cases")
         page.locator("[data-case=fresh]").click()
@@ -93,7 +93,7 @@ class CasePageTests(BrowserCase):
         expect(page.get_by_test_id("worktree")).to_be_visible()
 
     @pytest.mark.essential
-    def test_a_folder_is_linked_and_its_changes_are_seen(self) -> None:
+    def test_linked_case_shows_the_changes_of_its_folder(self) -> None:
         folder = git_repositories.make_busy_repository(self.service.home / "elsewhere")
         page = self.page(f"{self.service.url}/?page=cases")
         page.get_by_test_id("link-open").click()

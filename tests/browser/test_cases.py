@@ -52,13 +52,13 @@ class PickerTests(BrowserCase):
         (session,) = self.service.request("GET", "/api/sessions").data()
         self.assertEqual(str(folder), session["workingDir"])
 
-    def test_a_repository_at_home_is_offered(self) -> None:
+    def test_folder_picker_offers_a_repository_of_the_home_folder(self) -> None:
         page = self.open()
         self.place(page, "source").click()
         expect(page.get_by_test_id("new-folder")).to_have_value(str(self.source))
         self.works_in(page, self.source)
 
-    def test_browsing_chooses_what_is_entered(self) -> None:
+    def test_browsing_selects_the_entered_folder(self) -> None:
         page = self.open(**PHONE)
         page.get_by_test_id("way-browse").click()
         page.get_by_test_id("browse-folder").filter(has_text="plain").click()
@@ -75,7 +75,7 @@ class PickerTests(BrowserCase):
         self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))
         self.works_in(page, folder / "made-here")
 
-    def test_what_is_made_stands_in_the_folder_that_was_entered_last(self) -> None:
+    def test_new_folder_is_created_in_the_folder_entered_last(self) -> None:
         page = self.open()
         page.get_by_test_id("way-browse").click()
         page.get_by_test_id("browse-folder").filter(has_text="plain").click()
@@ -94,7 +94,7 @@ class PickerTests(BrowserCase):
         self.works_in(page, self.service.home / "plain" / "made-early")
 
     @pytest.mark.essential
-    def test_a_case_is_made_and_a_taken_name_is_told(self) -> None:
+    def test_case_is_created_and_a_taken_name_is_refused(self) -> None:
         page = self.open()
         page.get_by_test_id("way-make").click()
         field = page.get_by_test_id("inline-field")
@@ -107,7 +107,7 @@ class PickerTests(BrowserCase):
         made = self.service.request("GET", "/api/cases/notes").data()
         self.works_in(page, Path(made["path"]))
 
-    def test_a_clone_and_a_worktree_of_it(self) -> None:
+    def test_clone_and_a_worktree_of_the_clone_are_created(self) -> None:
         page = self.open()
         page.get_by_test_id("way-clone").click()
         page.get_by_test_id("clone-repository").fill(str(self.source / "missing"))
@@ -125,7 +125,7 @@ class PickerTests(BrowserCase):
         branch = run_git(cloned.with_name("cloned-fix-login"), "branch", "--show-current")
         self.assertEqual(b"fix/login", branch.strip())
 
-    def test_worktree_that_lacks_a_submodule_offers_to_fetch_it(self) -> None:
+    def test_worktree_without_its_submodule_offers_to_fetch_it(self) -> None:
         """Of a branch that no ASCII name can say."""
         config = self.service.home / ".gitconfig"
         config.write_text('[protocol "file"]\n\tallow = always\n')

@@ -29,7 +29,7 @@ class UnansweredTests(SynchronousTestCase):
         """As if it hung."""
         self.chromium.send(signal.SIGSTOP)
 
-    def test_a_page_that_does_not_close(self) -> None:
+    def test_page_that_does_not_close_fails_its_test_and_replaces_chromium(self) -> None:
         """The test that closes it fails; the next one gets another Chromium."""
         first = self.chromium.browser
         page = first.new_page()
@@ -41,7 +41,7 @@ class UnansweredTests(SynchronousTestCase):
         another.goto(PAGE)
         self.assertIn("shown", another.content())
 
-    def test_a_question_without_a_limit_of_its_own(self) -> None:
+    def test_browser_call_without_its_own_limit_times_out(self) -> None:
         page = self.chromium.browser.new_page()
         self.stop()
         words = LATE.format("come to the end")
@@ -51,14 +51,14 @@ class UnansweredTests(SynchronousTestCase):
         ):
             page.evaluate("1 + 1")
 
-    def test_one_that_does_not_end(self) -> None:
+    def test_browser_that_does_not_end_is_killed_and_counted(self) -> None:
         first = self.chromium.browser
         self.stop()
         self.chromium.close()
         self.assertFalse(first.is_connected())
         self.assertEqual([(run_figures.KEY, LATE.format("end"))], run_figures.take_figures())
 
-    def test_its_test_keeps_its_verdict_and_the_next_gets_another_one(self) -> None:
+    def test_late_close_keeps_the_verdict_and_starts_a_new_browser(self) -> None:
         result = unittest.TestResult()
         unittest.defaultTestLoader.loadTestsFromTestCase(played()).run(result)
         self.assertEqual((2, [], []), (result.testsRun, result.errors, result.failures))

@@ -32,7 +32,7 @@ class ClipboardTests(BrowserCase):
         terminal.run("bind 'set enable-bracketed-paste on'").run("echo set-$((1 + 0))")
         terminal.wait("set-1").wait(r"\$")
 
-    def test_copy(self) -> None:
+    def test_selection_is_copied_to_the_clipboard(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.opened(daemon.url).run("echo copy-$((1 + 0))").wait("copy-1")
@@ -44,7 +44,7 @@ class ClipboardTests(BrowserCase):
             page, "a copy", lambda: "\ncopy-1\n" in (read_clipboard(page) or "").replace("\r", "")
         )
 
-    def test_bracketed_lines_arrive_as_one(self) -> None:
+    def test_bracketed_paste_of_lines_arrives_as_one(self) -> None:
         """The shell marks pastes: nothing runs before Enter, then all of it."""
         daemon = self.daemon()
         self.session(daemon)
@@ -60,7 +60,7 @@ class ClipboardTests(BrowserCase):
         terminal.wait("two-2")
         self.assertEqual("one\n", (daemon.home / "first").read_text())
 
-    def test_lines_that_would_run_are_asked_about(self) -> None:
+    def test_pasted_lines_that_would_run_need_confirmation(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         # What runs tells that the shell itself, which may mark pastes, no longer reads.
@@ -80,7 +80,7 @@ class ClipboardTests(BrowserCase):
         terminal.run("echo end-$((1 + 0))").wait("end-1")
         self.assertEqual("alpha\nbeta\n", (daemon.home / "got").read_text())
 
-    def test_a_paste_cannot_end_its_own_brackets(self) -> None:
+    def test_pasted_text_cannot_end_its_own_brackets(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.opened(daemon.url)
@@ -94,7 +94,7 @@ class ClipboardTests(BrowserCase):
         terminal.run("echo end-$((1 + 0))").wait("end-1")
         self.assertFalse((daemon.home / "out").exists(), "\n".join(terminal.screen()))
 
-    def test_the_browser_s_own_paste(self) -> None:
+    def test_native_paste_event_of_the_browser_reaches_the_terminal(self) -> None:
         """Ctrl+Shift+V and the paste of the browser's menu are one event of the page."""
         daemon = self.daemon()
         self.session(daemon)

@@ -33,7 +33,7 @@ class ClisTests(BrowserCase):
         program(folder / "gemini", "#!/bin/sh\necho 1.2.3\n")
 
     @pytest.mark.essential
-    def test_installed_switched_and_added(self) -> None:
+    def test_detected_clis_are_listed_switched_and_added(self) -> None:
         page = self.page(f"{self.service.url}/?page=clis")
         expect(page.locator("[data-cli=gemini]")).to_contain_text("1.2.3")
         expect(page.locator("[data-cli=gemini]")).to_contain_text(".local/bin/gemini")
@@ -75,7 +75,7 @@ class ClisTests(BrowserCase):
         page.get_by_role("button", name="Remove", exact=True).click()
         expect(mine).to_have_count(0)
 
-    def test_an_install_is_watched_and_cancelled(self) -> None:
+    def test_cli_installation_is_watched_and_cancelled(self) -> None:
         self.service.request("PUT", "/api/settings", {"cliManagementEnabled": True}).data()
         page = self.page(f"{self.service.url}/?page=clis")
         row = page.locator("[data-cli=opencode]")
@@ -86,7 +86,7 @@ class ClisTests(BrowserCase):
         expect(row.get_by_test_id("cli-installing")).to_have_count(0)
         expect(page.get_by_test_id("clis-problem")).to_contain_text("was cancelled")
 
-    def test_a_file_that_is_broken(self) -> None:
+    def test_broken_clis_file_is_shown(self) -> None:
         self.service.request("PUT", "/api/settings", {"cliManagementEnabled": True}).data()
         (self.service.data / "clis.json").write_text("{")
         page = self.page(f"{self.service.url}/?page=clis")
@@ -101,7 +101,7 @@ class ClisTests(BrowserCase):
         page.get_by_test_id("clis-file-remove").click()
         expect(page.get_by_test_id("clis-file")).to_have_count(0)
 
-    def test_on_a_phone(self) -> None:
+    def test_clis_page_fits_a_phone(self) -> None:
         self.service.request("PUT", "/api/settings", {"cliManagementEnabled": True}).data()
         page = self.page(f"{self.service.url}/?page=clis", viewport={"width": 390, "height": 844})
         page.get_by_test_id("new-cli").click()

@@ -37,7 +37,7 @@ SHOWN_WHOLE = """() => {
 
 
 class TabTests(BrowserCase):
-    def test_the_tab_in_front_is_in_view(self) -> None:
+    def test_active_tab_is_scrolled_into_view(self) -> None:
         daemon = self.daemon()
         for number in range(12):
             self.session(daemon, f"session {number}", start=False)
@@ -69,10 +69,10 @@ class TabTests(BrowserCase):
         )
 
 
-class WordTests(BrowserCase):
+class CockpitConnectionTests(BrowserCase):
     expected = (*LOST, r"the server responded with a status of 400")
 
-    def test_no_connection_is_told_once_and_nothing_looks_known(self) -> None:
+    def test_lost_connection_is_announced_once_and_states_become_unknown(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         page = self.terminal(daemon.url).page
@@ -87,7 +87,7 @@ class WordTests(BrowserCase):
         page.context.set_offline(False)
         wait_until_on_page(page, "known again", lambda: dot.get_attribute("data-stale") == "false")
 
-    def test_the_narrowest_phone_shows_the_name(self) -> None:
+    def test_narrowest_phone_shows_the_session_name(self) -> None:
         daemon = self.daemon()
         self.session(daemon, "payments")
         page = self.page(daemon.url, **{**PHONE, "viewport": NARROW, "screen": NARROW})
@@ -98,7 +98,7 @@ class WordTests(BrowserCase):
         self.assertTrue(name.evaluate(whole), "the name is cut")
 
 
-class ManyTests(BrowserCase):
+class CrowdedCockpitTests(BrowserCase):
     """A service with several sessions that wait, some of them agents."""
 
     expected = (r"the server responded with a status of 404",)
@@ -108,7 +108,7 @@ class ManyTests(BrowserCase):
         self.mock = MockService()
         self.addCleanup(self.mock.close)
 
-    def test_nothing_leaves_its_place_on_the_narrowest_phone(self) -> None:
+    def test_narrowest_phone_shows_every_control(self) -> None:
         page = self.page(self.mock.url, **{**PHONE, "viewport": NARROW, "screen": NARROW})
         for name in ("attach", "send"):
             box = page.get_by_test_id(f"prompt-{name}").bounding_box()
@@ -126,7 +126,7 @@ class ManyTests(BrowserCase):
             assert box is not None
             self.assertEqual((0, 320), (box["x"], box["width"]), name)
 
-    def test_all_sessions_are_one_press_away_where_their_list_has_no_room(self) -> None:
+    def test_sessions_without_room_for_a_list_are_one_press_away(self) -> None:
         page = self.page(self.mock.url, viewport={"width": 1024, "height": 768})
         page.get_by_test_id("open-drawer").click()
         page.get_by_test_id("drawer-session").filter(has_text="docs site").click()
@@ -134,7 +134,7 @@ class ManyTests(BrowserCase):
         front = page.locator("[data-testid=tab][data-active=true] .tab-name")
         wait_until_on_page(page, "docs site in front", lambda: front.inner_text() == "docs site")
 
-    def test_what_is_chosen_shows_where_colours_are_taken_away(self) -> None:
+    def test_selection_is_outlined_in_forced_colours(self) -> None:
         for options in ({"viewport": {"width": 1440, "height": 900}}, PHONE):
             page = self.page(
                 f"{self.mock.url}/?page=settings", **{**options, "forced_colors": "active"}
@@ -148,7 +148,7 @@ class ManyTests(BrowserCase):
             front = page.locator(".side-row[data-active=true]")
             expect(front).to_have_css("outline-style", "solid")
 
-    def test_a_prompt_of_before_is_found_again(self) -> None:
+    def test_earlier_prompt_is_found_in_the_history(self) -> None:
         address = f"{self.mock.url}/?session={self.mock.session('write the changelog')}"
         for options in ({"viewport": {"width": 1440, "height": 900}}, PHONE):
             page = self.page(address, **options)
@@ -163,7 +163,7 @@ class ManyTests(BrowserCase):
             expect(field).to_have_value("count links")
             expect_focus(field)
 
-    def test_what_a_session_asks_is_said_once(self) -> None:
+    def test_question_of_a_session_is_announced_once(self) -> None:
         """By a notice, unless the heads of cells or the inbox beside the terminal say it."""
         page = self.page(self.mock.url, viewport={"width": 1440, "height": 900})
         notice = page.get_by_test_id("ask-notice")
@@ -179,7 +179,7 @@ class ManyTests(BrowserCase):
 
 
 class PaletteTests(BrowserCase):
-    def test_a_session_by_a_few_letters(self) -> None:
+    def test_palette_finds_a_session_by_a_few_letters(self) -> None:
         daemon = self.daemon()
         self.session(daemon, "payments api")
         self.session(daemon, "website")
@@ -197,7 +197,7 @@ class PaletteTests(BrowserCase):
         self.assertEqual(0, page.get_by_test_id("palette").count())
 
     @pytest.mark.essential
-    def test_a_command_and_a_page(self) -> None:
+    def test_palette_runs_a_command_and_opens_a_page(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         page = self.terminal(daemon.url).page
@@ -231,7 +231,7 @@ class SidebarTests(BrowserCase):
         return page.locator("[data-testid=side-session] .side-name").all_inner_texts()
 
     @pytest.mark.essential
-    def test_many_sessions_stand_at_the_side(self) -> None:
+    def test_many_sessions_are_listed_in_the_sidebar(self) -> None:
         daemon = self.daemon()
         for folder in ("api", "website"):
             (daemon.home / folder).mkdir()
@@ -264,7 +264,7 @@ class SidebarTests(BrowserCase):
             page, "tabs where it is narrow", lambda: page.get_by_test_id("tab").count() == 8
         )
 
-    def test_a_terminal_that_comes_late_takes_the_keyboard_of_who_chose_it(self) -> None:
+    def test_late_terminal_takes_the_focus_when_its_session_was_chosen(self) -> None:
         daemon = self.daemon()
         for number in range(7):
             self.session(daemon, f"task {number}", start=False)
@@ -281,7 +281,7 @@ class SidebarTests(BrowserCase):
         chosen = row.get_attribute("data-session")
         expect_focus(page.locator(f"[data-testid=terminal][data-session='{chosen}'] textarea"))
 
-    def test_by_keyboard(self) -> None:
+    def test_sidebar_works_by_keyboard(self) -> None:
         daemon = self.daemon()
         for number in range(6):
             self.session(daemon, f"task {number}", start=False)

@@ -65,7 +65,7 @@ class ComposingTests(BrowserCase):
         expect_focus(field)
         self.assertEqual(WORDS, field.input_value().strip("\n"))
 
-    def test_palette_and_search_stay_open(self) -> None:
+    def test_palette_and_search_stay_open_during_composition(self) -> None:
         page = self.shell()
         page.keyboard.press("Control+Shift+K")
         self.converts(page.get_by_test_id("palette-field"))
@@ -75,7 +75,7 @@ class ComposingTests(BrowserCase):
         for key in ("Enter", "Escape"):
             self.converts(search, key)
 
-    def test_name_of_a_session_is_written_on(self) -> None:
+    def test_session_name_accepts_composed_text(self) -> None:
         page = self.shell()
         page.keyboard.press("Alt+Shift+R")
         field = page.get_by_test_id("rename")
@@ -85,7 +85,7 @@ class ComposingTests(BrowserCase):
         expect(field).to_have_count(0)
         expect(page).to_have_title(re.compile(WORDS))
 
-    def test_no_case_is_made_and_no_session_started(self) -> None:
+    def test_composition_creates_no_case_and_no_session(self) -> None:
         page = self.shell()
         page.keyboard.press("Alt+Shift+N")
         form = page.get_by_test_id("new-session")
@@ -96,7 +96,7 @@ class ComposingTests(BrowserCase):
         expect(page.get_by_role("alert")).to_have_count(0)
         expect(form).to_be_visible()
 
-    def test_prompt_is_not_sent(self) -> None:
+    def test_prompt_is_not_sent_during_composition(self) -> None:
         mock = MockService()
         self.addCleanup(mock.close)
         page = self.front(mock.url)
@@ -107,7 +107,7 @@ class ComposingTests(BrowserCase):
         page.keyboard.press("Control+Enter")
         expect(field).to_have_value("")
 
-    def test_answer_in_own_words_is_not_sent(self) -> None:
+    def test_free_text_answer_is_not_sent_during_composition(self) -> None:
         mock = MockService()
         self.addCleanup(mock.close)
         page = self.front(mock.url)

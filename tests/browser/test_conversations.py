@@ -15,7 +15,7 @@ from tests.unit.agents.transcripts.transcript_samples import RECORDED
 ANSWER = "I **painted** it, see `door.py`. <img src=x onerror=alert(1)>"
 
 
-class ConversationTests(BrowserCase):
+class ConversationsPageTests(BrowserCase):
     expected = (DELETED,)
     service: DaemonHarness
 
@@ -38,7 +38,7 @@ class ConversationTests(BrowserCase):
         cls.service.start()
 
     @pytest.mark.essential
-    def test_found_read_and_resumed(self) -> None:
+    def test_conversation_is_found_read_and_resumed(self) -> None:
         page = self.page(f"{self.service.url}/?page=conversations")
         rows = page.get_by_test_id("conversation")
         expect(page.get_by_test_id("conversations-sum")).to_have_text("2 conversations")
@@ -88,7 +88,7 @@ class ConversationTests(BrowserCase):
         rows = page.locator("[data-testid=conversation][data-mode=primary]")
         expect(rows.get_by_test_id("conversation-resume")).to_be_enabled()
 
-    def test_on_a_phone(self) -> None:
+    def test_conversations_page_fits_a_phone(self) -> None:
         page = self.page(f"{self.service.url}/?page=conversations", **PHONE)
         page.get_by_test_id("conversations-search").fill("nowhere at all")
         expect(page.get_by_test_id("conversations-sum")).to_have_text("Nothing found")

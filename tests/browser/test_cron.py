@@ -16,7 +16,7 @@ from tests.browser.harness import BrowserCase, PageTerminal, expect_focus, wait_
 DESK: dict[str, Any] = {"timezone_id": "America/New_York", "locale": "en-GB"}
 
 
-class CronTests(BrowserCase):
+class CronPageFormTests(BrowserCase):
     """A page of a service without a job."""
 
     expected = (r"the server responded with a status of 400",)
@@ -44,7 +44,7 @@ class CronTests(BrowserCase):
         expect(self.shown.get_by_test_id("cron-editor")).to_have_count(0)
 
     @pytest.mark.essential
-    def test_from_nothing_to_a_run_and_its_session(self) -> None:
+    def test_job_is_created_run_and_its_session_opened(self) -> None:
         page = self.shown
         expect(page.get_by_test_id("cron-none")).to_be_visible()
         self.write("disk watch", "echo ran-$((40 + 2))")
@@ -61,7 +61,7 @@ class CronTests(BrowserCase):
         PageTerminal(page).ready().wait("ran-42")
         expect(page.get_by_test_id("page-cron")).to_be_visible()
 
-    def test_times_are_those_of_the_service(self) -> None:
+    def test_job_times_use_the_zone_of_the_service(self) -> None:
         page = self.shown
         self.write("morning", "date")
         expect(page.get_by_test_id("fire")).to_have_count(5)
@@ -77,7 +77,7 @@ class CronTests(BrowserCase):
         expect(page.get_by_test_id("cron-zone")).to_contain_text("Europe/Berlin")
         expect(page.get_by_test_id("cron-zone")).to_contain_text("ahead of yours")
 
-    def test_each_kind_is_kept_as_it_was_written(self) -> None:
+    def test_each_schedule_kind_is_saved_as_written(self) -> None:
         page = self.shown
         self.write("kinds", "date")
         self.save()
@@ -108,7 +108,7 @@ class CronTests(BrowserCase):
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("cron-editor")).to_have_count(0)
 
-    def test_expression_is_explained_in_words_below_it(self) -> None:
+    def test_cron_expression_is_explained_below_its_field(self) -> None:
         """Also before a folder is chosen, and beside a folder that is refused."""
         page = self.shown
         words = page.get_by_test_id("cron-explanation")
@@ -129,7 +129,7 @@ class CronTests(BrowserCase):
         expect(field_fault(page, "cronExpression")).to_contain_text("must be 1 to 31")
         expect(words).to_have_text("")
 
-    def test_the_service_s_refusals_stand_at_their_fields(self) -> None:
+    def test_refusals_of_the_service_appear_at_their_fields(self) -> None:
         page = self.shown
         self.write("wrong", "date")
         page.get_by_test_id("kind-cron").check()
@@ -144,7 +144,7 @@ class CronTests(BrowserCase):
         expect_focus(page.get_by_test_id("job-workingDir"))
         self.assertEqual([], self.jobs())
 
-    def test_a_job_that_has_run_is_switched_on_with_another_moment(self) -> None:
+    def test_finished_job_is_enabled_with_another_date(self) -> None:
         page = self.shown
         moment = wait_until_on_page(
             page, "a moment that was not over before it was heard of", self.soon
@@ -181,7 +181,7 @@ class CronTests(BrowserCase):
             "concurrencyPolicy": "warn_only",
         }
 
-    def test_another_client_s_changes_show_at_once(self) -> None:
+    def test_changes_by_another_client_appear_immediately(self) -> None:
         page = self.shown
         every = {"scheduleType": "interval", "intervalMinutes": 90}
         body = {**self.body("by a script"), **every}
@@ -197,7 +197,7 @@ class CronTests(BrowserCase):
         self.service.request("DELETE", f"/api/cron/jobs/{made['id']}").data()
         expect(page.get_by_test_id("cron-none")).to_be_visible()
 
-    def test_delete_by_keyboard_alone_asks_first(self) -> None:
+    def test_job_deletion_by_keyboard_alone_asks_first(self) -> None:
         page = self.shown
         self.write("to go", "date")
         self.save()

@@ -33,7 +33,7 @@ class JobsPageTests(BrowserCase):
         expect(page.get_by_test_id("job")).to_have_count(5)
         return page
 
-    def test_by_its_key_and_by_the_menu(self) -> None:
+    def test_jobs_page_opens_by_key_and_by_menu(self) -> None:
         page = self.page(self.mock.url)
         page.get_by_test_id("terminal").first.wait_for()
         page.keyboard.press("Alt+Shift+J")
@@ -46,7 +46,7 @@ class JobsPageTests(BrowserCase):
         expect(page.get_by_test_id("cron")).to_be_visible()
         self.assertIn("page=cron", page.url)
 
-    def test_a_failure_says_why(self) -> None:
+    def test_failed_job_shows_its_reason(self) -> None:
         page = self.open()
         job = job_card(page, "Nightly dependency update")
         expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
@@ -55,7 +55,7 @@ class JobsPageTests(BrowserCase):
             re.compile("failed: the folder is gone")
         )
 
-    def test_a_fire_shows_while_one_looks(self) -> None:
+    def test_new_job_run_appears_in_an_open_list(self) -> None:
         page = self.open()
         job = job_card(page, "Disk watch")
         job.get_by_test_id("job-runs").click()
@@ -70,7 +70,7 @@ class JobsPageTests(BrowserCase):
         # Its session took the place of the one before.
         expect(runs.nth(1)).to_contain_text("build (closed)")
 
-    def test_what_was_written_is_not_lost_by_a_key(self) -> None:
+    def test_closing_key_does_not_discard_an_edited_job(self) -> None:
         page = self.open()
         job_card(page, "Disk watch").get_by_test_id("job-edit").click()
         page.get_by_test_id("job-name").fill("Disk watch, twice")
@@ -83,7 +83,7 @@ class JobsPageTests(BrowserCase):
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("cron-editor")).to_have_count(0)
 
-    def test_what_is_half_written_is_there_again(self) -> None:
+    def test_unfinished_job_is_restored_when_the_editor_reopens(self) -> None:
         page = self.open()
         page.get_by_test_id("cron-new").click()
         page.get_by_test_id("job-name").fill("half")
@@ -97,7 +97,7 @@ class JobsPageTests(BrowserCase):
         page.get_by_test_id("cron-new").click()
         expect(page.get_by_test_id("job-name")).to_have_value("")
 
-    def test_a_prompt_is_one_line(self) -> None:
+    def test_inline_prompt_of_a_job_is_one_line(self) -> None:
         page = self.open()
         page.get_by_test_id("cron-new").click()
         prompt = page.get_by_test_id("job-promptText")
@@ -108,7 +108,7 @@ class JobsPageTests(BrowserCase):
         prompt.press_sequentially(", third")
         expect(prompt).to_have_value("first second, third")
 
-    def test_an_unfinished_draft_is_not_sent(self) -> None:
+    def test_incomplete_job_draft_is_not_sent(self) -> None:
         page = self.open()
         page.get_by_test_id("cron-new").click()
         expect(field_fault(page, "name")).to_have_count(0)
@@ -121,7 +121,7 @@ class JobsPageTests(BrowserCase):
         expect(problem).to_have_text("This is needed.")
         self.assertEqual(5, len(self.mock.get("/api/cron/jobs")))
 
-    def test_one_thumb(self) -> None:
+    def test_jobs_page_fits_one_thumb_on_a_phone(self) -> None:
         page = self.open(**PHONE)
         self.assert_fits(page, ".job-foot button, .cron-head .button", 42)
         page.get_by_test_id("cron-new").tap()

@@ -43,7 +43,7 @@ class DoctorTests(BrowserCase):
         wait_until_on_page(page, "a look", found)
 
     @pytest.mark.essential
-    def test_found_needed_hint_and_once_more(self) -> None:
+    def test_doctor_page_shows_found_and_needed_tools_and_checks_again(self) -> None:
         page = self.page(
             f"{self.service.url}/?page=doctor", permissions=["clipboard-read", "clipboard-write"]
         )
@@ -72,7 +72,7 @@ class DoctorTests(BrowserCase):
         expect(tool).to_have_attribute("data-status", "ok")
         expect(tool).to_contain_text("2.51.0")
 
-    def test_something_needed_fails_and_a_phone_shows_it_first(self) -> None:
+    def test_failed_required_tool_is_listed_first_on_a_phone(self) -> None:
         curl = self.git.with_name("curl")
         curl.write_text("#!/bin/sh\nexit 3\n")
         curl.chmod(0o755)

@@ -109,7 +109,7 @@ class EditorTests(BrowserCase):
         found = self.saved(name)
         self.assertTrue(wanted == found, (name, wanted[:80], found[:80], len(wanted), len(found)))
 
-    def test_a_letter_changes_one_line(self) -> None:
+    def test_typed_letter_changes_one_line_of_the_saved_file(self) -> None:
         """At the start of the file, at the end of a line, and undone again."""
         for name, content in TEXTS.items():
             page = self.edit(name)
@@ -125,7 +125,7 @@ class EditorTests(BrowserCase):
             page.keyboard.type("E")
             self.check(name, content + b"E")
 
-    def test_lines_that_come_and_go(self) -> None:
+    def test_inserted_and_removed_lines_keep_the_other_line_ends(self) -> None:
         page = self.edit("mixed")
         page.keyboard.press("End")
         page.keyboard.press("Enter")
@@ -140,7 +140,7 @@ class EditorTests(BrowserCase):
         page.keyboard.press("Control+z")
         self.check("mixed", b"one\r\ntwo\nthree\r\nfour\n")
 
-    def test_what_is_pasted_ends_as_the_lines_around_it(self) -> None:
+    def test_pasted_text_takes_the_line_ends_around_it(self) -> None:
         put_into_clipboard(self.shown, "a\r\nb\nc")
         for name, wanted in (
             ("crlf-without-last", b"a\r\nb\r\ncone\r\ntwo\r\nthree"),
@@ -149,7 +149,7 @@ class EditorTests(BrowserCase):
             self.edit(name).keyboard.press("Control+v")
             self.check(name, wanted)
 
-    def test_what_cannot_be_edited_says_why(self) -> None:
+    def test_read_only_file_shows_the_reason(self) -> None:
         for name, (content, why) in READ_ONLY.items():
             text = self.open(name)
             expect(self.shown.locator("body")).to_contain_text(why)
@@ -160,7 +160,7 @@ class EditorTests(BrowserCase):
                 expect(text).not_to_contain_text("Z")
             self.assertEqual(content, self.path(name).read_bytes(), name)
 
-    def test_a_file_that_became_too_long_meanwhile_is_not_cut(self) -> None:
+    def test_file_that_grew_too_long_is_not_truncated_by_a_save(self) -> None:
         self.expected = ("the server responded with a status of 409",)
         page = self.edit("mixed")
         page.keyboard.type("Z")
@@ -171,7 +171,7 @@ class EditorTests(BrowserCase):
         expect(page.get_by_test_id("conflict")).to_have_count(0)
         self.assertEqual(longer, self.path("mixed").read_bytes())
 
-    def test_their_text_is_taken_as_it_is(self) -> None:
+    def test_conflicting_text_is_taken_over_unchanged(self) -> None:
         self.expected = ("the server responded with a status of 409",)
         page = self.edit("mixed")
         page.keyboard.type("Z")

@@ -21,7 +21,7 @@ INKED = """canvas => {
 """Whether something dark is drawn."""
 
 
-class FilesTests(BrowserCase):
+class FilesPageTests(BrowserCase):
     expected: tuple[str, ...] = (r"the server responded with a status of 40[039]",)
     service: DaemonHarness
     folder: Path
@@ -60,7 +60,7 @@ class FilesTests(BrowserCase):
     def text(self, page: Page) -> Locator:
         return page.get_by_test_id("text").locator(".cm-content")
 
-    def test_tree_states_and_filter(self) -> None:
+    def test_file_tree_shows_git_states_and_filters(self) -> None:
         page = self.open()
         self.file(page, "src").click()
         mark = self.file(page, "src/walk.py").get_by_test_id("file-mark")
@@ -80,7 +80,7 @@ class FilesTests(BrowserCase):
         page.get_by_test_id("file-reveal").click()
         expect(self.text(page)).to_contain_text("s3cr3t")
 
-    def test_a_folder_that_is_gone(self) -> None:
+    def test_removed_folder_is_reported_and_no_longer_read(self) -> None:
         """Is told; nothing goes on reading."""
         self.expected = (*self.expected, "the server responded with a status of 404")
         gone = self.service.home / "gone"
@@ -92,7 +92,7 @@ class FilesTests(BrowserCase):
         expect(page.get_by_text("Reading…")).to_have_count(0)
         self.service.request("DELETE", f"/api/sessions/{session}").data()
 
-    def test_what_is_no_text(self) -> None:
+    def test_binary_files_are_previewed_or_downloaded(self) -> None:
         page = self.open()
         self.file(page, "picture.png").click()
         image = page.get_by_test_id("media-image")
@@ -111,7 +111,7 @@ class FilesTests(BrowserCase):
         """A page of a PDF that is drawn."""
         return page.locator(f"[data-page='{number}'] [data-testid=pdf-sheet][data-drawn]")
 
-    def test_a_pdf_is_read_page_by_page(self) -> None:
+    def test_pdf_is_read_page_by_page(self) -> None:
         page = self.open()
         self.file(page, "paper.pdf").click()
         expect(self.sheet(page, 1)).to_contain_text("Page 1")
@@ -149,7 +149,7 @@ class FilesTests(BrowserCase):
         return found.strip()
 
     @pytest.mark.essential
-    def test_an_edit_and_a_conflict(self) -> None:
+    def test_edited_file_is_saved_and_a_conflict_is_shown(self) -> None:
         notes = self.folder / "notes.md"
         notes.write_text("# one\n\ntwo\n")
         page = self.open()
@@ -173,7 +173,7 @@ class FilesTests(BrowserCase):
         expect(page.get_by_test_id("conflict")).to_have_count(0)
         self.assertEqual("mine again # one\n\ntwo\n", notes.read_text())
 
-    def test_a_log_is_followed(self) -> None:
+    def test_log_file_is_followed_in_the_page(self) -> None:
         log = self.folder / "server.log"
         log.write_text("first\n")
         page = self.open()
@@ -185,7 +185,7 @@ class FilesTests(BrowserCase):
             file.write("second\n")
         expect(page.get_by_test_id("follow")).to_contain_text("second")
 
-    def test_a_pdf_on_a_phone(self) -> None:
+    def test_pdf_is_shown_within_the_width_of_a_phone(self) -> None:
         page = self.open(**PHONE)
         self.file(page, "paper.pdf").click()
         expect(self.sheet(page, 1)).to_contain_text("Page 1")
@@ -197,7 +197,7 @@ class FilesTests(BrowserCase):
         page.get_by_test_id("file-back").tap()
         expect(pages).to_have_count(0)
 
-    def test_uploads_on_a_phone(self) -> None:
+    def test_files_are_uploaded_from_a_phone(self) -> None:
         page = self.open(**PHONE)
         name = "pic one.png"
         upload: FilePayload = {"name": name, "mimeType": "image/png", "buffer": make_picture()}

@@ -15,7 +15,7 @@ from tests.integration.harness import PATIENCE
 MANY = 10
 
 
-class FleetTests(BrowserCase):
+class FleetPageTests(BrowserCase):
     """One service with so many sessions that no digit leads to the last."""
 
     mock: MockService
@@ -35,7 +35,7 @@ class FleetTests(BrowserCase):
                 a.read()
 
     @pytest.mark.essential
-    def test_many_sessions_begin_with_it(self) -> None:
+    def test_fleet_page_lists_many_sessions_first(self) -> None:
         page = self.page(self.mock.url, viewport={"width": 1440, "height": 900})
         fleet = page.get_by_test_id("page-fleet")
         expect(fleet).to_be_visible()
@@ -74,7 +74,7 @@ class FleetTests(BrowserCase):
         expect(card.get_by_test_id("fleet-ended")).to_have_count(0)
         expect(card.get_by_test_id("fleet-lines")).to_contain_text("mock session")
 
-    def test_on_a_phone(self) -> None:
+    def test_fleet_page_fits_a_phone(self) -> None:
         page = self.page(self.mock.url, **PHONE)
         fleet = page.get_by_test_id("page-fleet")
         card = fleet.get_by_test_id("fleet-card").filter(has_text="hexadecimal floats")
@@ -88,7 +88,7 @@ class FleetTests(BrowserCase):
         heading = fleet.get_by_role("heading", name="Fleet")
         wait_until_on_page(page, "it in sight", lambda: is_uncovered(heading))
 
-    def test_one_stands_over_the_other(self) -> None:
+    def test_dialog_over_a_page_blocks_the_page_below(self) -> None:
         """A new session over a page; what is below cannot be reached, and is there again."""
         page = self.page(f"{self.mock.url}/?page=doctor", viewport={"width": 1024, "height": 768})
         doctor, new = page.get_by_test_id("page-doctor"), page.get_by_test_id("new-session")

@@ -91,7 +91,7 @@ class GalleryTests(BrowserCase):
             for node in each["nodes"]
         ]
 
-    def test_in_both_themes(self) -> None:
+    def test_gallery_passes_axe_in_both_themes(self) -> None:
         PICTURES.mkdir(parents=True, exist_ok=True)
         faults: list[str] = []
         for look in ("dark", "light"):
@@ -114,12 +114,12 @@ class GalleryTests(BrowserCase):
             page.screenshot(path=PICTURES / f"{look}-toasts.png")
         self.assertEqual([], faults, "\n".join(faults))
 
-    def test_colours_of_ones_own_leave_every_mark_apart(self) -> None:
+    def test_forced_colours_keep_every_status_mark_distinct(self) -> None:
         page = self.open(forced_colors="active")
         marks = page.evaluate(DOTS)
         self.assertEqual(len(marks), len({mark.partition(" ")[2] for mark in marks}), marks)
 
-    def test_a_finger_finds_every_target(self) -> None:
+    def test_every_touch_target_is_large_enough(self) -> None:
         page = self.open(has_touch=True, is_mobile=True)
         found = page.evaluate(SMALL)
         self.assertEqual([], found, "\n".join(found))

@@ -95,7 +95,7 @@ class GestureTests(BrowserCase):
         page.get_by_test_id("gesture-switch").click()
         expect(page.get_by_test_id("gesture-status")).to_contain_text("Open palm scrolls")
 
-    def test_the_model_runs_within_the_policy(self) -> None:
+    def test_gesture_model_loads_from_the_service_within_the_content_policy(self) -> None:
         """It is loaded when it is wanted, from the service alone; the camera is let go of."""
         context = self.context(permissions=["camera"])
         asked: list[str] = []
@@ -107,7 +107,7 @@ class GestureTests(BrowserCase):
         self.assertTrue([url for url in asked if url.endswith("wasm_bin.wasm")])
         self.assertEqual([], [url for url in asked if not url.startswith(self.running.url)])
 
-    def test_what_hands_do(self) -> None:
+    def test_gestures_of_hands_drive_the_terminal(self) -> None:
         shell = self.session(self.running, "shell")
         agent = PlayedSession(self.running, "primary", MockScenario(trust=False))
         self.addCleanup(agent.end)

@@ -15,7 +15,7 @@ MOST_ROWS = 200
 
 
 class BadgeTests(BrowserGitCase):
-    def test_it_follows_what_is_done_in_the_terminal(self) -> None:
+    def test_git_badge_follows_commands_in_the_terminal(self) -> None:
         root = git_repositories.make_busy_repository(self.service.home / "w")
         session = self.at(root)
         terminal = self.terminal(f"{self.service.url}/?session={session}")
@@ -32,7 +32,7 @@ class BadgeTests(BrowserGitCase):
         expect(chip).to_contain_text(commit)
         expect(mark).to_contain_text("±3")
 
-    def test_only_what_is_seen_is_read(self) -> None:
+    def test_only_visible_repositories_are_read(self) -> None:
         root = git_repositories.make_repository(self.service.home / "w")
         (root / "more").write_text("more\n")
         sessions = [self.at(root, f"s{number}") for number in range(8)]
@@ -47,7 +47,7 @@ class BadgeTests(BrowserGitCase):
         page.locator(f"[data-testid=side-session][data-session='{sessions[5]}']").click()
         expect(page.locator("[data-testid=sidebar] [data-testid=git-mark]")).to_have_count(2)
 
-    def test_there_is_none_without_a_repository(self) -> None:
+    def test_folder_without_a_repository_has_no_badge(self) -> None:
         page = self.changes(self.at(self.service.home))
         expect(page.get_by_test_id("git-none")).to_contain_text("no git repository")
         expect(page.get_by_text("Choose a file to see")).to_be_hidden()
@@ -55,7 +55,7 @@ class BadgeTests(BrowserGitCase):
 
 
 class LargeTests(BrowserGitCase):
-    def test_three_hundred_files_and_a_diff_at_its_bound(self) -> None:
+    def test_git_page_shows_three_hundred_files_and_the_longest_diff(self) -> None:
         page = self.changes(
             self.at(git_repositories.make_large_repository(self.service.home / "w"))
         )
@@ -72,8 +72,8 @@ class LargeTests(BrowserGitCase):
         self.assertLess(box.get_by_role("row").count(), MOST_ROWS)
 
 
-class PhoneTests(BrowserGitCase):
-    def test_the_list_gives_way_to_the_diff_and_back(self) -> None:
+class PhoneGitTests(BrowserGitCase):
+    def test_file_list_and_diff_replace_each_other_on_a_phone(self) -> None:
         page = self.changes(
             self.at(git_repositories.make_busy_repository(self.service.home / "w")), **PHONE
         )

@@ -22,7 +22,7 @@ from tests.unit.git.random_repositories import run_git
 
 class ChangesTests(BrowserGitCase):
     @pytest.mark.essential
-    def test_files_commits_stashes_and_a_diff(self) -> None:
+    def test_changes_page_shows_files_commits_stashes_and_a_diff(self) -> None:
         page = self.changes(self.at(git_repositories.make_busy_repository(self.service.home / "w")))
         panel = page.get_by_test_id("git-panel")
         expect(page.get_by_test_id("git-branch")).to_have_text("main")
@@ -41,7 +41,7 @@ class ChangesTests(BrowserGitCase):
         expect(added).to_have_text("6+added: changed 5")
         expect(panel.locator(".diff-row[data-look=hunk]")).to_have_count(6)
 
-    def test_copying_gives_the_whole_diff(self) -> None:
+    def test_diff_copy_button_gives_the_whole_diff(self) -> None:
         root = git_repositories.make_busy_repository(self.service.home / "w")
         rights = ["clipboard-read", "clipboard-write"]
         page = self.changes(self.at(root), permissions=rights)
@@ -52,7 +52,7 @@ class ChangesTests(BrowserGitCase):
         copied = wait_until_on_page(page, "a copy", lambda: read_clipboard(page))
         self.assertEqual(run_git(root, "diff", "src/walk.py").decode(), copied)
 
-    def test_by_keyboard_alone(self) -> None:
+    def test_changes_are_read_by_keyboard_alone(self) -> None:
         session = self.at(git_repositories.make_busy_repository(self.service.home / "w"))
         wide = {"width": 1040, "height": 800}
         page = self.terminal(f"{self.service.url}/?session={session}", viewport=wide).page
@@ -80,7 +80,7 @@ class ChangesTests(BrowserGitCase):
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("git-panel")).to_have_count(0)
 
-    def test_what_changed_meanwhile_is_read_again(self) -> None:
+    def test_changed_file_is_read_again(self) -> None:
         root = git_repositories.make_busy_repository(self.service.home / "w")
         page = self.changes(self.at(root))
         self.file(page, "untracked", "fresh.txt").click()
@@ -92,7 +92,7 @@ class ChangesTests(BrowserGitCase):
         page.get_by_test_id("git-refresh").click()
         expect(page.get_by_test_id("diff-box")).to_have_count(0)
 
-    def test_several_repositories_and_one_that_cannot_be_read(self) -> None:
+    def test_changes_page_shows_several_repositories_and_an_unreadable_one(self) -> None:
         folder = self.service.home / "all"
         for name in ("clean", "other"):
             git_repositories.make_repository(folder / name)
@@ -109,14 +109,14 @@ class ChangesTests(BrowserGitCase):
         trouble.get_by_role("button", name="Try again").click()
         expect(trouble).to_have_count(0)
 
-    def test_hidden_characters_are_written_out(self) -> None:
+    def test_diff_writes_out_hidden_characters(self) -> None:
         root = git_repositories.make_repository(self.service.home / "w")
         (root / "sly").write_text("if (admin) { /* \u202e */\n")
         page = self.changes(self.at(root))
         self.file(page, "untracked", "sly").click()
         expect(page.locator(".diff-row[data-look=add]")).to_contain_text("/* ‹202E› */")
 
-    def test_a_slow_git_may_be_given_more_time(self) -> None:
+    def test_slow_git_status_can_be_retried_with_more_time(self) -> None:
         root = git_repositories.make_busy_repository(self.service.home / "w")
         session = self.at(root)
         late = {"state": "error", "error": "git timed out after 30 s", "repos": []}

@@ -51,7 +51,7 @@ class GridTests(BrowserCase):
         record = self.record(daemon, session)
         return record["cols"], record["rows"]
 
-    def test_side_by_side(self) -> None:
+    def test_grid_shows_live_sessions_side_by_side(self) -> None:
         daemon = self.daemon()
         ids = [self.session(daemon, name) for name in ("one", "two", "three", "four")]
         page = self.terminal(daemon.url).page
@@ -100,7 +100,7 @@ class GridTests(BrowserCase):
         self.count(page, 0)
         PageTerminal(page).ready().wait(r".*\$")
 
-    def test_too_small_to_read(self) -> None:
+    def test_grid_is_unavailable_where_cells_would_be_too_small(self) -> None:
         daemon = self.daemon()
         ids = [self.session(daemon, f"task {number}") for number in range(6)]
         for each in ids:

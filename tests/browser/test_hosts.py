@@ -29,7 +29,7 @@ class SshTests(BrowserCase):
     # The service refuses what the form is given first, and a host that is in use.
     expected = (*LOST, r"status of 4(00|22)")
 
-    def test_a_host_from_its_key_to_its_end(self) -> None:
+    def test_ssh_host_is_added_used_and_removed(self) -> None:
         service = self.daemon()
         sshd = SshServer(service.folder / "far")
         self.addCleanup(sshd.close)
@@ -122,7 +122,7 @@ class PlayedTests(BrowserCase):
         self.assertEqual([], faults_in_both(page, within))
 
     @pytest.mark.essential
-    def test_a_host_sleeps_and_comes_back(self) -> None:
+    def test_page_shows_a_host_asleep_and_back_again(self) -> None:
         session = self.mock.session("build")
         self.mock.do("way", id=session, seconds=90)
         page = self.page(f"{self.mock.url}/?session={session}")
@@ -146,7 +146,7 @@ class PlayedTests(BrowserCase):
         self.mock.do("way", id=session, up=1)
         expect(notice).to_have_count(0)
 
-    def test_sessions_of_somebody_else(self) -> None:
+    def test_attached_session_of_another_user_is_closed_and_keeps_running(self) -> None:
         self.mock.do("way", id=self.mock.session("build"), seconds=90)
         page = self.page(f"{self.mock.url}/?page=hosts", **PHONE)
         # Nothing of ours is there that it could be woken for.
@@ -171,7 +171,7 @@ class PlayedTests(BrowserCase):
         page.get_by_test_id("ask-agree").click()
         expect(page.get_by_test_id("ask")).to_have_count(0)
 
-    def test_an_image_and_its_containers(self) -> None:
+    def test_container_page_builds_an_image_and_lists_its_containers(self) -> None:
         mock = self.mock
         page = self.page(f"{mock.url}/?page=containers")
         page.get_by_test_id("build-start").click()

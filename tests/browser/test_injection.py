@@ -165,7 +165,7 @@ class InjectionTests(BrowserCase):
         wait_until_on_page(page, f"the payload at {where}", lambda: BORN in page.content())
         self.faults += [f"{where}: {each}" for frame in page.frames for each in frame.evaluate(BAD)]
 
-    def test_files_are_no_scripts_of_the_page(self) -> None:
+    def test_hostile_files_are_no_scripts_of_the_page(self) -> None:
         """Their addresses are of its own origin, from which it takes scripts and style sheets."""
         page, shell = self.open(), self.session(self.service, "files", workingDir=str(self.root))
         page.goto(self.service.url)
@@ -176,7 +176,7 @@ class InjectionTests(BrowserCase):
         self.assertEqual("loaded", page.evaluate(LOADED, ["script", "src", page.evaluate(OWN)]))
         self.assertNotEqual("ran", page.title())
 
-    def test_texts_stay_texts(self) -> None:
+    def test_hostile_texts_are_never_markup_on_any_page(self) -> None:
         shell, page = self.plant(), self.open()
         for name in PAGES:
             page.goto(f"{self.service.url}/?page={name}")

@@ -72,7 +72,7 @@ class KeyboardTests(BrowserCase):
     expected = (DELETED,)
 
     @pytest.mark.essential
-    def test_the_whole_of_a_day_by_keyboard(self) -> None:
+    def test_sessions_are_made_used_and_closed_by_keyboard_alone(self) -> None:
         daemon = self.daemon()
         first = self.session(daemon, "one")
         terminal = self.terminal(daemon.url)
@@ -111,7 +111,7 @@ class KeyboardTests(BrowserCase):
             page.keyboard.press("Tab")
         self.fail(f"no Tab leads to {wanted}")
 
-    def test_the_order_of_the_focus(self) -> None:
+    def test_keyboard_focus_order_runs_from_tabs_to_terminal(self) -> None:
         """From the tabs rightwards, then back into the terminal; each stop shows."""
         daemon = self.daemon()
         self.session(daemon)
@@ -127,7 +127,7 @@ class KeyboardTests(BrowserCase):
         self.assertEqual([*want, "approvals-bell", "open-pages"], stops)
         self.assertEqual("terminal", page.evaluate(FOCUSED))
 
-    def test_the_focus_returns_from_dialogs(self) -> None:
+    def test_focus_returns_to_the_terminal_from_dialogs(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.terminal(daemon.url)
@@ -147,7 +147,7 @@ class KeyboardTests(BrowserCase):
             wait_until_on_page(page, shown, lambda: page.evaluate(FOCUSED) == "terminal")
         terminal.run("echo here-$((1 + 0))").wait("here-1")
 
-    def test_what_opens_has_the_next_key(self) -> None:
+    def test_opened_element_has_the_next_key(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         page = self.page(f"{daemon.url}/?page=models")
@@ -168,7 +168,7 @@ class KeyboardTests(BrowserCase):
         key = {"code": "KeyK", "ctrlKey": True, "shiftKey": True}
         self.assertEqual("palette-field", page.locator("body").evaluate(OPENED, key))
 
-    def test_what_closes_gives_the_next_key_back(self) -> None:
+    def test_closed_element_returns_the_next_key(self) -> None:
         """Also on a machine that comes to no frame for a while."""
         daemon = self.daemon()
         one, two = self.session(daemon, "one"), self.session(daemon, "two")
@@ -188,7 +188,7 @@ class KeyboardTests(BrowserCase):
             expect_focus(page.locator(f"#tab-{one}"))
 
 
-class NameTests(BrowserCase):
+class AccessibleNameTests(BrowserCase):
     def nameless(self, page: Page) -> list[Any]:
         """Controls of the accessibility tree that say nothing of themselves."""
         session = page.context.new_cdp_session(page)
@@ -202,7 +202,7 @@ class NameTests(BrowserCase):
             and not node.get("name", {}).get("value", "").strip()
         ]
 
-    def test_every_control_has_a_name(self) -> None:
+    def test_every_control_has_an_accessible_name(self) -> None:
         daemon = self.daemon()
         page = self.page(daemon.url)
         page.get_by_test_id("empty").wait_for()
@@ -227,7 +227,7 @@ class NameTests(BrowserCase):
         page.get_by_test_id("menu").wait_for()
         self.assertEqual([], self.nameless(page))
 
-    def test_the_form_to_sign_in(self) -> None:
+    def test_every_control_of_the_login_form_has_an_accessible_name(self) -> None:
         self.expected = (r"responded with a status of 401",)
         daemon = self.daemon(SERVICE_PASSWORD="secret word")
         page = self.page(daemon.url)

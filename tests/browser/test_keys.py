@@ -12,7 +12,7 @@ SHOWN = "stty -icanon -echo -isig -iexten -icrnl; printf '{asked}ready\\n'; cat 
 """A program that asks its terminal for something, and shows what it reads."""
 
 
-class KeyTests(BrowserCase):
+class TerminalKeyTests(BrowserCase):
     """What arrives, of keys that the emulator alone would make something else of."""
 
     def shows(self, terminal: PageTerminal, *expected: tuple[str, str]) -> None:
@@ -28,7 +28,7 @@ class KeyTests(BrowserCase):
         self.session(daemon)
         return self.terminal(daemon.url).run(SHOWN.format(asked=asked)).wait("ready")
 
-    def test_program_that_asked_for_nothing(self) -> None:
+    def test_program_without_key_protocol_gets_legacy_keys(self) -> None:
         terminal = self.program("")
         self.shows(
             terminal,
@@ -39,14 +39,14 @@ class KeyTests(BrowserCase):
             ("Alt+PageUp", "^[[5;3~"),
         )
 
-    def test_program_that_asked_for_other_keys(self) -> None:
+    def test_program_with_modify_other_keys_gets_extended_keys(self) -> None:
         terminal = self.program(r"\e[>4;2m")
         self.shows(terminal, ("Shift+Enter", "^[[13;2u"), ("Control+c", "^C"))
         terminal.page.reload()
         terminal.ready().focus()
         self.shows(terminal, ("Control+Enter", "^[[13;5u"))
 
-    def test_program_that_asked_for_the_kitty_protocol(self) -> None:
+    def test_program_with_kitty_protocol_gets_its_keys(self) -> None:
         terminal = self.program(r"\e[>1u")
         keys = (("Shift+Enter", "^[[13;2u"), ("Escape", "^[[27u"), ("Control+i", "^[[105;5u"))
         self.shows(terminal, *keys)
@@ -54,7 +54,7 @@ class KeyTests(BrowserCase):
         terminal.ready().focus()
         self.shows(terminal, *keys)
 
-    def test_agent_that_asked_for_nothing(self) -> None:
+    def test_shift_enter_of_a_plain_agent_follows_its_configured_newline(self) -> None:
         daemon = DaemonHarness()
         self.addCleanup(daemon.close)
         program = daemon.home / "shows"
@@ -79,7 +79,7 @@ class KeyTests(BrowserCase):
             terminal.page.keyboard.type("x")
             terminal.wait(shown)
 
-    def test_next_key_goes_to_the_program(self) -> None:
+    def test_next_key_after_the_shortcut_goes_to_the_program(self) -> None:
         """Also one that this page or the browser would take."""
         terminal = self.program("")
         for keys in ("w", "Alt+1", "Alt+Shift+N", "Shift+PageUp", "Control+Shift+F"):

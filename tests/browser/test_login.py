@@ -11,7 +11,7 @@ SHARED = "caches.has('tservice-shared /')"
 PASSWORD = "correct horse"
 
 
-class LoginTests(BrowserCase):
+class LoginPageTests(BrowserCase):
     expected = (r"responded with a status of 401",)
 
     def setUp(self) -> None:
@@ -35,7 +35,7 @@ class LoginTests(BrowserCase):
         page.get_by_test_id("login-submit").click()
 
     @pytest.mark.essential
-    def test_wrong_right_and_out_again(self) -> None:
+    def test_wrong_password_right_password_and_sign_out(self) -> None:
         daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
         page = self.form(daemon.url)
         self.sign_in(page, "wrong")
@@ -57,7 +57,7 @@ class LoginTests(BrowserCase):
         page.get_by_test_id("login").wait_for()
         self.assertEqual([], self.asked)
 
-    def test_a_reload_stays_signed_in(self) -> None:
+    def test_reload_stays_signed_in(self) -> None:
         daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
         page = self.form(daemon.url)
         self.sign_in(page, PASSWORD)
@@ -66,7 +66,7 @@ class LoginTests(BrowserCase):
         page.get_by_test_id("empty").wait_for()
         self.assertEqual([], self.asked)
 
-    def test_nothing_is_shown_before(self) -> None:
+    def test_login_page_shows_no_content_before_signing_in(self) -> None:
         daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
         page = self.form(daemon.url)
         self.assertEqual(0, page.get_by_test_id("new-session-button").count())

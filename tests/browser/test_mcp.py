@@ -13,7 +13,7 @@ SERVERS = {"mcpServers": {"files": {"command": "run", "env": {"KEY": "s3cr3t"}},
 OFF = {"mcpServers": {"docs": {"serverUrl": "http://127.0.0.1:9/", "disabled": True}}}
 
 
-class McpTests(BrowserCase):
+class McpPageTests(BrowserCase):
     def setUp(self) -> None:
         super().setUp()
         self.service = self.daemon()
@@ -27,7 +27,7 @@ class McpTests(BrowserCase):
         (home / ".codex" / "config.toml").write_text('model = "s3cr3t')
 
     @pytest.mark.essential
-    def test_switched_on_looked_at_and_applied(self) -> None:
+    def test_mcp_page_enables_shows_and_applies_a_configuration(self) -> None:
         page = self.page(f"{self.service.url}/?page=mcp")
         expect(page.get_by_test_id("mcp-off")).to_be_visible()
         page.get_by_test_id("mcp-enable").click()
@@ -51,7 +51,7 @@ class McpTests(BrowserCase):
         page.get_by_test_id("mcp-look").click()
         expect(gemini).to_contain_text("complete")
 
-    def test_on_a_phone(self) -> None:
+    def test_mcp_page_fits_a_phone(self) -> None:
         self.service.request("PUT", "/api/settings", {"mcpSyncEnabled": True}).data()
         page = self.page(f"{self.service.url}/?page=mcp", viewport={"width": 390, "height": 844})
         expect(page.locator("[data-target=gemini]")).to_contain_text("Would be added")

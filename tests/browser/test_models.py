@@ -51,7 +51,7 @@ class ModelsTests(BrowserCase):
         self.service = self.daemon(PATH=f"{programs}:{os.environ['PATH']}")
 
     @pytest.mark.essential
-    def test_kept_tested_chosen_and_removed(self) -> None:
+    def test_model_endpoint_is_saved_tested_chosen_and_removed(self) -> None:
         page = self.page(f"{self.service.url}/?page=models")
         page.get_by_test_id("models-enable").click()
         page.get_by_test_id("endpoint-new").click()
@@ -104,7 +104,7 @@ class ModelsTests(BrowserCase):
         page.get_by_role("button", name="Remove", exact=True).click()
         expect(row).to_have_count(0)
 
-    def test_on_a_phone(self) -> None:
+    def test_models_page_fits_a_phone(self) -> None:
         self.service.request("PUT", "/api/settings", {"customModelEndpointsEnabled": True}).data()
         kept = {"label": "workshop", "baseUrl": self.address, "apiKey": "s3cr3t"}
         made = self.service.request("POST", "/api/model-endpoints", kept).data()["endpoint"]

@@ -44,7 +44,7 @@ class OfflineTests(BrowserCase):
         wait_until_on_page(page, "a worker", lambda: page.evaluate(CONTROLLED))
 
     @pytest.mark.essential
-    def test_it_opens_without_a_network(self) -> None:
+    def test_page_opens_without_a_network(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.terminal(daemon.url)
@@ -68,7 +68,7 @@ class OfflineTests(BrowserCase):
         self.assertEqual([], strange)
         self.assertIn("/login", places)
 
-    def test_a_new_release_takes_over(self) -> None:
+    def test_new_release_replaces_the_cached_page(self) -> None:
         folder = Path(self.mktemp()).resolve()
         shutil.copytree(ROOT / "tservice" / "static", folder)
         server = ThreadingHTTPServer(

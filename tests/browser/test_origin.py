@@ -61,7 +61,7 @@ class TossedCookieTests(OriginCase):
         self.call(self.running, "POST", "/api/admin/users", bob)
         self.root = self.enter(self.running)
 
-    def test_it_signs_out_and_never_over(self) -> None:
+    def test_tossed_cookie_signs_out_and_never_switches_the_account(self) -> None:
         """Bob tosses what a login of his gave, and what a program of his was given."""
         word = {"username": "bob", "password": PASSWORD}
         login = self.running.request("POST", "/api/login", word)
@@ -82,7 +82,7 @@ class TossedCookieTests(OriginCase):
             expect(self.root.get_by_test_id("empty")).to_be_visible()
             self.assertEqual("root", self.signed_in_as(self.root))
 
-    def test_a_link_with_a_password_signs_nobody_over(self) -> None:
+    def test_link_with_a_password_does_not_switch_the_account(self) -> None:
         """A browser keeps the name and password of a link that was followed, and sends them on."""
         other = self.root.context.new_page()
         other.goto(self.thief.url)
@@ -99,7 +99,7 @@ class TossedCookieTests(OriginCase):
         [name] = [entry for entry in self.entries(page) if entry.startswith("Sign out")]
         return name.rpartition(" ")[2]
 
-    def test_a_link_with_a_key_signs_nobody_out(self) -> None:
+    def test_link_with_a_key_does_not_sign_out(self) -> None:
         self.root.goto("about:blank")
         self.root.goto(f"{self.running.url}/#key={'0' * 64}")
         expect(self.root.get_by_test_id("empty")).to_be_visible()
@@ -110,7 +110,7 @@ class TossedCookieTests(OriginCase):
 class LostKeyTests(OriginCase):
     """A live cookie, and a page that has no key to it."""
 
-    def test_it_leads_to_the_form_once(self) -> None:
+    def test_page_without_its_key_shows_the_login_form_once(self) -> None:
         """After the storage was cleared; also what a cookie of before the keys comes to."""
         daemon = self.alone()
         page = self.signed_in(daemon)
@@ -124,7 +124,7 @@ class LostKeyTests(OriginCase):
         expect(page.get_by_test_id("empty")).to_be_visible()
         self.assertEqual(1, len(loads))
 
-    def test_tabs_share_it(self) -> None:
+    def test_tabs_share_the_key(self) -> None:
         daemon = self.alone()
         first = self.signed_in(daemon)
         second = self.page(daemon.url, first.context)
@@ -144,7 +144,7 @@ class LostKeyTests(OriginCase):
         expect(second.get_by_test_id("login")).to_be_visible()
         self.assertEqual("", first.evaluate(KEY))
 
-    def test_the_files_of_the_page_are_served(self) -> None:
+    def test_static_files_of_the_page_are_served_without_the_key(self) -> None:
         """They are asked for without a key: the manifest, icons, the service worker."""
         page = self.signed_in(self.alone())
         script = "async (path) => (await fetch(path)).status"
@@ -153,7 +153,7 @@ class LostKeyTests(OriginCase):
         for path in ("/api/me", "/api/status", "/metrics", "/nothing"):
             self.assertEqual(401, page.evaluate(script, path), path)
 
-    def test_below_a_base_path(self) -> None:
+    def test_cookie_and_key_work_below_a_base_path(self) -> None:
         daemon = self.alone(SERVICE_BASE_PATH="/deep")
         page = self.signed_in(daemon)
         [cookie] = page.context.cookies()
@@ -164,7 +164,7 @@ class LostKeyTests(OriginCase):
         self.assertIsNone(page.evaluate(KEY))
         self.assertNotIn("service_session", self.visit_thief(page))
 
-    def test_another_password_ends_it(self) -> None:
+    def test_changed_password_ends_the_login(self) -> None:
         place = self.held()
         daemon = self.daemon_at(place, SERVICE_PASSWORD=PASSWORD)
         page = self.signed_in(daemon)
@@ -184,12 +184,12 @@ class StolenCookieTests(OriginCase):
         found = self.thief.doors(daemon.url, session, cookie)
         self.assertEqual([], [f"{way}: {status}" for way, status in found.items() if status < 400])
 
-    def test_the_thief_is_another_user(self) -> None:
+    def test_cookie_thief_runs_as_another_user(self) -> None:
         if os.geteuid() == 0:
             self.assertEqual(65534, Path(f"/proc/{self.thief.pid}").stat().st_uid)
 
     @pytest.mark.essential
-    def test_of_the_login_form(self) -> None:
+    def test_stolen_cookie_of_the_login_form_is_worthless(self) -> None:
         daemon = self.alone()
         page = self.signed_in(daemon)
         session = self.start_shell(page)
@@ -199,7 +199,7 @@ class StolenCookieTests(OriginCase):
         page.reload()
         PageTerminal(page).ready().run("echo on-$((1 + 1))").wait("on-2")
 
-    def test_of_a_scanned_code(self) -> None:
+    def test_stolen_cookie_of_a_scanned_code_is_worthless(self) -> None:
         daemon = self.alone(SERVICE_TUNNEL_COMMAND=self.tunnel_program())
         page = self.signed_in(daemon)
         session = self.start_shell(page)
@@ -213,7 +213,7 @@ class StolenCookieTests(OriginCase):
         phone.reload()
         PageTerminal(phone).ready()
 
-    def test_of_basic_in_a_browser(self) -> None:
+    def test_stolen_cookie_of_basic_authentication_is_worthless(self) -> None:
         daemon = self.alone()
         session = self.start_shell(self.signed_in(daemon))
         credentials = {"username": "admin", "password": PASSWORD}
@@ -228,7 +228,7 @@ class StolenCookieTests(OriginCase):
         page.goto(daemon.url)
         PageTerminal(page).ready().run("echo on-$((1 + 1))").wait("on-2")
 
-    def test_a_program_s_cookie_works_alone(self) -> None:
+    def test_cookie_of_a_program_works_without_other_headers(self) -> None:
         daemon = self.alone()
         found = self.call_as(daemon, "admin")
         cookie = found["headers"]["Set-Cookie"].partition(";")[0]

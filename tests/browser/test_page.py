@@ -29,7 +29,7 @@ class PolicyTests(BrowserCase):
     expected = (r"policy: script-src", r"Content Security Policy")
 
     @pytest.mark.essential
-    def test_a_foreign_script_does_not_run_and_is_reported(self) -> None:
+    def test_foreign_script_is_blocked_and_reported(self) -> None:
         """What the other tests rely on when they find no line in the console."""
         daemon = self.daemon()
         page = self.page(daemon.url)
@@ -50,7 +50,7 @@ class PolicyTests(BrowserCase):
 
 
 class ThemeTests(BrowserCase):
-    def test_a_choice_stays(self) -> None:
+    def test_chosen_theme_survives_a_reload(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         page = self.terminal(daemon.url).page
@@ -65,7 +65,7 @@ class ThemeTests(BrowserCase):
         self.assertEqual("light", page.evaluate(THEME))
         self.assertEqual(light, page.evaluate(dark))
 
-    def test_without_a_choice_the_system_decides(self) -> None:
+    def test_theme_follows_the_system_without_a_choice(self) -> None:
         daemon = self.daemon()
         page = self.page(daemon.url, color_scheme="light")
         page.get_by_test_id("empty").wait_for()
@@ -78,8 +78,8 @@ class ThemeTests(BrowserCase):
         )
 
 
-class StreamTests(BrowserCase):
-    def test_a_silent_stream_is_made_again(self) -> None:
+class EventStreamPageTests(BrowserCase):
+    def test_silent_event_stream_is_reconnected(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         page = self.page("about:blank")
@@ -119,7 +119,7 @@ class ChangedNetworkTests(BrowserCase):
 
     expected = LOST
 
-    def test_what_is_read_comes_all_the_same(self) -> None:
+    def test_requests_cut_by_a_network_change_are_repeated(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         page = self.page("about:blank")
@@ -143,7 +143,7 @@ class ChangedNetworkTests(BrowserCase):
 
 
 class DenseScreenTests(BrowserCase):
-    def test_a_dense_screen_is_drawn_in_full(self) -> None:
+    def test_dense_screen_is_drawn_in_full(self) -> None:
         """A real one, not an emulated: the canvas has every device pixel."""
         daemon = self.daemon()
         self.session(daemon)

@@ -56,7 +56,7 @@ class PanelTests(BrowserCase):
         return self.terminal(f"{self.service.url}/?session={made}{address}", **options)
 
     @pytest.mark.essential
-    def test_files_stand_beside_the_terminal(self) -> None:
+    def test_files_open_next_to_the_terminal(self) -> None:
         terminal = self.open(viewport={"width": 1440, "height": 900})
         page = terminal.page
         before = int(terminal.attribute("cols") or 0)
@@ -112,7 +112,7 @@ class PanelTests(BrowserCase):
             page, "all columns", lambda: int(terminal.attribute("cols") or 0) == before
         )
 
-    def test_a_document_as_it_reads(self) -> None:
+    def test_panel_renders_a_markdown_document(self) -> None:
         terminal = self.open("&page=files", viewport={"width": 1440, "height": 900})
         page = terminal.page
         self.guide(page)
@@ -139,7 +139,7 @@ class PanelTests(BrowserCase):
         guide.get_by_role("button", name="next").click()
         expect(guide.get_by_role("heading", name="Next")).to_be_visible()
 
-    def test_on_a_phone_they_are_over_it(self) -> None:
+    def test_files_cover_the_terminal_on_a_phone(self) -> None:
         page = self.open("&page=files", **PHONE).page
         expect(page.locator("dialog[open]")).to_have_count(1)
         self.guide(page)

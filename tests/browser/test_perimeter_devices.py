@@ -18,7 +18,7 @@ class DeviceTests(PerimeterCase):
         self.running = self.people()
         self.root = self.enter(self.running)
 
-    def test_one_is_signed_out_at_once_the_others_by_one_press(self) -> None:
+    def test_one_device_is_signed_out_and_the_others_together(self) -> None:
         phone = self.enter(self.running, **PHONE)
         third = self.enter(self.running)
         self.open_page(self.root, "Devices and QR code")
@@ -39,7 +39,7 @@ class DeviceTests(PerimeterCase):
         expect(self.root.get_by_test_id("revoke-others")).to_have_count(0)
 
     @pytest.mark.essential
-    def test_this_one_signed_out_asks_to_sign_in(self) -> None:
+    def test_signing_out_this_device_shows_the_login_form(self) -> None:
         self.open_page(self.root, "Devices and QR code")
         self.root.get_by_test_id("device-revoke").click()
         self.root.get_by_test_id("ask-agree").click()
@@ -56,7 +56,7 @@ class QrTests(PerimeterCase):
         """What a phone's camera opens, but for the tunnel between."""
         return self.page(daemon.url + urlsplit(address).path, **PHONE)
 
-    def test_a_scanned_code_signs_in_is_told_and_can_be_undone(self) -> None:
+    def test_scanned_code_signs_in_is_announced_and_can_be_revoked(self) -> None:
         daemon = self.daemon(
             SERVICE_PASSWORD=PASSWORD, SERVICE_TUNNEL_COMMAND=self.tunnel_program()
         )
@@ -86,7 +86,7 @@ class QrTests(PerimeterCase):
         expect(page.get_by_test_id("device")).to_have_count(1)
 
     @pytest.mark.essential
-    def test_a_code_works_once_and_another_one_comes(self) -> None:
+    def test_login_code_works_once_and_is_replaced(self) -> None:
         daemon = self.people(SERVICE_TUNNEL_COMMAND=self.tunnel_program())
         page = self.enter(daemon)
         self.start_tunnel(page)
@@ -103,7 +103,7 @@ class QrTests(PerimeterCase):
         expect(page.get_by_test_id("tunnel-start")).to_be_visible()
         expect(code).to_have_count(0)
 
-    def test_no_password_and_no_program_are_said_in_words(self) -> None:
+    def test_missing_tunnel_password_and_program_are_explained(self) -> None:
         page = self.page(self.daemon().url)
         expect(page.get_by_test_id("empty")).to_be_visible()
         self.open_page(page, "Devices and QR code")
@@ -117,7 +117,7 @@ class QrTests(PerimeterCase):
         root.get_by_test_id("tunnel-start").click()
         expect(root.get_by_test_id("tunnel-problem")).to_contain_text("SERVICE_TUNNEL_COMMAND")
 
-    def test_an_open_service_shows_its_address_only(self) -> None:
+    def test_service_without_a_password_shows_no_login_code(self) -> None:
         daemon = self.daemon(
             SERVICE_ALLOW_UNAUTHENTICATED_NETWORK="1", SERVICE_TUNNEL_COMMAND=self.tunnel_program()
         )

@@ -62,13 +62,13 @@ class PagesTests(PerimeterCase):
             self.close_page(page)
         return found
 
-    def test_nothing_is_cut_off_on_a_phone(self) -> None:
+    def test_no_page_is_cut_off_on_a_phone(self) -> None:
         self.assertEqual({title: [] for title in TITLES}, self.every_page(OVERFLOWING, **PHONE))
 
-    def test_everything_that_can_be_pressed_has_a_name(self) -> None:
+    def test_every_control_has_an_accessible_name_on_a_phone(self) -> None:
         self.assertEqual({title: [] for title in TITLES}, self.every_page(NAMELESS))
 
-    def test_a_token_by_keyboard_alone(self) -> None:
+    def test_token_is_created_by_keyboard_alone(self) -> None:
         page = self.enter(self.running)
         page.get_by_test_id("open-pages").focus()
         page.keyboard.press("Enter")
@@ -109,7 +109,7 @@ class PagesTests(PerimeterCase):
 
         wait_until_on_page(page, f"the focus on {testid}", step)
 
-    def test_a_form_that_is_closed_gives_the_keyboard_back(self) -> None:
+    def test_closed_form_returns_the_focus(self) -> None:
         page = self.enter(self.running)
         self.open_page(page, "Users")
         page.get_by_test_id("new-user").click()

@@ -44,7 +44,7 @@ def box(element: Locator) -> dict[str, float]:
     return found
 
 
-class PhoneTests(BrowserCase):
+class PhoneLayoutTests(BrowserCase):
     def phone(self, url: str) -> PageTerminal:
         """A terminal that a finger has touched: only then does a phone show its keyboard."""
         terminal = self.terminal(url, **PHONE)
@@ -58,7 +58,7 @@ class PhoneTests(BrowserCase):
         self.assertEqual([], page.evaluate(TOO_WIDE))
 
     @pytest.mark.essential
-    def test_keys_of_the_bar(self) -> None:
+    def test_key_bar_of_a_phone_sends_its_keys(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.phone(daemon.url)
@@ -71,7 +71,7 @@ class PhoneTests(BrowserCase):
         terminal.wait(r"\^C")
         terminal.run("echo free-$((1 + 1))").wait("free-2")
 
-    def test_a_modifier_holds_for_one_key(self) -> None:
+    def test_key_bar_modifier_holds_for_one_key(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.phone(daemon.url)
@@ -85,7 +85,7 @@ class PhoneTests(BrowserCase):
         )
         terminal.type("a\n").wait(r"\^Aa")
 
-    def test_no_key_reaches_a_terminal_that_is_covered(self) -> None:
+    def test_keys_do_not_reach_a_covered_terminal(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         tablet = {**PHONE, "viewport": {"width": 820, "height": 1100}}
@@ -99,7 +99,7 @@ class PhoneTests(BrowserCase):
         page.get_by_role("button", name="Close this dialog").click()
         expect(keys).not_to_have_attribute("inert", "")
 
-    def test_nothing_is_wider_than_the_screen(self) -> None:
+    def test_no_phone_page_is_wider_than_the_screen(self) -> None:
         daemon = self.daemon()
         self.session(daemon, name="a session with quite a long name that fits nowhere " * 2)
         page = self.phone(daemon.url).page
@@ -120,7 +120,7 @@ class PhoneTests(BrowserCase):
                 page.keyboard.press("Escape")
             page.get_by_test_id("drawer").wait_for(state="detached")
 
-    def test_the_drawer_changes_the_session(self) -> None:
+    def test_drawer_of_a_phone_switches_the_session(self) -> None:
         daemon = self.daemon()
         self.session(daemon, "one")
         other = self.session(daemon, "two")
@@ -143,7 +143,7 @@ class PhoneTests(BrowserCase):
         expect(page.locator(".current-name")).to_have_text("another")
         page.get_by_test_id("drawer").wait_for()
 
-    def test_every_target_is_large_enough_for_a_finger(self) -> None:
+    def test_every_touch_target_of_the_phone_page_is_large_enough(self) -> None:
         """44 pixels, on the page and in its list; Up and Down share the height of a key."""
         daemon = self.daemon()
         self.session(daemon)
@@ -159,7 +159,7 @@ class PhoneTests(BrowserCase):
             least = 24 if arrow in ("Up", "Down") else 44
             self.assertGreaterEqual(side, least, html)
 
-    def test_a_swipe_leads_to_the_next_session_and_a_scroll_does_not(self) -> None:
+    def test_swipe_opens_the_next_session_and_a_scroll_does_not(self) -> None:
         daemon = self.daemon()
         first, second = self.session(daemon, "one"), self.session(daemon, "two")
         terminal = self.phone(f"{daemon.url}/?session={first}")
@@ -176,7 +176,7 @@ class PhoneTests(BrowserCase):
     def shows(self, terminal: PageTerminal, session: str) -> bool:
         return terminal.attribute("session") == session
 
-    def test_the_top_has_the_name_and_the_bell_and_the_keys_one_row_that_scrolls(self) -> None:
+    def test_phone_shows_name_and_bell_above_and_keys_in_one_row(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         page = self.phone(daemon.url).page
@@ -193,7 +193,7 @@ class PhoneTests(BrowserCase):
         self.assertLess(up["y"], down["y"])
         self.assertLess(left["x"], up["x"])
 
-    def test_text_is_drawn_on_an_emulated_dense_screen(self) -> None:
+    def test_terminal_text_is_drawn_on_an_emulated_dense_screen(self) -> None:
         """Its device pixels are not what the browser counts, so WebGL would draw a corner."""
         daemon = self.daemon()
         self.session(daemon)

@@ -27,7 +27,7 @@ exec cat
 """
 
 
-class RestoreTests(BrowserCase):
+class RestoreBannerTests(BrowserCase):
     """One shell and one agent, of a CLI whose conversations are taken at their word."""
 
     expected = LOST
@@ -63,7 +63,7 @@ class RestoreTests(BrowserCase):
         if folder is not None:
             page.screenshot(path=f"{folder}/restore-{name}.png")
 
-    def test_offered_looked_at_and_brought_back(self) -> None:
+    def test_restore_banner_lists_sessions_and_brings_them_back(self) -> None:
         page = self.page(f"{self.service.url}/?session={self.shell}")
         terminal = (
             PageTerminal(page).ready().focus().run("echo before-$((40 + 2))").wait("before-42")
@@ -94,7 +94,7 @@ class RestoreTests(BrowserCase):
         self.shot(page, "terminal")
         terminal.focus().run("echo after-$((40 + 2))").wait("after-42")
 
-    def test_on_a_phone(self) -> None:
+    def test_dismissed_restore_offer_disappears_from_every_page(self) -> None:
         """Dismissed, it is gone from every page, and the sessions are there."""
         self.reboot()
         size = {"width": 390, "height": 844}
@@ -120,7 +120,7 @@ class RestoreTests(BrowserCase):
         self.assertEqual([None, None], [self.pid(self.shell), self.pid(self.agent)])
 
     @pytest.mark.essential
-    def test_one_tap(self) -> None:
+    def test_one_tap_restores_everything_and_shows_progress(self) -> None:
         """Everything, and how far it is."""
         self.reboot()
         page = self.page(f"{self.service.url}/?session={self.agent}")

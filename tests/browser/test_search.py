@@ -72,9 +72,9 @@ def contrast(one: list[int], other: list[int]) -> float:
     return (bright + 0.05) / (dark + 0.05)
 
 
-class SearchTests(BrowserCase):
+class TerminalSearchTests(BrowserCase):
     @pytest.mark.essential
-    def test_in_the_scrollback(self) -> None:
+    def test_search_finds_text_in_the_scrollback(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.terminal(daemon.url).run("echo early-$((1 + 0)); seq 1 300").wait("300")
@@ -91,7 +91,7 @@ class SearchTests(BrowserCase):
         page.get_by_test_id("search").wait_for(state="detached")
         terminal.run("echo typed-$((1 + 0))").wait("typed-1")
 
-    def test_what_is_written_before_the_next_frame_is_found(self) -> None:
+    def test_search_text_typed_before_the_next_frame_is_found(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.terminal(daemon.url).run("echo early-$((1 + 0))").wait("early-1")
@@ -122,13 +122,13 @@ class SearchTests(BrowserCase):
 
         wait_until_on_page(page, "marks that stand out", stands_out)
 
-    def test_the_current_match_stands_out_on_dark(self) -> None:
+    def test_current_match_is_distinct_on_dark(self) -> None:
         self.stands_out("dark")
 
-    def test_the_current_match_stands_out_on_light(self) -> None:
+    def test_current_match_is_distinct_on_light(self) -> None:
         self.stands_out("light")
 
-    def test_in_the_whole_history(self) -> None:
+    def test_search_finds_text_in_the_whole_history(self) -> None:
         """Older than what the page keeps."""
         daemon = self.daemon()
         self.session(daemon)

@@ -46,7 +46,7 @@ class NewSessionTests(BrowserCase):
         return page
 
     @pytest.mark.essential
-    def test_from_nothing_to_a_shell(self) -> None:
+    def test_first_shell_is_started_from_an_empty_page(self) -> None:
         daemon = self.daemon()
         page = self.open(daemon)
         page.get_by_test_id("new-folder").fill(str(daemon.home))
@@ -56,7 +56,7 @@ class NewSessionTests(BrowserCase):
         expect(page.locator(".tab-name")).to_have_text("my shell")
         expect(page).to_have_title("my shell · tservice")
 
-    def test_what_is_not_installed_says_how_to_install_it(self) -> None:
+    def test_missing_agent_shows_how_to_install_it(self) -> None:
         daemon = self.daemon(PATH="/usr/bin:/bin")
         page = self.open(daemon)
         missing = [
@@ -73,7 +73,7 @@ class NewSessionTests(BrowserCase):
             self.assertTrue(choice.get_by_role("radio").is_disabled())
         self.assertEqual("true", page.get_by_test_id("mode-shell").get_attribute("data-ready"))
 
-    def test_an_agent_begins_with_its_first_prompt(self) -> None:
+    def test_new_agent_session_starts_with_its_first_prompt(self) -> None:
         daemon = self.daemon()
         body = {"id": "echo", "label": "Echo", "shortBadge": "EC", "binaries": ["cat"]}
         daemon.request("PUT", "/api/settings", {"cliManagementEnabled": True}).data()
@@ -111,7 +111,7 @@ class NewSessionTests(BrowserCase):
         found = daemon.request("GET", "/api/sessions").data()
         self.assertIsNotNone(found[0]["pid"])
 
-    def test_a_wrong_folder_gives_the_service_s_words(self) -> None:
+    def test_wrong_folder_shows_the_error_of_the_service(self) -> None:
         daemon = self.daemon()
         page = self.open(daemon)
         body = {"mode": "shell", "workingDir": "/no/such/folder"}
@@ -127,7 +127,7 @@ class NewSessionTests(BrowserCase):
         page.get_by_test_id("new-start").click()
         PageTerminal(page).ready()
 
-    def test_a_refusal_is_seen(self) -> None:
+    def test_refusal_of_a_new_session_is_visible_in_a_scrolling_form(self) -> None:
         """With the list of CLIs so long that the form scrolls."""
         daemon = self.daemon(PATH="/usr/bin:/bin")
         page = self.open(daemon)
@@ -143,10 +143,10 @@ class NewSessionTests(BrowserCase):
             )  # type: ignore[misc]
 
 
-class ChangeTests(BrowserCase):
+class SessionChangeTests(BrowserCase):
     expected = (DELETED,)
 
-    def test_rename(self) -> None:
+    def test_renamed_session_shows_its_new_name(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         page = self.terminal(daemon.url).page
@@ -159,7 +159,7 @@ class ChangeTests(BrowserCase):
         name = page.locator(".tab-name")
         wait_until_on_page(page, "the name", lambda: name.inner_text() == "other <b>name</b>")
 
-    def test_pin_and_colour(self) -> None:
+    def test_session_is_pinned_and_coloured(self) -> None:
         daemon = self.daemon()
         first, second = self.session(daemon, "one"), self.session(daemon, "two")
         page = self.terminal(daemon.url).page
@@ -176,7 +176,7 @@ class ChangeTests(BrowserCase):
         PageTerminal(page).ready()
         self.assertEqual([second, first], order(page))
 
-    def test_reorder_by_mouse_and_by_keys(self) -> None:
+    def test_sessions_are_reordered_by_mouse_and_keys(self) -> None:
         daemon = self.daemon()
         one, two, three = (self.session(daemon, name) for name in ("one", "two", "three"))
         page = self.terminal(daemon.url).page
@@ -196,7 +196,7 @@ class ChangeTests(BrowserCase):
     def listed(self, daemon: DaemonHarness) -> list[str]:
         return [each["id"] for each in daemon.request("GET", "/api/sessions").data()]
 
-    def test_a_name_has_the_room_of_a_hidden_button(self) -> None:
+    def test_session_name_uses_the_space_of_hidden_buttons(self) -> None:
         """And nothing moves when the pointer brings the button back."""
         daemon = self.daemon()
         for label in ("one", "two", "three", "four", "api docs", "six"):
@@ -215,7 +215,7 @@ class ChangeTests(BrowserCase):
         self.assertEqual(before, (tabs.evaluate_all(boxes), name.evaluate(place)))
 
     @pytest.mark.essential
-    def test_close_asks_and_ends_the_program(self) -> None:
+    def test_closing_a_session_asks_and_ends_its_program(self) -> None:
         daemon = self.daemon()
         one, two = self.session(daemon, "one"), self.session(daemon, "two")
         terminal = self.terminal(daemon.url)
@@ -232,7 +232,7 @@ class ChangeTests(BrowserCase):
             page, "no socket", lambda: not (daemon.data / "mux" / f"{one}.sock").exists()
         )
 
-    def test_detach_leaves_the_program_and_attach_finds_it(self) -> None:
+    def test_detach_keeps_the_program_and_attach_finds_it(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         terminal = self.terminal(daemon.url)
@@ -249,7 +249,7 @@ class ChangeTests(BrowserCase):
         terminal.wait("before-1")
         self.assertEqual(pid, self.record(daemon, session)["pid"])
 
-    def test_another_window_hears_of_it(self) -> None:
+    def test_another_window_follows_rename_and_removal(self) -> None:
         daemon = self.daemon()
         one = self.session(daemon, "one")
         page = self.terminal(daemon.url).page
@@ -263,7 +263,7 @@ class ChangeTests(BrowserCase):
 class ServiceStopTests(BrowserCase):
     expected = (*LOST, r"responded with a status of 50\d")
 
-    def test_a_stopped_service_is_told_and_its_return_is_found(self) -> None:
+    def test_stopped_service_is_shown_and_its_return_is_noticed(self) -> None:
         place = self.held()
         daemon = self.daemon_at(place)
         self.session(daemon)

@@ -44,7 +44,7 @@ class SettingsTests(BrowserCase):
         self.assertEqual([], find_faults(page))
 
     @pytest.mark.essential
-    def test_each_change_is_saved_with_its_way_back(self) -> None:
+    def test_changed_setting_is_saved_and_can_be_reset(self) -> None:
         page = self.page(f"{self.service.url}/?page=settings")
         name = page.get_by_test_id("setting-displayName")
         name.fill("workshop")
@@ -71,7 +71,7 @@ class SettingsTests(BrowserCase):
         expect(page.get_by_test_id("mark-showPlanUsageLimits")).to_contain_text("Saved")
         self.assertNotEqual(before, self.kept("showPlanUsageLimits"))
 
-    def test_what_is_being_typed_stays_when_all_is_shown_anew(self) -> None:
+    def test_text_being_typed_survives_a_refresh_of_the_settings(self) -> None:
         page = self.page(f"{self.service.url}/?page=settings")
         name = page.get_by_test_id("setting-displayName")
         lines = page.get_by_test_id("setting-historyLimit")
@@ -94,7 +94,7 @@ class SettingsTests(BrowserCase):
         self.service.request("PUT", "/api/settings", {"displayName": "elsewhere"}).data()
         expect(name).to_have_value("elsewhere")
 
-    def test_its_parts_are_one_press_away(self) -> None:
+    def test_every_settings_section_is_one_press_away(self) -> None:
         ways: tuple[dict[str, Any], ...] = ({}, PHONE)
         for options in ways:
             page = self.page(f"{self.service.url}/?page=settings", **options)
@@ -106,7 +106,7 @@ class SettingsTests(BrowserCase):
             page.get_by_test_id("settings-nav-look").click()
             expect(page.get_by_test_id("theme-dark").locator("..")).to_be_in_viewport()
 
-    def test_a_terminal_takes_colours_font_and_line_height(self) -> None:
+    def test_terminal_follows_colours_font_and_line_height_settings(self) -> None:
         self.session(self.service)
         terminal = self.terminal(self.service.url)
         page = terminal.page
@@ -153,7 +153,7 @@ class SettingsTests(BrowserCase):
         found: str = terminal.element.evaluate("each => getComputedStyle(each).backgroundColor")
         return found
 
-    def test_the_first_stop_of_the_keyboard_offers_the_screen_reader_mode(self) -> None:
+    def test_first_focusable_element_offers_the_screen_reader_mode(self) -> None:
         self.session(self.service, "one")
         terminal = self.terminal(self.service.url)
         offer = terminal.page.get_by_test_id("screen-reader-offer")

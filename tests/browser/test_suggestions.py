@@ -28,7 +28,7 @@ FIRST = {
 SECOND = {"suggestions": [{"prompt": "Ship it", "why": "You said so", "kind": "continue"}]}
 
 
-class MindTests(BrowserCase):
+class SuggestionsBoxTests(BrowserCase):
     """A played Claude Code: it answers once with what a file holds."""
 
     expected = (r"responded with a status of 422",)
@@ -54,7 +54,7 @@ class MindTests(BrowserCase):
             page.screenshot(path=f"{folder}/mind-{name}.png")
 
     @pytest.mark.essential
-    def test_a_tap_fills_the_box_and_sends_nothing(self) -> None:
+    def test_tapped_suggestion_fills_the_field_and_sends_nothing(self) -> None:
         page = self.page(f"{self.service.url}/?session={self.agent}")
         page.get_by_test_id("suggest").click()
         chips = page.get_by_test_id("suggestion")
@@ -83,7 +83,7 @@ class MindTests(BrowserCase):
         expect(page.get_by_test_id("mind")).to_have_count(0)
         expect(field).to_have_value("Run the tests")
 
-    def test_on_a_phone(self) -> None:
+    def test_suggestions_fit_a_phone(self) -> None:
         size = {"width": 390, "height": 844}
         url = f"{self.service.url}/?session={self.agent}"
         page = self.page(url, viewport=size, has_touch=True)

@@ -56,15 +56,15 @@ def numbers(lines: list[str]) -> list[int]:
     return [int(match.group(1)) for match in found if match]
 
 
-class TypingTests(BrowserCase):
+class TerminalTypingTests(BrowserCase):
     @pytest.mark.essential
-    def test_echo(self) -> None:
+    def test_typed_command_shows_its_output(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         terminal = self.terminal(daemon.url).run("echo $((6 * 7))-done").wait("42-done")
         expect_same(daemon, session, terminal)
 
-    def test_a_clock_that_went_back(self) -> None:
+    def test_input_is_accepted_after_the_page_clock_went_back(self) -> None:
         """The page's first number is of its clock: the service knows higher ones of this tab."""
         daemon = self.daemon()
         self.session(daemon)
@@ -73,7 +73,7 @@ class TypingTests(BrowserCase):
         page.reload()
         PageTerminal(page).ready().run("echo $((6 * 8))-done").wait("48-done")
 
-    def test_fast_typing_loses_nothing(self) -> None:
+    def test_fast_typing_loses_no_character(self) -> None:
         """Far more keys than the service queues for a session, without a pause."""
         daemon = self.daemon()
         self.session(daemon)
@@ -82,7 +82,7 @@ class TypingTests(BrowserCase):
         terminal.run(f"echo -n {word} | tee typed | wc -c").wait("600")
         self.assertEqual(word, (daemon.home / "typed").read_text())
 
-    def test_a_full_screen_program_and_back(self) -> None:
+    def test_terminal_returns_from_a_full_screen_program(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         terminal = (
@@ -94,7 +94,7 @@ class TypingTests(BrowserCase):
         terminal.type("q").run("echo back-$((1 + 1))").wait("back-2")
         expect_same(daemon, session, terminal)
 
-    def test_emoji_take_the_cells_that_tmux_gives_them(self) -> None:
+    def test_emoji_take_as_many_cells_as_in_tmux(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         (daemon.home / "samples").write_text("".join(f"{each}\n" for each in CELLS))
@@ -117,7 +117,7 @@ class TypingTests(BrowserCase):
         wait_until_on_page(terminal.page, f"{sample}: {cells}", lambda: places() == [cells, cells])
 
     @pytest.mark.essential
-    def test_a_reload_shows_the_same(self) -> None:
+    def test_reload_shows_the_same_screen(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         terminal = self.terminal(daemon.url)
@@ -159,7 +159,7 @@ class TypingTests(BrowserCase):
                 lambda m=moves, e=expected: told(next(m)).split("\n")[0] == e,  # type: ignore[misc]
             )
 
-    def test_an_ended_program_starts_again_with_enter(self) -> None:
+    def test_ended_program_is_restarted_with_enter(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.terminal(daemon.url).run("exit 3")
@@ -183,7 +183,7 @@ ASK_GROUND = (
 class TerminalOfAProgramTests(BrowserCase):
     """The page shows what the pane's tmux has, and that says what the page is."""
 
-    def test_newer_emoji_live_and_after_a_reload(self) -> None:
+    def test_newer_emoji_are_drawn_live_and_after_a_reload(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         (daemon.home / "samples").write_text("".join(f"{each}\n" for each in NEWER))
@@ -211,7 +211,7 @@ class TerminalOfAProgramTests(BrowserCase):
         terminal.ready().wait("end-42")
         expect_same(daemon, session, terminal)
 
-    def test_a_light_page_is_told(self) -> None:
+    def test_light_theme_is_reported_to_the_program(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         context = self.context()
@@ -222,7 +222,7 @@ class TerminalOfAProgramTests(BrowserCase):
         terminal.run(ASK_GROUND).wait(r"ground rgb:fdfd/fdfd/fcfc\.")
 
 
-class LineTests(BrowserCase):
+class WrappedLineTests(BrowserCase):
     """A line that is wrapped is one line, whenever the page came."""
 
     def opened(self, url: str) -> PageTerminal:
@@ -243,7 +243,7 @@ class LineTests(BrowserCase):
         wait_until_on_page(page, "a copy", lambda: read_clipboard(page))
         return (read_clipboard(page) or "").rstrip()
 
-    def test_a_triple_click_and_a_wider_window(self) -> None:
+    def test_wrapped_line_is_selected_whole_and_follows_a_wider_window(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         text = "".join(f"{n:03d} 日本 " for n in range(60)).rstrip()
@@ -278,7 +278,7 @@ def ask_terminal(daemon: DaemonHarness, session: str) -> list[str]:
 class LossTests(BrowserCase):
     expected = LOST
 
-    def test_cuts_in_a_flood(self) -> None:
+    def test_screen_is_exact_after_connection_cuts_in_a_flood(self) -> None:
         """Cut at random bytes, the screen ends as tmux has it, without a line missing or twice."""
         daemon = self.daemon()
         session = self.session(daemon)
@@ -301,7 +301,7 @@ class LossTests(BrowserCase):
         terminal.run("echo after-$((1 + 1))").wait("after-2")
         expect_same(daemon, session, terminal)
 
-    def test_a_half_open_connection(self) -> None:
+    def test_input_typed_over_a_half_open_connection_runs_once(self) -> None:
         """A network that is gone without a word: what was typed meanwhile runs once."""
         daemon = self.daemon()
         session = self.session(daemon)
@@ -317,7 +317,7 @@ class LossTests(BrowserCase):
     def await_cut(self, terminal: PageTerminal, relay: BrowserRelay, count: int) -> None:
         wait_until_on_page(terminal.page, f"cut {count}", lambda: relay.cuts >= count)
 
-    def test_a_killed_daemon(self) -> None:
+    def test_input_typed_around_a_daemon_crash_runs_once_in_order(self) -> None:
         """What is typed before, during and after a crash arrives once, in order."""
         place = self.held()
         daemon = self.daemon_at(place)

@@ -14,9 +14,9 @@ from tests.browser.harness import BrowserCase
 from tests.integration.agents.harness import SCENARIO, played_daemon
 
 
-class TimedRunTests(BrowserCase):
+class TimedRunPageTests(BrowserCase):
     @pytest.mark.essential
-    def test_begun_shown_and_stopped(self) -> None:
+    def test_timed_run_is_begun_shown_and_stopped(self) -> None:
         daemon = played_daemon()
         self.addCleanup(daemon.close)
         (daemon.home / SCENARIO).write_text(json.dumps(asdict(MockScenario(trust=False))))

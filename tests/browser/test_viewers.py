@@ -16,7 +16,7 @@ SECOND = """url => new Promise((resolve) => {
 
 class ViewerTests(BrowserCase):
     @pytest.mark.essential
-    def test_both_see_what_either_types(self) -> None:
+    def test_two_viewers_see_what_either_types(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         one = self.terminal(daemon.url).run("echo first-$((1 + 0))").wait("first-1")
@@ -30,7 +30,7 @@ class ViewerTests(BrowserCase):
         for terminal in (one, two):
             expect_same(daemon, session, terminal)
 
-    def test_the_size_goes_to_whoever_turns_to_it(self) -> None:
+    def test_size_follows_the_viewer_that_is_used(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         one = self.terminal(daemon.url)
@@ -52,7 +52,7 @@ class ViewerTests(BrowserCase):
             one.page, "its record", lambda: self.record(daemon, session)["cols"] == wide
         )
 
-    def test_a_window_that_closes_gives_the_size_back(self) -> None:
+    def test_closing_a_window_gives_the_size_back(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         one = self.terminal(daemon.url)
@@ -66,7 +66,7 @@ class ViewerTests(BrowserCase):
         )
         wait_until_on_page(one.page, "its own", lambda: one.attribute("foreign") is None)
 
-    def test_a_phone_has_the_size_once_the_desk_is_closed(self) -> None:
+    def test_phone_takes_the_size_once_the_desktop_is_closed(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         desk = self.terminal(daemon.url)
@@ -79,7 +79,7 @@ class ViewerTests(BrowserCase):
             phone.page, "its record", lambda: self.record(daemon, session)["cols"] < wide
         )
 
-    def test_the_same_client_id_replaces_and_can_be_taken_back(self) -> None:
+    def test_window_with_the_same_client_id_replaces_the_first(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         page = self.page("about:blank")
@@ -95,7 +95,7 @@ class ViewerTests(BrowserCase):
         notice.get_by_role("button", name="Take over here").click()
         terminal.ready().focus().run("echo mine-$((1 + 0))").wait("mine-1")
 
-    def test_a_duplicated_tab_has_an_id_of_its_own(self) -> None:
+    def test_duplicated_tab_gets_its_own_client_id(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         one = self.terminal(daemon.url)
@@ -111,7 +111,7 @@ class ViewerTests(BrowserCase):
         self.watch(page)
         return page
 
-    def test_six_windows_are_one_too_many(self) -> None:
+    def test_sixth_window_of_a_session_is_refused(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
         context = self.context(viewport=SMALL)

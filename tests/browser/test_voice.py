@@ -124,7 +124,7 @@ class DictationTests(VoiceCase):
         )
         return worst < 0.01 and quieter > 50
 
-    def test_what_is_said_arrives_and_what_is_understood_is_shown(self) -> None:
+    def test_dictated_text_is_inserted_and_interim_text_shown(self) -> None:
         self.sign()
         page = self.shown()
         field = page.get_by_test_id("prompt-field")
@@ -161,7 +161,7 @@ class DictationTests(VoiceCase):
         expect(mic).to_have_attribute("data-stage", "idle")
         self.released(page)
 
-    def test_what_arrives_is_what_the_microphone_heard(self) -> None:
+    def test_recorded_audio_arrives_as_the_microphone_captured_it(self) -> None:
         """On a busy machine Chromium's own clock of sound may skip: then it is said again."""
         self.sign()
         for rate in (44_100, 48_000):
@@ -186,7 +186,7 @@ class OtherwiseTests(VoiceCase):
 
     expected = (r"the server responded with a status of 400",)
 
-    def test_what_is_refused_stays_in_its_field(self) -> None:
+    def test_refused_voice_setting_stays_in_its_field(self) -> None:
         page = self.shown()
         page.goto(f"{self.service.url}/?page=settings")
         language = page.get_by_test_id("voice-language")
@@ -200,7 +200,7 @@ class OtherwiseTests(VoiceCase):
         expect(language).to_have_value("de-CH")
 
     @pytest.mark.essential
-    def test_by_the_browser_and_by_nobody(self) -> None:
+    def test_browser_recognition_is_used_and_voice_can_be_switched_off(self) -> None:
         page = self.shown(RECOGNITION, **PHONE)
         mic, field = page.get_by_test_id("mic"), page.get_by_test_id("prompt-field")
         mic.tap()

@@ -56,7 +56,7 @@ def basic(name: str, password: str) -> dict[str, str]:
     return {"Authorization": "Basic " + b64encode(f"{name}:{password}".encode()).decode()}
 
 
-class WebhookTests(BrowserCase):
+class WebhookPageTests(BrowserCase):
     expected = (r"responded with a status of (400|403)",)
 
     def setUp(self) -> None:
@@ -69,7 +69,7 @@ class WebhookTests(BrowserCase):
         expect(page.get_by_test_id("webhook-url")).to_be_visible()
         return page
 
-    def test_what_is_said_lies_over_nothing_that_is_pressed(self) -> None:
+    def test_messages_never_cover_a_control(self) -> None:
         daemon = self.daemon()
         for size, touch in (((1280, 800), False), ((390, 844), True)):
             viewport = dict(zip(("width", "height"), size, strict=True))
@@ -89,7 +89,7 @@ class WebhookTests(BrowserCase):
                 part.scroll_into_view_if_needed()
                 self.assertTrue(is_uncovered(part), f"{part} {size}")
 
-    def test_only_the_dialog_s_content_scrolls(self) -> None:
+    def test_only_the_content_of_the_webhook_dialog_scrolls(self) -> None:
         """Its title and its close button stay, whatever field comes into view."""
         page = self.card(self.daemon(), viewport={"width": 390, "height": 844})
         dialog = page.get_by_role("dialog", name="Settings")
@@ -98,7 +98,7 @@ class WebhookTests(BrowserCase):
         self.assertTrue(is_uncovered(dialog.get_by_role("heading", level=2)))
 
     @pytest.mark.essential
-    def test_save_test_forget_and_the_url_is_never_shown_again(self) -> None:
+    def test_webhook_is_saved_tested_and_deleted_and_its_url_never_shown(self) -> None:
         daemon = self.daemon()
         page = self.card(daemon)
         url, save = page.get_by_test_id("webhook-url"), page.get_by_test_id("webhook-save")
@@ -141,7 +141,7 @@ class WebhookTests(BrowserCase):
         expect(page.get_by_role("switch", name="Send messages")).not_to_be_checked()
         self.assertFalse(daemon.request("GET", "/api/webhook").data()["hasUrl"])
 
-    def test_a_refusal_stands_at_its_field(self) -> None:
+    def test_refusal_of_a_webhook_appears_at_its_field(self) -> None:
         daemon = self.daemon()
         page = self.card(daemon)
         url, save = page.get_by_test_id("webhook-url"), page.get_by_test_id("webhook-save")
@@ -159,7 +159,7 @@ class WebhookTests(BrowserCase):
         expect(page.get_by_test_id("webhook-problem-enabled")).to_contain_text("Needs a url.")
         self.assertFalse(daemon.request("GET", "/api/webhook").data()["enabled"])
 
-    def test_by_keyboard_on_a_phone_without_sideways_scrolling(self) -> None:
+    def test_webhook_form_works_by_keyboard_on_a_phone_without_sideways_scrolling(self) -> None:
         daemon = self.daemon()
         page = self.card(daemon, viewport={"width": 390, "height": 844})
         page.get_by_test_id("webhook-url").focus()
@@ -173,7 +173,7 @@ class WebhookTests(BrowserCase):
         content = page.locator(".dialog-content")
         self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))
 
-    def test_others_than_administrators_are_told(self) -> None:
+    def test_users_without_admin_rights_see_why_the_page_is_refused(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
         made = {"username": "eve", "password": PASSWORD}
         daemon.request("POST", "/api/admin/users", made, basic("admin", PASSWORD)).data()

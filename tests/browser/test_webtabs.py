@@ -48,7 +48,7 @@ class WebTabTests(BrowserCase):
         self.assertEqual(["evil=1"] * 2, [asked["Cookie"], socket["Cookie"]])
 
     @pytest.mark.essential
-    def test_offered_opened_and_closed(self) -> None:
+    def test_web_tab_is_offered_opened_and_closed(self) -> None:
         target = TargetServer()
         self.addCleanup(target.close)
         target.pages["/hostile.js"] = DEV_SERVER.encode()

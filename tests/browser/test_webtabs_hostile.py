@@ -87,7 +87,7 @@ class HostileTargetTests(BrowserCase):
             self.assertNotIn("Authorization", headers, path)
         self.chromium.put_away(context)
 
-    def test_thirty_ways(self) -> None:
+    def test_hostile_page_is_kept_out_in_thirty_attempts(self) -> None:
         found = self.opened()
         self.attack(self.service.url + found["embedUrl"])
         self.assertEqual("kept out", self.target.told["ownSocket"], "Origin: null")
@@ -106,7 +106,7 @@ class HostileTargetTests(BrowserCase):
         connection.close()
         return self.target.seen[-1][1] if self.target.seen else {}
 
-    def test_two_in_one(self) -> None:
+    def test_two_requests_in_one_write_keep_their_credentials_apart(self) -> None:
         """Two requests in one, two answers in one, and whose credentials go where."""
         found = self.opened()
         own, apart = self.service.url + found["embedUrl"], found["isolatedUrl"]

@@ -66,7 +66,7 @@ class WorkerTests(BrowserCase):
         [worker] = wait_until_on_page(page, "its worker", lambda: page.context.service_workers)
         return page, worker
 
-    def test_what_is_shared_is_shown_before_it_becomes_a_prompt(self) -> None:
+    def test_shared_text_is_shown_before_it_becomes_a_prompt(self) -> None:
         page, _ = self.open()
         for text, ends in (("look at \x1b[31mthis", "shared-put"), ("no thanks", "shared-discard")):
             page.evaluate(SHARE, [f"{self.mock.url}/share", text])
@@ -101,7 +101,7 @@ class WorkerTests(BrowserCase):
         )
         browser.detach()
 
-    def test_an_answer_in_the_notification(self) -> None:
+    def test_notification_offers_answers_only_when_enabled(self) -> None:
         """Off, it tells what happened alone; on, what is asked, with the answers to it."""
         page, worker = self.open()
         session = self.mock.session(AGENT)

@@ -25,26 +25,26 @@ class LineContract:
         await self.until(lambda: logged_text(pane).endswith(b"end1"), "the lines")
         return pane
 
-    async def test_lines_that_are_wrapped(self: Any) -> None:
+    async def test_capture_marks_wrapped_lines(self: Any) -> None:
         found = await (await self.wrapped_lines(1)).capture_content()
         self.assertEqual(frozenset({0, 1, 3}), found.find_wrapped_rows)
         self.assertEqual(24, len(found.get_rows))
         self.assertEqual(LONG, b"".join(found.get_rows[:3]))
         self.assertEqual(WIDE, b"".join(found.get_rows[3:5]))
 
-    async def test_a_line_over_the_edge_of_the_screen(self: Any) -> None:
+    async def test_capture_joins_a_line_across_the_edge_of_the_screen(self: Any) -> None:
         found = await (await self.wrapped_lines(20)).capture_content(1)
         self.assertEqual((1, 1), (found.history, found.history_rows))
         self.assertEqual(frozenset({0, 1, 3}), found.find_wrapped_rows)
         self.assertEqual(LONG, b"".join(found.get_rows[:3]))
 
-    async def test_lines_of_the_history(self: Any) -> None:
+    async def test_capture_joins_wrapped_lines_of_the_history(self: Any) -> None:
         found = await (await self.wrapped_lines(29)).capture_content(10)
         self.assertEqual((7, 10), (found.history, found.history_rows))
         self.assertEqual([LONG, WIDE, b""], list(found.get_rows[:3]))
         self.assertEqual(frozenset(), found.find_wrapped_rows)
 
-    async def test_lines_that_are_wrapped_behind_a_program(self: Any) -> None:
+    async def test_wrapped_lines_below_a_full_screen_program(self: Any) -> None:
         pane, _ = await self.shell()
         long = "0123456789" * 20
         await self.emit_output(pane, f"\\033[2J\\033[H{long}\\033[?1049h\\033[2;1H{long}end")
@@ -55,7 +55,7 @@ class LineContract:
         self.assertEqual(frozenset({1, 2}), found.find_wrapped_rows)
         self.assertEqual(long.encode() + b"end", b"".join(found.get_rows[1:4]))
 
-    async def test_a_caret_behind_the_last_column(self: Any) -> None:
+    async def test_caret_after_the_last_column(self: Any) -> None:
         """The next character wraps, also in the terminal that is shown the capture."""
         pane, _ = await self.shell()
         await self.emit_output(pane, "\\033[2J\\033[H" + "x" * 79 + "\\033[31my")

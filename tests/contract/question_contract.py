@@ -23,26 +23,26 @@ class QuestionContract:
             await pane.capture_content()
         self.assertEqual(1, logged_text(pane).count(answer))
 
-    async def test_the_ground_is_told(self: Any) -> None:
+    async def test_background_colour_is_reported(self: Any) -> None:
         """Of both ways to end a question; with nobody looking on."""
         pane, _ = await self.shell()
         await self.asked(pane, "\\033]11;?\\007", b"11;rgb:0a0a/0d0d/1010")
 
-    async def test_the_text_is_told(self: Any) -> None:
+    async def test_text_colour_is_reported(self: Any) -> None:
         pane, _ = await self.shell()
         await self.asked(pane, "\\033]10;?\\033\\134", b"10;rgb:dbdb/e3e3/eaea")
 
-    async def test_other_colours(self: Any) -> None:
+    async def test_changed_colours_are_reported(self: Any) -> None:
         pane, _ = await self.shell()
         await pane.set_colours(LIGHT)
         await self.asked(pane, "\\033]11;?\\007", GROUND)
 
-    async def test_a_program_knows_its_colours_from_the_start(self: Any) -> None:
+    async def test_terminal_colours_are_known_to_a_program_from_the_start(self: Any) -> None:
         pane = await self.mux.create_pane(evolve(self.line_shell(), colours=LIGHT))
         await self.until(lambda: logged_text(pane).endswith(b"$ "), "the prompt")
         await self.asked(pane, "\\033]11;?\\007", GROUND)
 
-    async def test_glyphs(self: Any) -> None:
+    async def test_glyph_widths_match_the_cells_of_the_caret(self: Any) -> None:
         """As many cells as the caret moves on, for each that is shown."""
         pane, _ = await self.shell()
         found = await pane.get_glyph_runs()
@@ -56,7 +56,7 @@ class QuestionContract:
             sum(width for _, _, width in chosen), (await pane.capture_content()).cursor_x
         )
 
-    async def test_modes_are_told(self: Any) -> None:
+    async def test_modes_are_reported(self: Any) -> None:
         pane, _ = await self.shell()
         await self.asked(pane, "\\033[?2004$p\\033[?1049$p\\033[?2027$p", b"?2004;1$y")
         for answer in (b"?1049;2$y", b"?2027;0$y"):

@@ -55,12 +55,12 @@ class Contract(LineContract, QuestionContract):
             return
         self.fail(f"no {error.__name__}")
 
-    async def test_provides(self: Any) -> None:
+    async def test_multiplexer_and_pane_provide_their_interfaces(self: Any) -> None:
         pane, _ = await self.shell()
         self.assertTrue(IMultiplexer.providedBy(self.mux))
         self.assertTrue(IPane.providedBy(pane))
 
-    async def test_a_line_is_run(self: Any) -> None:
+    async def test_typed_line_is_run_by_the_shell(self: Any) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "echo good day")
         await self.until(lambda: b"\r\ngood day\r\n$ " in logged_text(pane), "the answer")
@@ -69,7 +69,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual((80, 24, ID), (pane.cols, pane.rows, pane.session_id))
         self.assertEqual(pane.log.end, self.mux.output_bytes)
 
-    async def test_a_preface_stands_above_the_program(self: Any) -> None:
+    async def test_preface_precedes_the_output_of_the_program(self: Any) -> None:
         """A long one too, to the byte, and before the program's first byte."""
         preface = b"".join(b"row %d\r\n" % number for number in range(20_000))
         pane = await self.mux.create_pane(evolve(self.line_shell(), preface=preface))
@@ -80,14 +80,14 @@ class Contract(LineContract, QuestionContract):
         found = await pane.capture_content(None)
         self.assertEqual((b"row 0", b"row 19999"), (found.get_rows[0], found.get_rows[19_999]))
 
-    async def test_a_session_has_its_preface_once(self: Any) -> None:
+    async def test_only_the_first_pane_of_a_session_prints_its_preface(self: Any) -> None:
         pane = await self.mux.create_pane(evolve(self.line_shell(), preface=b"of before\r\n"))
         await self.until(lambda: logged_text(pane).endswith(b"$ "), "the prompt")
         await pane.kill_process()
         again, _ = await self.shell()
         self.assertNotIn(b"of before", logged_text(again))
 
-    async def test_exit(self: Any) -> None:
+    async def test_exit_is_reported_once_after_the_last_bytes(self: Any) -> None:
         """The last bytes are there before the end is told, once."""
         pane, heard = await self.shell()
         seen: list[bytes] = []
@@ -101,7 +101,7 @@ class Contract(LineContract, QuestionContract):
         self.assertIs(Liveness.DEAD, await pane.probe())
         self.assertEqual(0, heard.lost)
 
-    async def test_after_the_exit(self: Any) -> None:
+    async def test_ended_pane_refuses_input_and_keeps_its_output_readable(self: Any) -> None:
         """Nothing can be typed; what is left can be read, also by a later service."""
         pane, heard = await self.shell()
         await self.run_line(pane, "exit 3")
@@ -114,13 +114,13 @@ class Contract(LineContract, QuestionContract):
         await self.raises(MuxError, self.mux.create_pane(self.line_shell()))
         self.assertEqual({ID}, await self.mux.find_session_ids())
 
-    async def test_killed_process(self: Any) -> None:
+    async def test_killed_process_reports_its_signal(self: Any) -> None:
         pane, heard = await self.shell()
         await self.crash_process(pane)
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual((None, "SIGKILL"), (pane.ending.status, pane.ending.signal))
 
-    async def test_lost_server(self: Any) -> None:
+    async def test_lost_server_is_reported_and_leaves_nothing_to_adopt(self: Any) -> None:
         pane, heard = await self.shell()
         await self.crash_server(pane)
         await self.until(lambda: heard.lost, "the loss")
@@ -138,14 +138,14 @@ class Contract(LineContract, QuestionContract):
         self.assertIsNone(await self.mux.adopt(ID, self.pane_place))
         self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
-    async def test_a_lost_session_can_be_started_again(self: Any) -> None:
+    async def test_lost_session_can_be_started_again(self: Any) -> None:
         pane, heard = await self.shell()
         await self.crash_server(pane)
         await self.until(lambda: heard.lost, "the loss")
         again, _ = await self.shell()
         self.assertNotEqual(pane.log.epoch, again.log.epoch)
 
-    async def test_marks_outlive_the_service(self: Any) -> None:
+    async def test_input_marks_outlive_the_service(self: Any) -> None:
         pane, _ = await self.shell()
         self.assertIsNone(await pane.last_mark())
         await pane.write_bytes(b"echo", InputMark(id="in-1", step="typed"))
@@ -156,7 +156,7 @@ class Contract(LineContract, QuestionContract):
         again = await self.multiplexer().adopt(ID, self.pane_place)
         self.assertEqual(InputMark(id="in-3", step="erased"), await again.last_mark())
 
-    async def test_a_mark_may_be_long(self: Any) -> None:
+    async def test_longest_mark_id_is_kept(self: Any) -> None:
         pane, _ = await self.shell()
         mark = InputMark(id="0a-" * (MARK_ID_MAX // 3))
         await pane.write_bytes(b"echo good day\r", mark)
@@ -165,19 +165,19 @@ class Contract(LineContract, QuestionContract):
         )
         self.assertEqual(evolve(mark, done=14), await pane.last_mark())
 
-    async def test_typing_without_a_mark_keeps_the_last_one(self: Any) -> None:
+    async def test_typing_without_a_mark_keeps_the_last_mark(self: Any) -> None:
         pane, _ = await self.shell()
         await pane.write_bytes(b"a", InputMark(id="in-1"))
         await pane.write_bytes(b"b")
         self.assertEqual(InputMark(id="in-1", done=1), await pane.last_mark())
 
-    async def test_a_write_goes_on_where_it_was_broken_off(self: Any) -> None:
+    async def test_write_resumes_at_the_byte_where_it_stopped(self: Any) -> None:
         pane, _ = await self.shell()
         await pane.write_bytes(b"echo abcdef\r", InputMark(id="in-1", done=5))
         await self.until(lambda: b"abcdef: not found" in logged_text(pane), "the rest")
         self.assertEqual(InputMark(id="in-1", done=12), await pane.last_mark())
 
-    async def test_paste(self: Any) -> None:
+    async def test_paste_strips_control_characters_and_keeps_the_text(self: Any) -> None:
         """Control characters do not come through; the text does."""
         pane, _ = await self.shell()
         start = pane.log.end
@@ -187,7 +187,7 @@ class Contract(LineContract, QuestionContract):
         shown = b"one $HOME \"two\" 'three' ; # {x} \\ [201~n\xc3\xa9"
         self.assertIn(shown, pane.log.read(start, 10_000))
 
-    async def test_a_guarded_key_is_pressed_on_the_screen_that_was_seen(self: Any) -> None:
+    async def test_guarded_key_is_pressed_on_an_unchanged_screen(self: Any) -> None:
         pane, _ = await self.shell()
         await self.rest(pane)
         guard = await pane.guard_screen()
@@ -198,7 +198,7 @@ class Contract(LineContract, QuestionContract):
         self.assertFalse(await pane.press_if("7", guard, range(24)), "it was used up")
         await self.raises(KeyError, pane.press_if("77", await pane.guard_screen(), [0]))
 
-    async def test_a_guarded_key_is_kept_back_once_something_was_printed(self: Any) -> None:
+    async def test_guarded_key_is_not_pressed_after_new_output(self: Any) -> None:
         """Even where the rows that count did not change."""
         pane, _ = await self.shell()
         await self.rest(pane)
@@ -209,7 +209,7 @@ class Contract(LineContract, QuestionContract):
         await self.until(lambda: b"\r\nend" in logged_text(pane), "the end")
         self.assertNotIn(b"7", logged_text(pane))
 
-    async def test_a_guarded_key_is_kept_back_once_something_was_typed(self: Any) -> None:
+    async def test_guarded_key_is_not_pressed_after_other_input(self: Any) -> None:
         pane, _ = await self.shell()
         await self.rest(pane)
         guard = await pane.guard_screen()
@@ -217,7 +217,7 @@ class Contract(LineContract, QuestionContract):
         self.assertFalse(await pane.press_if("Escape", guard, []))
         self.assertIsNotNone(pane.typed_at)
 
-    async def test_on_a_screen_without_rest_the_rows_decide(self: Any) -> None:
+    async def test_guarded_key_on_a_changing_screen_compares_the_given_rows(self: Any) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "echo '? ^$*(a)|[b]{c}#,%d \\\\ ü─ é.'")
         await self.until(lambda: logged_text(pane).endswith(b"\r\n$ "), "the answer")
@@ -232,7 +232,7 @@ class Contract(LineContract, QuestionContract):
         await self.output_printed(pane)
         self.assertFalse(await pane.press_if("3", guard, range(24)))
 
-    async def test_a_guarded_paste(self: Any) -> None:
+    async def test_guarded_paste_is_typed_only_on_an_unchanged_screen(self: Any) -> None:
         pane, _ = await self.shell()
         await self.rest(pane)
         self.assertTrue(await pane.paste_if("one; 'two'", await pane.guard_screen(), [0]))
@@ -249,13 +249,13 @@ class Contract(LineContract, QuestionContract):
         await self.until(lambda: pane.ending is not None, "the end")
         await pane.press_if("1", guard, [])
 
-    async def test_every_key_can_be_pressed(self: Any) -> None:
+    async def test_every_named_key_can_be_pressed(self: Any) -> None:
         pane, _ = await self.shell()
         for name in sorted(KEYS.keys() - {"C-c", "C-d", "C-z", "C-q", "C-s", "C-o", "C-v"}):
             await pane.send_key(name)
         await self.raises(KeyError, pane.send_key("F99"))
 
-    async def test_capture(self: Any) -> None:
+    async def test_capture_holds_lines_caret_and_modes(self: Any) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "echo one")
         await self.until(lambda: logged_text(pane).endswith(b"one\r\n$ "), "the answer")
@@ -268,7 +268,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual((pane.log.end, pane.log.epoch), (found.offset, found.epoch))
         self.assertIn(b"\x1b[?2004h", found.modes)
 
-    async def test_capture_with_history(self: Any) -> None:
+    async def test_capture_returns_the_history(self: Any) -> None:
         pane, _ = await self.shell()
         for number in range(40):
             await self.run_line(pane, f"echo {number}")
@@ -284,7 +284,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual(10, some.history)
         self.assertEqual(found.get_rows[-34:], some.get_rows)
 
-    async def test_of_a_long_history_the_newest_is_read(self: Any) -> None:
+    async def test_capture_of_a_long_history_reads_the_newest_lines(self: Any) -> None:
         pane, _ = await self.shell()
         for number in range(40):
             await self.run_line(pane, f"echo {number}")
@@ -305,7 +305,7 @@ class Contract(LineContract, QuestionContract):
         some = await pane.capture_content(15)
         self.assertEqual(15, some.history)
 
-    async def test_alternate_screen(self: Any) -> None:
+    async def test_alternate_screen_is_captured_with_the_main_screen(self: Any) -> None:
         pane, _ = await self.shell()
         await self.emit_output(pane, "\\033[?1049h\\033[2;3Hinside\\033[?25l\\033[?1h\\033[?1006h")
         await self.until(lambda: b"\x1b[?1006h" in logged_text(pane), "the program")
@@ -318,7 +318,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual(24, len(found.main))
         self.assertTrue(found.main[0].startswith(b"$"))
 
-    async def test_resize(self: Any) -> None:
+    async def test_resize_changes_pane_and_capture(self: Any) -> None:
         pane, heard = await self.shell()
         await pane.resize(100, 30)
         await pane.resize(100, 30)
@@ -327,7 +327,7 @@ class Contract(LineContract, QuestionContract):
         found = await pane.capture_content()
         self.assertEqual((100, 30, 30), (found.cols, found.rows, len(found.get_rows)))
 
-    async def test_title(self: Any) -> None:
+    async def test_title_is_reported(self: Any) -> None:
         pane, heard = await self.shell()
         self.assertEqual("", pane.title)
         await self.emit_output(pane, "\\033]2;a, b: 50%% d\\007")
@@ -336,7 +336,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual("a, b: 50% d", pane.title)
         self.assertEqual(pane.title, (await pane.capture_content()).title)
 
-    async def test_pause(self: Any) -> None:
+    async def test_output_of_a_paused_pane_is_not_logged(self: Any) -> None:
         """What is printed meanwhile is not in the log, and no reader goes on over the hole."""
         pane, _ = await self.shell()
         start = pane.log.end
@@ -352,15 +352,15 @@ class Contract(LineContract, QuestionContract):
         await self.until(lambda: b"\r\nshown\r\n" in logged_text(pane), "the answer")
         self.assertNotIn(b"hidden", logged_text(pane))
 
-    async def test_one_server_a_session(self: Any) -> None:
+    async def test_second_server_of_a_session_is_refused(self: Any) -> None:
         await self.shell()
         await self.raises(MuxError, self.mux.create_pane(self.line_shell()))
 
-    async def test_nothing_to_adopt(self: Any) -> None:
+    async def test_adopting_an_unknown_session_finds_nothing(self: Any) -> None:
         self.assertIsNone(await self.mux.adopt(ID, self.pane_place))
         self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
-    async def test_adopt(self: Any) -> None:
+    async def test_adopted_pane_keeps_size_process_and_exit(self: Any) -> None:
         pane, _ = await self.shell()
         await pane.resize(100, 30)
         before = pane.pid
@@ -380,7 +380,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual(4, heard.exits[0].status)
         self.assertTrue(logged_text(again).endswith(b"exit 4\r\n"))
 
-    async def test_adopt_what_ended_meanwhile(self: Any) -> None:
+    async def test_session_that_ended_before_adoption_reports_its_exit(self: Any) -> None:
         pane, heard = await self.shell()
         await self.run_line(pane, "exit 7")
         await self.until(lambda: heard.exits, "the end")
@@ -391,7 +391,7 @@ class Contract(LineContract, QuestionContract):
         self.assertIsNone(again.pid)
         self.assertIn(b"exit 7", (await again.capture_content()).get_rows[0])
 
-    async def test_kill(self: Any) -> None:
+    async def test_killed_pane_ends_and_its_session_can_be_created_again(self: Any) -> None:
         pane, heard = await self.shell()
         unsubscribe = pane.log.subscribe(lambda: None)
         await pane.kill_process()
@@ -405,7 +405,7 @@ class Contract(LineContract, QuestionContract):
         await pane.kill_process()
         await self.shell()
 
-    async def test_stalled_server(self: Any) -> None:
+    async def test_stalled_server_is_unknown_and_completes_its_work_later(self: Any) -> None:
         """It is unknown, not dead; what was sent is done once it goes on."""
         pane, heard = await self.shell()
         go_on = await self.stall(pane)
@@ -423,13 +423,17 @@ class Contract(LineContract, QuestionContract):
 class ShellContract:
     """Of the suite what goes by the shell of a far end: what starts, ends and is found there."""
 
-    test_a_preface_stands_above_the_program = Contract.test_a_preface_stands_above_the_program
-    test_exit = Contract.test_exit
-    test_killed_process = Contract.test_killed_process
-    test_lost_server = Contract.test_lost_server
-    test_marks_outlive_the_service = Contract.test_marks_outlive_the_service
-    test_adopt_what_ended_meanwhile = Contract.test_adopt_what_ended_meanwhile
-    test_kill = Contract.test_kill
+    test_a_preface_stands_above_the_program = (
+        Contract.test_preface_precedes_the_output_of_the_program
+    )
+    test_exit = Contract.test_exit_is_reported_once_after_the_last_bytes
+    test_killed_process = Contract.test_killed_process_reports_its_signal
+    test_lost_server = Contract.test_lost_server_is_reported_and_leaves_nothing_to_adopt
+    test_marks_outlive_the_service = Contract.test_input_marks_outlive_the_service
+    test_adopt_what_ended_meanwhile = (
+        Contract.test_session_that_ended_before_adoption_reports_its_exit
+    )
+    test_kill = Contract.test_killed_pane_ends_and_its_session_can_be_created_again
     shell = Contract.shell
     run_line = Contract.run_line
     raises = Contract.raises

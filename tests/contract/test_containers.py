@@ -64,7 +64,7 @@ class BusyboxContainerTests(ShellContract, ContainerHands):
 
     programs: ClassVar[dict[str, Any]] = {"programs": ("tmux", "busybox"), "shell": "busybox"}
 
-    async def test_its_shell_is_busybox(self) -> None:
+    async def test_container_shell_is_busybox(self) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "eval readlink /proc/$$/exe")
         await self.until(lambda: b"/busybox\r\n" in logged_text(pane), "its program")

@@ -116,7 +116,7 @@ class BusyboxMultiplexerTests(ShellContract, FarHands):
         found = super().spec(*argv, **more)
         return evolve(found, env={**found.env, "PATH": str(self.far_folder / "bin")})
 
-    async def test_its_shell_is_busybox(self) -> None:
+    async def test_remote_shell_is_busybox(self) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "eval readlink /proc/$$/exe")
         await self.until(lambda: b"busybox\r\n" in logged_text(pane), "its program")

@@ -27,7 +27,7 @@ class WatchedTests(DaemonCase):
     def metrics(self) -> list[str]:
         return self.service.request("GET", "/metrics").body.decode().splitlines()
 
-    def test_changes_are_kept_and_no_secret_with_them(self) -> None:
+    def test_changes_are_audited_without_secrets(self) -> None:
         url = f"http://127.0.0.1:9/{SECRET}"
         self.ask("PUT", "/api/webhook", {"url": url, "kind": "generic"})
         self.ask("POST", "/api/webhook/test")
@@ -41,7 +41,7 @@ class WatchedTests(DaemonCase):
         self.assertNotIn(SECRET, repr(found))
         self.assertNotIn(SECRET, self.service.log)
 
-    def test_metrics(self) -> None:
+    def test_requests_are_counted_by_route(self) -> None:
         root = self.service.home / "w"
         root.mkdir()
         run_git(root, "init", "-q", "-b", "main", "--template=")
@@ -54,7 +54,7 @@ class WatchedTests(DaemonCase):
         route = '{method="GET",route="/api/sessions/{id}/git-status",status="200"}'
         self.assertIn(f"tservice_http_requests_total{route} 1.0", lines)
 
-    def test_description(self) -> None:
+    def test_openapi_document_describes_the_new_routes(self) -> None:
         document = self.service.request("GET", "/api/openapi.json").json()
         for path, methods in ROUTES.items():
             self.assertEqual(methods, sorted(set(document["paths"][path]) & {"get", "put", "post"}))

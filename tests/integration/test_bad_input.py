@@ -237,7 +237,7 @@ class BadInputTests(SynchronousTestCase):
                 return re.sub(r"{\w+}", name, path)
         return re.sub(r"{\w+}", self.session, path)
 
-    def test_bodies(self) -> None:
+    def test_hostile_bodies_are_refused_on_every_route(self) -> None:
         count = 0
         for method, path, operation in self.routes():
             schema = self.schema(operation)
@@ -268,7 +268,7 @@ class BadInputTests(SynchronousTestCase):
                 yield json.dumps(sample).encode()
         yield b'"\\ud800"'
 
-    def test_bodies_where_none_is_asked_for(self) -> None:
+    def test_bodies_are_refused_where_none_is_expected(self) -> None:
         count = 0
         for method, path, operation in self.routes():
             if method == "GET" or self.content(operation):
@@ -280,7 +280,7 @@ class BadInputTests(SynchronousTestCase):
         self.assertGreater(count, 100)
         self.assertEqual(self.before, self.state())
 
-    def test_one_fault_in_a_good_body(self) -> None:
+    def test_single_fault_in_a_valid_body_is_named(self) -> None:
         """The fault is named although everything beside it is right, in inner records too."""
         count = 0
         for method, path, operation in self.routes():
@@ -312,7 +312,7 @@ class BadInputTests(SynchronousTestCase):
             for part in (inner, *inner.get("anyOf", ()), *inner.get("oneOf", ())):
                 yield from self.fields(self.resolve(part), place)
 
-    def test_huge_bodies(self) -> None:
+    def test_huge_bodies_are_refused_on_every_route(self) -> None:
         for method, path, operation in self.routes():
             if self.schema(operation) is None or path in HOOKS:
                 continue  # what an agent tells of itself may be longer
@@ -325,7 +325,7 @@ class BadInputTests(SynchronousTestCase):
             self.assertEqual(413, status, f"{method} {path}")
         self.assertEqual(self.before, self.state())
 
-    def test_paths(self) -> None:
+    def test_hostile_paths_are_refused_on_every_route(self) -> None:
         for method, path, operation in self.routes():
             if "{" not in path or path.startswith(WEBSOCKET):
                 continue
@@ -335,7 +335,7 @@ class BadInputTests(SynchronousTestCase):
                 self.check(f"{method} {where[:80]}", self.send(method, where, body))
         self.assertEqual(self.before, self.state())
 
-    def test_queries(self) -> None:
+    def test_hostile_queries_cause_no_server_error(self) -> None:
         for method, path, _ in self.routes():
             if method != "GET" or path in (STREAM,) or path.startswith(WEBSOCKET):
                 continue
@@ -344,7 +344,7 @@ class BadInputTests(SynchronousTestCase):
                 self.assertLess(status, 500, f"{path}?{query}: {content[:200]!r}")
         self.assertEqual(self.before, self.state())
 
-    def test_nul_in_text(self) -> None:
+    def test_nul_in_a_text_field_is_refused_on_every_route(self) -> None:
         served = {(method, path) for method, path, _ in self.routes()}
         for method, path, name in NUL:
             if (method, path) in served:

@@ -67,7 +67,7 @@ class BarePathTests(DaemonCase):
         found = one.request("GET", f"/api/clis{query}").data()
         return next(each for each in found if each["id"] == "primary")
 
-    def test_folders_of_every_installer_are_looked_through(self) -> None:
+    def test_cli_is_found_in_the_folders_of_every_installer(self) -> None:
         one = self.bare(SHELL="/bin/sh").start()
         shown = self.primary(one)
         self.assertFalse(shown["installed"])
@@ -82,7 +82,7 @@ class BarePathTests(DaemonCase):
             self.assertEqual(str(at / "claude"), self.primary(one)["path"])
             shutil.rmtree(at)
 
-    def test_pane_runs_the_program_with_its_own_node(self) -> None:
+    def test_pane_runs_the_cli_with_its_own_node(self) -> None:
         """Not with a node that the system has as well."""
         one = self.bare(SHELL="/bin/sh")
         at = one.home / FOLDERS[0]
@@ -99,7 +99,7 @@ class BarePathTests(DaemonCase):
         self.assertEqual(str(at / "node"), node)
         self.assertIn(BARE, path)
 
-    def test_missing_program_says_where_it_was_looked_for(self) -> None:
+    def test_missing_program_error_names_the_folders_searched(self) -> None:
         one = self.bare(SHELL="/bin/sh").start()
         body = {"mode": "primary", "workingDir": str(one.home), "start": True}
         answer = one.request("POST", "/api/sessions", body)
@@ -114,7 +114,7 @@ class BarePathTests(DaemonCase):
         row = next(each for each in report["tools"] if each["id"] == "cli-primary")
         self.assertEqual(("ok", "9.8.7"), (row["status"], row["version"]))
 
-    def test_folders_of_the_login_shell_are_looked_through(self) -> None:
+    def test_cli_is_found_in_the_folders_of_the_login_shell(self) -> None:
         for shell, name, text in (
             ("bash", ".bash_profile", "export PATH=$PATH:'{}'"),
             ("bash", ".profile", "case $- in *i*) . ./.bashrc;; esac"),
@@ -133,7 +133,7 @@ class BarePathTests(DaemonCase):
             self.assertEqual(str(at / "claude"), self.primary(one).get("path"), (shell, name))
             one.close()
 
-    def test_shell_that_gives_no_answer_holds_nobody_up_for_long(self) -> None:
+    def test_unresponsive_login_shell_delays_a_start_only_briefly(self) -> None:
         """Nothing of it is left; what is found without it is found."""
         for text, why in (
             ("echo $$ > pid; sleep 1000", "did not answer within"),

@@ -68,7 +68,7 @@ class SteppedDaemon(DaemonHarness):
         return self.folder / "offset"
 
 
-class StepTests(DaemonCase):
+class ClockStepTests(DaemonCase):
     skip = None if COMPILER else "there is no C compiler"
 
     def setUp(self) -> None:
@@ -99,7 +99,7 @@ class StepTests(DaemonCase):
         self.assertTrue(answer["data"]["wait"]["timedOut"], answer)
         return time.monotonic() - begun
 
-    def test_a_wait_takes_as_long_as_it_was_told_to(self) -> None:
+    def test_wait_keeps_its_duration_over_a_clock_step(self) -> None:
         """Its connection gives up after a minute, long before the hour of the clock's step."""
         for step in (STEP, -STEP):
             self.service.set(0)

@@ -37,7 +37,7 @@ class ContractTests(SynchronousTestCase):
         return path
 
     @pytest.mark.extended
-    def test_a_client_made_by_others_compiles_and_works(self) -> None:
+    def test_generated_foreign_client_compiles_and_works(self) -> None:
         folder = Path(self.mktemp()).resolve()
         folder.mkdir()
         schema = self.document(folder)
@@ -51,7 +51,7 @@ class ContractTests(SynchronousTestCase):
         run_node(str(binaries / "tsc"), "-p", ".", folder=folder)
         self.assertEqual("true\ntrue\n", run_node("client.ts", self.daemon.url, folder=folder))
 
-    def test_answers_are_those_of_the_document(self) -> None:
+    def test_answers_match_the_openapi_document(self) -> None:
         """Generated requests, and walks along the links; more of it in the stress tests."""
         verdict = fuzz_daemon(self.daemon, SECONDS, *WALK)
         self.assertTrue(verdict.passed, verdict.report[-20_000:])

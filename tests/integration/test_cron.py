@@ -90,7 +90,7 @@ class ShellTests(DaemonCronCase):
 
     environment = {"SERVICE_MAX_SESSIONS": "200"}
 
-    def test_a_job_fires_by_itself(self) -> None:
+    def test_job_fires_at_its_time(self) -> None:
         at, job = self.make_soon()
         self.assertEqual(at, job["nextRunAt"])
         run = self.ended(job)
@@ -115,7 +115,7 @@ class ShellTests(DaemonCronCase):
         found: dict[str, Any] = answer.data()["job"]
         return at, found
 
-    def test_a_file_of_lines_is_typed_line_by_line(self) -> None:
+    def test_prompt_file_of_a_shell_job_is_typed_line_by_line(self) -> None:
         (self.work / "prompt").write_text("echo a >> heard\necho b >> heard\n")
         job = self.make(
             promptMode="prompt_file_path",
@@ -127,7 +127,7 @@ class ShellTests(DaemonCronCase):
         self.ended(job)
         self.until("both lines", lambda: self.heard() == ["a", "b"])
 
-    def test_hundred_due_in_the_same_second(self) -> None:
+    def test_hundred_jobs_due_in_the_same_second_all_fire(self) -> None:
         for _ in range(100):
             self.make(promptText="true")
         self.daemon.stop()
@@ -146,7 +146,7 @@ class ShellTests(DaemonCronCase):
         # The harness ends servers one by one, the service ends them together.
         self.daemon.request("DELETE", "/api/sessions").data()
 
-    def test_a_stop_in_the_middle_costs_nothing(self) -> None:
+    def test_restart_during_job_runs_loses_none(self) -> None:
         """The one that is asked to go leaves what the next one needs."""
         jobs = [self.make() for _ in range(5)]
         for job in jobs:
@@ -156,7 +156,7 @@ class ShellTests(DaemonCronCase):
         self.until("all five", lambda: len(self.heard()) >= 5)
         self.assertEqual(["ran"] * 5, self.heard())
 
-    def test_missed_while_it_was_away(self) -> None:
+    def test_run_missed_while_stopped_is_made_up(self) -> None:
         job = self.make(scheduleType="once", runAt=int(time.time() * 1000) + 3_600_000)
         self.daemon.kill()
         # As if it had been made that much earlier: its moment passes while nobody is there.
@@ -184,7 +184,7 @@ class PlayedAgentTests(DaemonCronCase):
         path: Path = self.daemon.folder / "turns.json"
         return [turn["prompt"] for turn in json.loads(path.read_text())] if path.exists() else []
 
-    def test_the_prompt_comes_when_it_is_ready(self) -> None:
+    def test_prompt_of_a_job_waits_until_the_agent_is_ready(self) -> None:
         for mode, text in (("paste", "SAY: pasted"), ("typed", "SAY: typed")):
             job = self.make(agentType="primary", inputMode=mode, promptText=text)
             run = self.call("POST", f"jobs/{job['id']}/run")["run"]
@@ -196,7 +196,7 @@ class PlayedAgentTests(DaemonCronCase):
             self.daemon.request("DELETE", f"/api/sessions/{run['sessionId']}").data()
             (self.daemon.folder / "turns.json").unlink()
 
-    def test_a_service_that_is_killed_while_it_comes_up(self) -> None:
+    def test_service_killed_during_a_job_start_submits_the_prompt_once(self) -> None:
         job = self.make(agentType="primary", promptText="SAY: once")
         self.call("POST", f"jobs/{job['id']}/run")
         self.daemon.kill()

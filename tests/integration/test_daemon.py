@@ -26,8 +26,8 @@ from tests.integration.harness import (
 from tests.waiting import wait_until
 
 
-class StartTests(DaemonCase):
-    def test_it_answers_where_it_says_and_stops_cleanly(self) -> None:
+class DaemonStartTests(DaemonCase):
+    def test_daemon_answers_at_its_logged_address_and_stops_cleanly(self) -> None:
         daemon = self.daemon().start()
         self.assertEqual({"ok": True}, daemon.request("GET", "/healthz").json())
         self.assertEqual(-signal.SIGTERM, daemon.stop())
@@ -35,46 +35,46 @@ class StartTests(DaemonCase):
         for word in ("Traceback", "Unhandled", "Warning", "error "):
             self.assertNotIn(word, daemon.log)
 
-    def test_the_data_folder_is_private(self) -> None:
+    def test_data_folder_is_private(self) -> None:
         daemon = self.daemon().start()
         self.assertEqual(0o700, stat.S_IMODE(daemon.data.stat().st_mode))
         for path in daemon.data.rglob("*"):
             with contextlib.suppress(FileNotFoundError):  # a draft has its name for a moment
                 self.assertEqual(0, stat.S_IMODE(path.stat().st_mode) & 0o077, path)
 
-    def test_a_second_one_on_the_folder_is_refused(self) -> None:
+    def test_second_daemon_on_the_folder_is_refused(self) -> None:
         daemon = self.daemon().start()
         line = self.refused(daemon)
         self.assertIn(f"another tservice (pid {daemon.pid}) uses {daemon.data}", line)
         self.assertEqual(200, daemon.request("GET", "/healthz").status)
 
-    def test_a_kill_needs_no_clearing_up(self) -> None:
+    def test_killed_daemon_restarts_without_clearing_up(self) -> None:
         daemon = self.daemon().start()
         daemon.kill()
         daemon.start()
         self.assertEqual(200, daemon.request("GET", "/healthz").status)
 
-    def test_a_port_in_use_is_refused(self) -> None:
+    def test_start_on_a_port_in_use_is_refused(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             endpoint = f"tcp:{port}:interface=127.0.0.1"
             line = self.refused(self.daemon(), listen=(endpoint,))
         self.assertIn(f"listen: {endpoint}: Address already in use", line)
 
-    def test_several_endpoints(self) -> None:
+    def test_daemon_listens_on_several_endpoints(self) -> None:
         daemon = self.daemon()
         path = daemon.folder / "t.sock"
         daemon.start(listen=(LOOPBACK, f"unix:{path}"))
         self.assertIn(f"unix:{path}", daemon.log)
         self.assertEqual(200, daemon.request("GET", "/healthz").status)
 
-    def test_an_unknown_variable_is_one_warning(self) -> None:
+    def test_unknown_service_variable_gives_one_warning(self) -> None:
         daemon = self.daemon(SERVICE_MAX_SESSION="1").start()
         warnings = [line for line in daemon.log.splitlines() if "SERVICE_MAX_SESSION" in line]
         self.assertEqual(1, len(warnings))
         self.assertIn(" warn ", warnings[0])
 
-    def test_the_configuration_file(self) -> None:
+    def test_daemon_reads_its_configuration_file(self) -> None:
         daemon = self.daemon()
         file = daemon.folder / "t.yaml"
         file.write_text("listen: ['tcp:0:interface=127.0.0.1']\nlog-format: json\n")
@@ -82,8 +82,8 @@ class StartTests(DaemonCase):
         self.assertEqual(200, daemon.request("GET", "/healthz").status)
 
 
-class RefusalTests(DaemonCase):
-    def test_each_is_one_line(self) -> None:
+class DaemonRefusalTests(DaemonCase):
+    def test_each_refusal_is_one_line(self) -> None:
         daemon = self.daemon()
         file = daemon.folder / "t.yaml"
         file.write_text("max_sessions: 1\n")
@@ -97,29 +97,29 @@ class RefusalTests(DaemonCase):
             self.assertIn(want, self.refused(daemon, *options))
         self.assertFalse(daemon.data.exists())
 
-    def test_a_wrong_variable(self) -> None:
+    def test_wrong_variable_stops_the_start(self) -> None:
         line = self.refused(self.daemon(SERVICE_MULTIUSER="perhaps"))
         self.assertIn("SERVICE_MULTIUSER: must be one of", line)
 
-    def test_the_network_without_a_password_at_every_start(self) -> None:
+    def test_later_start_on_the_network_needs_a_password_too(self) -> None:
         daemon = self.daemon().start()
         daemon.stop()
         line = self.refused(daemon, listen=("tcp:0",))
         self.assertIn("tcp:0 can be reached by others and no password is set", line)
 
-    def test_the_network_with_a_password(self) -> None:
+    def test_listening_on_the_network_needs_a_password(self) -> None:
         daemon = self.daemon(SERVICE_PASSWORD="open sesame").start(listen=("tcp:0",))
         self.assertEqual(401, daemon.request("GET", "/api/status").status)
 
-    def test_a_folder_that_others_could_write_to(self) -> None:
+    def test_data_folder_writable_by_others_is_refused(self) -> None:
         daemon = self.daemon()
         daemon.data.mkdir()
         daemon.data.chmod(0o777)
         self.assertIn("can be written to by others (mode 0777)", self.refused(daemon))
 
 
-class EndpointTests(DaemonCase):
-    def test_a_unix_socket_is_private_and_survives_a_kill(self) -> None:
+class DaemonEndpointTests(DaemonCase):
+    def test_unix_socket_is_private_and_survives_a_kill(self) -> None:
         daemon = self.daemon()
         path = daemon.folder / "t.sock"
         for _ in range(2):
@@ -133,7 +133,7 @@ class EndpointTests(DaemonCase):
             daemon.kill()
         self.assertTrue(path.exists())
 
-    def test_tls(self) -> None:
+    def test_tls_endpoint_answers_with_its_certificate(self) -> None:
         daemon = self.daemon()
         key, certificate = daemon.folder / "key.pem", daemon.folder / "cert.pem"
         make_certificate(key, certificate)
@@ -149,8 +149,8 @@ class EndpointTests(DaemonCase):
             self.assertIn(b"HTTP/1.1 200", client.recv(4096))
 
 
-class LogTests(DaemonCase):
-    def test_json_lines(self) -> None:
+class DaemonLogTests(DaemonCase):
+    def test_json_log_format_writes_json_lines(self) -> None:
         daemon = self.daemon(SERVICE_LOG_FORMAT="json").start()
         daemon.stop()
         events = [json.loads(line) for line in daemon.log.splitlines()]
@@ -159,7 +159,7 @@ class LogTests(DaemonCase):
         (ready,) = [event for event in events if event.get("event") == "ready"]
         self.assertIn(daemon.url, ready["message"])
 
-    def test_no_password_in_it(self) -> None:
+    def test_log_contains_no_password(self) -> None:
         password = "correct-horse-battery"
         daemon = self.daemon(SERVICE_PASSWORD=password, SERVICE_LOG_LEVEL="debug").start()
         for path in ("/api/status", f"/api/{password}", f"/{password}?p={password}"):
@@ -169,7 +169,7 @@ class LogTests(DaemonCase):
         daemon.stop()
         self.assertNotIn(password, daemon.log)
 
-    def test_quiet_below_the_least_level(self) -> None:
+    def test_log_is_silent_below_its_level(self) -> None:
         daemon = self.daemon(SERVICE_LOG_LEVEL="warn", SERVICE_NONSENSE="1")
         daemon.start(until="SERVICE_NONSENSE")
         daemon.stop()
@@ -209,7 +209,7 @@ class DaemonisedTests(DaemonCase):
         os.kill(pid, signal.SIGTERM)
         wait_until_gone(pid)
 
-    def test_log_file_reopened_and_pid_file_removed(self) -> None:
+    def test_daemonised_service_reopens_its_log_and_removes_its_pid_file(self) -> None:
         started = self.twistd()
         self.assertEqual((0, ""), (started.returncode, started.stderr))
         # The caller hears of a start before the reactor runs, which is who hears of signals.
@@ -222,7 +222,7 @@ class DaemonisedTests(DaemonCase):
         self.assertIn("Server Shut Down", self.log.read_text())
         self.assertFalse(self.pidfile.exists())
 
-    def test_a_refusal_reaches_the_caller(self) -> None:
+    def test_refused_start_reaches_the_caller_of_the_daemonised_service(self) -> None:
         self.one.start()
         started = self.twistd()
         self.assertEqual(1, started.returncode)

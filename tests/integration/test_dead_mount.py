@@ -104,7 +104,7 @@ class DeadMountCase(SynchronousTestCase):
 
 
 class WorkingDirTests(DeadMountCase):
-    def test_the_asker_is_told_and_nobody_else_waits(self) -> None:
+    def test_request_on_a_dead_mount_fails_and_delays_no_other(self) -> None:
         self.daemon.start()
         before = new_session(self.daemon)
         answers: list[DaemonAnswer] = []
@@ -125,7 +125,7 @@ class WorkingDirTests(DeadMountCase):
         run_line(self.daemon, before, "echo on-$((40 + 2))")
         wait_output(self.daemon, before, "on-42", "buffer")
 
-    def test_many_folders_of_it_take_no_more_than_half_a_share(self) -> None:
+    def test_dead_mount_occupies_at_most_half_a_share_of_threads(self) -> None:
         self.daemon.start()
         answers = self.ask_all([f"{self.mount.path}/{number}" for number in range(12)])
         self.assertEqual({422}, {answer.status for answer in answers})
@@ -133,7 +133,7 @@ class WorkingDirTests(DeadMountCase):
         for door in ("hashing", "names"):
             self.assertEqual(0, self.metric("threads", door))
 
-    def test_all_goes_on_once_it_is_gone(self) -> None:
+    def test_sessions_start_again_once_the_mount_is_gone(self) -> None:
         self.daemon.start()
         self.silent(self.ask(str(self.mount.path)))
         self.mount.close()
@@ -141,7 +141,7 @@ class WorkingDirTests(DeadMountCase):
         body = {"mode": "shell", "start": True, "workingDir": str(self.mount.path)}
         self.daemon.request("POST", "/api/sessions", body).data()
 
-    def test_a_stop_waits_for_none_that_hangs(self) -> None:
+    def test_stop_does_not_wait_for_hanging_file_access(self) -> None:
         self.daemon.start()
         self.silent(self.ask(str(self.mount.path)))
         self.assertEqual(-signal.SIGTERM, self.daemon.stop())
@@ -157,7 +157,7 @@ class FreezingTests(DeadMountCase):
         self.addCleanup(lambda: self.freezing.close())
         self.daemon.start()
 
-    def test_the_choice_of_a_folder(self) -> None:
+    def test_choosing_a_folder_survives_a_dead_mount(self) -> None:
         """Of a session, and of a job that is only shown."""
         folder = str(self.freezing.path)
         job = {
@@ -194,8 +194,8 @@ class FreezingTests(DeadMountCase):
         self.until_threads(0)
 
 
-class CaseTests(DeadMountCase):
-    def test_cases_on_it(self) -> None:
+class DeadMountCaseTests(DeadMountCase):
+    def test_cases_on_a_dead_mount_are_refused_and_hide_no_others(self) -> None:
         """Making one is refused in time; one that was linked before hides no other."""
         self.daemon.start()
         well = self.daemon.folder / "well"
@@ -228,8 +228,8 @@ class CaseTests(DeadMountCase):
         )
 
 
-class PathTests(DeadMountCase):
-    def test_a_dead_folder_on_path(self) -> None:
+class DeadMountPathTests(DeadMountCase):
+    def test_dead_folder_on_path_does_not_freeze_the_service(self) -> None:
         path = f"{self.mount.path}:/usr/local/bin:/usr/bin:/bin"
         self.daemon.environment["PATH"] = path
         self.mount.close()
@@ -239,13 +239,13 @@ class PathTests(DeadMountCase):
         self.silent(self.ask(str(self.daemon.home)))
         self.assertEqual(200, self.daemon.request("GET", "/healthz").status)
 
-    def test_a_start_with_one(self) -> None:
+    def test_daemon_starts_with_a_dead_folder_on_path(self) -> None:
         self.daemon.environment["PATH"] = f"{self.mount.path}:/usr/local/bin:/usr/bin:/bin"
         self.daemon.start()
         self.assertIn(f"PATH: {self.mount.path} does not answer", self.daemon.log)
         new_session(self.daemon)
 
-    def test_programs_are_looked_for_in_threads(self) -> None:
+    def test_programs_on_path_are_looked_up_in_threads(self) -> None:
         """The tunnel's, with a folder on PATH that died after the start."""
         path = f"{self.mount.path}:/usr/local/bin:/usr/bin:/bin"
         self.daemon.environment.update(PATH=path, SERVICE_PASSWORD=PASSWORD)
@@ -266,8 +266,8 @@ class PathTests(DeadMountCase):
         self.assertEqual(422, answers[0].status, answers[0].body)
 
 
-class SignInTests(DeadMountCase):
-    def test_people_sign_in_while_every_thread_for_files_hangs(self) -> None:
+class DeadMountSignInTests(DeadMountCase):
+    def test_signing_in_works_while_all_file_threads_hang(self) -> None:
         self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
         word = base64.b64encode(f"admin:{PASSWORD}".encode()).decode()
         self.headers = {"Authorization": f"Basic {word}"}
@@ -282,12 +282,12 @@ class SignInTests(DeadMountCase):
 class SameUserTests(DeadMountCase):
     """A storm at a mount that died under sessions, and the same user's work elsewhere meanwhile."""
 
-    def test_the_only_user(self) -> None:
+    def test_only_user_can_work_elsewhere_during_a_dead_mount(self) -> None:
         self.daemon.start()
         # Those who ask whether it answers have a share beside that of all folders.
         self.works_elsewhere(2 * HALF)
 
-    def test_an_account(self) -> None:
+    def test_account_can_work_elsewhere_during_a_dead_mount(self) -> None:
         self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
         self.headers = basic_headers("admin", PASSWORD)
         self.daemon.start()
@@ -343,7 +343,7 @@ class SameUserTests(DeadMountCase):
 
 
 class AccountsTests(DeadMountCase):
-    def test_many_folders_of_an_account_leave_room_for_others(self) -> None:
+    def test_account_with_many_dead_folders_leaves_threads_for_others(self) -> None:
         """They died after sessions had begun in them."""
         self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
         self.headers = basic_headers("admin", PASSWORD)
@@ -372,7 +372,7 @@ class AccountsTests(DeadMountCase):
         for thread in asking:
             thread.join(PATIENCE)
 
-    def test_mounts_below_folders_of_accounts_leave_room_for_others(self) -> None:
+    def test_dead_mounts_below_account_folders_leave_threads_for_others(self) -> None:
         """No path tells of them."""
         self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
         self.headers = basic_headers("admin", PASSWORD)

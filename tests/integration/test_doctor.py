@@ -68,11 +68,11 @@ class FakeHost:
         return {tool["id"]: tool for tool in found["tools"]}
 
 
-class ToolTests(SynchronousTestCase):
+class DoctorToolTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.host = FakeHost()
 
-    def test_tools_of_bad_faith(self) -> None:
+    def test_doctor_survives_misbehaving_tools(self) -> None:
         for name, text in TOOLS.items():
             self.host.put(name, text)
         (self.host.bin / "libreoffice").mkdir()
@@ -104,7 +104,7 @@ class ToolTests(SynchronousTestCase):
         self.assertTrue(found["cli-none"]["installHint"])
         wait_until_gone(int((self.host.home / "left").read_text()))
 
-    def test_a_tool_that_floods_is_cut_off(self) -> None:
+    def test_flooding_doctor_tool_is_cut_off(self) -> None:
         self.host.put("podman", TOOLS["podman"])
         found = self.host.report(ToolCategory.OTHER)["podman"]
         self.assertEqual(
@@ -112,7 +112,7 @@ class ToolTests(SynchronousTestCase):
             (found["status"], found["version"], found["path"]),
         )
 
-    def test_what_does_not_work_is_told_with_its_version(self) -> None:
+    def test_unusable_tool_is_reported_with_its_version(self) -> None:
         """A docker without its daemon, a podman without its storage, an ssh of another kind."""
         for name, version, asked in (
             ("docker", "Docker version 28.2.2", "version --format {{.Server.Version}}"),
@@ -134,7 +134,7 @@ class ToolTests(SynchronousTestCase):
         found = self.host.report(ToolCategory.OTHER)
         self.assertEqual(("ok", "error"), (found["podman"]["status"], found["docker"]["status"]))
 
-    def test_docker_has_two_versions(self) -> None:
+    def test_doctor_shows_both_docker_versions(self) -> None:
         """The daemon is often another one than its client."""
         self.host.put(
             "docker",
@@ -145,7 +145,7 @@ class ToolTests(SynchronousTestCase):
             ("ok", "28.2.2, daemon 20.10.24+x"), (found["status"], found.get("version"))
         )
 
-    def test_the_command(self) -> None:
+    def test_doctor_command_reports_and_times_out(self) -> None:
         self.host.put("tmux", "echo tmux 3.4")
         self.host.put("curl", "echo curl 8.0.1")
         out = io.StringIO()
@@ -171,20 +171,20 @@ class ToolTests(SynchronousTestCase):
             check=False,
         )
 
-    def test_tsctl(self) -> None:
+    def test_tsctl_doctor_reports_an_outdated_tool(self) -> None:
         self.host.put("tmux", "echo tmux 3.1")
         found = self.tsctl("core")
         self.assertEqual((1, ""), (found.returncode, found.stderr))
         self.assertRegex(found.stdout, r"(?m)^outdated +tmux +3\.1 +3\.2 +required; ")
         self.assertIn("Claude Code", found.stdout)
 
-    def test_tsctl_prints_a_table(self) -> None:
+    def test_tsctl_doctor_prints_a_table(self) -> None:
         head, *rows = self.tsctl("core").stdout.split("\n\n")[0].splitlines()
         starts = [head.index(word) for word in ("TOOL", "VERSION", "NEEDED", "WHERE")]
         for row in require_items(rows):
             self.assertEqual("    ", "".join(row.ljust(200)[start - 1] for start in starts), row)
 
-    def test_tsctl_prints_json(self) -> None:
+    def test_tsctl_doctor_prints_json(self) -> None:
         """The answer of the API, and nothing else on stdout."""
         self.host.put("tmux", "echo tmux 3.1")
         self.configure(self.host.home / ".tservice", {"mine": {**MINE, "binaries": 3}})
@@ -194,7 +194,7 @@ class ToolTests(SynchronousTestCase):
         self.assertEqual("outdated", tools["tmux"]["status"])
         self.assertIn("not in use: clis.json: mine: binaries", found.stderr)
 
-    def test_tsctl_looks_for_the_configured_clis(self) -> None:
+    def test_tsctl_doctor_looks_for_the_configured_clis(self) -> None:
         """Those of the data folder: named, by the environment, or the usual one."""
         self.host.put("mine", "echo mine 4.5.6")
         self.configure(Path("elsewhere"), {"codex": {"enabled": False}, "mine": MINE})
@@ -208,7 +208,7 @@ class ToolTests(SynchronousTestCase):
         self.configure(self.host.home / ".tservice", {"codex": {"enabled": False}})
         self.assertNotIn("Codex", self.tsctl("core").stdout)
 
-    def test_tsctl_tells_of_a_file_that_it_cannot_use(self) -> None:
+    def test_tsctl_reports_an_unusable_clis_file(self) -> None:
         file = self.configure(self.host.home / ".tservice", {"mine": {**MINE, "binaries": 3}})
         self.assertIn("not in use: clis.json: mine: binaries", self.tsctl("core").stdout)
         file.chmod(0o644)
@@ -221,7 +221,7 @@ class ToolTests(SynchronousTestCase):
         write_private(folder / "clis.json", json.dumps({"clis": clis}))
         return folder / "clis.json"
 
-    def test_secrets_of_the_service_are_not_told(self) -> None:
+    def test_doctor_passes_no_secrets_of_the_service_to_tools(self) -> None:
         self.host.put("tmux", 'echo "tmux 3.4"; env > $HOME/env')
         order = encode_child_request(ToolCategory.CORE, [], self.host.home)
         run_child(order, {**self.host.environ, "SERVICE_PASSWORD": "s3cr3t"}, TIME_LIMIT)
@@ -230,7 +230,7 @@ class ToolTests(SynchronousTestCase):
         self.assertNotIn("PYTHONPATH", env)
 
 
-class ServiceTests(TestCase):
+class DoctorServiceTests(TestCase):
     """The daemon's side, with real processes."""
 
     def make(self, **fields: Any) -> DoctorService:
@@ -245,20 +245,20 @@ class ServiceTests(TestCase):
             **fields,
         )
 
-    async def test_a_report(self) -> None:
+    async def test_service_report_lists_the_tools_of_a_category(self) -> None:
         service = self.make()
         found = await service.examine_host(ToolCategory.OFFICE)
         self.assertEqual({"libreoffice", "pdftoppm"}, {tool["id"] for tool in found["tools"]})
         await service.stop()
 
-    async def test_no_report(self) -> None:
+    async def test_failed_report_process_is_a_service_error(self) -> None:
         service = self.make(argv=lambda: ["/bin/sh", "-c", "echo oops >&2; exit 1"])
         with self.assertRaises(ServiceError) as caught:
             await service.examine_host(None)
         self.assertEqual(500, caught.exception.status)
         await service.stop()
 
-    async def test_a_stop_ends_the_child_and_what_it_started(self) -> None:
+    async def test_stop_ends_the_report_process_and_its_children(self) -> None:
         service = self.make()
         self.host.put("soffice", "echo $$ > $HOME/pid; exec sleep 600")
         asked: Deferred[Any] = Deferred.fromCoroutine(service.examine_host(ToolCategory.OFFICE))

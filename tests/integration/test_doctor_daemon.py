@@ -19,7 +19,7 @@ class DaemonTests(SynchronousTestCase):
         self.addCleanup(self.daemon.close)
         self.daemon.start()
 
-    def test_the_doctor(self) -> None:
+    def test_doctor_route_reports_tools_and_summary(self) -> None:
         found = self.daemon.request("GET", "/api/doctor?category=core").data()
         tools = {tool["id"]: tool for tool in found["tools"]}
         self.assertEqual("ok", tools["tmux"]["status"])
@@ -27,7 +27,7 @@ class DaemonTests(SynchronousTestCase):
         self.assertEqual(len(tools), sum(found["summary"].values()))
         self.assertEqual(400, self.daemon.request("GET", "/api/doctor?category=x").status)
 
-    def test_a_webhook_over_a_kill(self) -> None:
+    def test_webhook_delivery_survives_a_kill(self) -> None:
         inbox = WebhookInbox()
         self.addCleanup(inbox.close)
         inbox.status = 200
@@ -43,7 +43,7 @@ class DaemonTests(SynchronousTestCase):
         self.assertEqual((True, 200), (last["ok"], last["status"]))
         self.assertNotIn("/hook", self.daemon.log)
 
-    def test_what_waits_survives_a_kill(self) -> None:
+    def test_waiting_webhook_delivery_survives_a_kill(self) -> None:
         """A failed run is told, over a kill -9; the URL is nowhere but in its file."""
         inbox = WebhookInbox()
         self.addCleanup(inbox.close)

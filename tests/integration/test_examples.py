@@ -30,7 +30,7 @@ def blocks(page: Path) -> list[str]:
     return [textwrap.dedent(block) for block in found]
 
 
-class ExampleTests(SynchronousTestCase):
+class DocumentedExampleTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.daemon = DaemonHarness(SERVICE_PASSWORD="password")
         self.addCleanup(self.daemon.close)
@@ -49,7 +49,7 @@ class ExampleTests(SynchronousTestCase):
         self.assertEqual(0, ended.returncode, ended.stderr)
         return ended.stdout
 
-    def test_the_readme(self) -> None:
+    def test_readme_examples_work(self) -> None:
         self.daemon.environment = {}
         self.daemon.start()
         (block,) = [block for block in blocks(ROOT / "README.rst") if "id=$(curl" in block]
@@ -61,7 +61,7 @@ class ExampleTests(SynchronousTestCase):
         self.assertIn("42-done", answers)
         self.assertEqual([], self.daemon.request("GET", "/api/sessions").data())
 
-    def test_every_page_asks_where_the_service_listens(self) -> None:
+    def test_every_page_takes_the_address_from_the_service(self) -> None:
         """A page with an address of its own is one that nobody can follow."""
         pages = [ROOT / "README.rst", *sorted((ROOT / "docs").rglob("*.rst"))]
         found = [
@@ -74,7 +74,7 @@ class ExampleTests(SynchronousTestCase):
         self.assertGreater(len(found), 20)
         self.assertEqual([], [line for line in found if not re.search(HERE, line)])
 
-    def test_first_steps(self) -> None:
+    def test_first_steps_of_the_cron_and_webhook_pages_work(self) -> None:
         """Of the pages on jobs and webhooks, as they stand but for what only the reader has."""
         self.daemon.environment = {}
         self.daemon.start()
@@ -91,7 +91,7 @@ class ExampleTests(SynchronousTestCase):
         (job,) = self.daemon.request("GET", "/api/cron/jobs").data()
         self.assertEqual("Morning review", job["name"])
 
-    def test_the_page_on_curl(self) -> None:
+    def test_examples_of_the_curl_page_run(self) -> None:
         self.play({"SERVICE_PASSWORD": "password"})
         first, *rest = blocks(ROOT / "docs/howto/api-by-curl.rst")
         start = first.replace("http://127.0.0.1:8770", self.daemon.url)
@@ -108,7 +108,7 @@ class ExampleTests(SynchronousTestCase):
         self.assertIn('"matched":true', answers)
         self.assertIn("event: init", answers)
 
-    def test_the_page_on_agents(self) -> None:
+    def test_examples_of_the_agents_page_run(self) -> None:
         self.play({}, answers={"run the tests": "RUN: touch tested"})
         # As root agents are started in their bypass mode, which asks nothing.
         self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
@@ -122,7 +122,7 @@ class ExampleTests(SynchronousTestCase):
         self.assertIn('"success":true', answered)
         self.assertIn('"modelPrices":[{', self.shell(again + prices))
 
-    def test_the_page_on_git(self) -> None:
+    def test_examples_of_the_git_page_run(self) -> None:
         self.daemon.environment = {}
         self.daemon.start()
         work = self.daemon.home / "project"
@@ -136,7 +136,7 @@ class ExampleTests(SynchronousTestCase):
         self.assertEqual(2, answers.count('"success":true'), answers)
         self.assertIn("+two", answers)
 
-    def test_the_page_on_python(self) -> None:
+    def test_examples_of_the_python_page_run(self) -> None:
         self.daemon.environment = {}
         self.daemon.start()
         scripts = blocks(ROOT / "docs/reference/python.rst")
@@ -147,7 +147,7 @@ class ExampleTests(SynchronousTestCase):
             self.assertIn("mark-42", self.python(here))
             self.assertEqual([], self.daemon.request("GET", "/api/sessions").data())
 
-    def test_the_pages_on_tsctl_and_mcp(self) -> None:
+    def test_examples_of_the_tsctl_and_mcp_pages_run(self) -> None:
         answers = {"mend the failing test": "SAY: mended", "now commit": "RUN: touch committed"}
         self.play({}, answers=answers)
         # As root agents are started in their bypass mode, which asks nothing.
@@ -174,7 +174,7 @@ class ExampleTests(SynchronousTestCase):
     def python(self, script: str) -> str:
         return self.shell(shlex.join([sys.executable, "-c", script]))
 
-    def test_the_audit_log(self) -> None:
+    def test_examples_of_the_audit_log_page_run(self) -> None:
         self.daemon.start()
         (block,) = [
             block for block in blocks(ROOT / "docs/explain/security.rst") if "audit" in block

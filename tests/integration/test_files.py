@@ -84,7 +84,7 @@ def is_utf8(content: bytes) -> bool:
     return True
 
 
-class FilesTests(SynchronousTestCase):
+class DaemonFilesTests(SynchronousTestCase):
     """One daemon for all; a workspace for each."""
 
     daemon: ClassVar[DaemonHarness]
@@ -117,7 +117,7 @@ class FilesTests(SynchronousTestCase):
 
     # -- looking
 
-    def test_tree(self) -> None:
+    def test_tree_lists_files_and_refuses_bad_queries(self) -> None:
         self.put("src/a.py")
         found = self.files.get("files").data()
         [src] = found["tree"]
@@ -127,7 +127,7 @@ class FilesTests(SynchronousTestCase):
         self.refused(self.files.get("files", "src/a.py"), 400, "INVALID_INPUT", "path")
         self.refused(self.files.get("files", "", "&depth=x"), 400, "INVALID_INPUT", "depth")
 
-    def test_content_and_saving(self) -> None:
+    def test_file_content_is_read_and_saved(self) -> None:
         self.put("a.txt", "one\ntwo\n")
         found = self.files.get("file-content", "a.txt", "&from=2&lines=1").data()
         self.assertEqual(("two\n", 2, 2), (found["content"], found["from"], found["totalLines"]))
@@ -137,7 +137,7 @@ class FilesTests(SynchronousTestCase):
         self.refused(self.files.send("PUT", "file-content", body), 409, "CONFLICT", "changed")
         self.assertEqual("new\n", (self.folder / "a.txt").read_text())
 
-    def test_bad_bodies(self) -> None:
+    def test_bad_bodies_of_a_save_are_refused(self) -> None:
         good = {"path": "a.txt", "content": "x", "baseHash": None}
         for change, status, word in (
             ({"path": ""}, 400, "path"),
@@ -156,11 +156,11 @@ class FilesTests(SynchronousTestCase):
         self.refused(answer, 400, "INVALID_INPUT", "baseHash: is required")
         self.assertEqual([], list(self.folder.iterdir()))
 
-    def test_the_largest_text_however_it_is_spelled(self) -> None:
+    def test_largest_text_is_saved_in_any_json_escaping(self) -> None:
         body = {"path": "a.txt", "content": "\u0001" * (512 * 1024), "baseHash": None}
         self.assertEqual(512 * 1024, self.files.send("PUT", "file-content", body).data()["size"])
 
-    def test_secrets_everywhere(self) -> None:
+    def test_secret_files_are_refused_on_every_route(self) -> None:
         self.put("server.pem", "key")
         self.put(".env", "A=1")
         (self.folder / "innocent").symlink_to("server.pem")
@@ -181,7 +181,7 @@ class FilesTests(SynchronousTestCase):
         self.assertEqual([(self.files.session, {"path": ".env"})],
                          [(each["target"], each["detail"]) for each in entries])  # fmt: skip
 
-    def test_the_service_s_own_folder(self) -> None:
+    def test_files_of_the_service_folder_are_forbidden(self) -> None:
         files = files_of(self.daemon, self.daemon.folder)
         for route in ("file-content", "file-raw", "tail-file"):
             self.refused(files.get(route, "data/tservice.db"), 403, "FORBIDDEN")
@@ -192,9 +192,7 @@ class FilesTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(150), deadline=None, database=None)
     @given(st.lists(st.sampled_from(PIECES), max_size=7), st.integers(0, 2**16))
-    def test_what_is_read_and_put_back_is_the_same_bytes(
-        self, pieces: list[bytes], at: int
-    ) -> None:
+    def test_edited_file_keeps_its_bytes(self, pieces: list[bytes], at: int) -> None:
         """And one letter more is one letter more; what is no text says why."""
         content = b"".join(pieces)
         file = self.put("any.txt", content)
@@ -215,14 +213,14 @@ class FilesTests(SynchronousTestCase):
             letter = b"Z" if now is not text else b""
             self.assertEqual(content[:before] + letter + content[before:], file.read_bytes())
 
-    def test_half_a_surrogate_pair_is_refused(self) -> None:
+    def test_unpaired_surrogate_is_refused(self) -> None:
         file = self.put("a.txt", "before")
         base = hashlib.sha256(b"before").hexdigest()
         body = {"path": "a.txt", "content": "a\ud800b", "baseHash": base}
         self.refused(self.files.send("PUT", "file-content", body), 400, "INVALID_INPUT", "content")
         self.assertEqual("before", file.read_text())
 
-    def test_why_a_file_cannot_be_edited(self) -> None:
+    def test_uneditable_file_gives_the_reason(self) -> None:
         for name, content, words in (
             ("large.txt", (b"a" * 99 + b"\n") * 6_000, "larger than 512 KiB"),
             ("utf-16.txt", "a\n".encode("utf-16"), "UTF-16"),
@@ -239,7 +237,7 @@ class FilesTests(SynchronousTestCase):
 
     # -- down
 
-    def test_raw(self) -> None:
+    def test_raw_file_supports_ranges_and_etags(self) -> None:
         content = os.urandom(LARGE)
         self.put("a.bin", content)
         whole = self.files.get("file-raw", "a.bin")
@@ -261,7 +259,7 @@ class FilesTests(SynchronousTestCase):
         self.put("empty", b"")
         self.assertEqual(b"", self.files.get("file-raw", "empty").body)
 
-    def test_nothing_served_is_a_page(self) -> None:
+    def test_raw_file_is_never_served_as_a_page(self) -> None:
         for name in ("a.html", "a.svg", "a.pdf", "a.js", "a.xml", "none"):
             self.put(name, "<script>alert(1)</script>")
             headers = self.files.get("file-raw", name).headers
@@ -271,19 +269,19 @@ class FilesTests(SynchronousTestCase):
         headers = self.files.get("file-raw", "a.html", "&download=1").headers
         self.assertTrue(headers["content-disposition"].startswith("attachment;"))
 
-    def test_names_in_headers(self) -> None:
+    def test_file_name_cannot_inject_a_header(self) -> None:
         self.put('q"\\\r\nSet-Cookie: a=b ü.txt')
         headers = self.files.get("file-raw", 'q"\\\r\nSet-Cookie: a=b ü.txt').headers
         self.assertNotIn("set-cookie", headers)
         self.assertIn("filename*=UTF-8''q%22%5C%0D%0ASet-Cookie", headers["content-disposition"])
 
-    def test_head(self) -> None:
+    def test_head_of_a_raw_file_has_no_body(self) -> None:
         self.put("a.bin", b"x" * 1000)
         answer = self.daemon.request("HEAD", self.files.path("file-raw", "a.bin"))
         self.assertEqual((200, b""), (answer.status, answer.body))
         self.assertEqual("1000", answer.headers["content-length"])
 
-    def test_download(self) -> None:
+    def test_folder_download_leaves_out_secrets(self) -> None:
         self.put("src/a.bin", os.urandom(LARGE))
         self.put("src/.env")
         where = f"/api/download?sessionId={self.files.session}&path=src"
@@ -296,7 +294,7 @@ class FilesTests(SynchronousTestCase):
         nobody = "/api/download?sessionId=none&path=src"
         self.refused(self.daemon.request("GET", nobody), 404, "NOT_FOUND")
 
-    def test_a_reader_that_leaves_lets_go_of_everything(self) -> None:
+    def test_disconnected_reader_releases_its_transfer(self) -> None:
         with self.put("huge", b"").open("wb") as stream:
             stream.truncate(200 * 1024 * 1024)
         before = self.descriptors()
@@ -323,7 +321,7 @@ class FilesTests(SynchronousTestCase):
             if line.startswith(b"data: "):
                 yield json.loads(line[6:])
 
-    def test_following(self) -> None:
+    def test_followed_file_streams_appended_lines(self) -> None:
         log = self.put("log", "before\nlast\n")
         with self.files.connection() as connection:
             told = self.messages(connection)
@@ -345,7 +343,7 @@ class FilesTests(SynchronousTestCase):
             self.assertEqual({"type": "truncated"}, next(told))
         wait_until("the stream ended", lambda: "tservice_file_tails 0.0" in self.metrics())
 
-    def test_no_rewrite_of_a_followed_file_is_lost(self) -> None:
+    def test_every_rewrite_of_a_followed_file_is_seen(self) -> None:
         """Of 200, of several kinds: the listener has what is in the file, after each."""
         log = self.put("log", "begun\n")
         source = Random(4)
@@ -366,7 +364,7 @@ class FilesTests(SynchronousTestCase):
                     lost.append((number, kind))
         self.assertEqual([], lost)
 
-    def test_following_ends_with_the_session(self) -> None:
+    def test_following_a_file_ends_with_its_session(self) -> None:
         self.put("log", "last\n")
         with self.files.connection() as connection:
             told = self.messages(connection)
@@ -374,7 +372,7 @@ class FilesTests(SynchronousTestCase):
             self.daemon.request("DELETE", f"/api/sessions/{self.files.session}").data()
             self.assertEqual([{"type": "end"}], list(told))
 
-    def test_a_sixth_stream(self) -> None:
+    def test_sixth_follow_stream_is_refused(self) -> None:
         self.put("log", "x\n")
         with self.files.connection() as a, self.files.connection() as b, \
                 self.files.connection() as c, self.files.connection() as d, \
@@ -386,7 +384,7 @@ class FilesTests(SynchronousTestCase):
 
     # -- up
 
-    def test_uploads(self) -> None:
+    def test_uploads_are_stored_with_their_bytes(self) -> None:
         body = form_body(("file", "a.txt", b"one"), ("file", "b.bin", os.urandom(LARGE)))
         kept = self.files.post_form("uploads", body).data()["files"]
         self.assertEqual([3, LARGE], [each["size"] for each in kept])
@@ -397,14 +395,14 @@ class FilesTests(SynchronousTestCase):
             self.assertEqual(each["size"], Path(each["path"]).stat().st_size)
         self.assertEqual("*\n", (self.folder / ".service-uploads/.gitignore").read_text())
 
-    def test_images(self) -> None:
+    def test_pasted_image_is_stored_and_other_content_refused(self) -> None:
         kept = self.files.post_form("paste-image", form_body(("image", "x", PNG))).data()
         self.assertEqual(PNG, Path(kept["path"]).read_bytes())
         self.assertEqual((kept["path"], "path"), (kept["insert"], kept["attachment"]))
         wrong = self.files.post_form("paste-image", form_body(("image", "x.png", b"text")))
         self.refused(wrong, 400, "INVALID_INPUT", "image")
 
-    def test_so_many_images_a_minute(self) -> None:
+    def test_images_are_limited_to_thirty_a_minute(self) -> None:
         for _ in range(3):
             wrong = self.files.post_form("paste-image", form_body(("image", "x", b"text")))
             self.assertEqual(400, wrong.status)
@@ -414,7 +412,7 @@ class FilesTests(SynchronousTestCase):
         self.refused(more, 429, "RATE_LIMITED", "30 images a minute")
         self.files.post_form("uploads", form_body(("file", "x.png", PNG))).data()
 
-    def test_uploads_that_are_refused(self) -> None:
+    def test_malformed_uploads_are_refused(self) -> None:
         for body, kind, status, word in (
             (form_body(("file", "a", b"x")), "text/plain", 400, "content-type"),
             (form_body(("other", "a", b"x")), FORM, 400, "other"),
@@ -427,7 +425,7 @@ class FilesTests(SynchronousTestCase):
             self.assertIn(word, answer.json()["error"])
         self.assertEqual([".gitignore"], os.listdir(self.folder / ".service-uploads"))
 
-    def test_a_sender_that_leaves_leaves_nothing(self) -> None:
+    def test_disconnected_upload_leaves_no_file(self) -> None:
         with self.files.connection() as connection:
             connection.putrequest("POST", self.files.path("uploads"))
             connection.putheader("Content-Type", FORM)
@@ -442,7 +440,7 @@ class FilesTests(SynchronousTestCase):
         found = os.listdir(folder) if folder.is_dir() else []
         return [name for name in found if name.endswith(end)]
 
-    def test_too_large_is_refused_from_its_head(self) -> None:
+    def test_too_large_upload_is_refused_from_its_header(self) -> None:
         with self.files.connection() as connection:
             connection.putrequest("POST", self.files.path("paste-image"))
             connection.putheader("Content-Type", FORM)
@@ -452,7 +450,7 @@ class FilesTests(SynchronousTestCase):
 
     # -- addresses for a browser
 
-    def test_file_links(self) -> None:
+    def test_file_link_serves_one_file_without_a_login(self) -> None:
         self.put("a.txt", "content")
         self.put("src/b.txt", "content")
         made = self.files.send("POST", "file-link", {"path": "a.txt"}).data()
@@ -469,7 +467,7 @@ class FilesTests(SynchronousTestCase):
 
     # -- deprecated
 
-    def test_screenshots(self) -> None:
+    def test_screenshots_route_still_works_and_is_deprecated(self) -> None:
         kept = self.files.post_form("/api/screenshots", form_body(("file", "a.png", PNG)))
         self.assertEqual("true", kept.headers["deprecation"])
         name = kept.data()["filename"]

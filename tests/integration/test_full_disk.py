@@ -85,7 +85,7 @@ class SmallDiskCase(SynchronousTestCase):
 
 
 class FullDiskTests(SmallDiskCase):
-    def test_whoever_types_can_make_room(self) -> None:
+    def test_typing_user_can_free_space_on_a_full_disk(self) -> None:
         session = new_session(self.daemon)
         kept = self.ask("GET", f"/api/sessions/{session}").data()["name"]
         terminal = Terminal(self.daemon, session)
@@ -123,7 +123,7 @@ class FullDiskTests(SmallDiskCase):
         self.assertIn(other, found)
         self.assertEqual([], [line for line in self.daemon.log.splitlines() if "Traceback" in line])
 
-    def test_a_start_on_a_full_disk(self) -> None:
+    def test_daemon_starts_on_a_full_disk(self) -> None:
         """Somebody must get in to make room, also after a crash."""
         session, other = (new_session(self.daemon) for _ in range(2))
         self.stuff()
@@ -140,7 +140,7 @@ class FullDiskTests(SmallDiskCase):
         self.until(lambda: self.metric("disk_trouble") == 0)
         self.ask("PUT", f"/api/sessions/{session}/name", {"name": "room"}).data()
 
-    def test_a_disk_on_which_no_file_can_be_made(self) -> None:
+    def test_disk_without_inodes_is_reported_and_recovers(self) -> None:
         """The database has its files; a terminal would need a socket."""
         # The folder of the sockets is made with the first.
         for _ in range(2):
@@ -153,7 +153,7 @@ class FullDiskTests(SmallDiskCase):
             new_session(self.daemon)
         self.assertEqual(4, len(self.ask("GET", "/api/sessions").data()))
 
-    def test_streams_waits_and_reads_go_on(self) -> None:
+    def test_streams_waits_and_reads_continue_on_a_full_disk(self) -> None:
         session = new_session(self.daemon)
         self.stuff()
         with contextlib.closing(Terminal(self.daemon, session)) as terminal:
@@ -203,7 +203,7 @@ class FullDiskTests(SmallDiskCase):
                 return
         self.fail(f"it ended without {said}")
 
-    def test_a_crash_at_a_full_disk_types_nothing_twice(self) -> None:
+    def test_crash_on_a_full_disk_types_nothing_twice(self) -> None:
         session = new_session(self.daemon)
         self.stuff()
         with contextlib.closing(Terminal(self.daemon, session, "me")) as terminal:
@@ -223,7 +223,7 @@ class FullDiskTests(SmallDiskCase):
         self.assertNotEqual(answer["delivered"], answer.get("duplicate", False))
         return bool(answer["delivered"])
 
-    def test_a_crash_at_a_full_disk_types_nobodys_keys_twice(self) -> None:
+    def test_crash_on_a_full_disk_types_the_keys_of_no_client_twice(self) -> None:
         """Two clients that the disk knows, and two that it never heard of."""
         session = new_session(self.daemon)
         for client in "km":
@@ -244,7 +244,7 @@ class FullDiskTests(SmallDiskCase):
         self.assertEqual([False] * 4, [self.key(session, client, 2) for client in "kmxy"])
 
 
-class PeopleTests(SmallDiskCase):
+class FullDiskRightsTests(SmallDiskCase):
     """Rights that end while nothing can be written."""
 
     environment = {"SERVICE_MULTIUSER": "1", "SERVICE_PASSWORD": PASSWORD}
@@ -254,7 +254,7 @@ class PeopleTests(SmallDiskCase):
         path, headers = "/api/admin/users", basic_headers(name, PASSWORD)
         return self.daemon.request("GET", path, headers=headers).status
 
-    def test_they_end_at_once(self) -> None:
+    def test_revoked_rights_end_immediately_on_a_full_disk(self) -> None:
         for name in ("ann", "max", "eve"):
             body = {"username": name, "password": PASSWORD, "role": "admin"}
             self.ask("POST", "/api/admin/users", body).data()
@@ -274,7 +274,7 @@ class PeopleTests(SmallDiskCase):
         self.assertEqual(after, [(name, self.status_for(name)) for name, _ in after])
 
 
-class CasesTests(SmallDiskCase):
+class FullDiskCasesTests(SmallDiskCase):
     """The folder of the cases is on the small disk too."""
 
     def setUp(self) -> None:
@@ -287,7 +287,7 @@ class CasesTests(SmallDiskCase):
     def tree(self) -> list[str]:
         return self.daemon.inside("find", str(self.daemon.data / "cases")).split()
 
-    def test_what_cannot_be_kept_leaves_nothing(self) -> None:
+    def test_case_operation_that_does_not_fit_leaves_nothing(self) -> None:
         source = make_repository(self.daemon.folder / "big")
         (source / "blob").write_bytes(os.urandom(6 * 1024 * 1024))
         commit_files(source)
@@ -321,7 +321,7 @@ class CasesTests(SmallDiskCase):
         self.assertEqual("", found + self.daemon.inside("find", str(self.daemon.data), "-name",
                                                         "*.part"))  # fmt: skip
 
-    def test_what_features_keep(self) -> None:
+    def test_features_on_a_full_disk_keep_the_old_or_the_new_state(self) -> None:
         """Endpoints, web tabs, timed runs, hosts, files: the old or the new, and said so."""
         self.ask("PUT", "/api/settings", {"customModelEndpointsEnabled": True}).data()
         made = self.ask("POST", "/api/quick-start", {"caseName": "before", "mode": "shell"}).data()

@@ -31,7 +31,7 @@ from tests.waiting import wait_until
 from tservice.git.inspector import CONFIG_SECONDS
 
 
-class ServerTests(DaemonGitCase):
+class CloneServerTests(DaemonGitCase):
     """Behind a password, and from a daemon."""
 
     web: ClassVar[HttpBackend]
@@ -45,7 +45,7 @@ class ServerTests(DaemonGitCase):
         cls.git_daemon = GitDaemon(cls.remotes)
         cls.addClassCleanup(cls.git_daemon.close)
 
-    def test_credentials_of_the_address_are_used_and_not_kept(self) -> None:
+    def test_credentials_of_a_clone_address_are_used_but_not_kept(self) -> None:
         web = self.web
         where = f"http://{web.USER}:{quote(web.PASSWORD, safe='')}@{web.host}/plain/.git"
         answer = self.clone("basic", where)
@@ -61,7 +61,7 @@ class ServerTests(DaemonGitCase):
         origin = run_git(self.cases / "basic", "remote", "get-url", "origin")
         self.assertEqual(f"http://{web.host}/plain/.git\n", origin)
 
-    def test_nobody_is_asked(self) -> None:
+    def test_clone_never_prompts_for_credentials(self) -> None:
         for where, word in (
             (f"http://{self.web.host}/plain/.git", "not allowed"),
             (f"http://ann:wr0ngword@{self.web.host}/plain/.git", "not allowed"),
@@ -78,7 +78,7 @@ class ServerTests(DaemonGitCase):
         self.assertFalse((self.cases / "nobody").exists())
         self.assertEqual([], self.left())
 
-    def test_the_users_own_credential_helper(self) -> None:
+    def test_clone_uses_the_credential_helper_of_the_user(self) -> None:
         web = self.web
         store = self.daemon.home / ".git-credentials"
         store.write_text(f"http://{web.USER}:{quote(web.PASSWORD, safe='')}@{web.host}\n")
@@ -105,7 +105,7 @@ class ServerTests(DaemonGitCase):
         word = quote(self.web.PASSWORD, safe="")
         return f"http://{self.web.USER}:{word}@{redirector.host}/plain/.git"
 
-    def test_a_redirect_gets_no_password_of_the_address(self) -> None:
+    def test_password_of_a_clone_address_is_not_sent_to_a_redirect(self) -> None:
         for protected in (False, True):
             with self.subTest(protected=protected):
                 del self.web.asked[:]
@@ -118,7 +118,7 @@ class ServerTests(DaemonGitCase):
                 self.assertEqual(protected, any(redirector.asked))
         self.assertEqual([], self.left())
 
-    def test_a_proxy_gets_no_password_of_the_address(self) -> None:
+    def test_password_of_a_clone_address_is_not_sent_to_a_proxy(self) -> None:
         """Git asks its helpers for the password of a proxy too."""
         proxy = PasswordProxy()
         self.addCleanup(proxy.close)
@@ -133,7 +133,7 @@ class ServerTests(DaemonGitCase):
         leaked = base64.b64encode(f"{self.web.USER}:{self.web.PASSWORD}".encode()).decode()
         self.assertNotIn(f"Basic {leaked}", proxy.asked)
 
-    def test_a_redirect_gets_the_password_that_the_user_keeps_for_it(self) -> None:
+    def test_redirect_gets_the_stored_password_for_its_host(self) -> None:
         web = self.web
         store = self.daemon.home / ".git-credentials"
         store.write_text(f"http://{web.USER}:{quote(web.PASSWORD, safe='')}@{web.host}\n")
@@ -144,7 +144,7 @@ class ServerTests(DaemonGitCase):
         self.clone("kept-there", f"http://bob:other@{self.redirector().host}/plain/.git").data()
         self.assertNotIn("bob", store.read_text())
 
-    def test_a_daemon_a_tag_and_a_shallow_one(self) -> None:
+    def test_clone_from_a_git_daemon_by_tag_and_shallow(self) -> None:
         source = self.remotes / "plain"
         run_git(source, "tag", "-f", "v1")
         commit_files(source, later="later\n")
@@ -156,13 +156,13 @@ class ServerTests(DaemonGitCase):
         count = run_git(self.cases / "shallow", "rev-list", "--count", "HEAD")
         self.assertEqual("1\n", count)
 
-    def test_an_empty_repository(self) -> None:
+    def test_empty_repository_is_cloned_with_its_branch(self) -> None:
         (self.remotes / "empty").mkdir()
         run_git(self.remotes / "empty", "init", "-q", "--bare", "-b", "trunk")
         self.assertEqual("trunk", self.clone("empty", str(self.remotes / "empty")).data()["ref"])
 
 
-class HostileTests(DaemonGitCase):
+class HostileCloneTests(DaemonGitCase):
     """A repository that chooses what the user's configuration would run."""
 
     def setUp(self) -> None:
@@ -198,7 +198,7 @@ class HostileTests(DaemonGitCase):
             commit_files(path)
         return path
 
-    def test_nothing_of_it_runs(self) -> None:
+    def test_hostile_repository_runs_no_code_when_cloned(self) -> None:
         source = self.hostile()
         found = self.clone("hostile", str(source)).data()
         self.assertEqual([], os.listdir(self.marks))
@@ -210,7 +210,7 @@ class HostileTests(DaemonGitCase):
         self.ask("DELETE", "/hostile").data()
         self.assertEqual([], os.listdir(self.marks))
 
-    def test_plain_git_runs_it(self) -> None:
+    def test_plain_git_runs_the_traps(self) -> None:
         """The control: the traps are real."""
         target = self.daemon.folder / "control"
         subprocess.run(
@@ -221,7 +221,7 @@ class HostileTests(DaemonGitCase):
         )
         self.assertLessEqual({"hook", "filter"}, set(os.listdir(self.marks)))
 
-    def test_worktrees_run_nothing_either(self) -> None:
+    def test_worktrees_run_nothing_of_the_repository(self) -> None:
         source = self.remotes / "own"
         if not source.exists():
             make_repository(source, **{".gitattributes": "* filter=evil\n", "file": "x\n"})
@@ -238,7 +238,7 @@ class HostileTests(DaemonGitCase):
         self.assertEqual([], os.listdir(self.marks))
 
 
-class SlowTests(DaemonGitCase):
+class SlowCloneTests(DaemonGitCase):
     """Over an ssh of the test's own, which waits until it is let go on."""
 
     def setUp(self) -> None:
@@ -280,7 +280,7 @@ class SlowTests(DaemonGitCase):
             return False
         return True
 
-    def test_listed_told_and_let_go_on(self) -> None:
+    def test_slow_clone_is_listed_announced_and_completed(self) -> None:
         with EventLog(self.daemon.url) as log:
             thread = self.begin("slow")
             [case] = [case for case in self.ask("GET").data() if case["name"] == "slow"]
@@ -295,7 +295,7 @@ class SlowTests(DaemonGitCase):
             self.assertLessEqual(phases, {"counting", "compressing", "receiving", "resolving"})
         self.assertEqual("/nowhere/agent", self.note.read_text().split("\n")[0])
 
-    def test_cancelled(self) -> None:
+    def test_cancelled_clone_leaves_nothing(self) -> None:
         thread = self.begin("cancelled")
         self.ask("POST", "/clone/cancelled/cancel").data()
         thread.join()
@@ -304,7 +304,7 @@ class SlowTests(DaemonGitCase):
         wait_until("ssh is gone", lambda: not self.alive())
         self.assertEqual(404, self.ask("GET", "/cancelled").status)
 
-    def test_a_stop_ends_it(self) -> None:
+    def test_stopped_service_ends_the_clone(self) -> None:
         self.begin("stopped")
         self.daemon.stop()
         self.assertEqual([], self.left())
@@ -312,7 +312,7 @@ class SlowTests(DaemonGitCase):
         self.daemon.start()
         self.assertEqual(404, self.ask("GET", "/stopped").status)
 
-    def test_a_killed_service_leaves_nothing_for_long(self) -> None:
+    def test_killed_service_removes_the_clone_on_its_next_start(self) -> None:
         self.begin("killed")
         self.assertEqual([".cloning-killed"], self.left())
         self.daemon.restart(number=signal.SIGKILL)
@@ -321,7 +321,7 @@ class SlowTests(DaemonGitCase):
         self.assertEqual([], [c for c in self.ask("GET").data() if c["name"] == "killed"])
 
 
-class WorkTests(DaemonGitCase):
+class ClonedWorkTests(DaemonGitCase):
     """What would be lost, and worktrees."""
 
     def clone_of(self, name: str) -> Path:
@@ -331,7 +331,7 @@ class WorkTests(DaemonGitCase):
         self.clone(name, str(source)).data()
         return self.cases / name
 
-    def test_unsaved_work_is_kept(self) -> None:
+    def test_removal_of_a_clone_with_unsaved_work_is_refused(self) -> None:
         case = self.clone_of("unsaved")
         (case / ".claude").mkdir()
         (case / ".claude" / "settings.local.json").write_text("{}")
@@ -359,7 +359,7 @@ class WorkTests(DaemonGitCase):
         self.ask("DELETE", "/unsaved").data()
         self.assertFalse(case.exists())
 
-    def test_a_worktree_elsewhere_is_not_left_without_its_repository(self) -> None:
+    def test_worktree_elsewhere_keeps_its_repository(self) -> None:
         case = self.clone_of("depended")
         (case / ".git" / "info" / "exclude").write_text("inside\n")
         run_git(case, "worktree", "add", "-q", str(case / "inside"))
@@ -385,7 +385,7 @@ class WorkTests(DaemonGitCase):
     def denest(self, case: Path) -> None:
         run_git(case / "nested" / ".hidden" / "in", "checkout", "-q", "file")
 
-    def test_without_a_remote_a_clean_one_goes(self) -> None:
+    def test_clean_repository_without_a_remote_is_removed(self) -> None:
         self.ask("POST", "", {"name": "alone"}).data()
         case = self.cases / "alone"
         run_git(case, "init", "-q", "-b", "main")
@@ -395,7 +395,7 @@ class WorkTests(DaemonGitCase):
         [trashed] = [p for p in (self.cases / ".trash").iterdir() if p.name.startswith("alone-")]
         self.assertTrue((trashed / "CLAUDE.md").exists())
 
-    def test_worktrees(self) -> None:
+    def test_worktrees_are_created_from_local_and_remote_branches(self) -> None:
         case = self.clone_of("tree")
         run_git(case, "branch", "there")
         run_git(self.remotes / "tree", "branch", "far")
@@ -427,7 +427,7 @@ class WorkTests(DaemonGitCase):
         self.ask("DELETE", "/tree-there").data()
         self.assertEqual(2, run_git(case, "worktree", "list", "--porcelain").count("worktree "))
 
-    def test_a_session_in_a_worktree_that_cannot_be_made_leaves_nothing(self) -> None:
+    def test_session_whose_worktree_fails_leaves_nothing(self) -> None:
         case = self.clone_of("undone")
         body = {"mode": "shell", "caseName": "undone", "worktree": {"branch": "b"}}
         for more in ({"mode": "nope"}, {"parentSessionId": "nobody"}):
@@ -441,7 +441,7 @@ class WorkTests(DaemonGitCase):
         self.daemon.request("DELETE", f"/api/sessions/{made['session']['id']}").data()
         self.ask("DELETE", "/undone-b").data()
 
-    def test_a_pipe_as_configuration(self) -> None:
+    def test_clone_with_a_pipe_as_git_configuration_times_out(self) -> None:
         """Of the repository, and of the user; nothing is left of what was asked for."""
         case = self.clone_of("piped")
         os.mkfifo(case / ".git" / "pipe")
@@ -456,7 +456,7 @@ class WorkTests(DaemonGitCase):
         self.assertEqual([], [name for name in os.listdir(self.cases) if name.startswith("piped-")])
         self.assertEqual([], self.left())
 
-    def test_json(self) -> None:
+    def test_new_case_contains_the_hook_settings(self) -> None:
         """A scaffolded folder holds hooks that agents understand."""
         self.ask("POST", "", {"name": "hooked"}).data()
         file = self.cases / "hooked" / ".claude" / "settings.local.json"

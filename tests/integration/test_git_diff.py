@@ -52,7 +52,7 @@ class DiffTests(TestCase):
             GitWorkspace(inside=ANYWHERE, folder=str(folder or self.root)), FRESH
         )
 
-    async def test_kinds(self) -> None:
+    async def test_diff_of_every_change_kind(self) -> None:
         (self.root / "old").rename(self.root / "new")
         run_git(self.root, "add", "-A")
         self.write(b"changed", b"other\n")
@@ -74,7 +74,7 @@ class DiffTests(TestCase):
         self.assertIn("-staged\n+later\n", (await self.diff("both", ChangeKind.UNSTAGED))["diff"])
         self.assertEqual(before, folder_fingerprint(self.root))
 
-    async def test_odd_names_are_keys(self) -> None:
+    async def test_diff_of_files_with_odd_names_works(self) -> None:
         self.write(ODD, b"other\n")
         self.write(b"*glob", b"star\n")
         self.write(b"globbed", b"plain\n")
@@ -89,14 +89,14 @@ class DiffTests(TestCase):
         self.assertIn("+star\n", star)
         self.assertNotIn("+plain\n", star)
 
-    async def test_cut_short(self) -> None:
+    async def test_long_diff_is_truncated_at_a_line(self) -> None:
         self.write(b"big", b"a line of text\n" * 100_000)
         answer = await self.diff("big", ChangeKind.UNSTAGED)
         self.assertTrue(answer["truncated"])
         self.assertTrue(DIFF_LIMIT - 100 < len(answer["diff"]) <= DIFF_LIMIT)
         self.assertTrue(answer["diff"].endswith("\n"))
 
-    async def test_conflicted(self) -> None:
+    async def test_conflicted_file_gives_a_combined_diff(self) -> None:
         stages = b"".join(
             b"100644 %s %d\tboth\0" % (blob_name(name + b"\n" * 20).encode(), stage)
             for stage, name in ((1, b"both"), (2, b"old"), (3, b"big"))
@@ -107,13 +107,13 @@ class DiffTests(TestCase):
         answer = await self.diff("both", ChangeKind.CONFLICTED)
         self.assertIn("diff --cc both", answer["diff"])
 
-    async def test_unlisted(self) -> None:
+    async def test_diff_of_an_unlisted_path_is_not_found(self) -> None:
         for path in ("changed", "../repo/changed", ".git/config", ":/", "-h"):
             with self.assertRaises(ServiceError) as caught:
                 await self.diff(path, ChangeKind.UNSTAGED)
             self.assertEqual(404, caught.exception.status)
 
-    async def test_unborn_with_upstream(self) -> None:
+    async def test_unborn_branch_with_upstream_has_a_status(self) -> None:
         empty = self.folder / "empty"
         run_git(self.folder, "init", "-q", "-b", "main", "--template=", "empty")
         config = empty / ".git" / "config"
@@ -130,7 +130,7 @@ class DiffTests(TestCase):
         status = (await self.status(empty))["repos"][0]["status"]
         self.assertFalse(status["upstreamGone"])
 
-    async def test_ignored_by_the_user(self) -> None:
+    async def test_ignore_file_of_the_user_is_honoured(self) -> None:
         home = self.folder / "home"
         (home / ".config" / "git").mkdir(parents=True)
         (home / ".config" / "git" / "ignore").write_text("*.mine\n")
@@ -138,14 +138,14 @@ class DiffTests(TestCase):
         status = (await self.status())["repos"][0]["status"]
         self.assertEqual(0, status["counts"]["untracked"])
 
-    async def test_many(self) -> None:
+    async def test_many_untracked_files_are_counted_and_truncated(self) -> None:
         for number in range(400):
             self.write(b"u%03d" % number, b"")
         status = (await self.status())["repos"][0]["status"]
         self.assertEqual((300, True), (len(status["files"]), status["filesTruncated"]))
         self.assertEqual(400, status["counts"]["untracked"])
 
-    async def test_moved_away(self) -> None:
+    async def test_moved_repository_is_refused_before_git_runs(self) -> None:
         """What was found a moment ago is looked for again before git is let near it."""
         workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.folder))
         diff = (workspace, str(self.root), "changed", ChangeKind.UNSTAGED)
@@ -157,7 +157,7 @@ class DiffTests(TestCase):
             await self.service.get_diff(*diff, GitOptions())
         self.assertEqual("the repository was moved or replaced", caught.exception.message)
 
-    async def test_no_git(self) -> None:
+    async def test_missing_git_is_an_error(self) -> None:
         service, _ = real_service(reactor, self.folder, environ={"PATH": "/absent"})
         answer = await service.get_status(
             GitWorkspace(inside=ANYWHERE, folder=str(self.root)), FRESH

@@ -64,23 +64,23 @@ class DifferentialTests(TestCase):
             self.assertEqual((root.name, "."), (repo["name"], repo["path"]))
             self.assertEqual(ask_status(root), seen(repo["status"]), root)
 
-    async def test_0(self) -> None:
+    async def test_random_repositories_agree_seed_0(self) -> None:
         await self.check(0)
 
-    async def test_1(self) -> None:
+    async def test_random_repositories_agree_seed_1(self) -> None:
         await self.check(1000)
 
-    async def test_2(self) -> None:
+    async def test_random_repositories_agree_seed_2(self) -> None:
         await self.check(2000)
 
-    async def test_3(self) -> None:
+    async def test_random_repositories_agree_seed_3(self) -> None:
         await self.check(3000)
 
-    async def test_4(self) -> None:
+    async def test_random_repositories_agree_seed_4(self) -> None:
         await self.check(4000)
 
-    async def test_5(self) -> None:
+    async def test_random_repositories_agree_seed_5(self) -> None:
         await self.check(5000)
 
-    async def test_6(self) -> None:
+    async def test_random_repositories_agree_seed_6(self) -> None:
         await self.check(6000)

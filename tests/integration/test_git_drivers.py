@@ -186,24 +186,24 @@ class DriverTests(TestCase):
         found: dict[str, Any] = answer["repos"][0]["status"]
         return found
 
-    async def test_places(self) -> None:
+    async def test_filter_driver_in_any_configuration_file_does_not_run(self) -> None:
         for number, (title, write) in enumerate(PLACES.items()):
             root = self.repository(f"place{number}", "evil")
             write(root, self.trap(PLAIN))
             await self.judge(title, root)
 
-    async def test_names(self) -> None:
+    async def test_filter_driver_of_any_name_does_not_run(self) -> None:
         for number, (title, (header, driver)) in enumerate(HEADERS.items()):
             root = self.repository(f"name{number}", _attribute(driver))
             own(root, self.trap(section(header)))
             await self.judge(title, root)
 
-    async def test_a_process_behind_an_include(self) -> None:
+    async def test_filter_process_in_an_included_file_does_not_run(self) -> None:
         root = self.repository("process", "evil")
         included("a", "b")(root, self.trap(section('filter "evil"', "process")))
         await self.judge("process", root)
 
-    async def test_a_linked_worktree(self) -> None:
+    async def test_drivers_of_a_linked_worktree_do_not_run(self) -> None:
         """Its configuration is in a folder of the main repository's control folder."""
         main = self.repository("linked", "evil")
         own(main, "[core]\n\trepositoryformatversion = 1\n")
@@ -221,7 +221,7 @@ class DriverTests(TestCase):
             repository, words, actor=GitActor(), timeout=60, overrides={}, limit=1 << 20
         )
 
-    async def test_behind_the_look(self) -> None:
+    async def test_driver_configured_after_the_check_does_not_run(self) -> None:
         """What comes to be configured when nobody looks any more is not run either."""
         if not is_supported():
             raise SkipTest("this kernel has no Landlock")
@@ -236,7 +236,7 @@ class DriverTests(TestCase):
             await self.unguarded(root, *(word.replace("AGAIN", "ours") for word in words))
             self.assertFalse(self.mark.exists(), name)
 
-    async def test_includes_that_never_end(self) -> None:
+    async def test_endless_configuration_includes_give_an_error_in_time(self) -> None:
         """A pipe, a device, a file that includes itself: an error in time, and no more."""
         for number, path in enumerate(("pipe", "/dev/zero", "/dev/tty", "config", ".")):
             root = self.repository(f"endless{number}", "evil")

@@ -103,7 +103,7 @@ class ForksTests(TestCase):
         forks.start_process(heard, list(argv), ENV)
         return await heard.ended
 
-    async def test_git_runs_nothing_else(self) -> None:
+    async def test_git_executes_no_other_program(self) -> None:
         """And one that was refused something is let go of: there may be a new git."""
         forks, git = self.alone()
         for argv, told in (
@@ -120,7 +120,7 @@ class ForksTests(TestCase):
         server.write_text(ELSEWHERE)
         return str(server)
 
-    async def test_a_git_that_reads_elsewhere(self) -> None:
+    async def test_git_that_reads_outside_is_not_confined_but_executes_nothing(self) -> None:
         """It is not kept within folders, which is told; but from running programs as ever."""
         self.patch(fork_server, "__file__", self.elsewhere())
         forks, git = self.alone()
@@ -130,7 +130,7 @@ class ForksTests(TestCase):
         self.assertTrue(line.startswith("git cannot be restricted to folders here: "), line)
         self.assertEqual("Permission denied", await self.told_of(forks, b"/bin/sh", b"-c", b"true"))
 
-    def test_not_without_its_bounds(self) -> None:
+    def test_command_that_cannot_be_confined_is_not_started(self) -> None:
         """What cannot be kept within its folder is not started."""
 
         def refuse(rules: int) -> NoReturn:
@@ -156,7 +156,7 @@ class ForksTests(TestCase):
         (inner / "link").symlink_to(top / "other")
         return top, inner
 
-    async def test_within_a_folder(self) -> None:
+    async def test_confined_command_reads_only_inside_its_folder(self) -> None:
         """Links are followed in there alone, and another user is kept in as well."""
         forks, git = self.alone()
         top, inner = self.nested()
@@ -181,7 +181,7 @@ class ForksTests(TestCase):
         forks.start_process(heard, [git, b"--version"], ENV, within=b"/nowhere")
         self.assertEqual("No such file or directory", await heard.ended)
 
-    async def test_what_is_told(self) -> None:
+    async def test_output_and_exit_status_of_each_command_are_returned(self) -> None:
         many = [self.shell(f"echo ${{ODD}}{n}; echo bad >&2; exit {n}")[0] for n in range(20)]
         for number, heard in enumerate(many):
             self.assertEqual(number, await heard.ended)
@@ -189,18 +189,18 @@ class ForksTests(TestCase):
         heard, _ = self.shell("kill -TERM $$")
         self.assertEqual(-signal.SIGTERM, await heard.ended)
 
-    async def test_much_output(self) -> None:
+    async def test_large_output_arrives_whole(self) -> None:
         heard, _ = self.shell("head -c 20000000 /dev/zero")
         self.assertEqual(0, await heard.ended)
         self.assertEqual(20_000_000, len(heard.out))
 
-    async def test_it_leads_a_session_without_a_terminal(self) -> None:
+    async def test_command_leads_a_session_without_a_terminal(self) -> None:
         heard, _ = self.shell("echo $$; ps -o sid= -p $$; ps -o tty= -p $$; cat")
         self.assertEqual(0, await heard.ended)
         pid, session, terminal = heard.out.split()
         self.assertEqual((pid, b"?"), (session, terminal))
 
-    async def test_not_started(self) -> None:
+    async def test_failed_start_reports_its_cause(self) -> None:
         heard = ForkOutput()
         self.forks.start_process(heard, [b"/absent/git"], ENV)
         self.assertEqual("No such file or directory", await heard.ended)
@@ -210,7 +210,7 @@ class ForksTests(TestCase):
         heard, _ = self.shell("exit 3")
         self.assertEqual(3, await heard.ended)
 
-    async def test_the_whole_group_is_ended(self) -> None:
+    async def test_kill_ends_the_whole_process_group(self) -> None:
         heard, number = self.shell("sleep 60 & echo $!; wait")
         child = int(await heard.begun)
         self.forks.kill_process(number)
@@ -218,26 +218,26 @@ class ForksTests(TestCase):
         await self.gone(child)
         self.forks.kill_process(number)
 
-    async def test_what_it_leaves_behind_ends_with_it(self) -> None:
+    async def test_background_process_of_a_command_ends_with_it(self) -> None:
         heard, _ = self.shell("sleep 60 & echo $!")
         self.assertEqual(0, await heard.ended)
         await self.gone(int(heard.out))
 
-    async def test_what_escapes_holds_nothing_up(self) -> None:
+    async def test_escaped_process_does_not_delay_the_result(self) -> None:
         apart = "until [ $(ps -o sid= -p $!) -eq $! ]; do sleep 0.05; done"
         heard, _ = self.shell(f"setsid sleep 600 & echo $!; {apart}")
         self.assertEqual(0, await heard.ended)
         # This test's own process: its number is of this run and still taken.
         os.kill(int(heard.out), signal.SIGKILL)
 
-    async def test_a_stop_ends_everything(self) -> None:
+    async def test_stopping_the_fork_server_ends_everything(self) -> None:
         heard, _ = self.shell("sleep 60 & echo $!; wait")
         child = int(await heard.begun)
         await self.forks.stop()
         self.assertEqual(LOST, await heard.ended)
         await self.gone(child)
 
-    async def test_a_lost_server(self) -> None:
+    async def test_lost_fork_server_is_reported_and_replaced(self) -> None:
         """What it had started is told of, and the next start has another server."""
         heard, _ = self.shell("echo $PPID; exec sleep 60")
         os.kill(int(await heard.begun), signal.SIGKILL)
@@ -245,7 +245,7 @@ class ForksTests(TestCase):
         heard, _ = self.shell("echo again")
         self.assertEqual(0, await heard.ended)
 
-    async def test_as_another_user(self) -> None:
+    async def test_command_runs_with_the_rights_of_another_user(self) -> None:
         """With that user's rights alone: no group and no key of root's."""
         if os.geteuid() != 0:
             raise SkipTest("only root can start something as another user")
@@ -285,7 +285,7 @@ reactor.run()
 
 
 class OrphanTests(SynchronousTestCase):
-    def test_nothing_outlives_the_service(self) -> None:
+    def test_no_git_process_outlives_the_service(self) -> None:
         """However it ends."""
         parent = subprocess.Popen(
             [sys.executable, "-c", PARENT],
@@ -308,7 +308,9 @@ class OrphanTests(SynchronousTestCase):
 
 class FramesTests(SynchronousTestCase):
     @given(FRAMES, st.data())
-    def test_any_split(self, frames: list[tuple[int, int, bytes]], data: st.DataObject) -> None:
+    def test_frames_are_parsed_at_any_split(
+        self, frames: list[tuple[int, int, bytes]], data: st.DataObject
+    ) -> None:
         stream = b"".join(HEAD.pack(n, kind, len(rest)) + rest for n, kind, rest in frames)
         parser, found, at = ForkFrameDecoder(), list[tuple[int, int, bytes]](), 0
         while at < len(stream):

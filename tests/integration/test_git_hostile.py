@@ -178,7 +178,7 @@ class TrapRepository:
         (root / "new.clean").write_text("untracked\n")
 
 
-class HostileTests(TestCase):
+class HostileRepositoryTests(TestCase):
     """Nothing runs, nothing is written."""
 
     timeout = 120
@@ -196,7 +196,7 @@ class HostileTests(TestCase):
         status: dict[str, Any] = answer["repos"][0]["status"]
         return status
 
-    def test_the_traps_work(self) -> None:
+    def test_hostile_traps_fire_under_plain_git(self) -> None:
         """Plain git springs them: the canaries of the other tests mean something."""
         root = self.trap.root
         run_git(root, "--work-tree=.", "status", fails=True)
@@ -208,7 +208,7 @@ class HostileTests(TestCase):
         filters = {"clean", "process", "included", "conditional", "worktree", "dotted"}
         self.assertLessEqual({"fsmonitor", "external", "diff-command", *filters}, sprung)
 
-    async def test_status(self) -> None:
+    async def test_status_runs_no_trap_and_writes_nothing(self) -> None:
         before = folder_fingerprint(self.trap.root)
         status = await self.status()
         self.assertEqual([], self.trap.sprung())
@@ -218,7 +218,7 @@ class HostileTests(TestCase):
         self.assertEqual(1, status["unpushedCount"])
         self.assertEqual("signed", status["unpushed"][0]["subject"])
 
-    async def test_diffs(self) -> None:
+    async def test_diffs_run_no_trap_and_write_nothing(self) -> None:
         run_git(self.trap.root, "--work-tree=.", "-c", "core.fsmonitor=false",
             "-c", "core.hooksPath=/dev/null", "update-index", "--add", "--cacheinfo",
             "100644," + run_git(self.trap.root, "rev-parse", "HEAD:g.ident").decode().strip()
@@ -239,7 +239,7 @@ class HostileTests(TestCase):
         self.assertEqual([], self.trap.sprung())
         self.assertEqual(before, folder_fingerprint(self.trap.root))
 
-    async def test_a_missing_object_is_not_fetched(self) -> None:
+    async def test_missing_object_of_a_partial_clone_is_not_fetched(self) -> None:
         """A partial clone's promise is not redeemed, over whatever transport."""
         name = run_git(self.trap.root, "rev-parse", "HEAD:a.clean").decode().strip()
         (self.trap.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
@@ -261,7 +261,7 @@ class HostileTests(TestCase):
             return str(error)
         return f"no error: {answer}"
 
-    async def test_fifos_and_loops(self) -> None:
+    async def test_fifos_and_link_loops_in_a_repository_do_not_block(self) -> None:
         """What would block for ever is cut short by the time limit, or never opened."""
         os.mkfifo(self.trap.root / "pipe")
         (self.trap.root / "loop").symlink_to("loop")
@@ -274,7 +274,7 @@ class HostileTests(TestCase):
         )
         self.assertIn("new file mode 120000", link["diff"])
 
-    async def test_a_fifo_in_place_of_the_index(self) -> None:
+    async def test_fifo_instead_of_the_index_times_out(self) -> None:
         index = self.trap.root / ".git" / "index"
         index.unlink()
         os.mkfifo(index)
@@ -282,7 +282,7 @@ class HostileTests(TestCase):
         self.assertEqual("error", answer["state"])
         self.assertEqual("git timed out after 5 s", answer["error"])
 
-    async def test_a_fifo_in_place_of_the_gitfile(self) -> None:
+    async def test_fifo_instead_of_the_gitfile_is_no_repository(self) -> None:
         folder = self.folder / "piped"
         folder.mkdir()
         os.mkfifo(folder / ".git")
@@ -292,11 +292,11 @@ class HostileTests(TestCase):
         self.assertEqual("not-a-repo", answer["state"])
 
 
-class OwnerTests(TestCase):
+class RepositoryOwnerTests(TestCase):
     """Somebody else's repository, seen by root."""
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
-    async def test_root_reads_as_the_owner(self) -> None:
+    async def test_root_reads_a_repository_as_its_owner(self) -> None:
         """A file that only root may read stays unread."""
         folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, folder)
@@ -323,7 +323,7 @@ class OwnerTests(TestCase):
         self.assertEqual(1, answer["repos"][0]["status"]["counts"]["staged"])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
-    async def test_mixed_owners_are_refused(self) -> None:
+    async def test_repository_of_mixed_owners_is_refused(self) -> None:
         folder = own_folder(self)
         folder.mkdir()
         run_git(folder, "init", "-q", "--template=", "repo")

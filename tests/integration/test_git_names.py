@@ -31,7 +31,7 @@ ALIKE = (
 """Branches that could be taken for one another."""
 
 
-class NameTests(DaemonGitCase):
+class WorktreeNameTests(DaemonGitCase):
     def setUp(self) -> None:
         if not (self.daemon.folder / "own").exists():
             source = make_repository(self.daemon.folder / "own")
@@ -47,19 +47,19 @@ class NameTests(DaemonGitCase):
         self.assertEqual(f"refs/heads/{branch}", head)
         return case["name"], path
 
-    def test_readable_name_and_folder(self) -> None:
+    def test_worktree_has_a_readable_name_and_folder(self) -> None:
         for branch, name in BRANCHES.items():
             self.assertEqual(name, self.made(branch)[0])
         self.refused(self.ask("POST", "/own/worktree", {"branch": "修复登录"}), 409, "修复登录")
 
-    def test_branches_that_look_alike_do_not_collide(self) -> None:
+    def test_similar_branch_names_give_different_worktrees(self) -> None:
         names = [self.made(branch)[0] for branches in ALIKE for branch in branches]
         self.assertEqual(len(names), len({name.lower() for name in names}), names)
         self.assertTrue(all(len(name) <= 128 for name in names), names)
         self.assertEqual("own-fix-login", names[0])
         self.assertTrue(all(len(name.encode()) <= 255 for name in names), names)
 
-    def test_case_is_used_like_any_other(self) -> None:
+    def test_worktree_with_a_chinese_name_works_as_a_case(self) -> None:
         name, path = self.made("登录页")
         where = f"/{quote(name, safe='')}"
         self.assertEqual(str(path), self.ask("GET", where).data()["path"])
@@ -76,7 +76,7 @@ class NameTests(DaemonGitCase):
         self.ask("DELETE", where).data()
         self.assertFalse(path.exists())
 
-    def test_names_that_people_type_keep_their_rule(self) -> None:
+    def test_typed_case_names_keep_the_stricter_rule(self) -> None:
         self.assertEqual(400, self.ask("POST", "", {"name": "登录"}).status)
         quick = {"mode": "shell", "caseName": "登录"}
         answer = self.daemon.request("POST", "/api/quick-start", quick)

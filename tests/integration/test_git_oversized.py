@@ -65,7 +65,7 @@ class OversizedTests(TestCase):
         self.assertEqual(0, self.runner.running)
         return answer
 
-    async def test_fifos_wherever_git_reads(self) -> None:
+    async def test_fifos_instead_of_files_of_git_are_errors(self) -> None:
         def spoil(path: str) -> Callable[[Path], None]:
             def put(root: Path) -> None:
                 place = root / path
@@ -89,7 +89,7 @@ class OversizedTests(TestCase):
             )
         self.assertEqual(0, self.runner.running)
 
-    async def test_an_index_of_eight_gigabytes(self) -> None:
+    async def test_index_of_eight_gigabytes_gives_an_error(self) -> None:
         def spoil(root: Path) -> None:
             with open(root / ".git" / "index", "wb") as file:
                 file.write(b"DIRC" + struct.pack(">II", 2, 1))
@@ -98,7 +98,7 @@ class OversizedTests(TestCase):
         answer = await self.status(self.make("sparse", spoil), PATIENT)
         self.assertEqual("error", answer["state"])
 
-    async def test_an_index_that_claims_four_billion_entries(self) -> None:
+    async def test_index_claiming_four_billion_entries_gives_an_error(self) -> None:
         def spoil(root: Path) -> None:
             with open(root / ".git" / "index", "wb") as file:
                 file.write(b"DIRC" + struct.pack(">II", 2, 2**32 - 1))
@@ -108,7 +108,7 @@ class OversizedTests(TestCase):
         self.assertEqual("error", answer["state"])
         self.assertLessEqual(len(answer["error"]), 300)
 
-    async def test_an_index_full_of_what_is_not_there(self) -> None:
+    async def test_index_of_missing_files_is_counted_exactly_and_truncated(self) -> None:
         """Counts are exact, lists are cut."""
 
         def spoil(root: Path) -> None:
@@ -124,7 +124,7 @@ class OversizedTests(TestCase):
              status["filesTruncated"]),
         )  # fmt: skip
 
-    async def test_a_changed_file_of_gigabytes(self) -> None:
+    async def test_diff_of_a_huge_changed_file_times_out(self) -> None:
         """Its diff ends with its time."""
 
         def spoil(root: Path) -> None:
@@ -145,7 +145,7 @@ class OversizedTests(TestCase):
         self.assertIn("git timed out after 1 s", str(error))
         self.assertEqual(0, self.runner.running)
 
-    async def test_a_configuration_that_includes_itself(self) -> None:
+    async def test_configuration_that_includes_itself_is_an_error(self) -> None:
         def spoil(root: Path) -> None:
             with (root / ".git" / "config").open("a") as file:
                 file.write("[include]\n\tpath = config\n")

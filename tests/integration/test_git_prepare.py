@@ -54,7 +54,7 @@ class PrepareTests(DaemonGitCase):
         found = self.ask("POST", f"/{quote(name, safe='')}/prepare").data()
         return found.get("sessionId"), found["commands"]
 
-    def test_worktree_says_what_it_lacks_and_prepare_fetches_it(self) -> None:
+    def test_worktree_warns_of_missing_content_and_prepare_fetches_it(self) -> None:
         self.linked("whole")
         made = self.ask("POST", "/whole/worktree", {"branch": "修复"}).data()
         self.assertEqual([SUBMODULES, FILTERS], made["warnings"])
@@ -71,7 +71,7 @@ class PrepareTests(DaemonGitCase):
         self.assertEqual((None, []), self.prepare(name))
         self.daemon.request("DELETE", f"/api/sessions/{session}").data()
 
-    def test_clone_says_the_same(self) -> None:
+    def test_clone_warns_of_missing_content(self) -> None:
         source = self.linked("cloned")
         found = self.clone("clone", str(source)).data()
         self.assertEqual([SUBMODULES, FILTERS], found["warnings"])
@@ -80,7 +80,7 @@ class PrepareTests(DaemonGitCase):
         wait_until("the submodule is there", (self.cases / "clone/vendor/lib/file").exists)
         self.daemon.request("DELETE", f"/api/sessions/{session}").data()
 
-    def test_attributes_of_a_folder_and_filters_that_match_nothing(self) -> None:
+    def test_worktree_preparation_handles_attributes_and_unused_filters(self) -> None:
         path = self.linked("attributes", lfs=False, submodule=False)
         commit_files(
             path, **{".gitattributes": "*.psd filter=lfs\n*.raw -filter\n", "a.raw": "x\n"}
@@ -92,7 +92,7 @@ class PrepareTests(DaemonGitCase):
         made = self.ask("POST", "/attributes/worktree", {"branch": "some"}).data()
         self.assertEqual([FILTERS], made["warnings"])
 
-    def test_session_in_a_worktree_says_it_too(self) -> None:
+    def test_session_in_a_worktree_warns_of_missing_content(self) -> None:
         self.linked("sessions", lfs=False)
         body = {"mode": "shell", "caseName": "sessions", "worktree": {"branch": "a"}}
         made = self.daemon.request("POST", "/api/sessions", body).data()
@@ -103,7 +103,7 @@ class PrepareTests(DaemonGitCase):
         plain = self.daemon.request("POST", "/api/sessions", {"mode": "shell"}).data()
         self.assertNotIn("warnings", plain)
 
-    def test_refused(self) -> None:
+    def test_prepare_is_refused_without_a_case_or_repository(self) -> None:
         self.refused(self.ask("POST", "/none/prepare"), 404, "Case none")
         self.ask("POST", "", {"name": "bare"}).data()
         self.refused(self.ask("POST", "/bare/prepare"), 422, "not a git repository")

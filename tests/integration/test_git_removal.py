@@ -48,19 +48,19 @@ class RemovalCase(DaemonGitCase):
         return run_git(where, "rev-parse", "HEAD").strip()
 
 
-class CommitTests(RemovalCase):
-    def test_commit_on_detached_head(self) -> None:
+class RemovalOfCommitsTests(RemovalCase):
+    def test_commit_on_detached_head_prevents_removal(self) -> None:
         lost = self.commit_detached()
         self.refused_for("it has 1 commit that no branch has", lost[:9])
         run_git(self.main, "branch", "saved", lost)
         self.removed()
 
-    def test_commit_that_another_worktree_has_is_not_lost(self) -> None:
+    def test_commit_of_another_worktree_does_not_prevent_removal(self) -> None:
         lost = self.commit_detached()
         run_git(self.main, "checkout", "-q", lost)
         self.removed()
 
-    def test_commit_that_only_a_missing_worktree_has(self) -> None:
+    def test_commit_only_in_a_missing_worktree_is_refused(self) -> None:
         """Git forgets such a worktree at the next occasion."""
         lost = self.commit_detached()
         other = self.daemon.folder / f"gone-{self.name}"
@@ -68,14 +68,14 @@ class CommitTests(RemovalCase):
         shutil.rmtree(other)
         self.refused_for("1 commit that no branch has")
 
-    def test_commit_of_reflog_alone(self) -> None:
+    def test_commit_only_in_the_reflog_is_refused(self) -> None:
         lost = self.commit_detached()
         run_git(self.tree, "checkout", "-q", "w")
         self.refused_for("1 commit that only its reflog has", lost[:9])
         run_git(self.main, "tag", "saved", lost)
         self.removed()
 
-    def test_amended_and_rebased_branch_is_clean(self) -> None:
+    def test_worktree_with_amended_and_rebased_commits_is_removed(self) -> None:
         """The reflog of the branch, which stays, has what was before."""
         commit_files(self.tree, one="1\n")
         run_git(self.tree, "commit", "-q", "--amend", "-m", "better")
@@ -83,40 +83,40 @@ class CommitTests(RemovalCase):
         run_git(self.tree, "rebase", "-q", "main")
         self.removed()
 
-    def test_rebase_in_progress(self) -> None:
+    def test_rebase_in_progress_prevents_removal(self) -> None:
         commit_files(self.tree, file="mine\n")
         commit_files(self.main, file="other\n")
         with self.assertRaises(AssertionError):
             run_git(self.tree, "rebase", "main")
         self.refused_for("1 uncommitted change", "an unfinished rebase")
 
-    def test_bisect_in_progress(self) -> None:
+    def test_bisect_in_progress_prevents_removal(self) -> None:
         commit_files(self.tree, more="1\n")
         run_git(self.tree, "bisect", "start", "HEAD", "HEAD~1")
         self.refused_for("an unfinished bisect")
         run_git(self.tree, "bisect", "reset")
         self.removed()
 
-    def test_orphan_branch_that_is_staged_only(self) -> None:
+    def test_staged_orphan_branch_is_uncommitted_work(self) -> None:
         run_git(self.tree, "switch", "-q", "--orphan", "fresh")
         (self.tree / "staged").write_text("x\n")
         run_git(self.tree, "add", "staged")
         self.refused_for("1 uncommitted change")
 
-    def test_branch_stays(self) -> None:
+    def test_branch_of_a_removed_worktree_stays(self) -> None:
         commit_files(self.tree, more="1\n")
         self.removed()
         self.assertIn("w", run_git(self.main, "branch", "--format=%(refname:short)").split())
 
 
-class ChangeTests(RemovalCase):
-    def test_index_that_differs_from_equal_files(self) -> None:
+class RemovalOfChangesTests(RemovalCase):
+    def test_staged_change_undone_in_the_file_prevents_removal(self) -> None:
         (self.tree / "file").write_text("staged\n")
         run_git(self.tree, "add", "file")
         (self.tree / "file").write_text("content\n")
         self.refused_for("1 uncommitted change")
 
-    def test_changes_that_git_is_told_to_overlook(self) -> None:
+    def test_changes_hidden_by_index_flags_are_uncommitted_work(self) -> None:
         for flag in ("assume-unchanged", "skip-worktree"):
             run_git(self.tree, "update-index", f"--{flag}", "file")
             (self.tree / "file").write_text("changed\n")
@@ -126,18 +126,18 @@ class ChangeTests(RemovalCase):
         run_git(self.tree, "update-index", "--skip-worktree", "file")
         self.removed()
 
-    def test_untracked_files_that_the_repository_does_not_show(self) -> None:
+    def test_hidden_untracked_files_prevent_removal(self) -> None:
         run_git(self.main, "config", "status.showUntrackedFiles", "no")
         (self.tree / "new").write_text("x\n")
         self.refused_for("1 uncommitted change")
 
-    def test_locked_worktree(self) -> None:
+    def test_locked_worktree_is_removed_only_by_force(self) -> None:
         run_git(self.main, "worktree", "lock", "--reason", "on a stick", str(self.tree))
         self.refused_for("git worktree lock (on a stick)")
         self.ask("DELETE", f"/{self.case}?force=1").data()
         self.assertFalse(self.tree.exists())
 
-    def test_ignored_file_with_secrets(self) -> None:
+    def test_ignored_file_with_secrets_prevents_removal(self) -> None:
         """One that the case itself has as well is not lost."""
         (self.main / ".git" / "info" / "exclude").write_text(".env*\n*.pem\nnode_modules\n")
         (self.tree / "node_modules").mkdir()
@@ -148,7 +148,7 @@ class ChangeTests(RemovalCase):
         (self.tree / ".env.local").write_text("KEY=1\n")
         self.removed()
 
-    def test_ignored_files_go(self) -> None:
+    def test_ignored_build_files_do_not_prevent_removal(self) -> None:
         """The repository says that they can be made again (protocol-worktrees)."""
         (self.main / ".git" / "info" / "exclude").write_text("*.o\nnode_modules\n")
         (self.tree / "node_modules").mkdir()
@@ -165,14 +165,14 @@ class NestedTests(RemovalCase):
         names = "".join(f"{name}/\n" for name in (*self.FOLDERS, "deep"))
         (self.main / ".git" / "info" / "exclude").write_text(names)
 
-    def test_folders_of_tools_are_looked_into(self) -> None:
+    def test_repository_within_a_tool_folder_prevents_removal(self) -> None:
         for name in self.FOLDERS:
             inner = make_repository(self.tree / name / "a" / "b")
             self.refused_for(f"{name}/a/b has 1 commit that no branch of a remote has")
             shutil.rmtree(inner)
         self.removed()
 
-    def test_repository_with_a_remote(self) -> None:
+    def test_unpushed_work_of_a_nested_clone_prevents_removal(self) -> None:
         inner = self.tree / "deep" / "clone"
         run_git(self.tree, "clone", "-q", str(self.main), str(inner))
         for spoil, mend, word in (
@@ -193,7 +193,7 @@ class NestedTests(RemovalCase):
         (folder / "file").write_text("changed\n")
         run_git(folder, "stash", "-q")
 
-    def test_bare_repository(self) -> None:
+    def test_nested_bare_repository_with_local_commits_is_refused(self) -> None:
         bare = self.tree / "deep" / "store"
         bare.mkdir(parents=True)
         run_git(bare, "init", "-q", "--bare")
@@ -202,7 +202,7 @@ class NestedTests(RemovalCase):
         shutil.rmtree(bare)
         self.removed()
 
-    def test_repositories_without_a_commit(self) -> None:
+    def test_nested_repositories_without_a_commit_do_not_prevent_removal(self) -> None:
         """Also where the worktree itself has none, and one of them has other hashes."""
         for name, more in (("a", ()), ("b", ("--bare",)), ("c", ("--object-format=sha256",))):
             (self.tree / "deep" / name).mkdir(parents=True)
@@ -210,7 +210,7 @@ class NestedTests(RemovalCase):
         run_git(self.tree, "switch", "-q", "--orphan", "fresh")
         self.removed()
 
-    def test_worktree_of_another_repository(self) -> None:
+    def test_nested_worktree_of_another_repository_prevents_removal(self) -> None:
         other = make_repository(self.daemon.folder / "mains" / f"other-{self.name}")
         inner = self.tree / "vendor" / "tree"
         run_git(other, "worktree", "add", "-q", str(inner))
@@ -219,12 +219,12 @@ class NestedTests(RemovalCase):
         run_git(other, "branch", "saved", lost)
         self.removed()
 
-    def test_git_file_that_leads_nowhere(self) -> None:
+    def test_git_file_that_leads_nowhere_prevents_removal(self) -> None:
         (self.tree / "vendor").mkdir()
         (self.tree / "vendor" / ".git").write_text("gitdir: /nowhere\n")
         self.refused_for("vendor has a .git that leads to no repository")
 
-    def test_remote_worktree_of_a_nested_repository(self) -> None:
+    def test_nested_repository_with_a_worktree_elsewhere_prevents_removal(self) -> None:
         inner = make_repository(self.tree / "deep" / "in")
         away = self.daemon.folder / f"away-{self.name}"
         run_git(inner, "worktree", "add", "-q", str(away))
@@ -241,25 +241,25 @@ class SubmoduleTests(RemovalCase):
         run_git(self.tree, *FILES, "submodule", "update", "-q", "--init")
         self.lib = self.tree / "vendor" / "lib"
 
-    def test_edited_file(self) -> None:
+    def test_edited_file_of_a_submodule_is_refused(self) -> None:
         (self.lib / "file").write_text("changed\n")
         self.refused_for("vendor/lib has 1 uncommitted change")
         run_git(self.lib, "checkout", "-q", "file")
         self.removed()
 
-    def test_commit(self) -> None:
+    def test_unpushed_commit_of_a_submodule_is_refused(self) -> None:
         self.commit_detached(self.lib)
         run_git(self.lib, "checkout", "-q", "HEAD~1")
         self.refused_for("vendor/lib has 1 commit that only its reflog has")
 
-    def test_commit_of_one_that_is_not_checked_out(self) -> None:
+    def test_commit_of_a_submodule_not_checked_out_is_refused(self) -> None:
         """Its repository is kept beside the worktree, and goes with it."""
         run_git(self.lib, "checkout", "-q", "-b", "side")
         commit_files(self.lib, more="x\n")
         run_git(self.tree, "submodule", "deinit", "-q", "-f", "vendor/lib")
         self.refused_for("the submodule vendor/lib has 1 commit that no branch of a remote has")
 
-    def test_in_a_submodule_of_it(self) -> None:
+    def test_commit_of_a_nested_submodule_is_refused(self) -> None:
         inner = make_repository(self.remotes / f"inner-{self.name}")
         run_git(self.lib, *FILES, "submodule", "add", "-q", str(inner), "build/inner")
         run_git(self.lib, "commit", "-q", "-m", "inner")
@@ -269,10 +269,10 @@ class SubmoduleTests(RemovalCase):
         self.refused_for("vendor/lib/build/inner has ", "commit that no branch of a remote has")
 
 
-class MissingTests(RemovalCase):
+class RemovalOfMissingWorktreeTests(RemovalCase):
     """The folder of the worktree is gone, or was."""
 
-    def test_commit_on_detached_head(self) -> None:
+    def test_missing_folder_with_a_commit_on_detached_head(self) -> None:
         lost = self.commit_detached()
         moved = self.tree.with_name(f"moved-{self.name}")
         self.tree.rename(moved)
@@ -281,7 +281,7 @@ class MissingTests(RemovalCase):
         run_git(self.main, "branch", "saved", lost)
         self.ask("DELETE", f"/{self.case}").data()
 
-    def test_another_worktree_that_is_away_is_not_forgotten(self) -> None:
+    def test_removal_keeps_the_record_of_another_missing_worktree(self) -> None:
         other, _ = self.worktree("other")
         lost = self.commit_detached(other)
         away = other.with_name(f"away-{self.name}")
@@ -290,7 +290,7 @@ class MissingTests(RemovalCase):
         away.rename(other)
         self.assertEqual(lost, run_git(other, "rev-parse", "HEAD").strip())
 
-    def test_folder_that_is_closed(self) -> None:
+    def test_unreadable_worktree_is_refused(self) -> None:
         if os.geteuid() == 0:
             return  # nothing is closed to root
         (self.tree / "file").write_text("changed\n")
@@ -298,7 +298,7 @@ class MissingTests(RemovalCase):
         self.addCleanup(self.tree.chmod, 0o700)
         self.assertIn(self.ask("DELETE", f"/{self.case}").status, (409, 422))
 
-    def test_plain_folder_in_its_place_stays(self) -> None:
+    def test_plain_folder_at_the_worktree_path_stays(self) -> None:
         shutil.rmtree(self.tree)
         self.tree.mkdir()
         (self.tree / "mine").write_text("x\n")
@@ -316,7 +316,7 @@ class LocalTests(DaemonGitCase):
         commit_files(case)
         return case
 
-    def test_detached_head_without_a_remote(self) -> None:
+    def test_unsaved_detached_commit_of_a_local_repository_prevents_removal(self) -> None:
         case = self.local("detached")
         run_git(case, "checkout", "-q", "--detach")
         commit_files(case, more="x\n")
@@ -324,7 +324,7 @@ class LocalTests(DaemonGitCase):
         run_git(case, "tag", "kept")
         self.ask("DELETE", "/detached").data()
 
-    def test_folders_of_tools(self) -> None:
+    def test_changed_repository_within_a_tool_folder_prevents_removal(self) -> None:
         case = self.local("tools")
         (case / ".git" / "info" / "exclude").write_text("vendor/\n")
         inner = make_repository(case / "vendor" / "lib")

@@ -27,7 +27,7 @@ GROWTH = 48 * 1024 * 1024
 """Bytes that the service may have grown by while it is flooded with four times as much."""
 
 
-class HTTP2Tests(DaemonCase):
+class RawHTTP2Tests(DaemonCase):
     """A raw client on loopback."""
 
     def serve(self, **environment: str) -> None:
@@ -61,7 +61,7 @@ class HTTP2Tests(DaemonCase):
                 sent += len(piece)
         return sent
 
-    def test_off_unless_asked_for(self) -> None:
+    def test_http2_is_off_by_default(self) -> None:
         self.serve()
         self.assertEqual("http/1.1", self.connect().selected_alpn_protocol())
 
@@ -75,7 +75,7 @@ class HTTP2Tests(DaemonCase):
         )  # fmt: skip
         return told.stdout + told.stderr
 
-    def test_unknown_protocols_are_refused_by_their_own_alert(self) -> None:
+    def test_unknown_tls_protocols_are_refused_by_their_alert(self) -> None:
         """RFC 7301: no_application_protocol, which is alert 120."""
         self.serve()
         for words in (("h2",), ("h2", "-tls1_2"), ("h2,spdy/3",), ("acme-tls/1",)):
@@ -86,12 +86,12 @@ class HTTP2Tests(DaemonCase):
         for word in ("critical", "Traceback", "Unhandled"):
             self.assertNotIn(word, self.one.log)
 
-    def test_http2_refuses_unknown_protocols_as_well(self) -> None:
+    def test_http2_endpoint_refuses_unknown_protocols(self) -> None:
         self.serve(SERVICE_HTTP2="1")
         self.assertIn("ALPN protocol: h2", self.alert("-alpn", "h2"))
         self.assertIn("SSL alert number 120", self.alert("-alpn", "h3"))
 
-    def test_floods_are_cut(self) -> None:
+    def test_http2_floods_are_cut(self) -> None:
         self.serve(SERVICE_HTTP2="1")
         self.assertEqual("h2", self.connect().selected_alpn_protocol())
         fields = [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "x")]

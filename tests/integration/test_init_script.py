@@ -77,7 +77,7 @@ class InitScriptTests(SynchronousTestCase):
     def pid(self) -> int:
         return int(self.pidfile.read_text())
 
-    def test_from_start_to_stop(self) -> None:
+    def test_init_script_starts_restarts_and_stops(self) -> None:
         self.does("status", 3, "not running")
         self.does("start", 0, "started")
         first = self.pid()
@@ -90,7 +90,7 @@ class InitScriptTests(SynchronousTestCase):
         self.does("stop", 0, "stopped")
         self.does("status", 3, "not running")
 
-    def test_after_a_crash(self) -> None:
+    def test_init_script_starts_again_after_a_crash(self) -> None:
         self.does("start", 0, "started")
         killed = self.pid()
         os.kill(killed, signal.SIGKILL)
@@ -98,7 +98,7 @@ class InitScriptTests(SynchronousTestCase):
         self.does("status", 1, "not running, but")
         self.does("start", 0, "started")
 
-    def test_a_pid_file_that_names_another_process(self) -> None:
+    def test_init_script_ignores_a_pid_file_of_another_process(self) -> None:
         """After a crash its number may be anybody's: here it is ours."""
         self.settings["TSERVICE_USER"] = "nobody"
         self.write(self.settings)
@@ -107,7 +107,7 @@ class InitScriptTests(SynchronousTestCase):
         self.does("stop", 0, "stopped")
         self.assertFalse(self.pidfile.exists())
 
-    def test_a_start_that_is_refused(self) -> None:
+    def test_refused_start_prints_the_error(self) -> None:
         self.settings["SERVICE_LISTEN"] = "tcp:0"
         self.write(self.settings)
         ended = self.script("start")
@@ -115,7 +115,7 @@ class InitScriptTests(SynchronousTestCase):
         self.assertIn("no password is set", ended.stderr)
         self.does("status", 3, "not running")
 
-    def test_what_is_missing_is_named(self) -> None:
+    def test_missing_user_and_program_are_named(self) -> None:
         for name, value, status, text in [
             ("TSERVICE_USER", "no-such-user", 6, "there is no user no-such-user"),
             ("TSERVICE_TWISTD", "/nowhere/twistd", 5, "/nowhere/twistd cannot be run"),
@@ -125,7 +125,7 @@ class InitScriptTests(SynchronousTestCase):
         self.does("dance", 2, "Usage:")
         self.write(self.settings)
 
-    def test_it_has_the_header_that_insserv_reads(self) -> None:
+    def test_init_script_has_the_header_read_by_insserv(self) -> None:
         text = Path(SCRIPT).read_text(encoding="utf-8")
         for key in ("Provides", "Required-Start", "Required-Stop", "Default-Start", "Default-Stop"):
             self.assertRegex(text, rf"(?m)^# {key}: +\S")

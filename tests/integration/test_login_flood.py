@@ -56,7 +56,7 @@ class LoginFloodTests(DaemonCase):
     def memory(self) -> int:
         return int(Path(f"/proc/{self.one.pid}/statm").read_text().split()[1]) * 4096
 
-    def test_the_user_comes_in_where_they_were_before(self) -> None:
+    def test_known_address_can_log_in_during_a_flood(self) -> None:
         for number in range(LOGINS):
             self.assertEqual(200, self.login(f"127.0.2.{number + 1}", PASSWORD))
         before = self.memory()

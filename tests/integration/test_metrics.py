@@ -11,7 +11,7 @@ from tests.integration.harness import DaemonHarness
 from tests.waiting import wait_until
 
 
-class MetricsTests(SynchronousTestCase):
+class DaemonMetricsTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.daemon = DaemonHarness()
         self.addCleanup(self.daemon.close)
@@ -27,7 +27,7 @@ class MetricsTests(SynchronousTestCase):
         assert found is not None, text
         return float(found[1])
 
-    def test_sessions_output_and_errors(self) -> None:
+    def test_metrics_count_sessions_output_and_errors(self) -> None:
         self.assertEqual(0, self.metric("output_bytes_total"))
         session = new_session(self.daemon)
         typed = {"input": "echo out-$((40 + 2))\r"}
@@ -43,7 +43,7 @@ class MetricsTests(SynchronousTestCase):
         seconds = 'http_request_seconds_count{route="/api/sessions/{id}/wait-output"}'
         self.assertEqual(1, self.metric(seconds))
 
-    def test_what_is_open_and_idle(self) -> None:
+    def test_metrics_of_an_idle_service_are_zero(self) -> None:
         for name in ("websockets", "event_streams", "parked_waits", "logged_errors_total"):
             self.assertEqual(0, self.metric(name), name)
         for direction in ("in", "out"):

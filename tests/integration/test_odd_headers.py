@@ -35,7 +35,7 @@ class OddHeaderTests(DaemonCase):
     def status(self, method: str, path: str, **headers: bytes) -> int:
         return int(self.ask(method, path, **headers).split(b" ", 2)[1])
 
-    def test_they_are_answered_like_any_other(self) -> None:
+    def test_odd_headers_are_answered_like_any_other(self) -> None:
         self.assertEqual(403, self.status("GET", "/healthz", Host=b"localhost\xe9"))
         self.assertEqual(403, self.status("DELETE", "/api/sessions", Origin=b"\xe9"))
         secret = {"X_Service_Hook_Secret": b"\xe9"}
@@ -49,7 +49,7 @@ class OddHeaderTests(DaemonCase):
                 self.assertEqual(401 if refused else 200, status, (name, path))
         self.assertNotIn("Traceback", self.running.log)
 
-    def test_upgrades(self) -> None:
+    def test_odd_headers_of_a_websocket_upgrade_are_refused(self) -> None:
         made = self.running.request("POST", "/api/sessions", {"mode": "shell", "start": True})
         path = f"/ws/sessions/{made.data()['session']['id']}/terminal"
         good = {name.replace("-", "_"): value.encode() for name, value in UPGRADE.items()}

@@ -171,7 +171,7 @@ class OutgoingCase(TestCase):
         return good, bad
 
 
-class WebhookTests(OutgoingCase):
+class HostileWebhookResolutionTests(OutgoingCase):
     """A webhook whose name server is the attacker's."""
 
     async def deliver(
@@ -181,7 +181,7 @@ class WebhookTests(OutgoingCase):
         webhook = WebhookConfig(kind=ReceiverKind.GENERIC, url=f"http://{NAME}:{port}/hook")
         return await sender.attempt_delivery(webhook, MESSAGE)
 
-    async def test_good_first_then_out_of_bounds(self) -> None:
+    async def test_each_delivery_connects_only_to_its_checked_address(self) -> None:
         """Each delivery looks once, and connects to what it has seen."""
         names, resolver = await self.name_server([GOOD], [BAD], [GOOD])
         port = await self.listen()
@@ -190,7 +190,7 @@ class WebhookTests(OutgoingCase):
         self.assertEqual((2, 0), self.visits())
         self.assertEqual(3, names.looked)
 
-    async def test_another_answer_at_every_look(self) -> None:
+    async def test_name_with_another_address_at_every_lookup_is_refused(self) -> None:
         for script in ([GOOD, BAD], [BAD, GOOD]):
             _, resolver = await self.name_server(script)
             port = await self.listen()
@@ -198,7 +198,7 @@ class WebhookTests(OutgoingCase):
             self.assertEqual(OutboundFault.REFUSED.value, found.error)
             self.assertEqual((0, 0), self.visits())
 
-    async def test_a_good_a_record_and_a_bad_aaaa(self) -> None:
+    async def test_good_a_record_with_a_bad_aaaa_record_is_refused(self) -> None:
         _, resolver = await self.name_server([GOOD], sixth=["::1"])
         port = await self.listen()
         self.assertEqual(OutboundFault.REFUSED.value, (await self.deliver(resolver, port)).error)
@@ -206,7 +206,7 @@ class WebhookTests(OutgoingCase):
         self.assertEqual(OutboundFault.REFUSED.value, (await self.deliver(resolver, port)).error)
         self.assertEqual((0, 0), self.visits())
 
-    async def test_the_addresses_of_the_real_world(self) -> None:
+    async def test_webhook_refuses_private_addresses_of_real_name_servers(self) -> None:
         names, resolver = await self.name_server([PUBLIC], [METADATA], [PUBLIC, METADATA])
         noting: Any = RecordingReactor()
         faults = []
@@ -223,7 +223,7 @@ class WebhookTests(OutgoingCase):
         )
         self.assertEqual(3, names.looked)
 
-    async def test_a_redirect_inside_is_not_followed(self) -> None:
+    async def test_webhook_redirect_to_a_private_address_is_not_followed(self) -> None:
         _, resolver = await self.name_server([GOOD])
         for status in (301, 302, 303, 307, 308):
             head = f"HTTP/1.1 {status} Over there\r\nContent-Length: 0\r\n"
@@ -252,7 +252,7 @@ class DrippingPeer(ReceiverPeer):
             self.later.cancel()
 
 
-class PushTests(OutgoingCase):
+class HostilePushServiceTests(OutgoingCase):
     """A push service of an attacker's, who is a user like any other."""
 
     def service(self, resolver: Any, port: int, limit: float = PATIENCE, bare: bool = True) -> None:
@@ -305,7 +305,7 @@ class PushTests(OutgoingCase):
     def kept(self) -> int:
         return len(self.store.list_subscriptions())
 
-    async def test_a_name_that_turns_inside_later(self) -> None:
+    async def test_push_name_that_later_resolves_to_a_private_address_is_refused(self) -> None:
         """It passes when it is registered and at the first message, and is forgotten then."""
         _, resolver = await self.name_server([GOOD], [BAD])
         port = await self.listen()
@@ -316,7 +316,7 @@ class PushTests(OutgoingCase):
         self.assertEqual((1, 0), self.visits())
         self.assertEqual(0, self.kept())
 
-    async def test_a_name_that_leads_to_this_machine(self) -> None:
+    async def test_push_name_of_a_private_address_is_never_called(self) -> None:
         """Under the rules that the daemon gives it: whatever is not public is never called."""
         for address in ("127.0.0.1", "10.0.0.1", METADATA, "192.168.1.1", "100.64.0.1", "0.0.0.0"):
             _, resolver = await self.name_server([address])
@@ -328,7 +328,7 @@ class PushTests(OutgoingCase):
             self.assertEqual(0, self.kept())
             self.assertEqual((0, 0), self.visits())
 
-    async def test_a_redirect_inside(self) -> None:
+    async def test_push_redirect_to_a_private_address_is_not_followed(self) -> None:
         _, resolver = await self.name_server([GOOD])
         port = await self.listen()
         where = f"Location: http://{BAD}:{port}/\r\nContent-Length: 0\r\n\r\n"
@@ -339,7 +339,7 @@ class PushTests(OutgoingCase):
         self.assertEqual(307, found.status)
         self.assertEqual((1, 0), self.visits())
 
-    async def test_a_huge_answer(self) -> None:
+    async def test_huge_push_answer_is_bounded(self) -> None:
         """The connection ends behind the head, or at its bound."""
         _, resolver = await self.name_server([GOOD])
         head = b"HTTP/1.1 201 Created\r\nContent-Length: 99999999999\r\n\r\n"
@@ -348,7 +348,7 @@ class PushTests(OutgoingCase):
             self.service(resolver, port)
             self.assertIsInstance(await self.tell(), kind)
 
-    async def test_a_slow_answer(self) -> None:
+    async def test_slow_push_answer_times_out(self) -> None:
         """Whatever drips in, the whole has one time limit."""
         _, resolver = await self.name_server([GOOD])
         port = await self.listen()

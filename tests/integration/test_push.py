@@ -12,7 +12,7 @@ from tests.unit.push.push_browsers import PushBrowser
 BROWSER = PushBrowser()
 
 
-class PushTests(SynchronousTestCase):
+class DaemonPushTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.daemon = DaemonHarness()
         self.addCleanup(self.daemon.close)
@@ -22,7 +22,7 @@ class PushTests(SynchronousTestCase):
         found: str = self.daemon.request("GET", "/api/push/key").data()["publicKey"]
         return found
 
-    def test_key_and_subscription_outlive_a_restart(self) -> None:
+    def test_push_key_and_subscription_outlive_a_restart(self) -> None:
         key = self.key()
         made = self.daemon.request("POST", "/api/push/subscriptions", BROWSER.body)
         self.assertEqual({}, made.data())
@@ -35,7 +35,7 @@ class PushTests(SynchronousTestCase):
         )
         self.assertEqual({"removed": True}, gone.data())
 
-    def test_a_target_inside_is_refused_by_name_of_the_field(self) -> None:
+    def test_push_target_inside_is_refused_by_its_field(self) -> None:
         body = {**BROWSER.body, "endpoint": "https://169.254.169.254/latest"}
         answer = self.daemon.request("POST", "/api/push/subscriptions", body)
         self.assertEqual(400, answer.status)

@@ -19,7 +19,7 @@ EXAMPLES = ROOT / "docs/examples"
 REVIEW = "Review the last commit for {}. Change nothing."
 
 
-class ExampleTests(SynchronousTestCase):
+class PythonExampleTests(SynchronousTestCase):
     """One daemon; agents that answer what they are told to."""
 
     daemon: DaemonHarness
@@ -72,7 +72,7 @@ class ExampleTests(SynchronousTestCase):
         who = ("-c", "user.name=a", "-c", "user.email=a@b")
         return subprocess.check_output(["git", *who, *words], cwd=self.work, text=True)
 
-    def test_a_review_by_three(self) -> None:
+    def test_review_example_collects_three_answers(self) -> None:
         self.git("init", "-q")
         self.git("commit", "-q", "--allow-empty", "-m", "one")
         self.git("branch", "topic")
@@ -82,14 +82,14 @@ class ExampleTests(SynchronousTestCase):
         self.assertEqual(1, len(self.git("worktree", "list").splitlines()))
         self.assertEqual([], self.sessions())
 
-    def test_a_nightly_job(self) -> None:
+    def test_nightly_job_example_creates_its_job(self) -> None:
         said = self.run_example("nightly.py", self.work)
         self.assertIn("every night: daily 03:30", said)
         self.assertIn("nothing is", said)
         [job] = self.daemon.request("GET", "/api/cron/jobs").data()
         self.daemon.request("DELETE", f"/api/cron/jobs/{job['id']}").data()
 
-    def test_approval_by_policy(self) -> None:
+    def test_policy_example_approves_and_denies_by_rule(self) -> None:
         said = self.run_example("policy.py", self.work, "note it")
         self.assertIn("approved: touch notes-1\n", said)
         said = self.run_example("policy.py", self.work, "end it")
@@ -97,7 +97,7 @@ class ExampleTests(SynchronousTestCase):
         self.assertEqual(["notes-1"], sorted(path.name for path in self.work.glob("[nb]*")))
         self.assertEqual([], self.sessions())
 
-    def test_one_agent_s_answer_for_another(self) -> None:
+    def test_answer_of_one_agent_is_piped_to_another(self) -> None:
         said = self.run_example("pipe.py", self.work, "write a haiku")
         self.assertEqual("five, seven, five\n", said)
         self.assertEqual([], self.sessions())

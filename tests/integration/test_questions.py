@@ -20,7 +20,7 @@ echo " :asked-$2"
 """Prints all that comes within two seconds of silence."""
 
 
-class QuestionTests(DaemonCase):
+class TerminalQuestionTests(DaemonCase):
     asked = 0
 
     def shell(self, daemon: DaemonHarness) -> str:
@@ -47,7 +47,7 @@ class QuestionTests(DaemonCase):
         line = f"sh ask '{question}' {self.asked}"
         return self.run_line(daemon, session, line, rf"(\S*) :asked-{self.asked}\b")
 
-    def test_with_nobody_looking(self) -> None:
+    def test_colour_query_is_answered_without_a_viewer(self) -> None:
         daemon = self.daemon(
             TERM="xterm-kitty", COLORTERM="24bit", LC_TERMINAL="iTerm2", KITTY_WINDOW_ID="1"
         )

@@ -81,7 +81,7 @@ class DaemonRestoreCase(SynchronousTestCase):
 
 
 class RebootTests(DaemonRestoreCase):
-    def test_from_power_loss_to_work(self) -> None:
+    def test_sessions_are_offered_and_restored_after_power_loss(self) -> None:
         """All that a user sees: an offer, everything back, the text of before above."""
         shell, agent = self.make(name="build"), self.agent()
         self.call("PUT", f"sessions/{shell}/pin", {"pinned": True})
@@ -122,7 +122,7 @@ class RebootTests(DaemonRestoreCase):
         self.assertEqual([], self.offered())
         self.assertEqual([], list((self.daemon.data / "mux").glob("*.preface")))
 
-    def test_panes_that_end_before_the_daemon(self) -> None:
+    def test_panes_that_end_before_the_daemon_are_restored_after_a_reboot(self) -> None:
         """A shutdown takes what it finds in any order."""
         first, second = self.make(), self.agent()
         ended = self.make()
@@ -137,7 +137,7 @@ class RebootTests(DaemonRestoreCase):
         self.assertEqual([first, second], self.offered())
 
     @pytest.mark.extended
-    def test_what_fails_is_offered_again(self) -> None:
+    def test_failed_restores_are_offered_again(self) -> None:
         agent, lost, shell = self.agent(), self.make(), self.make()
         elsewhere = self.daemon.folder / "elsewhere"
         elsewhere.mkdir()
@@ -156,7 +156,7 @@ class RebootTests(DaemonRestoreCase):
         self.assertEqual(4, len(found))
 
     @pytest.mark.extended
-    def test_automatically(self) -> None:
+    def test_sessions_are_restored_automatically_one_agent_at_a_time(self) -> None:
         """One agent at a time, and no longer than three seconds between them."""
         self.call("PUT", "settings", {"autoRestoreEnabled": True})
         agents = [self.agent(f"c0ffee-{number}") for number in range(2)]
@@ -172,7 +172,7 @@ class RebootTests(DaemonRestoreCase):
         self.assertEqual([f"--conversation c0ffee-{number}" for number in range(2)], started)
         self.assertEqual([[], 2], [self.offered(), len(agents)])
 
-    def test_what_is_on_disk(self) -> None:
+    def test_kept_scrollback_is_bounded_private_and_removed_when_disabled(self) -> None:
         """Bounded and private, and gone when it is switched off."""
         shell = self.make()
         self.type(shell, "seq 1 9000; echo d''one")
@@ -193,7 +193,7 @@ class RebootTests(DaemonRestoreCase):
 
 
 @pytest.mark.extended
-class NamespaceTests(DaemonRestoreCase):
+class RebootNamespaceTests(DaemonRestoreCase):
     """The kernel's own file has another boot id."""
 
     def machine(self) -> RebootDaemon:
@@ -202,7 +202,7 @@ class NamespaceTests(DaemonRestoreCase):
             report_figure(f"the kernel's own boot id: not played, {why}")
         return RebootDaemon() if why else NamespaceDaemon()
 
-    def test_another_boot_id(self) -> None:
+    def test_changed_boot_id_offers_a_restore_and_a_daemon_kill_does_not(self) -> None:
         """The daemon is killed too.  A kill of it alone is no reboot, before or after."""
         shell = self.make()
         self.daemon.reboot()

@@ -15,7 +15,7 @@ from tests.integration.harness import DaemonHarness
 from tests.secret_names import HARMLESS, NAMES
 
 
-class SecretFileTests(SynchronousTestCase):
+class SecretFileRouteTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.daemon = DaemonHarness().start()
         self.addCleanup(self.daemon.close)
@@ -44,7 +44,7 @@ class SecretFileTests(SynchronousTestCase):
         self.assertEqual(403, answer.status, what)
         self.assertIn("secrets", answer.json()["error"])
 
-    def test_no_way_to_files_that_scanners_name(self) -> None:
+    def test_secret_files_known_to_scanners_are_refused_on_every_route(self) -> None:
         self.put(*NAMES, *HARMLESS)
         self.assertEqual({*HARMLESS}, self.packed(self.files, "."))
         for name in NAMES:
@@ -58,7 +58,7 @@ class SecretFileTests(SynchronousTestCase):
         for name in HARMLESS:
             self.files.get("file-content", name).data()
 
-    def test_the_folders_above_a_file_count(self) -> None:
+    def test_folders_above_a_secret_file_count_as_part_of_its_name(self) -> None:
         """A workspace, a folder and a link that are part of the name of a secret."""
         self.put(".kube/config", "kubeconf/config")
         self.link("deep/.kube", "../kubeconf")
@@ -72,7 +72,7 @@ class SecretFileTests(SynchronousTestCase):
             self.assertEqual(set(), self.packed(files, path), path)
         self.assertEqual({"config"}, self.packed(self.files, "kubeconf"))
 
-    def test_a_workspace_reached_by_a_link(self) -> None:
+    def test_secret_file_of_a_linked_workspace_is_refused(self) -> None:
         self.put("kubeconf/config")
         self.link(".kube", "kubeconf")
         inside = files_of(self.daemon, Path(self.folder, ".kube"))

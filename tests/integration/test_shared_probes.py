@@ -67,7 +67,7 @@ class AskingOutTests(SynchronousTestCase):
             made.append(one)
         return made
 
-    def test_what_a_model_server_has_loaded(self) -> None:
+    def test_loaded_models_of_a_server_are_asked_for_once(self) -> None:
         self.call("PUT", "/api/settings", {"customModelEndpointsEnabled": True}, self.root)
         body = {"label": "silent", "baseUrl": self.url}
         made = self.call("POST", "/api/model-endpoints", body, self.root)["endpoint"]
@@ -75,7 +75,7 @@ class AskingOutTests(SynchronousTestCase):
         self.daemon.request("GET", "/api/me", None, self.ann)
         self.assertEqual(1, self.asked(1))
 
-    def test_whether_something_answers(self) -> None:
+    def test_probes_of_unanswered_urls_are_limited(self) -> None:
         body = b'{"url":"%s"}' % self.url.encode()
         asking = self.send_many("POST", "/api/webviews/probe", body)
         self.assertEqual(PROBES, self.asked(PROBES))

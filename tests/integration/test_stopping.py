@@ -53,13 +53,13 @@ class StoppingTests(SynchronousTestCase):
         self.assertEqual(pid, self.pid(session))
         self.type(session, "echo still-$kept", "still-42")
 
-    def test_a_pane_goes_on_over_a_stop(self) -> None:
+    def test_pane_outlives_a_service_stop(self) -> None:
         self.goes_on(signal.SIGTERM)
 
-    def test_a_pane_goes_on_over_a_crash(self) -> None:
+    def test_pane_outlives_a_service_crash(self) -> None:
         self.goes_on(signal.SIGKILL)
 
-    def test_event_streams_are_told_and_closed(self) -> None:
+    def test_event_streams_receive_a_shutdown_event(self) -> None:
         where = urlsplit(self.daemon.url)
         connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=PATIENCE)
         self.addCleanup(connection.close)
@@ -71,7 +71,7 @@ class StoppingTests(SynchronousTestCase):
         rest = answer.read().decode()
         self.assertIn("event: server:shutdown", rest)
 
-    def test_sockets_close_with_1001(self) -> None:
+    def test_stop_closes_web_sockets_with_1001(self) -> None:
         where = urlsplit(self.daemon.url)
         address = (str(where.hostname), int(where.port or 0))
         session = self.shell()
@@ -86,14 +86,14 @@ class StoppingTests(SynchronousTestCase):
                 self.assertNotEqual(b"", data, received[-200:])
                 received += data
 
-    def test_a_stop_is_clean_with_sessions_and_waits(self) -> None:
+    def test_stop_with_sessions_and_waits_is_clean(self) -> None:
         self.shell()
         self.assertEqual(-signal.SIGTERM, self.daemon.stop())
         self.assertIn("Server Shut Down", self.daemon.log)
         for word in ("Traceback", "Unhandled", "did not stop"):
             self.assertNotIn(word, self.daemon.log)
 
-    def test_a_stop_is_clean_with_uploads(self) -> None:
+    def test_stop_during_uploads_is_clean(self) -> None:
         """What breaks off is noted while there is something to note it in."""
         where = urlsplit(self.daemon.url)
         session = self.shell()
@@ -115,7 +115,7 @@ class StoppingTests(SynchronousTestCase):
             noted = database.execute("SELECT action FROM audit_log").fetchall()
         self.assertIn("uploads", str(noted))
 
-    def test_a_store_of_another_program_is_refused(self) -> None:
+    def test_foreign_database_file_is_refused(self) -> None:
         self.daemon.stop()
         path = self.daemon.data / "tservice.db"
         before = b"this is no database at all" * 100
@@ -126,7 +126,7 @@ class StoppingTests(SynchronousTestCase):
         self.assertEqual(1, len(stderr.splitlines()))
         self.assertEqual(before, path.read_bytes())
 
-    def test_sessions_that_cannot_be_read_end_the_start(self) -> None:
+    def test_unreadable_sessions_stop_the_start(self) -> None:
         """It must not answer without them: somebody would start them again."""
         session = self.shell()
         self.daemon.stop()
@@ -146,7 +146,7 @@ class StoppingTests(SynchronousTestCase):
         self.daemon.start()
         self.assertIsNotNone(self.pid(session))
 
-    def test_a_row_that_cannot_be_read_is_named(self) -> None:
+    def test_unreadable_database_row_is_named(self) -> None:
         session = self.shell()
         self.daemon.stop()
         with sqlite3.connect(self.daemon.data / "tservice.db") as database:
@@ -158,7 +158,7 @@ class StoppingTests(SynchronousTestCase):
         self.assertEqual(1, len(stderr.splitlines()), stderr)
         self.assertNotIn("ready at", stdout)
 
-    def test_no_tmux_is_one_line(self) -> None:
+    def test_start_without_tmux_fails_in_one_line(self) -> None:
         self.daemon.stop()
         empty = self.daemon.folder / "empty"
         empty.mkdir()

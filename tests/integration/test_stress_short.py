@@ -29,37 +29,37 @@ pytestmark = pytest.mark.extended
 class ShortProofs(SynchronousTestCase):
     """Each raises when its promise is broken."""
 
-    def test_inputs_run_once_over_kills(self) -> None:
+    def test_inputs_run_once_over_daemon_kills(self) -> None:
         figures = input_kill.run(kills=6, seed=11)
         self.assertGreater(int(str(figures["inputs"])), 5)
 
-    def test_jobs_fire_once_over_kills(self) -> None:
+    def test_jobs_fire_once_over_daemon_kills(self) -> None:
         figures = cron_kill.run(kills=6, seed=11)
         self.assertEqual((6, {"prompt_sent": 6}), (figures["jobs"], figures["ended"]))
 
-    def test_sessions_come_back_once_over_kills(self) -> None:
+    def test_sessions_come_back_once_over_daemon_kills(self) -> None:
         figures = restore_kill.run(kills=2, seed=11)
         self.assertEqual(2, figures["kills"])
 
-    def test_nothing_is_lost_over_cuts(self) -> None:
+    def test_no_output_is_lost_over_socket_cuts(self) -> None:
         figures = socket_cuts.run(cuts=25, seed=11)
         self.assertGreater(figures["resumed"], 0)
         self.assertGreater(figures["snapshots"], 0)
 
-    def test_the_client_types_once_over_cuts(self) -> None:
+    def test_python_client_types_once_over_connection_cuts(self) -> None:
         figures = client_cuts.run(sends=200, seed=11)
         self.assertGreater(figures["cuts"], 30)
         self.assertGreater(figures["found typed already"], 5)
 
-    def test_a_fault_costs_one_session(self) -> None:
+    def test_mux_fault_costs_only_one_session(self) -> None:
         self.assertEqual(4, len(blast_radius.run(rounds=1, seed=11)))
 
-    def test_nobody_is_told_what_is_anothers(self) -> None:
+    def test_no_user_receives_data_of_another(self) -> None:
         figures = canaries.run(requests=1500, seed=11)
         for seen in ("told an admin", "bytes of events", "by tokens", "turns"):
             self.assertGreater(int(str(figures[seen])), 0, seen)
 
-    def test_what_a_full_disk_took_outlives_kills(self) -> None:
+    def test_changes_on_a_full_disk_outlive_kills(self) -> None:
         why = mount_obstacle(*TRIAL)
         if why is not None:
             report_figure(f"kills on a full disk: not shown, {why}")
@@ -69,15 +69,15 @@ class ShortProofs(SynchronousTestCase):
         for seen in ("changes", "refused", "held"):
             self.assertGreater(int(str(figures[seen])), 0, seen)
 
-    def test_jobs_of_a_shell_end_with_its_session(self) -> None:
+    def test_shell_jobs_end_with_their_session(self) -> None:
         right = {"sessions": 4, "ran_on": 0, "lost": 0, "untold": 0}
         for shell, figures in endings.run(count=4, seed=11).items():
             self.assertEqual(right, figures, shell)
 
-    def test_a_flood_arrives_to_the_byte(self) -> None:
+    def test_flood_of_output_arrives_to_the_byte(self) -> None:
         self.assertLess(5_000_000, int(str(flood_exact.run(megabytes=5)["bytes"])))
 
-    def test_no_path_leads_out_while_it_is_swapped(self) -> None:
+    def test_swapped_path_never_leads_out_of_the_folder(self) -> None:
         figures = file_races.run(rounds=2000, seed=11)
         self.assertEqual((2000, 0), (figures["rounds"], figures["outside"]))
         self.assertGreater(int(str(figures["FORBIDDEN"])), 0)

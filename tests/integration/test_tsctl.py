@@ -18,8 +18,8 @@ from tservice.client.commands.table import COMMANDS
 EVIL = "e\x1b]52;c;ZXZpbA==\x07vil"
 
 
-class SessionTests(TsctlCase):
-    def test_a_life(self) -> None:
+class TsctlSessionTests(TsctlCase):
+    def test_session_is_created_listed_renamed_and_ended_by_name_or_id(self) -> None:
         """Made, listed, renamed, ended: by id, by its beginning, by name."""
         session = self.shell()
         self.assertRegex(session, r"\A[0-9a-f-]{36}\Z")
@@ -36,7 +36,7 @@ class SessionTests(TsctlCase):
         self.assertEqual([], session_ids(self.service))
         self.assertIn("no session matches 'one'", self.fails("kill", "one"))
 
-    def test_names_that_fit_several(self) -> None:
+    def test_ambiguous_session_name_is_refused_with_the_candidates(self) -> None:
         sessions = [self.shell("same"), self.shell("same")]
         line = self.fails("kill", "same")
         for session in sessions:
@@ -47,13 +47,13 @@ class SessionTests(TsctlCase):
         self.assertIn("no session matches", self.fails("read", sessions[0][:3]))
         self.tsctl("kill", *sessions)
 
-    def test_start(self) -> None:
+    def test_start_runs_a_stopped_session_and_fails_twice(self) -> None:
         made = self.service.request("POST", "/api/sessions", {"mode": "shell"}).data()["session"]
         self.assertEqual("", self.tsctl("start", made["id"]))
         self.assertIn("409", self.fails("start", made["id"]))
         self.assertIsNotNone(self.json("ls")[0]["pid"])
 
-    def test_new_with_a_prompt_and_a_wait(self) -> None:
+    def test_new_session_with_a_prompt_and_a_wait_prints_its_state(self) -> None:
         # A shell is idle once, and that may be before anything is typed (protocol-signals).
         prompt = ("--prompt", "echo made-$((40+2))", "--timeout", "2")
         found = self.run_it("new", "--mode=shell", "--wait=idle,exit", *prompt)
@@ -64,7 +64,7 @@ class SessionTests(TsctlCase):
         self.tsctl("new", "shell", "--prompt", "exit", "--wait=exit")
         self.assertEqual(3, len(session_ids(self.service)))
 
-    def test_new_refused(self) -> None:
+    def test_new_refuses_contradictory_arguments(self) -> None:
         for words, want in (
             (("shell", "--mode", "primary"), "MODE is 'shell' and --mode is 'primary'"),
             (("shell", "--dir", "/nowhere"), "INVALID_INPUT"),
@@ -75,7 +75,7 @@ class SessionTests(TsctlCase):
             self.assertIn(want, self.fails("new", *words))
         self.assertEqual([], session_ids(self.service))
 
-    def test_names_cannot_speak_to_the_terminal(self) -> None:
+    def test_session_names_cannot_send_escape_sequences_to_the_terminal(self) -> None:
         session = self.shell()
         self.tsctl("send", "one", f"printf '\\033]2;{EVIL}\\007'; printf '\\033[31mr\\033[0med\\n'")
         self.see(session, "from=buffer&match=red")
@@ -84,8 +84,8 @@ class SessionTests(TsctlCase):
         self.assertIn("\x1b[31mr", self.tsctl("read", "one", "--ansi"))
 
 
-class TurnTests(TsctlCase):
-    def test_send(self) -> None:
+class TsctlTurnTests(TsctlCase):
+    def test_send_types_text_and_reports_delivery(self) -> None:
         session = self.shell()
         self.assertEqual("", self.tsctl("send", "one", "echo a-$((1+1))"))
         self.see(session, "from=buffer&match=a-2")
@@ -96,11 +96,11 @@ class TurnTests(TsctlCase):
         found = self.json("send", "one", "true")
         self.assertTrue(found["delivered"])
 
-    def test_send_and_wait(self) -> None:
+    def test_send_with_wait_prints_the_reached_state(self) -> None:
         self.shell()
         self.assertEqual("exit\n", self.tsctl("send", "one", "exit 3", "--wait", "exit"))
 
-    def test_a_wait_that_times_out(self) -> None:
+    def test_wait_that_times_out_exits_with_1(self) -> None:
         self.shell()
         found = self.run_it("wait", "one", "--until", "exit", "--timeout", "1")
         self.assertEqual((1, "", ""), (found.returncode, found.stdout, found.stderr))
@@ -108,7 +108,7 @@ class TurnTests(TsctlCase):
         self.assertEqual((1, ""), (found.returncode, found.stdout))
         self.assertIn("not one of", self.fails("wait", "one", "--until", "never"))
 
-    def test_wait_for_several(self) -> None:
+    def test_wait_for_several_sessions_names_the_first_that_ended(self) -> None:
         one, two = self.shell(), self.shell("two")
         self.tsctl("send", "one", "exit")
         self.assertEqual("exit\n", self.tsctl("wait", "one", "--until", "exit"))
@@ -122,7 +122,7 @@ class TurnTests(TsctlCase):
                          set(self.tsctl(*words, "--all").splitlines()))  # fmt: skip
 
 
-class ReadingTests(TsctlCase):
+class TsctlReadingTests(TsctlCase):
     def setUp(self) -> None:
         super().setUp()
         self.session = self.shell()
@@ -132,7 +132,7 @@ class ReadingTests(TsctlCase):
         shown = partial(self.service.request, "GET", path)
         wait_until("the prompt", lambda: shown().data()["terminalBuffer"].rstrip().endswith("\n>"))
 
-    def test_read(self) -> None:
+    def test_read_prints_screen_buffer_or_lines(self) -> None:
         screen = self.tsctl("read", "one").splitlines()
         self.assertIn("200", screen)
         self.assertNotIn("5", screen)
@@ -142,15 +142,15 @@ class ReadingTests(TsctlCase):
         self.assertEqual("visible", self.json("read", "one")["source"])
         self.fails("read", "one", "--full", "--lines", "4")
 
-    def test_tail(self) -> None:
+    def test_tail_prints_the_last_lines(self) -> None:
         self.assertEqual(["end-2", ">"], self.tsctl("tail", "one").splitlines()[-2:])
         self.assertEqual(10, len(self.tsctl("tail", "one").splitlines()))
 
-    def test_last(self) -> None:
+    def test_last_fails_for_a_shell(self) -> None:
         """A shell writes no transcript."""
         self.assertIn("4", self.fails("last", "one"))
 
-    def test_tail_goes_on_after_a_cut(self) -> None:
+    def test_tail_continues_after_a_connection_cut(self) -> None:
         """Until the process ends, and without a number left out."""
         relay = CuttableRelay(self.service.url)
         self.addCleanup(relay.close)
@@ -166,7 +166,7 @@ class ReadingTests(TsctlCase):
         _, errors = following.communicate(timeout=PATIENCE)
         self.assertEqual((0, ""), (following.returncode, errors))
 
-    def test_tail_tells_what_a_restart_loses(self) -> None:
+    def test_tail_resumes_after_a_service_restart(self) -> None:
         following = self.background("tail", "-f", "one")
         self.read_until(following.stdout, "end-2")
         self.tsctl("send", "one", "echo before-$((1+1))")
@@ -178,8 +178,8 @@ class ReadingTests(TsctlCase):
         self.read_until(following.stdout, "after-2")
 
 
-class WatchTests(TsctlCase):
-    def test_changes(self) -> None:
+class TsctlWatchTests(TsctlCase):
+    def test_ls_watch_prints_changes_until_the_service_stops(self) -> None:
         watching = self.background("ls", "--watch", "--json")
         assert watching.stdout is not None
         assert watching.stderr is not None
@@ -196,15 +196,15 @@ class WatchTests(TsctlCase):
         self.assertRegex(watching.stderr.read(), r"\Atsctl: [^\n]*\n\Z")
 
 
-class OtherTests(TsctlCase):
-    def test_an_empty_inbox(self) -> None:
+class TsctlOtherCommandTests(TsctlCase):
+    def test_approvals_command_reports_an_empty_inbox(self) -> None:
         session = self.shell()
         self.assertEqual("Nothing waits for a person.\n", self.tsctl("approvals"))
         self.assertEqual([], self.json("approvals"))
         for command in ("approve", "deny"):
             self.assertIn("nothing waits for a person in", self.fails(command, session))
 
-    def test_cron(self) -> None:
+    def test_cron_lists_and_runs_jobs(self) -> None:
         body = {
             "name": "nightly", "agentType": "shell", "workingDir": str(self.service.home),
             "promptMode": "inline_text", "promptText": "echo x", "inputMode": "paste",
@@ -218,7 +218,7 @@ class OtherTests(TsctlCase):
         self.assertIn(self.tsctl("cron", "run", "nightly").strip(), session_ids(self.service))
         self.assertIn("no job matches", self.fails("cron", "run", "daily"))
 
-    def test_cases(self) -> None:
+    def test_cases_are_created_listed_and_removed(self) -> None:
         folder = Path(self.tsctl("cases", "new", "one").strip())
         self.assertTrue((folder / "CLAUDE.md").exists())
         there = self.service.folder / "there"
@@ -242,11 +242,11 @@ class OtherTests(TsctlCase):
         self.tsctl("cases", "rm", "--force", "three")
         self.assertEqual([], self.json("cases", "ls"))
 
-    def test_history(self) -> None:
+    def test_history_lists_conversations(self) -> None:
         self.assertRegex(self.tsctl("history"), r"\AID +MODE +CHANGED +TITLE +FOLDER\n\Z")
         self.assertEqual([], self.json("history", "anything"))
 
-    def test_call(self) -> None:
+    def test_call_sends_any_api_request(self) -> None:
         found = self.tsctl("call", "post", "sessions", '{"mode": "shell"}')
         made = json.loads(found)["session"]["id"]
         self.assertEqual(made, json.loads(self.tsctl("call", "GET", f"/sessions/{made}"))["id"])
@@ -257,7 +257,7 @@ class OtherTests(TsctlCase):
         self.assertIn("printable ASCII", self.fails("call", "GET", "/a b\r\nX: y"))
         self.fails("call", "GE T", "/sessions")
 
-    def test_completion(self) -> None:
+    def test_completion_scripts_cover_every_command(self) -> None:
         """The scripts name every command, and bash and fish take and follow theirs."""
         self.shell()
         folder = self.service.folder
@@ -317,7 +317,7 @@ class OtherTests(TsctlCase):
         self.assertEqual("", ended.stderr)
         return set(ended.stdout.split())
 
-    def test_usage(self) -> None:
+    def test_wrong_usage_prints_a_hint_and_every_command_has_help(self) -> None:
         for words in ((), ("frob",), ("ls", "--frob"), ("cron",), ("read",), ("call", "GET")):
             self.assertIn("(see tsctl", self.fails(*words))
         self.assertRegex(self.tsctl("--version"), r"\Atsctl [0-9.]+\n\Z")
@@ -325,15 +325,15 @@ class OtherTests(TsctlCase):
             self.assertIn("usage: tsctl", self.tsctl(*command.words, "--help"))
 
 
-class ReachTests(TsctlCase):
+class TsctlConnectionTests(TsctlCase):
     """Where the service is, and who asks."""
 
-    def test_not_there(self) -> None:
+    def test_unreachable_or_invalid_url_is_an_error(self) -> None:
         for url in ("http://127.0.0.1:1", f"unix:{self.service.folder}/none"):
             self.assertIn(f"cannot reach {url}", self.fails("ls", TSCTL_URL=url))
         self.assertIn("must be http", self.fails("ls", TSCTL_URL="nonsense"))
 
-    def test_a_unix_socket_by_name(self) -> None:
+    def test_unix_socket_is_reached_by_its_configured_name(self) -> None:
         path = self.service.folder / "t.sock"
         self.service.stop()
         self.service.start(listen=(LOOPBACK, f"unix:{path}"))
@@ -347,7 +347,7 @@ class ReachTests(TsctlCase):
         config.chmod(0o604)
         self.assertIn("must have mode 0600", self.fails("--at", "here", "ls"))
 
-    def test_a_login_and_a_token(self) -> None:
+    def test_tsctl_uses_a_login_and_a_token(self) -> None:
         daemon = self.daemon(SERVICE_PASSWORD="long enough").start()
         environ = {"TSCTL_URL": daemon.url}
         self.assertIn("401: Unauthorized", self.fails("ls", **environ))
@@ -361,7 +361,7 @@ class ReachTests(TsctlCase):
         self.tsctl("ls", **environ, TSCTL_TOKEN_FILE=str(path))
         self.assertIn("lacks the scope", self.fails("new", **environ, TSCTL_TOKEN_FILE=str(path)))
 
-    def test_tls(self) -> None:
+    def test_tls_certificate_is_pinned_by_fingerprint(self) -> None:
         daemon = self.daemon()
         self.tsctl("tls", "127.0.0.1", "--out", str(daemon.folder / "tls"))
         key, certificate = daemon.folder / "tls/key.pem", daemon.folder / "tls/certificate.pem"

@@ -87,7 +87,7 @@ class TsctlTerminal:
         self.seen += os.read(self.master, 65536)
 
 
-class AttachTests(TsctlCase):
+class TsctlAttachTests(TsctlCase):
     def setUp(self) -> None:
         super().setUp()
         self.session = self.shell()
@@ -109,7 +109,7 @@ class AttachTests(TsctlCase):
         self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
         terminal.shows(MODES_BACK)
 
-    def test_typing_and_detaching(self) -> None:
+    def test_attached_terminal_types_resizes_and_detaches(self) -> None:
         """The window's size is the session's, also after it changed."""
         terminal = self.attached()
         self.see_size(100, 30)
@@ -132,7 +132,7 @@ class AttachTests(TsctlCase):
 
         wait_until(f"{cols}x{rows}", look)
 
-    def test_the_prefix_itself_and_other_keys(self) -> None:
+    def test_detach_prefix_is_typed_by_pressing_it_twice(self) -> None:
         terminal = self.attached()
         # Its echo comes while the shell still takes keys as its own.
         terminal.type(b"echo cat-$((1+1)); cat -v\r")
@@ -145,7 +145,7 @@ class AttachTests(TsctlCase):
         terminal.shows(b"the process ended")
         self.assert_restored(terminal)
 
-    def test_read_only(self) -> None:
+    def test_read_only_attach_types_nothing_and_keeps_the_size(self) -> None:
         size = [(one["cols"], one["rows"]) for one in self.json("ls")]
         terminal = self.attached("--read-only", "--detach-keys", "Ctrl-]")
         terminal.type(b"echo typed-$((1+1))\r")
@@ -156,14 +156,14 @@ class AttachTests(TsctlCase):
         self.assertNotIn("typed-", self.tsctl("read", "one", "--full"))
         self.assertEqual(size, [(one["cols"], one["rows"]) for one in self.json("ls")])
 
-    def test_signals(self) -> None:
+    def test_signals_end_attach_and_restore_the_terminal(self) -> None:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             terminal = self.attached()
             terminal.process.send_signal(number)
             self.assertEqual(128 + number, terminal.ended())
             self.assert_restored(terminal)
 
-    def test_killed(self) -> None:
+    def test_killed_attach_leaves_a_restored_terminal(self) -> None:
         """Nothing of the program is left that could tidy up; somebody else does."""
         terminal = self.attached()
         terminal.type(b"printf '\\033[?1000h<%s>' done\r")
@@ -173,7 +173,7 @@ class AttachTests(TsctlCase):
         terminal.wait_for(RESTORE)
         self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
 
-    def test_not_a_byte_is_lost_or_doubled(self) -> None:
+    def test_attach_over_a_cut_connection_neither_loses_nor_repeats_output(self) -> None:
         """The connection is cut again and again while thousands of numbers come."""
         relay = CuttableRelay(self.service.url)
         self.addCleanup(relay.close)
@@ -198,7 +198,7 @@ class AttachTests(TsctlCase):
         plain = plain.replace(LOST_TITLE, b"")
         self.assertIn(want, plain)
 
-    def test_what_is_typed_while_the_connection_is_lost_arrives_once(self) -> None:
+    def test_text_typed_while_disconnected_arrives_once(self) -> None:
         terminal = self.attached()
         self.service.stop()
         terminal.wait_for(b"connection lost")
@@ -212,14 +212,14 @@ class AttachTests(TsctlCase):
         self.assertEqual(0, terminal.ended())
         self.assert_restored(terminal)
 
-    def test_output_cannot_ask_the_terminal_or_reach_the_clipboard(self) -> None:
+    def test_attached_output_cannot_query_the_terminal_or_set_the_clipboard(self) -> None:
         terminal = self.attached()
         terminal.type(b"printf '\\033[6n\\033]52;c;QUFB\\007\\033[>1u<%s>' done\r")
         found = terminal.wait_for(b"<done>")
         for sequence in (b"\x1b[6n", b"\x1b]52", b"\x1b[>1u"):
             self.assertNotIn(sequence, found)
 
-    def test_refused(self) -> None:
+    def test_attach_is_refused_without_terminal_or_session(self) -> None:
         self.assertIn("attach needs a terminal", self.fails("attach", "one"))
         self.assertIn("--detach-keys", self.fails("attach", "one", "--detach-keys", "x"))
         self.tsctl("kill", "one")
@@ -228,7 +228,7 @@ class AttachTests(TsctlCase):
         terminal.shows(b"tsctl: no session matches 'one'")
         self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
 
-    def test_the_session_is_removed_meanwhile(self) -> None:
+    def test_attach_ends_when_its_session_is_removed(self) -> None:
         terminal = self.attached()
         self.tsctl("kill", "one")
         self.assertEqual(0, terminal.ended())

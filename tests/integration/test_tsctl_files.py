@@ -12,7 +12,7 @@ from tests.integration.files import files_of
 from tests.integration.tsctl import TSCTL, TsctlCase
 
 
-class FilesTests(TsctlCase):
+class TsctlFilesTests(TsctlCase):
     def setUp(self) -> None:
         super().setUp()
         self.folder = self.service.folder / "ws"
@@ -24,7 +24,7 @@ class FilesTests(TsctlCase):
         (self.folder / ".env").touch()
         self.session = files_of(self.service, self.folder).session
 
-    def test_ls(self) -> None:
+    def test_files_ls_lists_a_folder(self) -> None:
         head, row = self.tsctl("files", "ls", self.session).splitlines()
         self.assertEqual(["TYPE", "SIZE", "CHANGED", "NAME"], head.split())
         self.assertEqual(["dir", "src"], [row.split()[0], row.split()[-1]])
@@ -35,11 +35,11 @@ class FilesTests(TsctlCase):
         self.assertEqual("src/a.txt", found["tree"][0]["path"])
         self.assertIn("404", self.fails("files", "ls", self.session, "none"))
 
-    def test_a_name_that_would_speak_to_the_terminal(self) -> None:
+    def test_file_name_with_escape_sequences_is_printed_safely(self) -> None:
         (self.folder / "e\x1b]52;c;ZXZpbA==\x07vil").touch()
         self.assertNotIn("\x1b", self.tsctl("files", "ls", self.session))
 
-    def test_get(self) -> None:
+    def test_files_get_writes_one_file_and_refuses_secrets(self) -> None:
         place = self.here / "b.txt"
         self.assertEqual(f"{place}\n", self.get("src/a.txt", "-o", str(place)))
         self.assertEqual("content", place.read_text())
@@ -52,20 +52,20 @@ class FilesTests(TsctlCase):
         self.assertIn("403", self.fails(*self.words(".env", "-o", str(self.here))))
         self.assertEqual(["a.txt", "b.txt"], sorted(os.listdir(self.here)))
 
-    def test_get_a_folder(self) -> None:
+    def test_get_packs_a_folder(self) -> None:
         place = self.here / "src.tar.gz"
         self.get("src", "-o", str(self.here))
         with tarfile.open(place) as found:
             self.assertEqual(["src", "src/a.txt"], found.getnames())
 
-    def test_get_to_stdout(self) -> None:
+    def test_get_writes_a_file_to_stdout(self) -> None:
         content = os.urandom(1_000_000)
         (self.folder / "raw").write_bytes(content)
         words = [*TSCTL, *self.words("raw", "-o", "-")]
         found = subprocess.run(words, env=self.environ(), capture_output=True, check=True)
         self.assertEqual((content, b""), (found.stdout, found.stderr))
 
-    def test_put(self) -> None:
+    def test_files_put_uploads_files(self) -> None:
         content = os.urandom(3_000_000)
         (self.here / "a b.bin").write_bytes(content)
         (self.here / "empty").touch()
@@ -77,7 +77,7 @@ class FilesTests(TsctlCase):
         [kept] = self.json("files", "put", self.session, sent[1])["files"]
         self.assertEqual(0, kept["size"])
 
-    def test_put_refused(self) -> None:
+    def test_files_put_refuses_folders_and_wrong_images(self) -> None:
         self.assertIn("is not a file", self.fails("files", "put", self.session, str(self.here)))
         (self.here / "a.png").write_text("no image")
         line = self.fails("files", "put", self.session, str(self.here / "a.png"))

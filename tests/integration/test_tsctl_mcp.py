@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE
 from tservice.client.mcp.protocol import VERSIONS
 
 
-class McpTests(TsctlCase):
+class TsctlMcpTests(TsctlCase):
     def setUp(self) -> None:
         super().setUp()
         self._ids = itertools.count(1)
@@ -55,7 +55,7 @@ class McpTests(TsctlCase):
         self.assertFalse(result.get("isError"), result)
         return result["structuredContent"]
 
-    def test_an_agent_runs_a_command_in_a_shell_of_its_own(self) -> None:
+    def test_mcp_agent_runs_a_command_in_its_own_shell(self) -> None:
         process = self.connect()
         greeting = self.ask(process, "initialize", protocolVersion="2025-06-18", capabilities={})
         self.assertEqual("2025-06-18", greeting["result"]["protocolVersion"])
@@ -80,7 +80,7 @@ class McpTests(TsctlCase):
         process.communicate(timeout=PATIENCE)  # its input ends, and so does it
         self.assertEqual(0, process.returncode)
 
-    def test_each_request_is_answered_once(self) -> None:
+    def test_mcp_request_to_tsctl_is_answered_once(self) -> None:
         """On one connection of each revision, whatever came before; by a grammar."""
         for version in VERSIONS:
             self.converse(version)
@@ -109,7 +109,7 @@ class McpTests(TsctlCase):
         answers = [json.loads(process.stdout.readline()) for _ in range(due)]
         self.assertEqual(grammar.expected_codes([line]), grammar.answered_codes(answers))
 
-    def test_few_scopes_offer_few_tools(self) -> None:
+    def test_mcp_server_with_few_scopes_offers_few_tools(self) -> None:
         process = self.connect("--scopes", "sessions:read,waits")
         tools = self.ask(process, "tools/list")["result"]["tools"]
         names = {tool["name"] for tool in tools}
@@ -118,5 +118,5 @@ class McpTests(TsctlCase):
         unknown = self.ask(process, "tools/call", name="send_input", arguments={})
         self.assertEqual(-32602, unknown["error"]["code"])
 
-    def test_a_wrong_scope_is_a_wrong_use(self) -> None:
+    def test_unknown_mcp_scope_is_a_usage_error(self) -> None:
         self.assertIn("nonsense", self.fails("mcp", "--scopes", "nonsense"))

@@ -105,8 +105,8 @@ class DaemonTunnelCase(SynchronousTestCase):
             wait_until_gone(pid)
 
 
-class TunnelTests(DaemonTunnelCase):
-    def test_a_phone_is_signed_in_by_one_scan(self) -> None:
+class DaemonTunnelTests(DaemonTunnelCase):
+    def test_phone_signs_in_with_one_scan(self) -> None:
         self.start()
         arguments = (self.home / "arguments").read_text()
         self.assertEqual(f"tunnel --url {self.daemon.url}\n", arguments)
@@ -124,7 +124,7 @@ class TunnelTests(DaemonTunnelCase):
         self.assertEqual(401, self.enter(code).status)
         self.assertNotIn(code, self.daemon.log)
 
-    def test_stopped(self) -> None:
+    def test_stopped_tunnel_ends_its_processes_and_its_code(self) -> None:
         pids = self.start()
         self.assertEqual(
             {"running": False, "url": None}, self.ask("POST", "/api/tunnel/stop").data()
@@ -132,7 +132,7 @@ class TunnelTests(DaemonTunnelCase):
         self.assertGone(pids)
         self.assertEqual(404, self.ask("GET", "/api/tunnel/qr").status)
 
-    def test_it_is_killed_and_comes_back(self) -> None:
+    def test_killed_tunnel_program_restarts_with_a_new_code(self) -> None:
         pids = self.start()
         code = self.code()
         os.kill(pids[0], signal.SIGKILL)
@@ -142,7 +142,7 @@ class TunnelTests(DaemonTunnelCase):
         self.assertEqual(401, self.enter(code).status)
         self.assertEqual(302, self.enter(self.code()).status)
 
-    def test_its_warden_is_killed(self) -> None:
+    def test_killed_warden_restarts_the_tunnel(self) -> None:
         pids = self.start()
         group = os.getpgid(pids[0])
         self.assertNotIn(group, pids)
@@ -150,33 +150,33 @@ class TunnelTests(DaemonTunnelCase):
         self.assertGone(pids)
         self.daemon.wait_for_log(f"(?s){UP}.*{UP}")
 
-    def test_it_ends_with_the_service(self) -> None:
+    def test_tunnel_ends_with_the_service(self) -> None:
         pids = self.start()
         self.assertEqual(-signal.SIGTERM, self.daemon.stop())
         self.assertGone(pids)
         for word in ("Traceback", "Unhandled", "did not stop"):
             self.assertNotIn(word, self.daemon.log)
 
-    def test_no_orphan_after_a_kill_of_the_service(self) -> None:
+    def test_killed_service_leaves_no_tunnel_process(self) -> None:
         pids = self.start()
         self.daemon.kill()
         self.assertGone(pids)
 
-    def test_a_program_that_is_not_there(self) -> None:
+    def test_missing_tunnel_program_is_an_error(self) -> None:
         self.daemon.environment["SERVICE_TUNNEL_COMMAND"] = "no-such-tunnel"
         self.daemon.restart()
         found = self.ask("POST", "/api/tunnel/start")
         self.assertEqual(422, found.status)
         self.assertIn("there is no program no-such-tunnel", found.json()["error"])
 
-    def test_a_program_that_cannot_be_run(self) -> None:
+    def test_tunnel_program_that_cannot_be_run_is_refused(self) -> None:
         path = self.daemon.folder / "tunnel"
         path.write_text("#!/no/such/interpreter\n")
         found = self.ask("POST", "/api/tunnel/start")
         self.assertEqual(422, found.status)
         self.assertIn("No such file or directory", found.json()["error"])
 
-    def test_the_setting_starts_it_with_the_service(self) -> None:
+    def test_tunnel_setting_starts_the_tunnel_with_the_service(self) -> None:
         self.ask("PUT", "/api/settings", {"tunnelEnabled": True}).data()
         self.daemon.wait_for_log(UP)
         before = self.pids()
@@ -187,12 +187,12 @@ class TunnelTests(DaemonTunnelCase):
         self.assertGone(self.pids())
 
 
-class RestartTests(DaemonTunnelCase):
+class TunnelRestartTests(DaemonTunnelCase):
     def token(self) -> tuple[str, dict[str, str]]:
         made = self.ask("POST", "/api/tokens", {"name": "t", "scopes": ["sessions:read"]}).data()
         return made["record"]["id"], {"Authorization": f"Bearer {made['token']}"}
 
-    def test_what_signs_in_after_a_restart(self) -> None:
+    def test_cookies_and_tokens_survive_a_restart_and_codes_do_not(self) -> None:
         """Also after a crash: cookies and tokens do, revoked ones and codes do not."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             self.start()
@@ -221,31 +221,31 @@ class DeafTests(DaemonTunnelCase):
     def install(self, trap: str = "") -> None:
         super().install("trap '' TERM")
 
-    def test_a_stop_kills_it(self) -> None:
+    def test_stop_kills_a_tunnel_that_ignores_term(self) -> None:
         pids = self.start()
         self.ask("POST", "/api/tunnel/stop").data()
         self.assertGone(pids)
 
-    def test_the_service_stops_all_the_same(self) -> None:
+    def test_service_stops_despite_a_tunnel_that_ignores_signals(self) -> None:
         pids = self.start()
         self.assertEqual(-signal.SIGTERM, self.daemon.stop())
         self.assertGone(pids)
 
-    def test_no_orphan_after_a_kill_of_the_service(self) -> None:
+    def test_killed_service_leaves_no_deaf_tunnel_process(self) -> None:
         pids = self.start()
         self.daemon.kill()
         self.assertGone(pids)
 
 
-class OpenTests(DaemonTunnelCase):
+class OpenTunnelDaemonTests(DaemonTunnelCase):
     password = None
 
-    def test_refused_without_a_password(self) -> None:
+    def test_tunnel_start_without_a_password_is_forbidden(self) -> None:
         found = self.ask("POST", "/api/tunnel/start")
         self.assertEqual((403, "FORBIDDEN"), (found.status, found.json()["errorCode"]))
         self.assertEqual([], self.pids())
 
-    def test_open_on_purpose_there_is_no_code(self) -> None:
+    def test_open_service_on_purpose_has_no_code(self) -> None:
         self.daemon.environment["SERVICE_ALLOW_UNAUTHENTICATED_NETWORK"] = "1"
         self.daemon.restart()
         self.start()

@@ -55,10 +55,10 @@ class UnreadCase(DaemonCase):
         return int(Path(f"/proc/{self.one.pid}/statm").read_text().split()[1]) * 4096
 
 
-class PageTests(UnreadCase):
+class UnreadPageTests(UnreadCase):
     """What anybody may ask for."""
 
-    def test_a_page_is_written_as_it_is_taken(self) -> None:
+    def test_unread_pages_are_streamed_without_buffering(self) -> None:
         asset = max((STATIC / "assets").iterdir(), key=lambda path: path.stat().st_size)
         path = f"/assets/{asset.name}"
         headers = {"Accept-Encoding": "identity"}
@@ -69,7 +69,7 @@ class PageTests(UnreadCase):
         self.assertLess(self.memory() - before, ASKING * asset.stat().st_size // 4)
 
 
-class HistoryTests(UnreadCase):
+class UnreadHistoryTests(UnreadCase):
     def setUp(self) -> None:
         super().setUp()
         body = {"mode": "shell", "start": True, "cols": COLUMNS, "rows": 24}
@@ -82,7 +82,7 @@ class HistoryTests(UnreadCase):
     def read(self) -> int:
         return self.one.request("GET", f"{self.path}/terminal?full=1").status
 
-    def test_what_is_held_for_them_has_a_bound(self) -> None:
+    def test_memory_for_unread_histories_is_bounded(self) -> None:
         self.assertEqual([200] * 3, [self.read() for _ in range(3)])
         before = self.memory()
         clients = [self.ask(f"{self.path}/terminal?full=1") for _ in range(CLIENTS)]

@@ -91,7 +91,7 @@ class ReceiverCase(TestCase):
 
 
 class BytesTests(ReceiverCase):
-    async def test_every_kind(self) -> None:
+    async def test_every_receiver_kind_gets_its_exact_bytes(self) -> None:
         for kind in ReceiverKind:
             receiver = ReceiverFactory(
                 answer_with(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -111,7 +111,7 @@ class BytesTests(ReceiverCase):
 class BadFaithTests(ReceiverCase):
     """Five seconds and a bounded memory at most, whatever the receiver does."""
 
-    async def test_answers(self) -> None:
+    async def test_failed_answers_of_a_receiver_are_named(self) -> None:
         for answer, error in (
             (b"HTTP/1.1 500 No\r\n\r\n", "HTTP 500"),
             (b"HTTP/1.1 307 Go\r\nLocation: http://169.254.169.254/\r\n\r\n", "The URL redirects"),
@@ -121,11 +121,11 @@ class BadFaithTests(ReceiverCase):
                 error, (await self.attempt(ReceiverFactory(answer_with(answer)))).error
             )
 
-    async def test_it_hangs_up(self) -> None:
+    async def test_receiver_that_hangs_up_is_a_network_error(self) -> None:
         receiver = ReceiverFactory(lambda transport: transport.abortConnection())
         self.assertEqual("Network error", (await self.attempt(receiver)).error)
 
-    async def test_nobody_listens(self) -> None:
+    async def test_closed_port_is_connection_refused(self) -> None:
         held = HeldPort()
         self.addCleanup(held.close)
         loop: Any = reactor
@@ -133,11 +133,11 @@ class BadFaithTests(ReceiverCase):
         result = await WebhookSender(loop, OutboundClient(loop)).attempt_delivery(webhook, MESSAGE)
         self.assertEqual("Connection refused", result.error)
 
-    async def test_it_says_nothing(self) -> None:
+    async def test_silent_receiver_times_out(self) -> None:
         result = await self.attempt(ReceiverFactory(answer_with(b"")))
         self.assertEqual("Timed out", result.error)
 
-    async def test_endless_heads(self) -> None:
+    async def test_endless_response_headers_are_bounded(self) -> None:
         memory = psutil.Process().memory_info().rss
         for piece in (b"X-A: " + b"a" * 8000 + b"\r\n", b"HTTP/1.1 100 Go\r\n\r\n" * 500):
             receiver = ReceiverFactory(answer_with(b""), flood_with(b"HTTP/1.1 200 OK\r\n", piece))
@@ -145,21 +145,21 @@ class BadFaithTests(ReceiverCase):
             self.assertFalse(result.ok)
             self.assertLess(psutil.Process().memory_info().rss - memory, 32 * 1024 * 1024)
 
-    async def test_a_huge_body_is_not_read(self) -> None:
+    async def test_huge_webhook_answer_is_not_read(self) -> None:
         head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"
         result = await self.attempt(ReceiverFactory(flood_with(head, b"a" * 65536)))
         self.assertEqual((True, 200), (result.ok, result.status))
 
-    async def test_no_tls_behind_https(self) -> None:
+    async def test_https_to_a_plain_receiver_is_a_network_error(self) -> None:
         receiver = ReceiverFactory(answer_with(b"HTTP/1.1 400 No\r\n\r\n"))
         result = await self.attempt(receiver, scheme="https")
         self.assertEqual("Network error", result.error)
 
-    async def test_a_tls_handshake_that_stops(self) -> None:
+    async def test_stalled_tls_handshake_times_out(self) -> None:
         result = await self.attempt(ReceiverFactory(answer_with(b"")), scheme="https")
         self.assertEqual("Timed out", result.error)
 
-    async def test_a_certificate_nobody_knows(self) -> None:
+    async def test_unknown_certificate_is_a_network_error(self) -> None:
         receiver = ReceiverFactory(answer_with(b"HTTP/1.1 200 OK\r\n\r\n"))
         result = await self.attempt(_over_tls(receiver), scheme="https")
         self.assertEqual("Network error", result.error)
@@ -201,7 +201,7 @@ def _over_tls(receiver: ReceiverFactory) -> Any:
     return factory
 
 
-class KillTests(SynchronousTestCase):
+class WebhookKillTests(SynchronousTestCase):
     """Nothing that was published is lost to a kill; what was accepted does not come again."""
 
     def setUp(self) -> None:
@@ -245,7 +245,7 @@ class KillTests(SynchronousTestCase):
         for name in sessions:
             self.assertEqual(f"told {name}\n", process.stdout.readline())
 
-    def test_killed_while_a_retry_is_due(self) -> None:
+    def test_webhook_retry_due_at_a_kill_is_sent_after_the_restart(self) -> None:
         names = [f"s{number}" for number in range(20)]
         first = self.start()
         self.tell(first, *names)

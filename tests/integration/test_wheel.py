@@ -51,7 +51,7 @@ class WheelTests(SynchronousTestCase):
         (wheel,) = Path("wheels").glob("*.whl")
         return wheel
 
-    def test_what_is_in_it_and_that_twistd_finds_it(self) -> None:
+    def test_wheel_holds_its_files_and_twistd_finds_the_plugin(self) -> None:
         wheel = self.build()
         names = set(zipfile.ZipFile(wheel).namelist())
         wanted = {
@@ -81,14 +81,14 @@ class WheelTests(SynchronousTestCase):
         self.assertEqual(compiled, program == find_compiled_keeper(sys.executable, program))
         self.assertEqual(not compiled, name.endswith("-py3-none-any.whl"), name)
 
-    def test_without_a_compiler_it_is_for_any_machine(self) -> None:
+    def test_wheel_built_without_a_compiler_is_platform_independent(self) -> None:
         (self.source / "tservice/mux/tmux/tservice-keeper").unlink(missing_ok=True)
         with patch.dict(os.environ, {"CC": "no-such-compiler"}):
             wheel = self.build()
         self.assertTrue(wheel.name.endswith("-py3-none-any.whl"), wheel.name)
         self.assertIn("tservice/mux/tmux/keeper.py", zipfile.ZipFile(wheel).namelist())
 
-    def test_a_ui_that_cannot_be_built_fails_the_build(self) -> None:
+    def test_failing_ui_build_fails_the_wheel_build(self) -> None:
         (self.source / "web" / "package.json").write_text("{ this is no JSON")
         shutil.rmtree(self.source / "tservice" / "static", ignore_errors=True)
         pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation")

@@ -19,7 +19,7 @@ from tservice.audit.service import REPEAT_SECONDS
 class OwnershipTests(AttackCase):
     """One user's sessions in everything that another one can read."""
 
-    def test_lists_and_states(self) -> None:
+    def test_lists_and_states_show_only_own_sessions(self) -> None:
         for path in ("/api/sessions", "/api/status", "/api/v1/sessions"):
             found = self.ask("GET", path, headers=self.cookie("bob"))
             self.assertEqual(200, found.status)
@@ -28,7 +28,7 @@ class OwnershipTests(AttackCase):
                 self.world.session, self.ask("GET", path, headers=self.cookie("ann")).body
             )
 
-    def test_unknown_and_foreign_look_alike(self) -> None:
+    def test_unknown_and_foreign_sessions_look_alike(self) -> None:
         unknown = self.world.session.replace(self.world.session[:4], "0000")
         foreign = self.ask("GET", f"/api/sessions/{self.world.session}", headers=self.cookie("bob"))
         missing = self.ask("GET", f"/api/sessions/{unknown}", headers=self.cookie("bob"))
@@ -37,17 +37,17 @@ class OwnershipTests(AttackCase):
             missing.body.replace(unknown, "-"), foreign.body.replace(self.world.session, "-")
         )
 
-    def test_a_parent_of_another_s(self) -> None:
+    def test_parent_session_of_another_account_is_refused(self) -> None:
         body = {"mode": "shell", "parentSessionId": self.world.session}
         found = self.ask("POST", "/api/sessions", body, headers=self.cookie("bob"))
         self.assertEqual(404, found.status)
 
-    def test_ending_all_ends_one_s_own(self) -> None:
+    def test_ending_all_sessions_ends_only_own_ones(self) -> None:
         found = self.world.good("bob", "DELETE", "/api/sessions")
         self.assertEqual({"killed": 0}, found)
         self.assertIn(self.world.session, self.world.host.panes)
 
-    def test_a_namesake_hears_nothing_of_before(self) -> None:
+    def test_new_account_of_a_reused_name_receives_no_old_events(self) -> None:
         """The name of a user who is gone is given again: what that one missed is nobody's."""
         heard = self.raw(
             request_head("GET", "/api/events", {"Host": "localhost", **self.cookie("bob")})
@@ -69,14 +69,14 @@ class OwnershipTests(AttackCase):
         self.assertIn(b"event: init", heard)
         self.assertNotIn(b"of the first bob", heard)
 
-    def test_folders_of_others(self) -> None:
+    def test_folders_of_other_accounts_are_refused(self) -> None:
         for folder in ("/", "/etc", str(self.world.folder), str(self.world.config.cases_dir)):
             body = {"mode": "shell", "workingDir": folder}
             found = self.ask("POST", "/api/sessions", body, headers=self.cookie("bob"))
             self.assertIn(found.status, (400, 403), folder)
         self.assertNoEffect()
 
-    def test_what_there_is_outside_stays_unknown(self) -> None:
+    def test_existence_of_outside_folders_is_not_revealed(self) -> None:
         """A folder that is there is refused like one that is not, a file and a loop of links."""
         own = self.world.cases("bob")
         (own / "loop").symlink_to(own / "loop")
@@ -92,7 +92,7 @@ class OwnershipTests(AttackCase):
             found = self.ask("POST", "/api/sessions", body, headers=self.cookie("bob"))
             self.assertEqual((400, "INVALID_INPUT"), (found.status, found.error), folder)
 
-    def test_events_of_others(self) -> None:
+    def test_events_of_other_accounts_are_not_received(self) -> None:
         streams = {}
         for name in ("root", "ann", "bob"):
             streams[name] = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
@@ -110,10 +110,10 @@ class OwnershipTests(AttackCase):
 
 
 @pytest.mark.extended
-class FloodTests(AttackCase):
+class LoginFloodUserTests(AttackCase):
     """Ten thousand wrong logins from one address."""
 
-    def test_the_real_user_gets_in(self) -> None:
+    def test_real_user_can_sign_in_during_a_flood(self) -> None:
         address = "203.0.113.7"
         world = self.world
         statuses = set()
@@ -144,10 +144,10 @@ class FloodTests(AttackCase):
         self.assertGreater(self.world.clock.seconds(), SOON)
 
 
-class AuditTests(AttackCase):
+class AuditStoryTests(AttackCase):
     """What was done can be read, and what was typed cannot."""
 
-    def test_an_account_cannot_flush_the_log(self) -> None:
+    def test_account_cannot_flush_the_audit_log(self) -> None:
         """An ordinary request, over and over, is an entry and a number."""
         before = len(self.world.good("root", "GET", "/api/admin/audit?limit=500")["entries"])
         for _ in range(300):
@@ -165,7 +165,7 @@ class AuditTests(AttackCase):
         self.assertEqual([300, None], [entry["detail"].get("times") for entry in flood])
         self.assertEqual(before + 3, len(found))
 
-    def test_the_whole_story(self) -> None:
+    def test_audit_log_records_actions_without_typed_text(self) -> None:
         path = f"/api/sessions/{self.world.session}/input"
         self.world.good("ann", "POST", path, {"input": "hunter2\r"})
         self.ask("GET", "/api/me", headers=basic_headers("ann", "hunter2wrong"))

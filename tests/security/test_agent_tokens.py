@@ -42,7 +42,7 @@ class InstalledCliHarness(SecurityHarness):
         return evolve(found, environ={**found.environ, "PATH": f"{folder}:/usr/bin:/bin"})
 
 
-class AgentTokenTests(SynchronousTestCase):
+class AgentTokenLimitTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.world = InstalledCliHarness()
         self.addCleanup(self.world.close)
@@ -75,7 +75,7 @@ class AgentTokenTests(SynchronousTestCase):
         made: str = json.loads(found.body)["data"]["session"]["id"]
         return made
 
-    def test_its_file_is_private_and_named_to_the_pane(self) -> None:
+    def test_token_file_is_private_and_named_in_the_pane(self) -> None:
         path = self.file(self.parent)
         self.assertEqual(
             (0o600, 0o700), (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777)
@@ -84,7 +84,7 @@ class AgentTokenTests(SynchronousTestCase):
         self.assertEqual(str(path), spec.env["SERVICE_AGENT_TOKEN_FILE"])
         self.assertNotIn(path.read_text().strip(), str(spec.env))
 
-    def test_off_by_default(self) -> None:
+    def test_agent_tokens_are_off_by_default(self) -> None:
         self.good("root", "PUT", "/api/settings", {"agentTokens": False})
         self.assertEqual(401, self.ask("GET", "/api/sessions").status)
         self.assertFalse(self.file(self.parent).exists())
@@ -92,7 +92,7 @@ class AgentTokenTests(SynchronousTestCase):
         self.assertFalse(self.file(other).exists())
         self.assertNotIn("SERVICE_AGENT_TOKEN_FILE", self.world.host.panes[other].spec.env)
 
-    def test_children_are_its_own(self) -> None:
+    def test_agent_token_controls_its_child_sessions(self) -> None:
         one = self.child()
         record = self.good("ann", "GET", f"/api/sessions/{one}")
         self.assertEqual(self.parent, record["parentSessionId"])
@@ -103,27 +103,27 @@ class AgentTokenTests(SynchronousTestCase):
             self.assertEqual(404, self.ask("GET", f"/api/sessions/{session}").status)
         self.assertEqual(200, self.ask("DELETE", f"/api/sessions/{one}").status)
 
-    def test_no_more_than_so_many_children(self) -> None:
+    def test_number_of_child_sessions_is_limited(self) -> None:
         for _ in range(CHILDREN):
             self.child()
         found = self.ask("POST", "/api/sessions", {"mode": "primary"})
         self.assertEqual((422, "OPERATION_FAILED"), (found.status, found.error))
 
-    def test_a_child_is_nobody_else_s(self) -> None:
+    def test_child_of_a_foreign_session_is_refused(self) -> None:
         body = {"mode": "primary", "parentSessionId": self.world.session}
         self.assertEqual(404, self.ask("POST", "/api/sessions", body).status)
 
-    def test_it_bypasses_nothing(self) -> None:
+    def test_agent_token_bypasses_no_permission(self) -> None:
         found = self.ask("POST", "/api/sessions", {"mode": "shell"})
         self.assertEqual((403, "FORBIDDEN"), (found.status, found.error))
 
-    def test_a_child_gets_no_token(self) -> None:
+    def test_child_session_gets_no_token(self) -> None:
         child = self.made("ann", parentSessionId=self.parent)
         self.assertFalse(self.file(child).exists())
         # A person made it a child, so the parent reaches it too.
         self.assertEqual(200, self.ask("GET", f"/api/sessions/{child}").status)
 
-    def test_it_ends_with_the_session(self) -> None:
+    def test_agent_token_ends_with_its_session(self) -> None:
         for end in ("exits", "is deleted"):
             session = self.made("ann")
             token, path = self.token_of(session), self.file(session)
@@ -135,7 +135,7 @@ class AgentTokenTests(SynchronousTestCase):
             self.assertEqual(401, self.world.ask("GET", "/api/sessions", None, token).status, end)
             self.assertFalse(path.exists(), end)
 
-    def test_it_ends_after_its_time_and_what_is_open_with_it(self) -> None:
+    def test_agent_token_expires_with_its_open_connections(self) -> None:
         child = self.made("ann", parentSessionId=self.parent)
         waiting = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(waiting.lose)
@@ -152,11 +152,11 @@ class AgentTokenTests(SynchronousTestCase):
         self.world.clock.advance(61)
         self.assertEqual(401, self.ask("GET", "/api/sessions").status)
 
-    def test_it_ends_with_its_owner(self) -> None:
+    def test_agent_token_ends_with_its_owner(self) -> None:
         self.good("root", "PATCH", "/api/admin/users/ann", {"enabled": False})
         self.assertEqual(401, self.ask("GET", "/api/sessions").status)
 
-    def test_nothing_else_comes_through(self) -> None:
+    def test_agent_token_reaches_no_session_but_its_children(self) -> None:
         """Every route, about a session that is no child: the parent itself."""
         job = self.good("ann", "POST", "/api/cron/jobs", self.filled(JOB))["job"]["id"]
         asked = 0
@@ -187,7 +187,7 @@ class AgentTokenTests(SynchronousTestCase):
             asked += 1
         report_figure(f"{asked} operations asked with an agent's token")
 
-    def test_an_admin_s_is_no_admin(self) -> None:
+    def test_agent_token_of_an_admin_has_no_admin_rights(self) -> None:
         """What is for admins, and what is a case's, is not for their agents' tokens."""
         self.token = self.token_of(self.made("root"))
         box = {"label": "Box", "engine": "podman", "image": "x", "extraCreateArgs": ["-e", "A=b"]}

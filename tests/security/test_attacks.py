@@ -30,13 +30,13 @@ EVIL = "https://evil.example"
 class OpenBindTests(SynchronousTestCase):
     """A service that listens for all the world and asks nobody for anything."""
 
-    def test_refused_without_a_password(self) -> None:
+    def test_open_bind_without_a_password_is_refused(self) -> None:
         for listen in ("tcp:80", "tcp:80:interface=0.0.0.0", "tcp6:80", "unix:/x:mode=666"):
             self.assertRaises(StartError, parse_listen, Config(listen=(listen,)))
             parse_listen(Config(listen=(listen,), password="x"))
             parse_listen(Config(listen=(listen,), multiuser=True))
 
-    def test_the_default_is_loopback(self) -> None:
+    def test_default_bind_is_loopback(self) -> None:
         [address] = parse_listen(Config())
         self.assertFalse(address.shared)
 
@@ -44,7 +44,7 @@ class OpenBindTests(SynchronousTestCase):
 class CrossSiteTests(AttackCase):
     """Pages of other sites in the browser of somebody who is signed in."""
 
-    def test_websocket_hijack(self) -> None:
+    def test_cross_site_websocket_is_refused(self) -> None:
         path = f"/ws/sessions/{self.world.session}/terminal"
         for origin in (
             EVIL,
@@ -58,7 +58,7 @@ class CrossSiteTests(AttackCase):
         own = self.cookie(Origin="http://localhost")
         self.assertEqual(101, self.ask("GET", path, headers=own, socket=True).status)
 
-    def test_csrf_with_text_plain(self) -> None:
+    def test_cross_site_post_as_text_plain_is_refused(self) -> None:
         """A form can send JSON as text/plain, without asking anybody first."""
         path = f"/api/sessions/{self.world.session}/input"
         body = json.dumps({"input": "id\r"}).encode()
@@ -72,7 +72,7 @@ class CrossSiteTests(AttackCase):
             self.assertIn(self.ask("POST", path, body, headers=headers).status, (400, 415), kind)
         self.assertNoEffect()
 
-    def test_odd_origins(self) -> None:
+    def test_odd_origins_are_refused(self) -> None:
         for origin in (
             "HTTP://LOCALHOST.",
             "http://localhost@evil.example",
@@ -87,7 +87,7 @@ class CrossSiteTests(AttackCase):
                 continue
             self.assertEqual((403, CROSS), (found.status, found.body), origin)
 
-    def test_two_origins_are_none(self) -> None:
+    def test_two_origin_headers_are_refused(self) -> None:
         head = (
             f"DELETE /api/sessions HTTP/1.1\r\nHost: localhost\r\nCookie: {self.cookie()['Cookie']}"
             f"\r\nOrigin: http://localhost\r\nOrigin: {EVIL}\r\n\r\n"
@@ -95,7 +95,7 @@ class CrossSiteTests(AttackCase):
         self.assertIn(b" 403 ", self.raw(head.encode()).partition(b"\r\n")[0])
         self.assertNoEffect()
 
-    def test_no_answer_can_be_framed_or_sniffed(self) -> None:
+    def test_every_response_forbids_framing_and_sniffing(self) -> None:
         for path in ("/", "/api/me", "/api/nothing", "/api/docs", "/healthz"):
             found = self.ask("GET", path, headers=self.cookie())
             self.assertEqual("SAMEORIGIN", found.headers["x-frame-options"], path)
@@ -104,7 +104,7 @@ class CrossSiteTests(AttackCase):
             scripts = policy.partition("script-src ")[2].partition(";")[0]
             self.assertEqual("'self'", scripts)
 
-    def test_a_preflight_allows_nothing(self) -> None:
+    def test_preflight_allows_nothing(self) -> None:
         headers = {"Origin": EVIL, "Access-Control-Request-Method": "DELETE"}
         found = self.ask("OPTIONS", "/api/sessions", headers=headers)
         self.assertFalse([name for name in found.headers if name.startswith("access-control")])
@@ -113,7 +113,7 @@ class CrossSiteTests(AttackCase):
 class RebindingTests(AttackCase):
     """A name of another site that points here."""
 
-    def test_every_spelling(self) -> None:
+    def test_rebound_host_names_are_refused_in_every_spelling(self) -> None:
         for host in (
             "evil.example",
             "localhost.evil.example",
@@ -130,17 +130,17 @@ class RebindingTests(AttackCase):
                 found = self.ask("GET", path, headers=self.cookie(Host=host))
                 self.assertEqual((403, HOST), (found.status, found.body), (host, path))
 
-    def test_no_host_and_two_hosts(self) -> None:
+    def test_missing_and_repeated_hosts_are_refused(self) -> None:
         for hosts in (b"", b"Host: localhost\r\nHost: evil.example\r\n"):
             found = self.raw(b"GET /healthz HTTP/1.1\r\n" + hosts + b"\r\n")
             self.assertNotIn(b" 200 ", found.partition(b"\r\n")[0])
 
-    def test_a_proxy_header_does_not_rename_us(self) -> None:
+    def test_proxy_header_does_not_change_the_host(self) -> None:
         headers = self.cookie(**{"Host": "evil.example", "X-Forwarded-Host": "localhost"})
         self.assertEqual(403, self.ask("GET", "/api/me", headers=headers).status)
 
 
-class ProxyTests(AttackCase):
+class SpoofedProxyTests(AttackCase):
     """What a proxy says, said by somebody who is none."""
 
     config = {"trusted_proxies": ("192.0.2.1",)}
@@ -149,19 +149,19 @@ class ProxyTests(AttackCase):
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.ask("GET", "/api/me", headers=named, address=address)
 
-    def test_a_spoofed_loopback_signs_nobody_in(self) -> None:
+    def test_spoofed_loopback_address_signs_in_no_user(self) -> None:
         for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Client-IP", "True-Client-IP"):
             for address in ("10.1.1.1", "192.0.2.1", "127.0.0.1"):
                 found = self.ask("GET", "/api/me", headers={name: "127.0.0.1"}, address=address)
                 self.assertEqual(401, found.status, (name, address))
 
-    def test_a_spoofed_address_escapes_no_cap(self) -> None:
+    def test_spoofed_address_escapes_no_cap(self) -> None:
         for number in range(CAP + 1):
             headers = {**basic_headers(f"u{number}", "x"), "X-Forwarded-For": f"203.0.113.{number}"}
             found = self.ask("GET", "/api/me", headers=headers, address="10.1.1.1")
         self.assertEqual(429, found.status)
 
-    def test_a_trusted_proxy_s_clients_are_told_apart(self) -> None:
+    def test_clients_of_a_trusted_proxy_are_distinguished(self) -> None:
         def fail(client: str) -> int:
             headers = {**basic_headers(f"u{secrets.token_hex(4)}", "x"), "X-Forwarded-For": client}
             return self.ask("GET", "/api/me", headers=headers, address="192.0.2.1").status
@@ -171,14 +171,14 @@ class ProxyTests(AttackCase):
         # The client's own words stand before those of the proxy.
         self.assertEqual(429, fail("127.0.0.1, 203.0.113.1"))
 
-    def test_a_unix_socket_asks_as_well(self) -> None:
+    def test_unix_socket_asks_for_credentials_too(self) -> None:
         self.assertEqual(401, self.ask("GET", "/api/me", address="unix").status)
 
 
 class CredentialTests(AttackCase):
     """Stolen, guessed, planted and default ones."""
 
-    def test_nothing_in_a_url_signs_in(self) -> None:
+    def test_url_parameters_sign_in_no_user(self) -> None:
         word = self.world.token("root", "sessions:read")["Authorization"].split()[1]
         cookie = self.world.cookies["root"].partition("=")[2]
         for name in ("token", "access_token", "service_session", "password", "auth", "key"):
@@ -186,20 +186,20 @@ class CredentialTests(AttackCase):
                 found = self.ask("GET", f"/api/sessions?{name}={quote(value)}")
                 self.assertEqual(401, found.status, name)
 
-    def test_no_default_password(self) -> None:
+    def test_service_has_no_default_password(self) -> None:
         for name in ("root", "admin", "tservice", "hook"):
             for word in ("", "admin", "password", "root", "changeme", "tservice", "hook"):
                 found = self.ask("GET", "/api/me", headers=basic_headers(name, word))
                 self.assertIn(found.status, (401, 429), (name, word))
 
-    def test_secrets_differ_from_service_to_service(self) -> None:
+    def test_generated_secrets_differ_between_services(self) -> None:
         other = SecurityHarness()
         self.addCleanup(other.close)
         one, two = (w.folder / "hook-secret" for w in (self.world, other))
         self.assertNotEqual(one.read_bytes(), two.read_bytes())
         self.assertEqual(0o600, one.stat().st_mode & 0o777)
 
-    def test_cookie_fixation(self) -> None:
+    def test_login_replaces_a_planted_cookie(self) -> None:
         """A cookie that was there before the login is not the one after it."""
         planted = "service_session=" + "ab" * 32
         body = {"username": "ann", "password": PASSWORD}
@@ -207,19 +207,19 @@ class CredentialTests(AttackCase):
         self.assertNotIn("ab" * 32, found.headers["set-cookie"])
         self.assertEqual(401, self.ask("GET", "/api/me", headers={"Cookie": planted}).status)
 
-    def test_a_login_is_a_new_session_each_time(self) -> None:
+    def test_each_login_opens_a_new_session(self) -> None:
         found = [self.world.page("ann") for _ in range(5)]
         for name in ("Cookie", "X-Service-Key"):
             self.assertEqual(5, len({page[name] for page in found}))
 
-    def test_cookie_flags(self) -> None:
+    def test_cookie_has_its_security_flags(self) -> None:
         body = {"username": "ann", "password": PASSWORD}
         cookie = self.ask("POST", "/api/login", body).headers["set-cookie"]
         self.assertIn("HttpOnly", cookie)
         self.assertIn("SameSite=Lax", cookie)
         self.assertNotIn("Domain", cookie)
 
-    def test_a_password_change_ends_the_thief_s_session(self) -> None:
+    def test_password_change_ends_stolen_sessions(self) -> None:
         stolen = {"Cookie": self.world.sign_in("ann")}
         body = {"currentPassword": PASSWORD, "newPassword": "a better one"}
         answer = self.ask("PUT", "/api/me/password", body, headers=self.cookie("ann"))
@@ -231,7 +231,7 @@ class CredentialTests(AttackCase):
         mine["X-Service-Key"] = json.loads(answer.body)["data"]["key"]
         self.assertEqual(200, self.ask("GET", "/api/me", headers=mine).status)
 
-    def test_a_thief_cannot_guess_the_password_by_changing_it(self) -> None:
+    def test_password_guesses_by_a_thief_are_capped(self) -> None:
         for _ in range(CAP):
             body = {"currentPassword": "guess", "newPassword": "a better one"}
             found = self.ask(
@@ -243,7 +243,7 @@ class CredentialTests(AttackCase):
         )
         self.assertEqual(429, found.status)
 
-    def test_a_lockout_is_a_line_an_entry_and_a_metric(self) -> None:
+    def test_lockout_is_logged_audited_and_counted(self) -> None:
         with capturedLogs() as lines:
             for number in range(3 * CAP):
                 self.ask(
@@ -262,14 +262,14 @@ class CredentialTests(AttackCase):
         line = 'tservice_sign_in_lockouts_total{bucket="basic",kind="username"} 1.0'
         self.assertIn(line, metrics)
 
-    def test_a_sign_in_makes_its_address_known_across_a_restart(self) -> None:
+    def test_known_address_survives_a_restart(self) -> None:
         self.world.sign_in("bob")
         gate: Any = self.world.site.kernel._gate
         known = gate._authenticators[-1]._passwords._known
         log = self.world.good("root", "GET", "/api/admin/audit?action=login&actor=bob")["entries"]
         self.assertTrue(known.knows_name(log[0]["address"], "bob"))
 
-    def test_a_change_of_an_account_drops_what_is_open(self) -> None:
+    def test_changed_account_loses_its_open_streams(self) -> None:
         streams = self.world.site.kernel.table
         assert streams.find_operation("GET", "/api/events") is not None
         connection = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
@@ -283,7 +283,7 @@ class CredentialTests(AttackCase):
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"), connection.value()[-80:])
         self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie("bob")).status)
 
-    def test_a_parked_wait_tells_nothing_to_who_is_shut_out(self) -> None:
+    def test_parked_wait_reveals_nothing_after_a_lost_right(self) -> None:
         connection = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)
         path = f"/api/sessions/{self.world.session}/wait-output?match=zebra"
@@ -296,7 +296,7 @@ class CredentialTests(AttackCase):
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "), connection.value())
         self.assertNotIn(b"zebra", connection.value())
 
-    def test_who_is_shut_out_hears_nothing_more(self) -> None:
+    def test_disabled_account_gets_no_more_push_messages(self) -> None:
         """Nor do messages go to a browser that once asked for them."""
         body = {"endpoint": PUSH, "keys": KEYS}
         self.world.good("bob", "POST", "/api/push/subscriptions", body)
@@ -316,7 +316,7 @@ class OtherPortTests(AttackCase):
         name: str = json.loads(found.body)["data"]["username"]
         return name
 
-    def test_a_stolen_cookie_opens_no_stream_and_no_socket(self) -> None:
+    def test_stolen_cookie_opens_no_stream_and_no_socket(self) -> None:
         stolen = {"Cookie": self.world.page("ann")["Cookie"]}
         self.before = self.world.snapshot()
         self.assertEqual(401, self.ask("GET", "/api/events", headers=stolen).status)
@@ -326,13 +326,13 @@ class OtherPortTests(AttackCase):
             self.assertEqual(401, found.status)
         self.assertNoEffect()
 
-    def test_nor_an_upload_s_long_way(self) -> None:
+    def test_stolen_cookie_is_refused_before_a_large_upload(self) -> None:
         """A large body is judged while it arrives."""
         stolen = {"Cookie": self.world.page("ann")["Cookie"]}
         body = b"x" * 200_000
         self.assertEqual(401, self.ask("POST", "/api/sessions", body, headers=stolen).status)
 
-    def test_a_tossed_cookie_signs_out_and_not_over(self) -> None:
+    def test_tossed_cookie_signs_out_and_does_not_switch_the_account(self) -> None:
         """Bob has a page's cookie and a program's; in ann's page neither makes her bob."""
         ann = self.world.page("ann")
         self.assertEqual("ann", self.who(ann))
@@ -340,13 +340,13 @@ class OtherPortTests(AttackCase):
             self.assertIsNone(self.who({**ann, "Cookie": tossed}))
             self.assertIsNone(self.who({"Cookie": tossed, "X-Service-Key": "none"}))
 
-    def test_nor_with_a_link_that_brings_the_key(self) -> None:
+    def test_link_with_a_page_key_does_not_switch_the_account(self) -> None:
         """A page marks what it finds in its address: it fits codes that were scanned alone."""
         bob = self.world.page("bob")
         led = {**bob, "X-Service-Key": f"qr-{bob['X-Service-Key']}"}
         self.assertIsNone(self.who(led))
 
-    def test_a_signed_out_page_s_key_is_void(self) -> None:
+    def test_page_key_of_a_signed_out_page_is_void(self) -> None:
         ann = self.world.page("ann")
         self.assertEqual(200, self.ask("POST", "/api/logout", headers=ann).status)
         self.assertIsNone(self.who(ann))
@@ -365,7 +365,7 @@ class PasswordEndTests(SynchronousTestCase):
         world.stop()
         return self.start(world.folder, **config)
 
-    def test_of_a_single_user(self) -> None:
+    def test_changed_single_user_password_ends_its_cookies(self) -> None:
         world = self.start(None, password="first word")
         folder = world.folder
         self.addCleanup(rmtree, folder)
@@ -381,7 +381,7 @@ class PasswordEndTests(SynchronousTestCase):
         self.assertEqual([401, 401], self.lives(world, pages))
         world.stop()
 
-    def test_of_an_account(self) -> None:
+    def test_changed_account_password_ends_its_cookies(self) -> None:
         """Its hash was put into the database from outside."""
         world = self.start(None, multiuser=True, password=PASSWORD)
         folder = world.folder
@@ -400,7 +400,7 @@ class PasswordEndTests(SynchronousTestCase):
 class SmugglingTests(AttackCase):
     """Requests that two readers understand differently."""
 
-    def test_what_is_ambiguous_is_refused(self) -> None:
+    def test_ambiguous_requests_are_refused(self) -> None:
         cookie = self.cookie()["Cookie"].encode()
         start = b"POST /api/logout HTTP/1.1\r\nHost: localhost\r\nCookie: " + cookie + b"\r\n"
         behind = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -425,20 +425,20 @@ class SmugglingTests(AttackCase):
             self.assertEqual(1, found.count(b"HTTP/1.1 "), (extra, found))
         self.assertNoEffect()
 
-    def test_a_line_end_in_a_path_or_header_splits_nothing(self) -> None:
+    def test_line_end_in_a_path_or_header_splits_no_request(self) -> None:
         found = self.ask("GET", "/api/x%0d%0aSet-Cookie:%20a=b", headers=self.cookie())
         self.assertNotIn("a=b", found.headers.get("set-cookie", ""))
         self.assertNotIn("\n", found.body)
 
-    def test_a_header_with_an_underscore_is_another(self) -> None:
+    def test_header_name_with_an_underscore_is_not_normalized(self) -> None:
         headers = {"X_Forwarded_For": "127.0.0.1", "X_Service_Hook_Secret": "x"}
         self.assertEqual(401, self.ask("GET", "/api/me", headers=headers).status)
 
 
-class PathTests(AttackCase):
+class PathSpellingTests(AttackCase):
     """Other spellings of a path reach nothing that the plain one does not."""
 
-    def test_admin_routes(self) -> None:
+    def test_other_spellings_of_admin_routes_are_refused(self) -> None:
         for path in (
             "/api/admin/users",
             "/api//admin/users",
@@ -466,7 +466,7 @@ class PathTests(AttackCase):
             self.assertIn(found.status, (400, 403, 404, 405), path)
             self.assertIn(self.ask("GET", path).status, (400, 401), path)
 
-    def test_files(self) -> None:
+    def test_other_spellings_of_file_paths_are_refused(self) -> None:
         for path in (
             "/../../etc/passwd",
             "/assets/..%2f..%2fetc%2fpasswd",
@@ -482,7 +482,7 @@ class PathTests(AttackCase):
             self.assertIn(found.status, (400, 404), path)
             self.assertNotIn("root:", found.body)
 
-    def test_session_ids(self) -> None:
+    def test_other_spellings_of_session_ids_are_not_found(self) -> None:
         mine = self.world.session
         for name in (f"{mine}/", f"x/../{mine}", f"..%2f{mine}", f"{mine}%2f..", f"%20{mine}"):
             found = self.ask("GET", f"/api/sessions/{name}", headers=self.cookie("bob"))

@@ -95,13 +95,13 @@ class WorstBodyTests(SynchronousTestCase):
             self.assertRaises(ServiceError, body.read_body, raw, "", model, True, bounds.values)
         return sum(found)
 
-    def test_what_anybody_may_call_takes_little(self) -> None:
+    def test_public_routes_accept_only_small_bodies(self) -> None:
         public = [each for each in self.world.operations if each.access is AccessRule.PUBLIC]
         self.assertIn("/api/login", [each.path for each in public])
         for each in public:
             self.assertEqual(LEAST_BODY_LIMIT, each.body_limits.size, each.path)
 
-    def test_every_route_has_bounds(self) -> None:
+    def test_every_route_has_body_bounds(self) -> None:
         for each in require_items(self.world.operations):
             bounds = each.body_limits
             self.assertTrue(bounds.values <= MAX_VALUES, each.path)
@@ -115,7 +115,7 @@ class WorstBodyTests(SynchronousTestCase):
                 least = JSON_BODY_LIMIT if name in MESSAGES else LEAST_BODY_LIMIT
                 self.assertEqual(least, bounds.size, each.path)
 
-    def test_faults_are_not_gathered(self) -> None:
+    def test_number_of_validation_faults_is_bounded(self) -> None:
         for each in require_items(self.world.operations):
             if each.body is None:
                 continue
@@ -124,7 +124,7 @@ class WorstBodyTests(SynchronousTestCase):
                 found = self.faults(each, raw)
                 self.assertTrue(found <= FAULTS, (each.path, found, raw[:80]))
 
-    def test_lists_are_taken_for_lists(self) -> None:
+    def test_json_lists_are_accepted_for_tuples_and_sets(self) -> None:
         """Models are strict, and a list of JSON is no tuple: fields must say that it may be one."""
         for each in require_items(self.world.operations):
             if each.body is None:
@@ -136,7 +136,7 @@ class WorstBodyTests(SynchronousTestCase):
                     kinds = {found["type"] for found in error.errors()}
                     self.assertEqual(set(), kinds & {"tuple_type", "set_type"}, (each.path, data))
 
-    def test_words_of_an_enumeration_are_taken(self) -> None:
+    def test_enumeration_values_are_accepted(self) -> None:
         """A text of JSON is no member to a strict model: fields must say that it may be one."""
         tried = 0
         for each in self.world.operations:
@@ -152,7 +152,7 @@ class WorstBodyTests(SynchronousTestCase):
                 tried += 1
         self.assertGreater(tried, 5)
 
-    def test_login(self) -> None:
+    def test_oversized_login_body_is_refused(self) -> None:
         names = ",".join(f'"{number:x}":0' for number in range(100_000))
         answer = self.world.ask("POST", "/api/login", ("{" + names + "}").encode())
         self.assertEqual((413, "PAYLOAD_TOO_LARGE"), (answer.status, answer.error))

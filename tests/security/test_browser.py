@@ -154,13 +154,13 @@ class BrowserTests(DaemonCase):
     def sessions(self) -> Any:
         return self.service.request("GET", "/api/sessions", headers=ADMIN).data()
 
-    def test_it_cannot_read(self) -> None:
+    def test_foreign_page_cannot_read_responses(self) -> None:
         for path in ("/api/sessions", "/api/me", "/api/settings", "/healthz"):
             found = self.page.evaluate(READ, f"{self.service.url}{path}")
             self.assertEqual("blocked TypeError", found, path)
         self.assertEqual("error", self.page.evaluate(EVENTS, f"{self.service.url}/api/events"))
 
-    def test_it_cannot_even_start_a_reading(self) -> None:
+    def test_foreign_page_cannot_start_a_costly_reading(self) -> None:
         """A picture needs no leave to be loaded, yet would cost a child or a stream here."""
         self.assertEqual({"GET": 1}, self.counted("/api/me"))
         for path in ("/api/doctor", "/api/events", "/api/status"):
@@ -178,7 +178,7 @@ class BrowserTests(DaemonCase):
         pattern = r'_requests_total\{method="(\w+)",route="%s",status="200"\} (\d+)'
         return {name: int(number) for name, number in re.findall(pattern % re.escape(route), text)}
 
-    def test_it_cannot_post(self) -> None:
+    def test_foreign_page_cannot_post(self) -> None:
         url = f"{self.service.url}/api/sessions"
         for kind in ("text/plain", "application/json"):
             self.page.evaluate(POST, [url, kind])
@@ -187,7 +187,7 @@ class BrowserTests(DaemonCase):
         counted = self.service.request("GET", "/metrics", headers=ADMIN).body
         self.assertIn(b'"403"', counted)
 
-    def test_it_cannot_open_a_socket(self) -> None:
+    def test_foreign_page_cannot_open_a_websocket(self) -> None:
         made = self.service.request("POST", "/api/sessions", {"mode": "shell"}, ADMIN)
         path = f"/ws/sessions/{made.data()['session']['id']}/terminal"
         url = self.service.url.replace("http", "ws") + path
@@ -198,7 +198,7 @@ class BrowserTests(DaemonCase):
         self.page.goto(self.evil)
         self.assertEqual("error", self.page.evaluate(SOCKET, shown))
 
-    def test_it_cannot_frame(self) -> None:
+    def test_foreign_page_cannot_frame_the_service(self) -> None:
         refused: list[str] = []
         self.page.on("console", lambda message: refused.append(message.text))
         self.page.evaluate(FRAME, f"{self.service.url}/")
@@ -207,7 +207,7 @@ class BrowserTests(DaemonCase):
             self.page, "a refusal", lambda: any(word in " ".join(refused) for word in told)
         )
 
-    def test_a_rebound_name_gets_nothing(self) -> None:
+    def test_rebound_host_name_gets_nothing(self) -> None:
         page = self.context.new_page()
         found = page.goto(f"http://{NAME}:{self.port}/api/sessions")
         assert found is not None

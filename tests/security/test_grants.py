@@ -19,11 +19,13 @@ from tservice.clis.stock_entries import load_stock_entries
 OPEN = ("primary", "opencode", "codex", "gemini", "antigravity")
 """Modes that need no grant by themselves."""
 LAUNCHES = ("/api/sessions", "/api/quick-start")
-"""Every route whose body reaches a pane's environment; L{GrantTests.test_every_route} looks."""
+"""Every route whose body reaches a pane's environment;
+L{GrantRefusalTests.test_every_route_with_variables_or_parameters_is_tested} looks.
+"""
 MCP = json.dumps({"mcp": {"m": {"type": "local", "command": ["touch", "/tmp/owned"]}}})
 
 
-class GrantTests(AttackCase):
+class GrantRefusalTests(AttackCase):
     """What is refused, by every route that starts something."""
 
     def setUp(self) -> None:
@@ -42,7 +44,7 @@ class GrantTests(AttackCase):
         self.assertEqual((403, "FORBIDDEN"), (answer.status, answer.error), answer.body)
         self.assertIn(named, json.loads(answer.body)["error"])
 
-    def test_a_command_in_a_variable(self) -> None:
+    def test_command_in_a_variable_is_refused(self) -> None:
         """opencode starts the servers of C{OPENCODE_CONFIG_CONTENT} before anybody says a word."""
         wanted: dict[str, Any] = {
             "mode": "opencode",
@@ -55,7 +57,7 @@ class GrantTests(AttackCase):
         self.assertNoEffect()
         self.assertEqual(200, self.launch(LAUNCHES[0], "ann", **wanted).status)
 
-    def test_hostile_variables_of_every_mode(self) -> None:
+    def test_hostile_variables_of_every_mode_are_refused(self) -> None:
         for mode in OPEN:
             for name, value in HOSTILE[mode].items():
                 for path in LAUNCHES:
@@ -63,19 +65,19 @@ class GrantTests(AttackCase):
                     self.assert_forbidden(refused, f"envOverrides.{name}")
         self.assertNoEffect()
 
-    def test_always_refused_ones_stay_bad_input(self) -> None:
+    def test_always_forbidden_variables_are_invalid_input(self) -> None:
         for who in ("kim", "ann"):
             for name in ("PATH", "LD_PRELOAD", "NODE_OPTIONS", "SERVICE_API_URL"):
                 refused = self.launch(LAUNCHES[0], who, envOverrides={name: "x"})
                 self.assertEqual((400, "INVALID_INPUT"), (refused.status, refused.error), name)
         self.assertNoEffect()
 
-    def test_harmless_ones_pass(self) -> None:
+    def test_harmless_variables_pass(self) -> None:
         overrides = {"DISABLE_TELEMETRY": "1", "MAX_THINKING_TOKENS": "1000", "MCP_TIMEOUT": "9"}
         self.assertEqual(200, self.launch(LAUNCHES[0], envOverrides=overrides).status)
         self.assertEqual(200, self.launch(LAUNCHES[0], model="opus", effort="low").status)
 
-    def test_a_grant_that_was_taken_away_starts_nothing_more(self) -> None:
+    def test_revoked_grant_starts_nothing_more(self) -> None:
         """The session was made while its owner had the grant, and has not run since."""
         made = self.launch(
             LAUNCHES[0], "ann", envOverrides={"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
@@ -92,13 +94,13 @@ class GrantTests(AttackCase):
             self.assert_forbidden(refused, "envOverrides.ANTHROPIC_BASE_URL")
         self.assertNotIn(session, self.world.host.panes)
 
-    def test_gated_modes(self) -> None:
+    def test_gated_modes_need_the_grant(self) -> None:
         for mode in ("shell", "pi"):
             for path in LAUNCHES:
                 self.assert_forbidden(self.launch(path, mode=mode), "grant")
         self.assertNoEffect()
 
-    def test_every_route(self) -> None:
+    def test_every_route_with_variables_or_parameters_is_tested(self) -> None:
         """A route that takes variables or parameters stands in L{LAUNCHES}, or this fails."""
         found = set()
         for operation in self.world.operations:
@@ -107,7 +109,7 @@ class GrantTests(AttackCase):
                 found.add(operation.path)
         self.assertEqual(set(LAUNCHES), found)
 
-    def test_words_that_look_like_options(self) -> None:
+    def test_values_that_look_like_options_are_refused(self) -> None:
         words: tuple[dict[str, Any], ...] = (
             {"model": "--dangerously-skip-permissions"},
             {"model": "-x"},
@@ -121,7 +123,7 @@ class GrantTests(AttackCase):
             self.assertEqual((400, "INVALID_INPUT"), (refused.status, refused.error), fields)
         self.assertNoEffect()
 
-    def test_names_reach_no_command_line(self) -> None:
+    def test_session_names_reach_no_command_line(self) -> None:
         """Session, origin and case are text for people; the words of the command are the same."""
         plain = self._argv(sessionName="a", caseName="a", agentOrigin="b")
         odd = self._argv(

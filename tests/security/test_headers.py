@@ -75,7 +75,7 @@ class BadBytesTests(AttackCase):
             self.assertIsNotNone(found.error, what)
         self.assertEqual([], self.flushLoggedErrors(), what)
 
-    def test_every_header_on_every_kind_of_route(self) -> None:
+    def test_bad_bytes_in_every_header_are_no_server_error(self) -> None:
         for name, value in VALUES.items():
             for method, path, body in ROUTES:
                 for who in ({}, basic_headers("root", "wrong"), self.cookie("root")):
@@ -85,7 +85,7 @@ class BadBytesTests(AttackCase):
                         )
                         self.assertAnswered((name, method, path, tuple(who), address), found)
 
-    def test_every_header_of_an_upgrade(self) -> None:
+    def test_bad_bytes_in_upgrade_headers_are_no_server_error(self) -> None:
         path = f"/ws/sessions/{self.world.session}/terminal"
         for name, value in VALUES.items():
             for who in ({}, self.cookie("ann")):
@@ -95,18 +95,18 @@ class BadBytesTests(AttackCase):
             found = self.ask("GET", path, headers=self.cookie("ann", **UPGRADE, **{name: BAD}))
             self.assertEqual((101, None), (found.status, found.code), name)
 
-    def test_such_a_host_is_none_of_ours(self) -> None:
+    def test_bad_bytes_in_the_host_are_a_foreign_host(self) -> None:
         for method, path, body in ROUTES:
             found = self.ask(method, path, body, headers=self.cookie(Host=VALUES["Host"]))
             self.assertEqual((403, HOST), (found.status, found.body), path)
 
-    def test_such_an_origin_is_foreign(self) -> None:
+    def test_bad_bytes_in_the_origin_are_a_foreign_origin(self) -> None:
         for origin in (VALUES["Origin"], BAD):
             found = self.ask("DELETE", "/api/sessions", headers=self.cookie(Origin=origin))
             self.assertEqual((403, CROSS), (found.status, found.body), origin)
         self.assertNoEffect()
 
-    def test_such_evidence_counts_as_a_failure(self) -> None:
+    def test_bad_bytes_in_credentials_count_as_a_failure(self) -> None:
         for path, method, headers in (
             ("/api/me", "GET", {"Authorization": f"Bearer {BAD}"}),
             ("/api/hook-event", "POST", {HEADER: BAD}),
@@ -117,7 +117,7 @@ class BadBytesTests(AttackCase):
             ]
             self.assertEqual([401] * CAP + [429], seen)
 
-    def test_headers_are_read_in_one_place(self) -> None:
+    def test_headers_are_read_in_one_module(self) -> None:
         """Twisted decodes a header strictly when it is asked for by a C{str}."""
         folder = Path(__file__).parents[2] / "tservice"
         readers = [

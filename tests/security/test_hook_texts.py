@@ -38,7 +38,7 @@ def keys_of(value: Any) -> Iterator[str]:
             yield from keys_of(inner)
 
 
-class WordTests(AttackCase):
+class HookTextTests(AttackCase):
     """Hooks of an agent of ann's."""
 
     def setUp(self) -> None:
@@ -79,7 +79,7 @@ class WordTests(AttackCase):
         found = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
         return [each["data"] for each in found if isinstance(each.get("data"), dict)]
 
-    def test_escapes_and_directions(self) -> None:
+    def test_escape_and_direction_characters_are_removed(self) -> None:
         hostile = f"a{ESCAPES}b{BIDI}c\n\td"
         texts = dict.fromkeys(TEXTS, hostile)
         inputs = dict.fromkeys(("command", "file_path", "description", "query", "url"), hostile)
@@ -90,17 +90,17 @@ class WordTests(AttackCase):
             self.assertEqual("", "".join(filter(is_harmful, word)))
             self.assertTrue(word.startswith("a") and word.endswith("c\n\td"), word)
 
-    def test_what_was_cut_out_is_seen(self) -> None:
+    def test_removed_characters_leave_a_visible_mark(self) -> None:
         """A command that hides something does not look like one that does not."""
         self.hook(tool_input={"command": "ls \u202e fr- mr"})
         self.assertEqual("ls \ufffd fr- mr", self.told()[0]["tool_input"]["command"])
 
-    def test_other_alphabets_and_faces_stay(self) -> None:
+    def test_other_scripts_and_emoji_are_kept(self) -> None:
         plain = "שלום, сделай: 修复 👩‍💻 naïve"
         self.hook(message=plain)
         self.assertEqual(plain, self.told()[0]["message"])
 
-    def test_names_of_objects(self) -> None:
+    def test_object_names_are_cleaned(self) -> None:
         data = {name: {"x": 1} for name in NAMES}
         for event in ("permission_prompt", "stop", "session_start"):
             self.assertEqual(200, self.hook(event, **data, tool_input=data).status)
@@ -108,19 +108,19 @@ class WordTests(AttackCase):
         # What an item says of other inputs of a tool is a text, never a key.
         self.assertEqual(set(), set(NAMES) & set(keys_of(self.told())))
 
-    def test_names_that_collide(self) -> None:
+    def test_colliding_names_are_resolved(self) -> None:
         for data in ('{"a": 1, "a": 2}', '{"cost": {"x": 1, "\\u0078": 2}}', '{"": 1, "": 1}'):
             for path in ("/api/status-telemetry", "/api/hook-event"):
                 found = self.raw(data, path)
                 self.assertEqual((400, "INVALID_INPUT"), (found.status, found.error), data)
 
-    def test_what_is_no_number(self) -> None:
+    def test_values_that_are_no_numbers_are_refused(self) -> None:
         for value in ("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000, "1e"):
             for path in ("/api/status-telemetry", "/api/hook-event"):
                 found = self.raw(f'{{"cost": {{"total_cost_usd": {value}}}}}', path)
                 self.assertEqual((400, "INVALID_INPUT"), (found.status, found.error), value[:20])
 
-    def test_huge_numbers(self) -> None:
+    def test_huge_numbers_are_clamped(self) -> None:
         huge = 10**30
         data = {
             "cost": {"total_cost_usd": huge},
@@ -137,7 +137,7 @@ class WordTests(AttackCase):
             self.assertLessEqual(count, 2**53)
         self.assertEqual(0, session["contextUsedPercentage"])
 
-    def test_half_a_surrogate_pair(self) -> None:
+    def test_unpaired_surrogate_is_refused(self) -> None:
         for data in (
             '{"message": "\\ud800"}',
             '{"\\udfff": 1}',
@@ -146,13 +146,13 @@ class WordTests(AttackCase):
             found = self.raw(data, "/api/hook-event")
             self.assertEqual((400, "INVALID_INPUT"), (found.status, found.error), data)
 
-    def test_nesting(self) -> None:
+    def test_deep_nesting_is_refused(self) -> None:
         for depth, status in ((20, 200), (70, 400), (100_000, 400)):
             for path in ("/api/status-telemetry", "/api/hook-event"):
                 data = f'{{"model": {"[" * depth}{"]" * depth}}}'
                 self.assertEqual(status, self.raw(data, path).status, depth)
 
-    def test_the_footer(self) -> None:
+    def test_status_line_footer_is_one_clean_line(self) -> None:
         """It is printed in the pane that told it, by the agent."""
         for name in (f"m{ESCAPES}n", f"m{BIDI}n", "m\r\n\n\nn", "m\u2028\u2029n"):
             line = self.report({"model": {"display_name": name}}).body
@@ -161,7 +161,7 @@ class WordTests(AttackCase):
         line = self.report({"model": {"display_name": "x" * 100_000}}).body
         self.assertLessEqual(len(line), 64)
 
-    def test_types(self) -> None:
+    def test_values_of_any_type_are_tolerated(self) -> None:
         """Any JSON where text or a number is expected."""
         odd: list[Any] = [None, True, -1, 0.5, "x", [], [[]], {}, {"a": None}]
         for value in odd:
@@ -173,7 +173,7 @@ class WordTests(AttackCase):
             whole = dict.fromkeys(("model", "cost", "context_window", "rate_limits"), value)
             self.assertEqual(200, self.report(whole).status, value)
 
-    def test_a_transcript_that_is_none(self) -> None:
+    def test_transcript_named_only_by_a_hook_is_not_read(self) -> None:
         """The service reads no file that only a hook names."""
         outside = self.world.folder / "secret.jsonl"
         outside.write_text('{"type":"assistant"}', "utf-8")
@@ -194,7 +194,7 @@ class WordTests(AttackCase):
                 {"text": "", "timestamp": None, "messages": []}, json.loads(answer.body)["data"]
             )
 
-    def test_a_flood(self) -> None:
+    def test_flood_of_hooks_keeps_little(self) -> None:
         """What is kept of one session stays small however much is told."""
         for number in range(300):
             self.hook("session_start", session_id=f"{number}", message="x" * 5000)

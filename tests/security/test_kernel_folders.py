@@ -12,7 +12,7 @@ from tests.security.matrix_rows import JOB
 PLACES = ("/proc", "/proc/self", "/proc/self/cwd", "//proc/1", "/sys", "/dev", "/dev/shm")
 
 
-class PlaceTests(AttackCase):
+class KernelFolderLocationTests(AttackCase):
     """By an admin, who may work everywhere else, and by an account with a workspace of its own."""
 
     def assert_refused(self, answer: SecurityAnswer, named: str) -> None:
@@ -27,7 +27,7 @@ class PlaceTests(AttackCase):
                 (own / name).symlink_to(target)
         return (*PLACES, *(str(own / name) for name in links), f"{own}/self/x")
 
-    def test_sessions(self) -> None:
+    def test_session_in_a_kernel_folder_is_refused(self) -> None:
         for who in ("root", "ann"):
             for place in self.places(who):
                 body = {"mode": "shell", "workingDir": place}
@@ -35,7 +35,7 @@ class PlaceTests(AttackCase):
                 self.assert_refused(answer, "workingDir")
         self.assertNoEffect()
 
-    def test_jobs(self) -> None:
+    def test_job_in_a_kernel_folder_is_refused(self) -> None:
         job: dict[str, Any] = {**JOB, "agentType": "shell"}
         for who in ("root", "ann"):
             own = str(self.world.cases(who))
@@ -51,7 +51,7 @@ class PlaceTests(AttackCase):
                     answer = self.ask(method, where, body, headers=self.cookie(who))
                     self.assert_refused(answer, "workingDir")
 
-    def test_cases(self) -> None:
+    def test_case_linked_to_a_kernel_folder_is_refused(self) -> None:
         """A case that is a link; the folder is made by the account itself."""
         for who in ("root", "ann"):
             self.places(who)
@@ -62,12 +62,12 @@ class PlaceTests(AttackCase):
                     self.assert_refused(answer, "caseName")
         self.assertNoEffect()
 
-    def test_the_default(self) -> None:
+    def test_default_folder_in_a_kernel_folder_is_refused(self) -> None:
         self.world.good("root", "PUT", "/api/settings", {"defaultWorkingDir": "/proc/self"})
         answer = self.ask("POST", "/api/sessions", {"mode": "shell"}, headers=self.cookie())
         self.assert_refused(answer, "workingDir")
 
-    def test_a_link_that_is_turned_before_the_start(self) -> None:
+    def test_folder_replaced_by_a_link_before_the_start_is_refused(self) -> None:
         place = self.world.cases("ann") / "turned"
         place.mkdir()
         body = {"mode": "shell", "workingDir": str(place)}

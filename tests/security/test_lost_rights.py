@@ -38,7 +38,7 @@ class LostGrantTests(AttackCase):
         self.assertIn("Shell needs the grant", answer.body)
         self.assertEqual(self.typed, self.seen())
 
-    def test_types_nothing(self) -> None:
+    def test_lost_grant_allows_no_typing(self) -> None:
         bodies: tuple[tuple[str, dict[str, Any]], ...] = (
             ("input", {"input": "id > pwned\r"}),
             ("input", {"input": "id > pwned\r", "wait": True, "waitTimeout": 1000}),
@@ -49,13 +49,13 @@ class LostGrantTests(AttackCase):
             for name, body in bodies:
                 self.refused(self.ask("POST", f"{self.path}/{name}", body, headers=headers))
 
-    def test_reads_and_ends_it(self) -> None:
+    def test_lost_grant_still_allows_reading_and_ending(self) -> None:
         for headers in (self.cookie("ann"), self.token):
             answer = self.ask("GET", f"{self.path}/terminal", headers=headers)
             self.assertEqual(200, answer.status, answer.body)
         self.assertEqual(200, self.ask("DELETE", self.path, headers=self.cookie("ann")).status)
 
-    def test_a_terminal_shows_it(self) -> None:
+    def test_terminal_input_is_refused_and_the_terminal_stays_open(self) -> None:
         """Its frames of input are answered as those that could not be typed; it goes on."""
         connection = SiteConnection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)
@@ -72,12 +72,12 @@ class LostGrantTests(AttackCase):
         self.assertIn(b"still running", [it.payload for it in sent if it.first == 0x82])
         self.assertEqual(self.typed, self.seen())
 
-    def test_an_admin_types_as_before(self) -> None:
+    def test_admin_may_still_type(self) -> None:
         body = {"input": "exit\r"}
         answer = self.ask("POST", f"{self.path}/input", body, headers=self.cookie())
         self.assertEqual(200, answer.status, answer.body)
         self.assertNotEqual(self.typed, self.seen())
 
-    def test_with_the_grant_again(self) -> None:
+    def test_restored_grant_allows_typing_again(self) -> None:
         self.change(canBypassPermissions=True)
         self.world.good("ann", "POST", f"{self.path}/input", {"input": "exit\r"})

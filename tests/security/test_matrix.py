@@ -266,23 +266,23 @@ class MatrixTests(SynchronousTestCase):
             wrong.append("gave a cookie")
         return [f"{name}: {probe.title}: {text}" for text in wrong]
 
-    def test_every_route_has_a_row(self) -> None:
+    def test_every_route_has_a_row_in_the_matrix(self) -> None:
         table = {f"{it.method} {it.path}" for it in self.world.operations}
         self.assertEqual(sorted(table), sorted(ROWS))
 
-    def test_every_operation_declares_its_answer(self) -> None:
+    def test_every_operation_declares_its_response(self) -> None:
         for it in require_items(self.world.operations):
             if it.style in (ResponseStyle.ENVELOPE, ResponseStyle.LONG_POLL):
                 self.assertNotIn(it.response_model, (None, dict), it.path)
 
-    def test_every_row_says_what_the_table_says(self) -> None:
+    def test_every_row_matches_the_operation_table(self) -> None:
         names = {"owner-of-session": "owner"}
         for it in require_items(self.world.operations):
             row = ROWS[f"{it.method} {it.path}"]
             access = names.get(it.access.value, it.access.value)
             self.assertEqual((row.access, row.scope), (access, it.scope), it.path)
 
-    def test_nobody_comes_through(self) -> None:
+    def test_no_unauthorized_caller_reaches_a_route(self) -> None:
         wrong: list[str] = []
         count = 0
         for name, row in ROWS.items():
@@ -300,7 +300,7 @@ class MatrixTests(SynchronousTestCase):
         self.assertEqual([], wrong)
         self.assertGreater(count, 10 * len(ROWS))
 
-    def test_reading_from_another_origin_is_not_shown_to_its_page(self) -> None:
+    def test_cross_origin_reading_is_not_shown_to_the_page(self) -> None:
         for name, row in ROWS.items():
             method, path = name.split(" ")
             if method not in SAFE or row.socket:
@@ -316,7 +316,7 @@ class MatrixTests(SynchronousTestCase):
                 continue  # a wait that is held open, and has said nothing yet
             self.assertEqual("nosniff", found.headers.get("x-content-type-options"), name)
 
-    def test_who_may_comes_through(self) -> None:
+    def test_every_authorized_caller_reaches_its_routes(self) -> None:
         """Else the matrix would hold for a service that refuses everybody."""
         for name, row in require_items(sorted(ROWS.items(), key=order)):
             method, path = name.split(" ")
@@ -335,7 +335,7 @@ class MatrixTests(SynchronousTestCase):
             if row.socket:
                 self.assertEqual((101, row.through), (found.status, found.code))
 
-    def test_paths_outside_of_the_table(self) -> None:
+    def test_paths_outside_the_table_are_not_found(self) -> None:
         world = self.world
         for path in PREFIXES:
             for method in ("GET", "POST", "OPTIONS", "PROPFIND"):

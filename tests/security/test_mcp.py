@@ -24,7 +24,7 @@ JSON = "application/json"
 ALL = ("sessions:read", "sessions:input", "sessions:manage", "waits", "approvals", "git")
 
 
-class McpTests(SynchronousTestCase):
+class McpSecurityTests(SynchronousTestCase):
     world: ClassVar[SecurityHarness]
     other: ClassVar[str]
 
@@ -57,7 +57,7 @@ class McpTests(SynchronousTestCase):
         found = json.loads(self.post(headers, "tools/list").body)
         return {tool["name"] for tool in found["result"]["tools"]}
 
-    def test_a_token_s_scopes_are_its_tools(self) -> None:
+    def test_scopes_of_a_token_determine_its_tools(self) -> None:
         reader = self.connect(self.world.token("ann", "sessions:read"))
         self.assertIn("read_screen", self.names(reader))
         self.assertNotIn("send_input", self.names(reader))
@@ -65,7 +65,7 @@ class McpTests(SynchronousTestCase):
         program = self.connect({"Cookie": self.world.cookies["ann"]})
         self.assertEqual(13, len(self.names(program)))
 
-    def test_tools_do_what_requests_do(self) -> None:
+    def test_tools_have_the_effect_of_requests(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
         made = self.use(mine, "new_session", mode="shell", name="by mcp")["structuredContent"]
         one = made["session"]["id"]
@@ -80,7 +80,7 @@ class McpTests(SynchronousTestCase):
         entries = self.world.good("root", "GET", "/api/admin/audit")["entries"]
         self.assertIn("POST /api/sessions", {entry["action"] for entry in entries})
 
-    def test_a_message_that_makes_no_sense_is_answered_briefly(self) -> None:
+    def test_nonsensical_message_is_answered_briefly(self) -> None:
         """Nothing of the caller's is told at length: to quote it took a tenth of a second a MiB."""
         mine = self.connect(self.world.token("ann", *ALL))
         long = "\x85" * 150_000
@@ -101,7 +101,7 @@ class McpTests(SynchronousTestCase):
         self.assertEqual((400, True), (found.status, len(found.body) < 1_000))
         self.assertEqual(413, self.post(mine, "x" * 2**20).status)
 
-    def test_a_crowd_of_arguments_is_refused_at_its_first_fault(self) -> None:
+    def test_too_many_arguments_are_refused_at_the_first_fault(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
         crowds: list[tuple[str, dict[str, Any]]] = [
             ("list_sessions", {f"k{number}": 1 for number in range(4_900)}),
@@ -120,7 +120,7 @@ class McpTests(SynchronousTestCase):
             self.assertEqual(-32602, json.loads(answer.body)["error"]["code"])
             self.assertLessEqual(sum(found), 2, tool)
 
-    def test_a_long_message_is_judged_again_before_it_is_obeyed(self) -> None:
+    def test_long_message_is_authorized_again_before_it_is_executed(self) -> None:
         """It is read in two turns of the reactor, and a right may end between them."""
         mine = self.connect(self.world.token("ann", *ALL))
         call = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -137,12 +137,12 @@ class McpTests(SynchronousTestCase):
             self.world.clock.advance(0)
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "))
 
-    def test_a_level_that_is_no_text_is_no_fault(self) -> None:
+    def test_log_level_of_the_wrong_type_is_no_server_error(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
         for level in list[Any](([], {}, None, 1)):
             self.assertEqual(200, self.post(mine, "logging/setLevel", level=level).status, level)
 
-    def test_no_detail_of_a_fault_is_told(self) -> None:
+    def test_details_of_an_internal_error_are_hidden(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
 
         async def broken(*args: object, **how: object) -> None:
@@ -155,14 +155,14 @@ class McpTests(SynchronousTestCase):
         self.assertNotIn("LookupError", found.body)
         self.assertEqual(1, len(self.flushLoggedErrors(LookupError)))
 
-    def test_a_crowd_of_values_is_refused_unread(self) -> None:
+    def test_too_many_values_are_refused_unparsed(self) -> None:
         mine = {**self.world.token("ann", *ALL), "Content-Type": "application/json"}
         for crowd in (b"[" + b"0," * 500_000 + b"0]", b'{"jsonrpc":"2.0","jsonrpc":"2.0"}'):
             found = self.world.ask("POST", "/mcp", crowd, mine)
             self.assertEqual(400, found.status)
             self.assertEqual(-32700, json.loads(found.body)["error"]["code"])
 
-    def test_nobody_reaches_another_s_by_it(self) -> None:
+    def test_tools_do_not_reach_sessions_of_other_accounts(self) -> None:
         theirs = self.connect(self.world.token("bob", *ALL))
         before = self.world.snapshot()
         for tool, more in (
@@ -178,7 +178,7 @@ class McpTests(SynchronousTestCase):
             self.assertIn("not found", found["content"][0]["text"])
         self.assertEqual(before, self.world.snapshot())
 
-    def test_a_bound_token_stays_bound(self) -> None:
+    def test_bound_token_stays_bound(self) -> None:
         token = self.world.token("ann", *ALL, sessions=[self.world.session])
         bound = self.connect(token)
         listed = self.use(bound, "list_sessions")["structuredContent"]["sessions"]
@@ -186,7 +186,7 @@ class McpTests(SynchronousTestCase):
         self.assertTrue(self.use(bound, "end_session", sessionId=self.other)["isError"])
         self.assertTrue(self.use(bound, "new_session", mode="shell")["isError"])
 
-    def test_a_connection_is_its_client_s_own(self) -> None:
+    def test_connection_belongs_to_its_client(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
         theirs = {**self.world.token("bob", *ALL), "Mcp-Session-Id": mine["Mcp-Session-Id"]}
         self.assertEqual(404, self.post(theirs, "ping").status)
@@ -197,7 +197,7 @@ class McpTests(SynchronousTestCase):
         self.assertEqual(200, self.world.ask("DELETE", "/mcp", headers=mine).status)
         self.assertEqual(404, self.post(mine, "ping").status)
 
-    def test_what_is_no_message(self) -> None:
+    def test_malformed_messages_and_headers_are_refused(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
         found = self.world.ask("POST", "/mcp", b"{", mine)
         self.assertEqual((400, -32700), (found.status, json.loads(found.body)["error"]["code"]))
@@ -209,7 +209,7 @@ class McpTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(200), deadline=None, database=None)
     @given(st.data())
-    def test_each_request_is_answered_once(self, data: st.DataObject) -> None:
+    def test_mcp_request_is_answered_once_whatever_is_sent(self, data: st.DataObject) -> None:
         """Whatever is sent, by a grammar; batches in the one revision that has them."""
         version = data.draw(st.sampled_from(VERSIONS))
         line = data.draw(grammar.lines(version))
@@ -225,7 +225,7 @@ class McpTests(SynchronousTestCase):
         is_message = line.is_batch or codes[0] not in (-32600, -32700)
         self.assertEqual(200 if is_message else 400, found.status)
 
-    def test_wrong_parameters_of_a_greeting_open_no_connection(self) -> None:
+    def test_wrong_initialize_parameters_open_no_connection(self) -> None:
         token = {"Cookie": self.world.cookies["ann"]}
         for params in list[Any](([], None, {"protocolVersion": 7})):
             message = {"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": params}
@@ -234,7 +234,7 @@ class McpTests(SynchronousTestCase):
             answer = json.loads(found.body)
             self.assertEqual((9, -32602), (answer["id"], answer["error"]["code"]))
 
-    def test_a_batch_waits_for_all_of_it(self) -> None:
+    def test_batch_is_answered_as_a_whole_and_run_concurrently(self) -> None:
         """Its calls are made side by side: one may wait for what another does."""
         mine = self.connect({"Cookie": self.world.cookies["ann"]}, BATCHES)
         calls = [
@@ -257,7 +257,7 @@ class McpTests(SynchronousTestCase):
         self.assertEqual(["wait", "list_sessions"], [each["id"] for each in answers])
         self.assertTrue(all("result" in each for each in answers))
 
-    def test_a_page_of_another_origin_is_kept_out(self) -> None:
+    def test_page_of_another_origin_is_refused(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
         for method in ("POST", "GET", "DELETE"):
             away = {**mine, "Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site",
@@ -287,7 +287,7 @@ class McpTests(SynchronousTestCase):
             )
         )
 
-    def test_approvals_are_told_to_those_who_may_hear_of_them(self) -> None:
+    def test_approvals_are_announced_only_to_permitted_clients(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
         quiet = self.connect(self.world.token("ann", *ALL))
         self.post(quiet, "logging/setLevel", level="error")
@@ -303,7 +303,7 @@ class McpTests(SynchronousTestCase):
         self.world.clock.advance(15)
         self.assertIn(b": alive", streams[1].value())
 
-    def test_a_token_that_ends_hears_no_more(self) -> None:
+    def test_deleted_token_receives_nothing_more(self) -> None:
         made = self.world.good("ann", "POST", "/api/tokens", {"name": "t", "scopes": list(ALL)})
         mine = self.connect({"Authorization": f"Bearer {made['token']}"})
         stream = self.listen(mine)

@@ -112,7 +112,7 @@ CARRIED = (
 """URLs that one reader could take for another than the next one does."""
 
 
-class SubscriptionTests(AttackCase):
+class HostileSubscriptionTests(AttackCase):
     """Each is refused when it comes in, by name of the field, and is told nowhere."""
 
     def subscribe(self, endpoint: str) -> tuple[int, str]:
@@ -120,7 +120,7 @@ class SubscriptionTests(AttackCase):
         found = self.ask("POST", "/api/push/subscriptions", body, headers=self.cookie("bob"))
         return found.status, found.body
 
-    def test_hosts(self) -> None:
+    def test_subscription_to_an_inside_host_is_refused(self) -> None:
         for host in INSIDE:
             for rest in ("/x", ":8770/x", ":22"):
                 status, body = self.subscribe(f"https://{host}{rest}")
@@ -128,7 +128,7 @@ class SubscriptionTests(AttackCase):
                 self.assertTrue(json.loads(body)["error"].startswith("endpoint: "), body)
         self.assertNoEffect()
 
-    def test_urls(self) -> None:
+    def test_subscription_with_an_odd_url_is_refused(self) -> None:
         for url in CARRIED:
             status, body = self.subscribe(url)
             self.assertEqual(400, status, (url, body))
@@ -136,12 +136,12 @@ class SubscriptionTests(AttackCase):
             self.assertNotIn("127.0.0.1", body)
         self.assertNoEffect()
 
-    def test_a_good_one_is_taken(self) -> None:
+    def test_valid_subscription_is_accepted(self) -> None:
         """Else all of this would hold for a service that refuses everything."""
         for endpoint in (PushBrowser().endpoint, "https://push.example:8443/a?b=c"):
             self.assertEqual(200, self.subscribe(endpoint)[0])
 
-    def test_the_webhook_as_well(self) -> None:
+    def test_webhook_to_a_link_local_host_is_refused(self) -> None:
         """An admin's may lead to this machine and to private networks, and to nothing worse."""
         for host in ("169.254.169.254", "0xa9fea9fe", "[::ffff:a9fe:a9fe]", "0.0.0.0", "[::]"):
             for url in (f"http://{host}/x", f"https://{host}:8443/x", f"http://a:b@{host}/"):

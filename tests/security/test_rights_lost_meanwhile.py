@@ -44,7 +44,7 @@ OWN_END = {
 class WaitTests(LateCase):
     """Long polls, parked by an admin."""
 
-    def test_each_end_of_a_right_ends_the_wait_at_once(self) -> None:
+    def test_each_lost_right_ends_the_wait_immediately(self) -> None:
         for end in ENDS:
             self.newcomer()
             with self.subTest(end=f"{end.shown.__name__} {end.title}"):
@@ -56,7 +56,7 @@ class WaitTests(LateCase):
                 self.assertNotIn("set-cookie", found.headers)
                 self.assertNotIn(self.print_mark(), waiting.value())
 
-    def test_who_keeps_the_right_goes_on_waiting(self) -> None:
+    def test_kept_right_keeps_the_wait(self) -> None:
         """A user is granted more, by which the cookies end, but not the tokens."""
         token = self.world.token("ann", "waits")
         waiting = self.watch(token)
@@ -64,13 +64,13 @@ class WaitTests(LateCase):
         self.assertEqual(b"", waiting.value())
         self.assertIn(self.print_mark(), waiting.value())
 
-    def test_a_session_that_ends_meanwhile_is_still_answered(self) -> None:
+    def test_wait_for_a_session_that_ends_is_still_answered(self) -> None:
         waiting = self.watch(self.cookie("ann"))
         self.world.good("ann", "DELETE", f"/api/sessions/{self.world.session}")
         self.world.clock.advance(1)
         self.assertEqual(200, parse_http_answer(waiting.value(), "GET").status, waiting.value())
 
-    def test_fleet_and_input(self) -> None:
+    def test_fleet_waits_and_inputs_end_with_the_right(self) -> None:
         session = self.world.session
         fleet = f"/api/waits?sessions={session}&until=exit"
         typed = b'{"input": "ls\\r", "wait": "exit"}'
@@ -91,7 +91,7 @@ class WaitTests(LateCase):
         metrics = self.ask("GET", "/metrics", headers=self.cookie()).body
         self.assertIn("parked_waits 0", metrics)
 
-    def test_a_lost_right_is_no_guess(self) -> None:
+    def test_lost_right_counts_as_no_failed_login(self) -> None:
         """However many waits end with it, the address is not locked out."""
         waiting = [self.watch(of_token(self)) for _ in range(12)]
         self.delete_tokens()
@@ -124,7 +124,7 @@ class SlowAnswerTests(LateCase):
         path = re.sub(r"\{\w+\}", self.world.session, operation.path)
         return self.park(operation.method, path, self.cookie("max")), late
 
-    def test_a_late_answer_is_judged_again(self) -> None:
+    def test_late_answer_is_authorized_again(self) -> None:
         """Of everything but what may itself end the right of whoever asks for it."""
         closed = (AccessRule.PUBLIC, AccessRule.CAPABILITY)
         streams = (ResponseStyle.STREAM, ResponseStyle.WEBSOCKET)
@@ -148,7 +148,7 @@ class SlowAnswerTests(LateCase):
             self.assertNotIn("set-cookie", found.headers, name)
         self.assertEqual(OWN_END, answered)
 
-    def test_so_are_answers_that_take_turns(self) -> None:
+    def test_answer_waiting_for_its_turn_is_authorized_again(self) -> None:
         path = f"/api/sessions/{self.world.session}/search"
         operation = self.world.site.kernel.table.find_operation("GET", path)
         assert operation is not None
@@ -165,7 +165,7 @@ class SlowAnswerTests(LateCase):
         self.assertEqual([401] * len(parked), [each.status for each in found])
         self.assertNotIn(MARK, "".join(each.body for each in found))
 
-    def test_a_late_refusal_is_judged_again(self) -> None:
+    def test_late_refusal_is_authorized_again(self) -> None:
         operation = self.world.site.kernel.table.find_operation("GET", "/api/doctor")
         assert operation is not None
         connection, late = self.slow(operation)
@@ -200,7 +200,7 @@ class LateEffectTests(LateCase):
         for waiting in self.hashes:
             waiting.callback(None)
 
-    def test_an_admin_who_is_demoted_meanwhile_changes_no_account(self) -> None:
+    def test_admin_demoted_during_the_request_changes_no_account(self) -> None:
         self.hold()
         users = "/api/admin/users"
         body = b'{"username": "mallory", "role": "admin", "password": "long enough"}'
@@ -217,7 +217,7 @@ class LateEffectTests(LateCase):
             self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "), connection.value())
         self.assertEqual(before, self.world.snapshot())
 
-    def test_a_thief_does_not_overtake_the_admin_who_resets_the_password(self) -> None:
+    def test_thief_cannot_overtake_a_password_reset(self) -> None:
         self.world.cookies["thief"] = self.world.sign_in("ann")
         self.hold()
         body = b'{"currentPassword": "correct horse", "newPassword": "of the thief"}'
@@ -242,7 +242,7 @@ class SlowPromptTests(LateCase):
 
         self.patch(AgentGate, "wait_until_ready", slow)
 
-    def test_each_end_of_a_right_leaves_them_untyped(self) -> None:
+    def test_each_lost_right_leaves_waiting_prompts_untyped(self) -> None:
         path = f"/api/sessions/{self.world.session}/input"
         pane = self.world.host[self.world.session]
         for end in ENDS:
@@ -257,7 +257,7 @@ class SlowPromptTests(LateCase):
                 self.assertIn(parse_http_answer(held.value(), "POST").status, (401, 403, 404))
                 self.assertEqual(([], b""), (pane.pastes, bytes(pane.typed)))
 
-    def test_nor_is_a_job_s_typed(self) -> None:
+    def test_prompt_of_a_job_is_not_typed_after_a_lost_right(self) -> None:
         job = {**JOB, "workingDir": str(self.world.cases(self.name)), "enabled": False}
         made = self.world.good("max", "POST", "/api/cron/jobs", job)["job"]
         run = self.world.good("max", "POST", f"/api/cron/jobs/{made['id']}/run")["run"]
@@ -275,7 +275,7 @@ class SlowPromptTests(LateCase):
 
 
 class SlowKeyTests(LateCase):
-    def test_who_lost_a_right_meanwhile_has_no_key_trusted(self) -> None:
+    def test_host_key_is_not_trusted_after_a_lost_right(self) -> None:
         """A host has twelve seconds to show its key."""
         wanted = {"label": "far", "host": "far.example", "username": "me"}
         host = self.world.good("root", "POST", "/api/remote-hosts", wanted)["host"]["id"]
@@ -295,7 +295,7 @@ class SlowKeyTests(LateCase):
         self.assertFalse((self.world.folder / "known_hosts").exists())
 
 
-class StreamTests(LateCase):
+class StreamWithoutRightTests(LateCase):
     """What is open ends in the moment in which the right to it does, by time too."""
 
     def stream(self, headers: dict[str, str]) -> SiteConnection:
@@ -305,7 +305,7 @@ class StreamTests(LateCase):
         self.assertIn(b"event: init", connection.value())
         return connection
 
-    def test_each_end_of_a_right_ends_the_stream_at_once(self) -> None:
+    def test_each_lost_right_ends_the_stream_immediately(self) -> None:
         for end in ENDS:
             self.newcomer()
             with self.subTest(end=f"{end.shown.__name__} {end.title}"):
@@ -314,7 +314,7 @@ class StreamTests(LateCase):
                 self.world.clock.advance(0)
                 self.assertTrue(stream.value().endswith(b"0\r\n\r\n"), stream.value()[-80:])
 
-    def test_a_cookie_s_time_is_exact(self) -> None:
+    def test_stream_ends_exactly_when_its_cookie_expires(self) -> None:
         stream = self.stream(self.cookie("max"))
         self.world.clock.advance(DAY - 1)
         self.assertFalse(stream.value().endswith(b"0\r\n\r\n"))
@@ -322,7 +322,7 @@ class StreamTests(LateCase):
         self.assertTrue(stream.value().endswith(b"0\r\n\r\n"))
 
 
-class TerminalTests(LateCase):
+class TerminalWithoutRightTests(LateCase):
     """Terminals over WebSocket."""
 
     def terminal(self, headers: dict[str, str]) -> SiteConnection:
@@ -333,7 +333,7 @@ class TerminalTests(LateCase):
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 101 "), connection.value())
         return connection
 
-    def test_each_end_of_a_right_closes_the_terminal_at_once(self) -> None:
+    def test_each_lost_right_closes_the_terminal_immediately(self) -> None:
         for end in ENDS:
             if end.shown is of_brief_token:
                 continue  # in five minutes of silence a terminal goes anyway

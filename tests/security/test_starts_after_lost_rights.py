@@ -60,22 +60,22 @@ class SlowPlaceTests(LateCase):
         self.assertIn(parse_http_answer(connection.value(), "POST").status, (401, 403, 404))
         self.assertEqual(panes, len(self.world.host.panes))
 
-    def test_who_lost_a_right_meanwhile_starts_nothing(self) -> None:
+    def test_new_session_is_not_started_after_a_lost_right(self) -> None:
         body = b'{"mode": "shell", "name": "late", "start": true}'
         self.refused(self.park("POST", "/api/sessions", self.cookie("max"), body))
         names = [each["name"] for each in self.world.good("root", "GET", "/api/sessions")]
         self.assertNotIn("late", names)
 
-    def test_nor_what_is_there_already(self) -> None:
+    def test_existing_session_is_not_started_after_a_lost_right(self) -> None:
         made = self.world.good("max", "POST", "/api/sessions", {"mode": "shell"})["session"]
         path = f"/api/sessions/{made['id']}/start"
         self.refused(self.park("POST", path, self.cookie("max")))
 
-    def test_nor_a_quick_start(self) -> None:
+    def test_quick_start_is_refused_after_a_lost_right(self) -> None:
         body = b'{"mode": "shell", "caseName": "late"}'
         self.refused(self.park("POST", "/api/quick-start", self.cookie("max"), body))
 
-    def test_nor_does_a_job(self) -> None:
+    def test_job_is_not_run_after_a_lost_right(self) -> None:
         job = job_of(str(self.world.cases(self.name)))
         made = self.world.good("max", "POST", "/api/cron/jobs", job)["job"]
         self.refused(self.park("POST", f"/api/cron/jobs/{made['id']}/run", self.cookie("max")))
@@ -83,12 +83,12 @@ class SlowPlaceTests(LateCase):
         self.assertEqual("failed", run["status"])
         self.assertIn("lost a right", run["errorMessage"])
 
-    def test_nor_a_timed_run(self) -> None:
+    def test_timed_run_is_not_started_after_a_lost_right(self) -> None:
         body = b'{"prompt": "go", "durationMinutes": 5}'
         self.refused(self.park("POST", "/api/scheduled", self.cookie("max"), body))
         self.assertEqual([], self.world.good("root", "GET", "/api/scheduled")["runs"])
 
-    def test_nor_what_gets_another_model(self) -> None:
+    def test_session_is_not_restarted_with_another_model_after_a_lost_right(self) -> None:
         on = {"customModelEndpointsEnabled": True}
         self.world.good("root", "PUT", "/api/settings", on)
         endpoint = {"label": "here", "baseUrl": "http://127.0.0.1:1"}
@@ -119,7 +119,7 @@ class SlowPlaceTests(LateCase):
 class LastLookTests(LateCase):
     """The look at a session's folder, which comes behind everything else."""
 
-    def test_nothing_is_started_behind_it(self) -> None:
+    def test_session_is_not_started_after_the_last_folder_check(self) -> None:
         waiting: list[Deferred[None]] = []
 
         async def slow(preparation: object, session: Session, env: object) -> None:
@@ -155,7 +155,7 @@ class SlowRuleTests(LateCase):
         self.waiting.pop().callback(None)
         self.assertIn(parse_http_answer(parked.value(), method).status, (401, 403), path)
 
-    def test_a_job(self) -> None:
+    def test_job_is_not_saved_after_a_lost_right(self) -> None:
         checked = JobRules.check_definition
 
         async def check(rules: JobRules, *given: Any) -> Any:
@@ -167,7 +167,7 @@ class SlowRuleTests(LateCase):
         self.refused("POST", "/api/cron/jobs", job)
         self.assertEqual([], self.world.good("root", "GET", "/api/cron/jobs"))
 
-    def test_a_cli(self) -> None:
+    def test_cli_is_neither_added_nor_installed_after_a_lost_right(self) -> None:
         made = mock.Mock()
         for name, work in (("answers", self.slow), ("create", made), ("install", made)):
             self.patch(CliService, name, work)
@@ -193,7 +193,7 @@ class SlowFolderTests(LateCase):
 
         self.patch(CaseOperations, "check_paths", slow)
 
-    def test_nothing_is_kept(self) -> None:
+    def test_case_is_not_kept_after_a_lost_right(self) -> None:
         folder = self.world.folder / "outside"
         folder.mkdir()
         bodies = {

@@ -43,10 +43,10 @@ KNOWN = {
 """What each scope leads to, as docs/reference/scopes.rst says.  More than this is an escalation."""
 
 
-class TableTests(SynchronousTestCase):
+class TokenReachTableTests(SynchronousTestCase):
     """What is declared, followed through."""
 
-    def test_nothing_that_a_token_reaches_gives_a_credential(self) -> None:
+    def test_no_route_reachable_by_token_gives_a_credential(self) -> None:
         for scope in Scope:
             powers = {
                 power for name in reachable_operations(scope) for power in TOKEN_SCOPES[name].powers
@@ -54,23 +54,23 @@ class TableTests(SynchronousTestCase):
             self.assertEqual(set(KNOWN[scope]), powers, scope)
             self.assertEqual(set(), powers & NEVER, scope)
 
-    def test_what_leads_somewhere_leads_to_what_there_is(self) -> None:
+    def test_declared_routes_lead_to_existing_operations(self) -> None:
         for name, reach in TOKEN_SCOPES.items():
             self.assertLessEqual(reach.opens, set(TOKEN_SCOPES), name)
             self.assertTrue(reach.why.strip(), name)
 
-    def test_what_gives_a_credential_is_for_people(self) -> None:
+    def test_routes_that_give_a_credential_have_no_token_scope(self) -> None:
         for name, reach in TOKEN_SCOPES.items():
             if reach.powers & NEVER:
                 self.assertIsNone(reach.scope, name)
 
-    def test_a_code_is_told_to_nobody_who_could_not_be_given_the_cookie(self) -> None:
+    def test_login_code_is_shown_only_to_people(self) -> None:
         self.assertEqual({"GET /q/{code}"}, TOKEN_SCOPES["GET /api/tunnel/qr"].opens)
         self.assertNotIn(
             "GET /q/{code}", reachable_operations(Scope.EVENTS) | reachable_operations(Scope.ADMIN)
         )
 
-    def test_every_setting_was_looked_at(self) -> None:
+    def test_every_setting_was_reviewed(self) -> None:
         names = {field.alias or name for name, field in Settings.model_fields.items()}
         self.assertEqual(names, set(SETTING_SCOPES))
 
@@ -114,11 +114,11 @@ class OperationTests(SecurityTunnelCase):
             query = f"?{self.filled(row.query)}" if row.query else ""
             yield it.method, path + query, self.filled(row.body)
 
-    def test_every_operation_was_decided(self) -> None:
+    def test_every_operation_was_reviewed(self) -> None:
         found = {operation_name(it): it.scope for it in self.world.operations}
         self.assertEqual(found, {name: reach.scope for name, reach in TOKEN_SCOPES.items()})
 
-    def test_no_call_makes_a_credential_or_changes_one(self) -> None:
+    def test_no_call_with_a_token_creates_or_changes_a_credential(self) -> None:
         calls = list(self.calls())
         before = self.credentials()
         done = []
@@ -135,12 +135,12 @@ class OperationTests(SecurityTunnelCase):
         report_figure(f"{len(calls)} operations called, {len(done)} of them did as they were asked")
         self.assertGreater(len(done), 40)
 
-    def test_no_token_sees_a_code(self) -> None:
+    def test_token_never_sees_a_login_code(self) -> None:
         for method, path in (("GET", "qr"), ("POST", "qr/regenerate")):
             found = self.ask(method, f"/api/tunnel/{path}", headers=self.token)
             self.assertEqual((403, "FORBIDDEN"), (found.status, found.error))
 
-    def test_no_token_hears_a_code(self) -> None:
+    def test_token_never_receives_a_login_code(self) -> None:
         """It is told to the admin's own pages alone: by rotation, and when it was used."""
         streams = [self.stream(self.token), self.stream(self.cookie())]
         code = self.code()
@@ -152,7 +152,7 @@ class OperationTests(SecurityTunnelCase):
         self.assertEqual([False, True], [b"tunnel:qrRotated" in found for found in heard])
         self.assertIn(b"tunnel:qrAuthUsed", heard[0])
 
-    def test_settings_are_told_with_their_scope_alone(self) -> None:
+    def test_settings_events_need_the_settings_scope(self) -> None:
         """They hold names of folders, and the order of sessions that a token may not reach."""
         scopes: list[tuple[list[str], list[str] | None]] = [
             (["events"], None),
@@ -168,7 +168,7 @@ class OperationTests(SecurityTunnelCase):
         heard = [b"settings:changed" in stream.value() for stream in streams]
         self.assertEqual([False, False, True, True], heard)
 
-    def test_a_bound_token_hears_of_no_other_session(self) -> None:
+    def test_bound_token_receives_events_of_no_other_session(self) -> None:
         made = self.world.good("ann", "POST", "/api/sessions", {"mode": "shell"})
         other = made["session"]["id"]
         bound = self.world.token("ann", "events", "sessions:read", sessions=[self.world.session])
@@ -187,13 +187,13 @@ class OperationTests(SecurityTunnelCase):
         self.assertIn(b"event: init", connection.value())
         return connection
 
-    def test_the_tunnel_s_address_is_told_to_the_scope_admin_alone(self) -> None:
+    def test_tunnel_address_needs_the_admin_scope(self) -> None:
         for scopes, told in ((["sessions:read"], None), (["sessions:read", "admin"], True)):
             token = self.world.token("root", *scopes)
             found = json.loads(self.ask("GET", "/api/status", headers=token).body)
             self.assertEqual(told, found["data"]["tunnel"]["url"] and True)
 
-    def test_settings_publish_nothing(self) -> None:
+    def test_settings_publish_no_secret(self) -> None:
         """Each field by itself, with the scope that changes settings and no other."""
         token = self.world.token("root", "settings")
         values = json.loads(self.ask("GET", "/api/settings", headers=token).body)["data"]
@@ -209,7 +209,7 @@ class OperationTests(SecurityTunnelCase):
         self.assertEqual({name for name, wants in SETTING_SCOPES.items() if wants}, refused)
         self.assertEqual({"tunnelEnabled", "agentTokens", "trustFolders"}, refused)
 
-    def test_the_tunnel_follows_an_admin_s_token(self) -> None:
+    def test_tunnel_may_be_controlled_with_an_admin_token(self) -> None:
         for scopes, status in ((["settings"], 403), (["settings", "admin"], 200)):
             token = self.world.token("root", *scopes)
             for wanted in (True, False):
@@ -219,7 +219,7 @@ class OperationTests(SecurityTunnelCase):
         stored = json.loads((self.world.folder / "settings.json").read_text())
         self.assertEqual(False, stored["tunnelEnabled"])
 
-    def test_the_database_has_no_other_table_of_credentials(self) -> None:
+    def test_database_has_no_unreviewed_credential_table(self) -> None:
         """A new one with a secret in it must be looked at here."""
         secret = set()
         for (table,) in self.world.database.query_rows(

@@ -39,7 +39,7 @@ class LongStatus(StatusSuite, RealClaude, SynchronousTestCase):
 
     rounds, seed = 1, 1
 
-    def test_rounds(self) -> None:
+    def test_status_matches_over_many_rounds(self) -> None:
         dice = random.Random(self.seed)
         scenes: list[str] = []
         for _ in range(self.rounds):

@@ -41,13 +41,13 @@ def anchors() -> set[str]:
 
 
 class CitationTests(SynchronousTestCase):
-    def test_each_names_an_anchor(self) -> None:
+    def test_every_citation_names_an_anchor(self) -> None:
         known = anchors()
         cited = [(name, found) for name, text in texts() for found in _CITATION.findall(text)]
         self.assertEqual([], [(name, found) for name, found in cited if found not in known])
         self.assertGreater(len(cited), 300)
 
-    def test_none_leads_out_of_the_project(self) -> None:
+    def test_no_citation_leads_out_of_the_project(self) -> None:
         found = [
             f"{name}: {' '.join(gone[0].split())}"
             for name, text in texts()

@@ -34,7 +34,7 @@ def links(page: Path) -> Iterator[tuple[Path, str | None]]:
         yield (page if path is None else (page.parent / path).resolve()), found["anchor"]
 
 
-class LinkTests(SynchronousTestCase):
+class DocumentLinkTests(SynchronousTestCase):
     def test_every_link_has_a_target(self) -> None:
         dead = [
             f"{page.relative_to(ROOT)}: {target.name}#{anchor or ''}"
@@ -45,7 +45,7 @@ class LinkTests(SynchronousTestCase):
         ]
         self.assertEqual([], dead)
 
-    def test_every_page_can_be_reached(self) -> None:
+    def test_every_page_of_the_docs_can_be_reached(self) -> None:
         reached, ahead = set[Path](), [DOCS / "index.rst"]
         while ahead:
             page = ahead.pop()
@@ -55,7 +55,7 @@ class LinkTests(SynchronousTestCase):
             ahead += [target for target, _ in links(page)]
         self.assertEqual([], [page.name for page in pages() if page not in reached])
 
-    def test_every_anchor_is_unique(self) -> None:
+    def test_every_anchor_of_the_docs_is_unique(self) -> None:
         """An anchor that occurs twice would be ambiguous."""
         anchors = [
             anchor for page in pages() for anchor in _ANCHOR.findall(page.read_text("utf-8"))
@@ -111,9 +111,9 @@ class ProtocolTests(SynchronousTestCase):
         self.assertEqual([], [code for code in codes if code not in text])
 
 
-class BuildTests(SynchronousTestCase):
+class DocumentBuildTests(SynchronousTestCase):
     @pytest.mark.long
-    def test_without_a_warning(self) -> None:
+    def test_documents_build_without_a_warning(self) -> None:
         ended = subprocess.run(
             [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
              "-d", self.mktemp(), str(DOCS), self.mktemp()],

@@ -364,7 +364,7 @@ class EveryFileTests(SynchronousTestCase):
         file.write(folder)
         self.assertEqual(set(new), set(file.found(folder)), place)
 
-    def test_the_old_or_the_new_is_there(self) -> None:
+    def test_interrupted_write_leaves_the_old_or_the_new_file(self) -> None:
         for file in FILES:
             whole = self.folder()
             file.before(whole)
@@ -382,7 +382,7 @@ class EveryFileTests(SynchronousTestCase):
                 step += 1
             self.assertGreater(step, 3, file.sites)
 
-    def test_every_writer_is_here(self) -> None:
+    def test_every_file_writer_is_covered(self) -> None:
         known = {site for file in FILES for site in file.sites} | set(ELSEWHERE)
         found = {site for site in _sites() if site.partition(":")[0] not in ELSEWHERE}
         self.assertEqual(known - set(ELSEWHERE), found - set(ELSEWHERE))

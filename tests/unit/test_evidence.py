@@ -50,7 +50,7 @@ class EvidenceTests(SynchronousTestCase):
         case.run(result)
         return result
 
-    def test_log_is_kept_before_the_clean_up(self) -> None:
+    def test_failing_test_log_is_kept_before_the_clean_up(self) -> None:
         self.assertEqual(1, len(self.run_case(failing_case()).failures))
         [log] = (self.root / "run").rglob("1-daemon.log")
         self.assertEqual("first\nlast\n", log.read_text())
@@ -59,18 +59,18 @@ class EvidenceTests(SynchronousTestCase):
         self.assertIn("--- 1-daemon.log\nfirst\nlast", content)
         self.assertEqual({}, evidence._sources)
 
-    def test_source_that_fails_does_not_hide_the_failure(self) -> None:
+    def test_failing_evidence_source_does_not_hide_the_failure(self) -> None:
         evidence.register_source(self, lambda: 1 / 0)  # type: ignore[arg-type, return-value]
         evidence.register_source(self.item, lambda: iter([("a.txt", b"a")]))
         evidence.collect_evidence("tests.x")
         names = sorted(path.name for path in (self.root / "run").rglob("*.txt"))
         self.assertEqual(["1-unreadable.txt", "2-a.txt"], names)
 
-    def test_nothing_is_written_where_nothing_is_open(self) -> None:
+    def test_evidence_is_not_written_without_an_open_run(self) -> None:
         evidence.collect_evidence("tests.x")
         self.assertFalse((self.root / "run").exists())
 
-    def test_only_the_last_runs_are_kept(self) -> None:
+    def test_evidence_of_only_the_last_runs_is_kept(self) -> None:
         self.patch(evidence, "FAILURES", self.root / "failures")
         for number in range(evidence.KEPT_RUNS + 2):
             (self.root / "failures" / f"2026010{number}").mkdir(parents=True)

@@ -91,7 +91,7 @@ class DiskCase(SynchronousTestCase):
         self.assertIn(FULL, error.message)
 
 
-class AuditTests(DiskCase):
+class FullDiskAuditTests(DiskCase):
     def setUp(self) -> None:
         super().setUp()
         self.log = AuditLog(self.database, self.clock)
@@ -100,7 +100,7 @@ class AuditTests(DiskCase):
     def count(self) -> int:
         return len(self.database.query_rows("SELECT seq FROM audit_log"))
 
-    def test_entries_wait_in_order_with_their_times(self) -> None:
+    def test_audit_entries_wait_in_order_while_the_disk_is_full(self) -> None:
         self.log.record_entry(AuditEntry(action="one"))
         self.fill()
         self.log.record_entry(AuditEntry(action="two"))
@@ -112,7 +112,7 @@ class AuditTests(DiskCase):
         self.assertEqual(1000, found[0]["at"] - found[1]["at"])
         self.assertEqual(3, self.count())
 
-    def test_one_that_finds_room_is_written_once(self) -> None:
+    def test_entry_that_fits_is_written_once(self) -> None:
         self.fill()
         self.log.record_entry(AuditEntry(action="one"))
         self.connection.fault = None
@@ -120,7 +120,7 @@ class AuditTests(DiskCase):
         self.clock.advance(0)
         self.assertEqual(2, self.count())
 
-    def test_too_many_are_counted(self) -> None:
+    def test_dropped_entries_are_counted(self) -> None:
         self.fill()
         for number in range(MOST_WAITING // 2 + 7):
             self.log.record_entry(AuditEntry(action=f"a{number}"))
@@ -129,7 +129,7 @@ class AuditTests(DiskCase):
         self.assertEqual(("audit.dropped", {"entries": 7}), (newest["action"], newest["detail"]))
         self.assertEqual(MOST_WAITING // 2 + 1, self.count())
 
-    def test_what_waits_displaces_no_other_part_and_no_other_actor(self) -> None:
+    def test_waiting_entries_displace_no_other_kind_or_actor(self) -> None:
         self.fill()
         for number in range(MOST_WAITING):
             self.log.record_entry(AuditEntry(action=f"POST /{number}", actor="ann"))
@@ -143,7 +143,7 @@ class AuditTests(DiskCase):
             self.assertEqual(1, len(self.log.find_entries(wanted)))
 
 
-class PeopleTests(DiskCase):
+class FullDiskSignInTests(DiskCase):
     def random(self, size: int) -> bytes:
         return os.urandom(size)
 
@@ -152,7 +152,7 @@ class PeopleTests(DiskCase):
         self.addCleanup(made.close)
         return made
 
-    def test_signing_in_to_make_room(self) -> None:
+    def test_signing_in_works_on_a_full_disk(self) -> None:
         cookies = self.cookies(self.database)
         self.fill()
         token = cookies.open_session("ann", "login", "::1", "x").token
@@ -161,7 +161,7 @@ class PeopleTests(DiskCase):
         self.make_room()
         self.assertIsNotNone(self.cookies(self.afresh()).find_session(token))
 
-    def test_signing_out_holds_at_once_and_is_told_to_be_unkept(self) -> None:
+    def test_sign_out_holds_immediately_and_is_deferred(self) -> None:
         cookies = self.cookies(self.database)
         token = cookies.open_session("ann", "login", "::1", "x").token
         self.fill()
@@ -170,7 +170,7 @@ class PeopleTests(DiskCase):
         self.make_room()
         self.assertIsNone(self.cookies(self.afresh()).find_session(token))
 
-    def test_tokens(self) -> None:
+    def test_revoked_token_is_deferred_on_a_full_disk(self) -> None:
         tokens = TokenService(
             TokenStore(self.database, multiuser=True), self.clock, self.random, lambda ids: None
         )
@@ -186,7 +186,7 @@ class PeopleTests(DiskCase):
         self.assertEqual([], list(TokenStore(self.afresh(), multiuser=True).load()))
 
 
-class AccountTests(DiskCase):
+class FullDiskAccountTests(DiskCase):
     """What takes a right away holds at once; what gives one is refused."""
 
     def setUp(self) -> None:
@@ -224,7 +224,7 @@ class AccountTests(DiskCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn(FULL, error.message)
 
-    def test_what_is_taken_away(self) -> None:
+    def test_revoked_rights_hold_immediately_on_a_full_disk(self) -> None:
         self.fill()
         self.change(role=AccountRole.USER)
         self.change(can_bypass_permissions=False)
@@ -237,7 +237,7 @@ class AccountTests(DiskCase):
         self.make_room()
         self.assertEqual(self.accounts.list_accounts(), self.load(self.afresh()).list_accounts())
 
-    def test_an_account_that_is_removed(self) -> None:
+    def test_removed_account_holds_immediately_on_a_full_disk(self) -> None:
         self.fill()
         self.full(lambda: self.accounts.remove_account("ann"))
         self.assertFalse(self.accounts.account_exists("ann"))
@@ -245,7 +245,7 @@ class AccountTests(DiskCase):
         self.make_room()
         self.assertFalse(self.load(self.afresh()).account_exists("ann"))
 
-    def test_what_is_given(self) -> None:
+    def test_granted_rights_are_refused_on_a_full_disk(self) -> None:
         disabled = self.accounts.change_account(
             "ann", AccountChange(enabled=False, role=AccountRole.USER)
         )
@@ -260,7 +260,7 @@ class AccountTests(DiskCase):
         self.assertEqual(before, self.accounts.list_accounts())
         self.assertEqual(before, self.load(self.afresh()).list_accounts())
 
-    def test_a_removed_users_browsers_hear_nothing(self) -> None:
+    def test_removed_account_gets_no_push_messages(self) -> None:
         pushes = PushSubscriptionStore(self.database)
         self.database.execute(
             "INSERT INTO push_subscriptions (endpoint, owner, p256dh, auth, subject, created_at)"
@@ -278,7 +278,7 @@ class OutboxTests(DiskCase):
             event="e", title=title, body="", urgency=MessageUrgency.INFO, host="h", at=1
         )
 
-    def test_owed_and_delivered_later(self) -> None:
+    def test_deferred_messages_are_delivered_later(self) -> None:
         outbox, told = WebhookOutbox(self.database), list[int]()
         outbox.on_recovery(lambda: told.append(outbox.count_waiting()))
         self.fill()
@@ -291,7 +291,7 @@ class OutboxTests(DiskCase):
         assert found is not None
         self.assertEqual("3", found.message.title)
 
-    def test_a_start_needs_no_room(self) -> None:
+    def test_outbox_starts_on_a_full_disk(self) -> None:
         """Also where something is owed by then, which the next write would pay first."""
         outbox = WebhookOutbox(self.database)
         outbox.add_message(self.message("late"), 50)
@@ -305,7 +305,7 @@ class OutboxTests(DiskCase):
 
 
 class StrangersTests(DiskCase):
-    def test_what_is_nobody_s_any_more(self) -> None:
+    def test_data_without_an_owner_is_removed_without_room(self) -> None:
         """It goes at a start, which must not need room."""
         views, intents = WebViewStore(self.database), IntentStore(self.database)
         views.save(WebView(id="1", owner="ann", name="a", url="http://a/", icon=None, created_at=1))
@@ -319,8 +319,8 @@ class StrangersTests(DiskCase):
         self.assertIsNone(IntentStore(self.afresh()).find_intent("a"))
 
 
-class InboxTests(DiskCase):
-    def test_items_are_told_and_their_numbers_never_used_twice(self) -> None:
+class FullDiskInboxTests(DiskCase):
+    def test_items_are_announced_and_their_numbers_never_reused(self) -> None:
         self.connection.execute("PRAGMA foreign_keys = OFF")
         columns = [row["name"] for row in self.database.query_rows("PRAGMA table_info(sessions)")]
         self.assertIn("id", columns)
@@ -339,7 +339,7 @@ class InboxTests(DiskCase):
         self.assertEqual(["approval:pending s:1", "approval:updated s:1"], told)
 
 
-class FileTests(DiskCase):
+class FullDiskFileTests(DiskCase):
     """Every step of writing a file fails in turn, for every reason."""
 
     def check(self, name: str, write: Callable[[], object], number: int, reason: str) -> None:
@@ -352,7 +352,7 @@ class FileTests(DiskCase):
             self.assertEqual(before, (self.folder / name).read_bytes(), step)
             self.assertEqual([], list(self.folder.glob(".*.tmp")), step)
 
-    def test_the_old_content_stays(self) -> None:
+    def test_failed_write_keeps_the_old_content(self) -> None:
         settings = SettingsService(self.folder / "settings.json", EventHub(), Config())
         settings.change_settings({"displayName": "kept"})
         webhook = WebhookConfigFile(self.folder)
@@ -365,7 +365,7 @@ class FileTests(DiskCase):
             )
         self.assertEqual("kept", settings.get().display_name)
 
-    def test_the_clis(self) -> None:
+    def test_failed_write_keeps_the_old_cli_settings(self) -> None:
         _, clis = load_clis(build_test_runtime(self.folder, config=Config(data_dir=self.folder)))
         clis.set_enabled("codex", False)
         for number, reason in REASONS.items():
@@ -386,8 +386,8 @@ def refusing(number: int) -> Callable[..., object]:
     return refuse
 
 
-class LogTests(SynchronousTestCase):
-    def test_what_a_full_disk_did_not_take_is_no_flood(self) -> None:
+class FullDiskLogTests(SynchronousTestCase):
+    def test_full_disk_log_errors_do_not_flood_the_log(self) -> None:
         out, count = StringIO(), FaultCount()
         observer = LineObserver(out, "text", "info", SecretRedactor())
         for each in (observer, count):
@@ -398,7 +398,7 @@ class LogTests(SynchronousTestCase):
         self.assertIn("two", out.getvalue())
         self.assertEqual(1, count.count)
 
-    def test_a_log_that_cannot_be_written_says_how_much_it_lost(self) -> None:
+    def test_log_on_a_full_disk_reports_how_much_it_lost(self) -> None:
         class Out(StringIO):
             full = False
 

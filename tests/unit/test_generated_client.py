@@ -65,8 +65,8 @@ def enveloped(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {"200": {"content": {"application/json": {"schema": schema}}}}
 
 
-class FilesTests(SynchronousTestCase):
-    def test_records_and_methods(self) -> None:
+class GeneratedClientFilesTests(SynchronousTestCase):
+    def test_generated_client_has_records_and_methods(self) -> None:
         found = files(document())
         self.assertEqual(["jobs.py", "operations.py"], sorted(found))
         for line in (
@@ -88,16 +88,16 @@ class FilesTests(SynchronousTestCase):
         for text in found.values():
             ast.parse(text)
 
-    def test_a_field_that_changes_is_seen(self) -> None:
+    def test_changed_field_changes_the_generated_client(self) -> None:
         changed = copy.deepcopy(document())
         fields = changed["components"]["schemas"]["JobBody"]["properties"]
         fields["name"] = {"type": "integer"}
         self.assertIn("    name: int\n", files(changed)["jobs.py"])
 
-    def test_what_no_token_may_call_is_not_there(self) -> None:
+    def test_operation_without_a_token_scope_is_not_generated(self) -> None:
         self.assertNotIn("get_me", "".join(files(document()).values()))
 
-    def test_names(self) -> None:
+    def test_names_are_converted_to_snake_case(self) -> None:
         self.assertEqual("get_sessions_id_git_status", snake("getSessionsIdGitStatus"))
         self.assertRaises(ValueError, Records, {"a__x__model__Kind": {}, "b__x__Kind": {}})
         self.assertRaises(KeyError, Records({}).of, {"$ref": f"{REFERENCE}Gone"})

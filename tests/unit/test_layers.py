@@ -194,7 +194,7 @@ def known_imports(*, types: bool) -> dict[str, set[str]]:
     return {name: imports(tree, set(trees), types=types) for name, tree in trees.items()}
 
 
-class LayerTests(SynchronousTestCase):
+class ImportLayerTests(SynchronousTestCase):
     """The plan of the house holds for every file."""
 
     def setUp(self) -> None:
@@ -202,7 +202,7 @@ class LayerTests(SynchronousTestCase):
         self.graph = known_imports(types=False)
         self.typed = known_imports(types=True)
 
-    def test_edges(self) -> None:
+    def test_no_import_breaks_the_layers(self) -> None:
         wrong = [
             f"{module} imports {imported}"
             for module, others in sorted(self.graph.items())
@@ -211,19 +211,19 @@ class LayerTests(SynchronousTestCase):
         ]
         self.assertEqual([], wrong)
 
-    def test_no_circle(self) -> None:
+    def test_no_import_circle_exists(self) -> None:
         """Nor one of imports that only a type checker reads."""
         self.assertEqual([], circle(self.typed))
 
     @pytest.mark.long
-    def test_arrows_between_rooms_go_one_way(self) -> None:
+    def test_subpackages_import_each_other_in_one_direction(self) -> None:
         """The folders of a feature, and the files beside them, know each other in one order."""
         features = {name.split(".")[1] for name in self.graph if name.count(".") > 2}
         self.assertLess({"sessions", "agents", "core"}, features)
         wrong = {feature: circle(rooms(self.graph, feature)) for feature in features}
         self.assertEqual({}, {name: found for name, found in wrong.items() if found})
 
-    def test_rooms_can_be_surveyed(self) -> None:
+    def test_package_folders_hold_at_most_25_modules(self) -> None:
         """At most 25 files stand side by side."""
         counts = Counter(path.parent for path in PACKAGE.rglob("*.py"))
         self.assertEqual({}, {str(room): n for room, n in counts.items() if n > 25})
@@ -240,7 +240,7 @@ class LayerTests(SynchronousTestCase):
         ]
         self.assertEqual([], wrong)
 
-    def test_time_is_handed_in(self) -> None:
+    def test_only_the_clock_module_reads_the_time(self) -> None:
         """Also to a program of its own: by its last lines."""
         wrong = [
             f"{name}:{getattr(node, 'lineno', 0)}"
@@ -253,7 +253,7 @@ class LayerTests(SynchronousTestCase):
         ]
         self.assertEqual([], wrong)
 
-    def test_one_gate_to_a_pane(self) -> None:
+    def test_panes_are_used_only_through_the_one_gate(self) -> None:
         """What a caller asks for is judged on the one way there is, whatever routes come to be."""
         wrong = [
             f"{name}:{node.lineno}"
@@ -263,7 +263,7 @@ class LayerTests(SynchronousTestCase):
         ]
         self.assertEqual([], wrong)
 
-    def test_sizes(self) -> None:
+    def test_files_and_functions_are_within_their_size_limits(self) -> None:
         """No file over 500 lines, no function over 60."""
         wrong = [
             f"{name}.{node.name}"
@@ -282,10 +282,10 @@ class LayerTests(SynchronousTestCase):
         self.assertEqual([], wrong)
 
 
-class RuleTests(SynchronousTestCase):
+class LayerRuleTests(SynchronousTestCase):
     """The checks themselves can fail."""
 
-    def test_forbidden_edges_are_seen(self) -> None:
+    def test_forbidden_imports_are_detected(self) -> None:
         for module, imported in [
             ("tservice.core.x", "tservice.mux.y"),
             ("tservice.http.site", "tservice.sessions.service"),
@@ -302,7 +302,7 @@ class RuleTests(SynchronousTestCase):
         ]:
             self.assertTrue(breaks_layers(module, imported), (module, imported))
 
-    def test_allowed_edges_pass(self) -> None:
+    def test_allowed_imports_pass(self) -> None:
         for module, imported in [
             ("tservice.tap", "tservice.cron.service"),
             ("tservice.cron.service", "tservice.sessions.interfaces"),
@@ -317,11 +317,11 @@ class RuleTests(SynchronousTestCase):
         ]:
             self.assertFalse(breaks_layers(module, imported), (module, imported))
 
-    def test_a_circle_is_found(self) -> None:
+    def test_import_cycle_is_detected(self) -> None:
         self.assertEqual(["a", "b", "a"], circle({"a": {"b"}, "b": {"a"}}))
         self.assertEqual([], circle({"a": {"b"}, "b": set()}))
 
-    def test_imports_only_for_types_make_no_edge(self) -> None:
+    def test_type_only_imports_make_no_edge_but_can_close_a_cycle(self) -> None:
         """But they can close a circle."""
         tree = ast.parse(
             "from tservice.core import a\nif TYPE_CHECKING:\n    from tservice.mux import b\n"
@@ -329,7 +329,7 @@ class RuleTests(SynchronousTestCase):
         self.assertEqual({"tservice.core"}, imports(tree, set()))
         self.assertEqual({"tservice.core", "tservice.mux"}, imports(tree, set(), types=True))
 
-    def test_rooms_are_folders_and_the_files_beside_them(self) -> None:
+    def test_packages_are_folders_with_the_files_next_to_them(self) -> None:
         graph = {
             "tservice.a.x.one": {"tservice.a.two", "tservice.core.z"},
             "tservice.a.two": {"tservice.a.x.three"},
@@ -341,7 +341,7 @@ class RuleTests(SynchronousTestCase):
         )
         self.assertEqual(["tservice.a.two", "tservice.a.x", "tservice.a.two"], circle(found))
 
-    def test_the_clock_is_seen_however_it_is_named(self) -> None:
+    def test_clock_access_is_detected_in_any_spelling(self) -> None:
         for line in ["time.time()", "from time import monotonic", "datetime.now()"]:
             nodes = ast.walk(ast.parse(line))
             self.assertTrue(any(map(reads_the_clock, nodes)), line)

@@ -18,10 +18,10 @@ def models(of: type[BaseModel] = BaseModel) -> Iterator[type[BaseModel]]:
             yield each
 
 
-class ModelTests(SynchronousTestCase):
+class PydanticModelTests(SynchronousTestCase):
     """None of them may turn out to be broken when somebody first uses it."""
 
-    def test_every_one_can_be_built(self) -> None:
+    def test_every_model_can_be_built(self) -> None:
         found = list(models())
         self.assertGreater(len(found), 300)
         for each in found:

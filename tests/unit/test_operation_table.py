@@ -139,7 +139,7 @@ class OneTableTests(SynchronousTestCase):
         )
 
     @pytest.mark.long
-    def test_a_field_of_an_operation(self) -> None:
+    def test_operation_field_reaches_every_generated_document(self) -> None:
         body = create_model("KeyBody", __base__=RequestBody, key_renamed=(int, ...))
         before = make_document(self.table, "1")
         after = make_document(self.changed("POST /api/sessions/{id}/send-key", body=body), "1")
@@ -156,19 +156,19 @@ class OneTableTests(SynchronousTestCase):
     def page(self, found: Any) -> str:
         return self.successResultOf(flattenString(None, render_page(found))).decode()
 
-    def test_what_mcp_tools_send_is_what_operations_take(self) -> None:
+    def test_mcp_tools_send_only_fields_of_operations(self) -> None:
         self.assertEqual(set(), not_taken(self.table))
         body = create_model("KeyBody", __base__=RequestBody, key_renamed=(str, ...))
         changed = self.changed("POST /api/sessions/{id}/send-key", body=body)
         self.assertEqual({("send_key", "key"), ("send_key", "keyRenamed")}, not_taken(changed))
 
-    def test_and_as_long_as_they_take_it(self) -> None:
+    def test_mcp_fields_with_another_type_or_length_are_detected(self) -> None:
         for change in ({"key": (int, ...)}, {"key": (Annotated[str, Field(max_length=15)], ...)}):
             body = create_model("KeyBody", __base__=RequestBody, **change)
             changed = self.changed("POST /api/sessions/{id}/send-key", body=body)
             self.assertEqual({("send_key", "key")}, not_taken(changed))
 
-    def test_the_matrix(self) -> None:
+    def test_scope_matrix_matches_the_table(self) -> None:
         """Written by hand on purpose: it is not made from the table, but held against it."""
         self.assertEqual(set(), self.unlike(self.table))
         changed = self.changed("GET /api/sessions", scope=Scope.ADMIN)
@@ -179,7 +179,7 @@ class OneTableTests(SynchronousTestCase):
             operation_name(each) for each in table if ROWS[operation_name(each)].scope != each.scope
         }
 
-    def test_an_option_of_a_command(self) -> None:
+    def test_command_option_reaches_every_document_and_completion(self) -> None:
         option = CommandOption(("--renamed",), "A word that nobody has used", value="WORD")
         changed = tuple(
             command._replace(options=(*command.options, option))

@@ -42,7 +42,7 @@ DISTRIBUTIONS = {
 """What a module is installed by, where its name does not tell."""
 
 
-class SetupTests(SynchronousTestCase):
+class PackageSetupTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.setup = configparser.ConfigParser()
         self.setup.read(ROOT / "setup.cfg", encoding="utf-8")
@@ -51,11 +51,11 @@ class SetupTests(SynchronousTestCase):
         lines = self.setup[section][key].splitlines()
         return [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]
 
-    def test_every_package_is_listed(self) -> None:
+    def test_setup_lists_every_package(self) -> None:
         found = {".".join(path.parent.parts) for path in package_files() if path.suffix == ".py"}
         self.assertEqual(sorted({*found, "twisted.plugins"}), self.words("options", "packages"))
 
-    def test_every_other_file_is_package_data(self) -> None:
+    def test_every_other_file_is_listed_as_package_data(self) -> None:
         patterns = [
             f"{package.replace('.', '/')}/{pattern}"
             for package in self.setup["options.package_data"]
@@ -68,12 +68,12 @@ class SetupTests(SynchronousTestCase):
         ]
         self.assertEqual([], missing)
 
-    def test_every_data_file_exists(self) -> None:
+    def test_setup_lists_only_existing_data_files(self) -> None:
         for folder in require_items(self.setup["options.data_files"]):
             for name in self.words("options.data_files", folder):
                 self.assertTrue((ROOT / name).is_file(), name)
 
-    def test_every_import_is_required(self) -> None:
+    def test_setup_requires_every_imported_package(self) -> None:
         wanted = self.words("options", "install_requires")
         required = {re.split(r"[\[ <>=]", line)[0].lower() for line in wanted}
         for path in require_items(package_files()):
@@ -83,13 +83,13 @@ class SetupTests(SynchronousTestCase):
                 distribution = DISTRIBUTIONS.get(name, name).replace("_", "-").lower()
                 self.assertIn(distribution, required, f"{path} imports {name}")
 
-    def test_the_plugin_folder_is_no_package(self) -> None:
+    def test_twisted_plugin_folder_is_no_package(self) -> None:
         """An C{__init__.py} there would hide Twisted itself."""
         self.assertEqual([], list((ROOT / "twisted").rglob("__init__.py")))
 
 
-class TreeTests(SynchronousTestCase):
-    def test_nothing_strays_in_at_the_top(self) -> None:
+class SourceTreeTests(SynchronousTestCase):
+    def test_no_unexpected_file_is_at_the_top_level(self) -> None:
         command = ["git", "-C", str(ROOT), "ls-tree", "-z", "--name-only", "HEAD"]
         names = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         self.assertEqual(TOP, set(names.rstrip("\0").split("\0")))
@@ -108,8 +108,8 @@ def imported(tree: ast.Module) -> Iterator[str]:
                 yield name
 
 
-class DocumentTests(SynchronousTestCase):
-    def test_every_table_is_what_the_settings_say(self) -> None:
+class GeneratedDocumentTests(SynchronousTestCase):
+    def test_tables_in_the_documents_match_the_settings(self) -> None:
         for path, rewrite in require_items(generate.documents().items()):
             text = path.read_text(encoding="utf-8")
             self.assertEqual(rewrite(text), text, f"{path} is old: make docs")
@@ -125,10 +125,10 @@ class DocumentTests(SynchronousTestCase):
             if entry.on_command_line:
                 self.assertIn(f"--{entry.name}", manual)
 
-    def test_a_marker_that_is_missing_is_an_error(self) -> None:
+    def test_missing_marker_is_an_error(self) -> None:
         self.assertRaises(ValueError, generate.between, "text", ".. ", "x")
 
-    def test_the_sample_file_holds_every_key_with_its_default(self) -> None:
+    def test_sample_configuration_has_every_key_with_its_default(self) -> None:
         text = (ROOT / "etc/tservice.yaml").read_text(encoding="utf-8")
         used = re.sub(r"(?m)^#(?! )", "", text)
         self.assertEqual([entry.name for entry in list_settings()], list(yaml.safe_load(used)))
@@ -138,7 +138,7 @@ class DocumentTests(SynchronousTestCase):
         self.assertEqual(load_config({}, {}, home), load_config({"config": str(file)}, {}, home))
         self.assertEqual(Config().listen, load_config({}, {}, home).config.listen)
 
-    def test_every_link_of_the_documents_leads_somewhere(self) -> None:
+    def test_every_link_of_readme_and_docs_leads_somewhere(self) -> None:
         for page in [ROOT / "README.rst", *sorted((ROOT / "docs").rglob("*.rst"))]:
             for target in re.findall(r"<([\w./]*[^\W_])>`_", page.read_text(encoding="utf-8")):
                 self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")

@@ -32,7 +32,7 @@ class RetryTests(SynchronousTestCase):
         with contextlib.redirect_stdout(self.output):
             return retry.main(["-n", "4"])
 
-    def test_green_run_is_run_once(self) -> None:
+    def test_green_run_is_not_repeated(self) -> None:
         self.assertEqual(0, self.retry([], 0))
         self.assertEqual([("-n", "4")], self.runs)
 
@@ -45,12 +45,12 @@ class RetryTests(SynchronousTestCase):
         self.assertEqual(1, self.retry(["a.py::B::c"], 1, 1))
         self.assertNotIn("FLAKY", self.output.getvalue())
 
-    def test_many_failures_are_not_run_again(self) -> None:
+    def test_too_many_failures_are_not_retried(self) -> None:
         many = [f"a.py::B::c{number}" for number in range(retry.MOST_RETRIED + 1)]
         self.assertEqual(1, self.retry(many, 1))
         self.assertEqual(1, len(self.runs))
 
-    def test_error_of_the_run_itself_is_passed_on(self) -> None:
+    def test_error_of_the_run_is_passed_on(self) -> None:
         self.assertEqual(2, self.retry(["a.py"], 2))
         self.assertEqual(1, len(self.runs))
 

@@ -82,7 +82,7 @@ def _name(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-class RuleTests(SynchronousTestCase):
+class TestSourceRuleTests(SynchronousTestCase):
     @pytest.mark.long
     def test_no_test_imports_another_test_s_module(self) -> None:
         """It would run twice, and could not be moved or ended without the other."""
@@ -94,7 +94,7 @@ class RuleTests(SynchronousTestCase):
         ]
         self.assertEqual([], [(path, module) for path, module in wrong if _exists(module)])
 
-    def test_nobody_sleeps(self) -> None:
+    def test_no_test_sleeps(self) -> None:
         """Who waits, waits for a condition: see C{tests.waiting}."""
         wrong = [
             f"{path}:{line}"
@@ -118,7 +118,7 @@ class RuleTests(SynchronousTestCase):
         text = "self.assertLess(time.monotonic() - begun, 3)\nself.assertLess(a - b, 3)\n"
         self.assertEqual([1], [*elapsed_times(ast.parse(text))])
 
-    def test_a_sleep_is_seen(self) -> None:
+    def test_rule_detects_a_lone_sleep(self) -> None:
         found = [*lone_sleeps(ast.parse("time.sleep(1)\nwhile look():\n    time.sleep(1)\n"))]
         self.assertEqual([1], found)
 

@@ -29,23 +29,23 @@ class RunFolderTests(SynchronousTestCase):
         wait_until("its command line", Path(f"/proc/{process.pid}/cmdline").read_bytes)
         return process
 
-    def test_folder_that_nothing_uses_is_removed(self) -> None:
+    def test_unused_run_folder_is_removed(self) -> None:
         (self.folder / "file").write_text("x")
         self.assertEqual(RunLeftovers(processes=(), mounts=()), remove_run_folder(self.folder))
         self.assertFalse(self.folder.exists())
 
-    def test_process_that_works_there_is_ended_and_reported(self) -> None:
+    def test_process_in_the_folder_is_ended_and_reported(self) -> None:
         process = self.start(cwd=self.folder)
         left = remove_run_folder(self.folder)
         self.assertEqual((f"{process.pid}: cat",), left.processes)
         self.assertEqual(-9, process.wait())
         self.assertEqual(f"process {process.pid}: cat", str(left))
 
-    def test_process_that_knows_the_folder_is_found(self) -> None:
+    def test_process_naming_the_folder_is_found(self) -> None:
         process = self.start(env={"PATH": os.environ["PATH"], "HOME": f"{self.folder}/home"})
         self.assertEqual([process.pid], [pid for pid, _ in find_processes(self.folder)])
 
-    def test_other_processes_are_left_alone(self) -> None:
+    def test_unrelated_processes_are_left_alone(self) -> None:
         process = self.start()
         remove_run_folder(self.folder)
         self.assertIsNone(process.poll())

@@ -15,16 +15,16 @@ def deal(items: list[str], hands: int) -> list[str]:
 
 
 class DealtTests(SynchronousTestCase):
-    def test_each_begins_with_something_long(self) -> None:
+    def test_dealt_shares_begin_with_a_long_item(self) -> None:
         items = ["a1", "a2", "L1", "b1", "b2", "M1", "c1", "c2", "N1", "d1", "d2", "d3"]
         order = ["L1", "a1", "a2", "b1", "M1", "b2", "c1", "c2", "N1", "d1", "d2", "d3"]
         self.assertEqual(order, deal(items, 3))
 
-    def test_one_process(self) -> None:
+    def test_one_process_gets_all_tests_long_ones_first(self) -> None:
         self.assertEqual(["M1", "a1", "b1"], deal(["a1", "M1", "b1"], 1))
 
     @given(st.lists(st.sampled_from("aLbMcNd"), unique=True), st.integers(1, 9), st.integers(1, 4))
-    def test_nothing_is_lost(self, classes: list[str], hands: int, each: int) -> None:
+    def test_dealing_loses_no_item(self, classes: list[str], hands: int, each: int) -> None:
         """And what takes long stays together, the rest in its order."""
         items = [f"{name}{number}" for name in classes for number in range(each)]
         order = deal(items, hands)

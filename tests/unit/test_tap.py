@@ -34,26 +34,26 @@ class OptionsTests(SynchronousTestCase):
     def refused(self, *words: str) -> str:
         return str(self.assertRaises(StartError, self.parse, *words))
 
-    def test_values_and_lists(self) -> None:
+    def test_options_set_values_and_lists(self) -> None:
         config = self.parse("--max-sessions=7", "--allowed-hosts", "a.org,b.org")
         self.assertEqual(7, config.max_sessions)
         self.assertEqual(("a.org", "b.org"), config.allowed_hosts)
 
-    def test_endpoints_may_be_repeated_and_hold_commas(self) -> None:
+    def test_listen_option_may_be_repeated_and_hold_commas(self) -> None:
         config = self.parse("--listen=unix:a,b", "--listen=tcp:1")
         self.assertEqual(("unix:a,b", "tcp:1"), config.listen)
 
-    def test_a_flag_both_ways(self) -> None:
+    def test_flag_option_can_be_set_and_unset(self) -> None:
         self.assertTrue(self.parse("--multiuser").multiuser)
         self.assertTrue(self.parse(SERVICE_MULTIUSER="1").multiuser)
         self.assertFalse(self.parse("--no-multiuser", SERVICE_MULTIUSER="1").multiuser)
         self.assertIn("use one of them", self.refused("--multiuser", "--no-multiuser"))
 
-    def test_mistakes_are_one_line(self) -> None:
+    def test_option_mistakes_are_reported_in_one_line(self) -> None:
         for words in [["--bogus"], ["word"], ["--max-sessions"], ["--password=x"]]:
             self.assertEqual(1, len(self.refused(*words).splitlines()), words)
 
-    def test_a_long_option_has_no_abbreviation(self) -> None:
+    def test_long_options_have_no_abbreviation(self) -> None:
         """C{--password} would be C{--password-file}, and its value a file that an error names."""
         for words in [
             ["--password", "hunter2"],
@@ -66,10 +66,10 @@ class OptionsTests(SynchronousTestCase):
             self.assertNotIn("hunter2", line)
         self.assertIn("--multiuse not", self.refused("--multiuse"))
 
-    def test_a_value_may_look_like_an_option(self) -> None:
+    def test_option_value_may_look_like_an_option(self) -> None:
         self.assertEqual("--pass", self.parse("--username", "--pass", "--gesture").username)
 
-    def test_the_password_comes_from_elsewhere(self) -> None:
+    def test_password_comes_from_the_environment(self) -> None:
         self.assertEqual("x", self.parse(SERVICE_PASSWORD="x").password)
 
 
@@ -95,11 +95,11 @@ class RootTests(SynchronousTestCase):
         self.assertEqual(f"{raised}\n", printed.getvalue())
         return str(raised).replace(str(data), "DATA")
 
-    def test_a_refusal(self) -> None:
+    def test_start_error_is_printed_in_one_line(self) -> None:
         self.assertEqual("tservice: no", self.said(StartError("no")))
         self.assertEqual([], self.flushLoggedErrors())
 
-    def test_a_full_disk(self) -> None:
+    def test_full_disk_at_the_start_is_reported_in_one_line(self) -> None:
         for error in (DiskFull(FULL), OSError(28, "No space left on device")):
             self.assertEqual(
                 f"tservice: cannot start: {FULL}: fix this for DATA, then start again",
@@ -107,13 +107,13 @@ class RootTests(SynchronousTestCase):
             )
             self.assertEqual(1, len(self.flushLoggedErrors(type(error))))
 
-    def test_a_store_that_fails(self) -> None:
+    def test_failing_database_at_the_start_is_reported_in_one_line(self) -> None:
         said = self.said(sqlite3.OperationalError("no such table: x"))
         want = "tservice: cannot start: database DATA/tservice.db: no such table: x"
         self.assertEqual(f"{want}; the log has more", said)
         self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.OperationalError)))
 
-    def test_a_row_that_cannot_be_read(self) -> None:
+    def test_unreadable_row_at_the_start_is_reported(self) -> None:
         database = Database.in_memory()
         self.addCleanup(database.close)
         sql = "SELECT 'j1' AS id, '{' AS definition"
@@ -131,13 +131,13 @@ class RootTests(SynchronousTestCase):
         )
         self.assertEqual(1, len(self.flushLoggedErrors(StoreError)))
 
-    def test_a_file_in_the_place_of_a_folder(self) -> None:
+    def test_file_instead_of_a_folder_is_named(self) -> None:
         error = FileExistsError(errno.EEXIST, "File exists", "/srv/ssh")
         want = "tservice: cannot start: /srv/ssh: File exists; the log has more"
         self.assertEqual(want, self.said(error))
         self.assertEqual(1, len(self.flushLoggedErrors(FileExistsError)))
 
-    def test_anything_else_is_not_quoted(self) -> None:
+    def test_unexpected_error_text_is_not_printed(self) -> None:
         said = self.said(ValueError("hunter2"))
         self.assertEqual("tservice: cannot start: ValueError; the log has more", said)
         self.assertEqual(1, len(self.flushLoggedErrors(ValueError)))

@@ -38,12 +38,12 @@ class NeedTests(SynchronousTestCase):
             check=False,
         )
 
-    def test_nothing_is_missing(self) -> None:
+    def test_need_does_nothing_when_nothing_is_missing(self) -> None:
         self.program("id", "echo this must not be asked >&2; exit 1")
         ended = self.need("sh", "dash-package=echo")
         self.assertEqual((0, "", ""), (ended.returncode, ended.stdout, ended.stderr))
 
-    def test_a_user_is_told_in_one_line(self) -> None:
+    def test_unprivileged_user_gets_the_install_command(self) -> None:
         self.program("id", "echo 1000")
         self.program("apt-get", "echo this must not run >&2; exit 1")
         ended = self.need("sh", "absent", "some-package=absent-too")
@@ -51,7 +51,7 @@ class NeedTests(SynchronousTestCase):
         want = "missing: absent some-package (as root: apt-get install absent some-package)\n"
         self.assertEqual(want, ended.stderr)
 
-    def test_root_installs_what_is_missing_alone(self) -> None:
+    def test_root_installs_only_missing_packages(self) -> None:
         self.program("id", "echo 0")
         self.program("apt-get", 'echo "$DEBIAN_FRONTEND: $@" >>calls')
         self.assertEqual(0, self.need("sh", "absent", "package=absent-too").returncode)
@@ -63,18 +63,18 @@ class NeedTests(SynchronousTestCase):
             Path("calls").read_text().splitlines(),
         )
 
-    def test_an_installation_that_fails_fails(self) -> None:
+    def test_failed_installation_fails_with_its_status(self) -> None:
         self.program("id", "echo 0")
         self.program("apt-get", "exit 100")
         self.assertEqual(100, self.need("absent").returncode)
 
-    def test_root_without_apt_is_told_too(self) -> None:
+    def test_root_without_apt_sees_the_missing_programs(self) -> None:
         self.program("id", "echo 0")
         self.assertIn("missing: absent", self.need("absent").stderr)
 
 
 class VenvTests(SynchronousTestCase):
-    def test_an_old_python_is_refused(self) -> None:
+    def test_venv_refuses_an_old_python(self) -> None:
         old = Path("old-python").absolute()
         old.write_text("#!/bin/sh\nexit 1\n")
         old.chmod(0o755)

@@ -32,7 +32,7 @@ class TypesTests(SynchronousTestCase):
         schemas = {name: schema for name, schema in SCHEMAS.items() if "__" not in name}
         return Types({**schemas, **more})
 
-    def test_an_interface(self) -> None:
+    def test_model_becomes_an_interface(self) -> None:
         self.assertIn(
             "/** A job; `at` in milliseconds. */\n"
             "export interface Job {\n"
@@ -44,27 +44,27 @@ class TypesTests(SynchronousTestCase):
             self.types().text(),
         )
 
-    def test_what_has_no_fields(self) -> None:
+    def test_model_without_fields_becomes_an_empty_record(self) -> None:
         self.assertIn("export type Run = Record<string, never>;\n", self.types().text())
         self.assertEqual("Record<string, number>", self.types().of(SCHEMAS["a__b__RunAnswer"]))
         self.assertEqual("Record<string, unknown>", self.types().of({"type": "object"}))
         self.assertEqual("unknown", self.types().of({}))
 
-    def test_queries_are_no_json(self) -> None:
+    def test_query_models_have_no_typescript_types(self) -> None:
         self.assertNotIn("JobQuery", self.types().text())
 
-    def test_one_of_several(self) -> None:
+    def test_any_of_and_one_of_become_a_union(self) -> None:
         choices = [{"const": "a"}, {"$ref": "#/components/schemas/RunAnswer"}]
         for word in ("anyOf", "oneOf"):
             self.assertEqual('"a" | Run', self.types().of({word: choices}))
 
-    def test_a_name_that_is_taken_keeps_its_end(self) -> None:
+    def test_duplicate_name_keeps_its_suffix(self) -> None:
         found = self.types(Job={"type": "object", "properties": {"a": {"type": "string"}}}).text()
         self.assertIn("export interface JobAnswer {", found)
         self.assertIn("export interface Job {\n  a?: string;", found)
 
-    def test_two_of_one_name_are_an_error(self) -> None:
+    def test_two_models_of_one_name_are_an_error(self) -> None:
         self.assertRaises(ValueError, Types, SCHEMAS)
 
-    def test_a_reference_to_nothing_is_an_error(self) -> None:
+    def test_reference_to_a_missing_schema_is_an_error(self) -> None:
         self.assertRaises(KeyError, self.types().of, {"$ref": "#/components/schemas/Gone"})

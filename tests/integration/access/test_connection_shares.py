@@ -22,7 +22,7 @@ class FewFiles(DaemonHarness):
         return ["prlimit", f"--nofile={FILES}:{FILES}", *command]
 
 
-class ShareTests(DaemonCase):
+class ConnectionShareTests(DaemonCase):
     def setUp(self) -> None:
         super().setUp()
         self.service = FewFiles(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=WORD)
@@ -42,12 +42,12 @@ class ShareTests(DaemonCase):
         for _ in range(3):
             self.assertEqual(200, self.service.request("GET", "/api/me", headers=who).status)
 
-    def test_the_log_says_that_there_are_few(self) -> None:
+    def test_log_warns_of_few_connections(self) -> None:
         self.assertIn(
             f"only {ROOM} connections at a time: of {FILES} descriptors", self.service.log
         )
 
-    def test_an_account_whose_web_tabs_never_answer(self) -> None:
+    def test_account_with_silent_web_tabs_leaves_room_for_others(self) -> None:
         with closing(socket.create_server(("127.0.0.1", 0), backlog=ROOM)) as silent:
             url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
             tab = {"name": "silent", "url": url}
@@ -59,7 +59,7 @@ class ShareTests(DaemonCase):
             refused = asked[-1].recv(100)
         self.assertTrue(refused.startswith(b"HTTP/1.1 429 "), refused)
 
-    def test_strangers_that_keep_what_was_refused_open(self) -> None:
+    def test_refused_connections_kept_open_leave_room_for_users(self) -> None:
         head = (
             "GET /ws/voice/stream HTTP/1.1\r\nHost: elsewhere\r\nUpgrade: websocket\r\n"
             "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"

@@ -15,7 +15,7 @@ OWN, HERS = "11111111-aaaa-4aaa-8aaa-aaaaaaaaaaaa", "22222222-bbbb-4bbb-8bbb-bbb
 OUTSIDE = "resumeSessionId: a conversation outside the workspace of this account"
 
 
-class ConversationTests(KeptCase):
+class ConversationOwnerTests(KeptCase):
     """Claude Code writes the names of C{bob}'s case and of a case of C{bob-shop}'s alike."""
 
     def setUp(self) -> None:
@@ -44,16 +44,16 @@ class ConversationTests(KeptCase):
         shown = self.service.request("GET", f"{at}/last-response", headers=headers).data()
         return str(shown["text"]), self.service.request("POST", f"{at}/start", {}, headers)
 
-    def test_one_of_somebody_else(self) -> None:
+    def test_conversation_of_another_account_is_hidden(self) -> None:
         shown, started = self.answers(HERS, BOB)
         self.assertEqual(("", 403, OUTSIDE), (shown, started.status, started.json()["error"]))
         at_once = self.made(HERS, BOB, start=True)
         self.assertEqual((403, OUTSIDE), (at_once.status, at_once.json()["error"]))
 
-    def test_one_s_own(self) -> None:
+    def test_own_conversation_is_shown_and_resumed(self) -> None:
         shown, started = self.answers(OWN, BOB)
         self.assertEqual(("mine", 200), (shown, started.status), started.body)
 
-    def test_an_admin_s(self) -> None:
+    def test_admin_reads_conversations_of_other_accounts(self) -> None:
         shown, started = self.answers(HERS, ADMIN)
         self.assertEqual((TEXT, 200), (shown, started.status), started.body)

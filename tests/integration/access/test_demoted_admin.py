@@ -16,7 +16,7 @@ ADMIN, MAX = basic_headers("admin", WORD), basic_headers("max", WORD)
 SECRET = "zebra of the other"
 
 
-class LateTests(DaemonCase):
+class DemotedAdminTests(DaemonCase):
     """An admin who watches another's session, and is an admin no more."""
 
     def setUp(self) -> None:
@@ -50,7 +50,7 @@ class LateTests(DaemonCase):
                 return
         self.fail(f"not {count} waits are held")
 
-    def test_who_is_demoted_hears_nothing_more(self) -> None:
+    def test_demoted_admin_receives_nothing_more(self) -> None:
         scopes = ["waits", "events", "sessions:read"]
         made = self.ask("POST", "/api/tokens", {"name": "x", "scopes": scopes}, MAX)
         token = {"Authorization": f"Bearer {made['token']}"}

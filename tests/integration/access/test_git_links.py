@@ -53,7 +53,7 @@ class LedOutTests(KeptCase):
         shown = self.status()
         self.assertNotIn("note", str(shown))
 
-    def test_one_s_own(self) -> None:
+    def test_own_repository_is_read_and_written(self) -> None:
         self.own()
         (self.folder / "new").write_text("x")
         [found] = self.status()["repos"]
@@ -65,19 +65,19 @@ class LedOutTests(KeptCase):
         self.assertEqual(200, self.service.request("DELETE", path, headers=BOB).status)
         self.assertFalse((self.folder.parent / "shop-b").exists())
 
-    def test_a_pointer(self) -> None:
+    def test_git_pointer_to_another_repository_is_not_followed(self) -> None:
         (self.folder / ".git").write_text(f"gitdir: {self.other}/.git\n")
         self.assertEqual(b"note\n", run_git(self.folder, "ls-files"))
         self.assert_not_shown("hid")
         self.assertEqual("not-a-repo", self.status()["state"])
 
-    def test_a_common_folder(self) -> None:
+    def test_common_folder_of_another_repository_is_not_read(self) -> None:
         control = self.own()
         (control / "commondir").write_text(f"{self.other}/.git\n")
         self.assertEqual(b"one", run_git(self.folder, "log", "-1", "--format=%s", "main").strip())
         self.assert_not_shown("hid")
 
-    def test_objects_of_another(self) -> None:
+    def test_objects_of_another_repository_are_not_read(self) -> None:
         need_landlock()
         control = self.own()
         commit = run_git(self.other, "rev-parse", "HEAD").decode().strip()
@@ -86,7 +86,7 @@ class LedOutTests(KeptCase):
         self.assertEqual(TEXT, run_git(self.folder, "show", f"{commit}:note").decode())
         self.assert_not_shown("hid", **{"from": commit})
 
-    def test_settings_that_name_a_file(self) -> None:
+    def test_git_settings_that_name_a_foreign_file_are_ignored(self) -> None:
         """What a file elsewhere says can be told by what git makes of it."""
         need_landlock()
         control = self.own()
@@ -103,7 +103,7 @@ class LedOutTests(KeptCase):
     def timeless(self, repos: Any) -> Any:
         return [{**each["status"], "checkedAt": 0} for each in repos]
 
-    def test_links_inside_of_it(self) -> None:
+    def test_links_inside_the_repository_do_not_lead_out(self) -> None:
         need_landlock()
         control = self.own()
         (control / "objects").rename(control / "was")

@@ -34,7 +34,7 @@ class MultiuserTests(DaemonCase):
         )
         return ended.returncode, ended.stdout + ended.stderr
 
-    def test_the_first_admin(self) -> None:
+    def test_first_admin_must_change_the_printed_password(self) -> None:
         daemon, once = self.start()
         found = daemon.request("GET", "/api/sessions", headers=basic_headers("admin", once))
         self.assertEqual("PASSWORD_CHANGE_REQUIRED", found.json()["errorCode"])
@@ -47,7 +47,7 @@ class MultiuserTests(DaemonCase):
         me = daemon.request("GET", "/api/me", headers=basic_headers("admin", "chosen by me"))
         self.assertEqual(("admin", True), (me.data()["role"], me.data()["multiUser"]))
 
-    def test_a_daemon_would_show_it_to_nobody(self) -> None:
+    def test_daemon_without_a_terminal_refuses_to_print_the_password(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1")
         ended = subprocess.run(
             [sys.executable, "-c", "from twisted.scripts.twistd import run; run()", "--nodaemon",
@@ -59,11 +59,11 @@ class MultiuserTests(DaemonCase):
         self.assertIn("set SERVICE_PASSWORD", ended.stderr)
         self.assertEqual(1, len(ended.stderr.splitlines()), ended.stderr)
 
-    def test_a_name_that_no_account_can_have(self) -> None:
+    def test_username_that_no_account_can_have_is_refused(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_USERNAME="Admin")
         self.assertIn("username: must match", self.refused(daemon))
 
-    def test_tokens_and_the_log(self) -> None:
+    def test_token_scopes_are_enforced_and_the_audit_log_is_exported(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD="long enough").start()
         admin = basic_headers("admin", "long enough")
 
@@ -93,7 +93,7 @@ class MultiuserTests(DaemonCase):
 class UnixSocketTests(DaemonCase):
     """A unix socket that others may open is no way past the login."""
 
-    def test_it_asks(self) -> None:
+    def test_shared_unix_socket_asks_for_the_login(self) -> None:
         daemon = self.daemon(SERVICE_PASSWORD="long enough")
         path = daemon.folder / "open.sock"
         daemon.start(listen=(f"unix:{path}:mode=666",))
@@ -112,10 +112,10 @@ class UnixSocketTests(DaemonCase):
             connection.close()
 
 
-class FloodTests(DaemonCase):
+class PasswordFloodTests(DaemonCase):
     """Wrong passwords from every side, on real sockets, with real argon2."""
 
-    def test_the_real_user_and_the_hooks_get_in(self) -> None:
+    def test_right_password_and_hooks_pass_during_a_flood_of_guesses(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD="long enough").start()
         right = basic_headers("admin", "long enough")
         first = daemon.request("GET", "/api/me", headers=right)

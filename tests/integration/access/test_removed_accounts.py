@@ -16,7 +16,7 @@ ADMIN, MAX = basic_headers("admin", WORD), basic_headers("max", WORD)
 PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 20
 
 
-class NameTests(DaemonCase):
+class ReusedNameTests(DaemonCase):
     def setUp(self) -> None:
         super().setUp()
         self.service = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=WORD).start()

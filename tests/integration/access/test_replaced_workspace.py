@@ -44,11 +44,11 @@ class TurnedTests(KeptCase):
             self.assertEqual((403, OUTSIDE), (answer.status, answer.json()["error"]))
         self.assertEqual(before, sorted(os.listdir(self.other)))
 
-    def test_a_link_to_what_is_another_s(self) -> None:
+    def test_workspace_turned_into_a_link_to_foreign_files_is_refused(self) -> None:
         self.turn(self.other)
         self.assert_all_refused()
 
-    def test_a_link_to_what_is_one_s_own(self) -> None:
+    def test_workspace_turned_into_a_link_to_own_files_is_allowed(self) -> None:
         own = self.folder.parent / "v"
         own.mkdir()
         (own / "note").write_text("mine")
@@ -57,7 +57,7 @@ class TurnedTests(KeptCase):
             self.assertEqual(200, answer.status, answer.body)
         self.assertIn("new", os.listdir(own))
 
-    def test_a_link_to_a_folder_of_the_kernel_s(self) -> None:
+    def test_workspace_turned_into_a_link_to_proc_is_refused(self) -> None:
         self.turn("/proc/self")
         *readings, git_status, whole, saved, started = self.answers()
         for answer in (*readings, whole, saved):
@@ -66,7 +66,7 @@ class TurnedTests(KeptCase):
         self.assertEqual("error", git_status.data()["state"])
         self.assertEqual(422, started.status)
 
-    def test_an_admin_who_is_one_no_more(self) -> None:
+    def test_workspace_of_a_demoted_admin_is_judged_again(self) -> None:
         """What was free to choose then is judged by what is free now."""
         self.service.request("PATCH", "/api/admin/users/bob", {"role": "admin"}, ADMIN).data()
         self.session = self.shell(self.other)

@@ -141,7 +141,7 @@ class ProxyContract(_Case):
     def origin(self) -> str:
         return f"https://{NAME}:{self.port}"
 
-    def test_requests(self) -> None:
+    def test_requests_pass_the_proxy_with_cookie_and_origin(self) -> None:
         found, text = self.ask("GET", "/terminals/api/me")
         self.assertEqual(200, found.status, text)
         cookie = found.getheader("set-cookie") or ""
@@ -165,7 +165,7 @@ class ProxyContract(_Case):
         entries: Any = json.loads(text)["data"]["entries"]
         return {entry["address"] for entry in entries}
 
-    def test_a_name_of_the_visitor_s_own_counts_for_nothing(self) -> None:
+    def test_forwarded_host_of_a_visitor_is_ignored(self) -> None:
         for name in ("evil.example", "localhost"):
             found, _ = self.ask("GET", "/terminals/api/me", **{"X-Forwarded-Host": name})
             self.assertEqual(200, found.status)
@@ -173,7 +173,7 @@ class ProxyContract(_Case):
         _, text = self.ask("GET", "/terminals/api/me", Host="evil.example")
         self.assertNotIn(b"success", text)
 
-    def test_a_socket(self) -> None:
+    def test_websocket_passes_the_proxy(self) -> None:
         _, text = self.ask("POST", "/terminals/api/sessions", {"mode": "shell", "start": True})
         session = json.loads(text)["data"]["session"]["id"]
         for origin, want in ((self.origin, b" 101 "), ("https://evil.example", b" 403 ")):
@@ -197,7 +197,7 @@ class ProxyContract(_Case):
         ]
         return "\r\n".join([*lines, "", ""]).encode()
 
-    def test_events_come_at_once(self) -> None:
+    def test_events_pass_the_proxy_without_delay(self) -> None:
         with self.connect() as stream:
             head = f"GET /terminals/api/events HTTP/1.1\r\nHost: {NAME}:{self.port}\r\n"
             stream.sendall(f"{head}Authorization: {AUTH['Authorization']}\r\n\r\n".encode())
@@ -235,7 +235,7 @@ class NginxTests(ProxyContract, DaemonCase):
         folder = str(self.folder)
         self.run_proxy("/usr/sbin/nginx", "-p", folder, "-c", str(path), "-e", "stderr")
 
-    def test_visitors_are_told_apart(self) -> None:
+    def test_visitors_are_distinguished_by_forwarded_address(self) -> None:
         """The test's own address is the trusted proxy's, so its word counts, too."""
         self.assertEqual({"203.0.113.9", "127.0.0.1"}, self.visitors())
 
@@ -254,7 +254,7 @@ class CaddyTests(ProxyContract, DaemonCase):
         path = self.configured("caddy", "{sample}", **changes)
         self.run_proxy(caddy, "run", "--config", str(path), "--adapter", "caddyfile")
 
-    def test_visitors_say_nothing_of_where_they_are(self) -> None:
+    def test_visitors_cannot_forge_their_address(self) -> None:
         self.assertEqual({"127.0.0.1"}, self.visitors())
 
 

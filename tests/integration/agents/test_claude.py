@@ -237,7 +237,7 @@ class ClaudeCase(TmuxTestCase):
         await self.sessions.open()
 
 
-class PlayedClaudeTests(ClaudeCase):
+class PlayedClaudeSessionTests(ClaudeCase):
     """The whole way of a session of the primary CLI, with a played one."""
 
     pane_env = (VARIABLE,)
@@ -249,15 +249,15 @@ class PlayedClaudeTests(ClaudeCase):
         self.environ |= scenario_env(self.folder / "scenario.json", scenario)
         install_mock(self.folder / "bin", "claude")
 
-    async def test_from_trust_to_the_end_of_turns(self) -> None:
+    async def test_session_runs_from_trust_dialog_to_the_end_of_its_turns(self) -> None:
         await self.whole_turn()
 
-    async def test_a_permission_dialog_refused(self) -> None:
+    async def test_permission_dialog_is_refused_by_its_answer(self) -> None:
         session = await self.start()
         await self.until_signals("idle")
         await self.refused_dialog(session)
 
-    async def test_a_service_that_comes_back_in_the_middle_of_a_turn(self) -> None:
+    async def test_restarted_service_continues_in_the_middle_of_a_turn(self) -> None:
         session = await self.start()
         await self.until_signals("idle")
         await self.prompt(session, "HOLD: door")
@@ -267,7 +267,7 @@ class PlayedClaudeTests(ClaudeCase):
         (self.folder / "gates" / "door").touch()
         await self.until_signals("stop", "idle")
 
-    async def test_status_line(self) -> None:
+    async def test_status_line_reports_model_and_usage(self) -> None:
         self.change_settings(show_plan_usage_limits=True)
         session = await self.start()
         await self.until_signals("idle")
@@ -279,7 +279,7 @@ class PlayedClaudeTests(ClaudeCase):
         await self.until(lambda: "stop" in self.signals(), "stop")
 
 
-class RealClaudeTests(ClaudeCase):
+class RealClaudeSessionTests(ClaudeCase):
     """The same with the real one, asking a stub model in a network that ends at loopback."""
 
     timeout = 240
@@ -301,7 +301,7 @@ class RealClaudeTests(ClaudeCase):
         (self.folder / "bin" / "claude").symlink_to(binary)
         self.environ["PATH"] = f"{self.folder / 'bin'}:{self.environ['PATH']}"
 
-    async def test_turns(self) -> None:
+    async def test_real_client_runs_turns_dialogs_and_interrupts(self) -> None:
         """One process for all, for it takes long to come up."""
         session = await self.whole_turn()
         await self.refused_dialog(session)

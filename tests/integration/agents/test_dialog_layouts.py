@@ -72,7 +72,7 @@ class OpeningTests(LayoutCase):
         session = self.session(scenario=MockScenario(trust_layout=layout))
         self.assertEqual("stop", session.prompt("SAY: up", wait="stop")["wait"]["signal"])
 
-    def test_every_dialog(self) -> None:
+    def test_every_opening_dialog_is_recognized(self) -> None:
         bypass = {
             "params": {"permissionMode": "bypassPermissions"},
             "envOverrides": {"IS_SANDBOX": "1"},
@@ -237,10 +237,10 @@ TURNS = (
 )
 
 
-class TurnTests(LayoutCase):
+class TurnDialogTests(LayoutCase):
     """The dialogs of a turn of the primary CLI."""
 
-    def test_every_dialog(self) -> None:
+    def test_every_dialog_of_a_turn_is_recognized(self) -> None:
         self.together({each.name: partial(self.check, each) for each in TURNS})
 
     def check(self, asked: DialogExpectation) -> None:
@@ -275,10 +275,10 @@ class TurnTests(LayoutCase):
         return found
 
 
-class PromptTests(LayoutCase):
+class PersonalDialogTests(LayoutCase):
     """Prompts, forms, and dialogs that are the person's own."""
 
-    def test_all(self) -> None:
+    def test_prompts_forms_and_dialogs_of_the_user_are_handled(self) -> None:
         self.together(
             {
                 "two lines": self.two_lines_are_one_prompt,
@@ -380,7 +380,7 @@ OTHERS = (
 
 @pytest.mark.long
 @pytest.mark.extended
-class OtherTests(LayoutCase):
+class ExternalClientTests(LayoutCase):
     """The external CLIs, without hooks: status, items of the inbox and keys."""
 
     def check(self, client: ExternalClientRecipe) -> None:
@@ -420,12 +420,12 @@ class OtherTests(LayoutCase):
         self.assertFalse(session.made("c").exists())
         self.assertEqual([], session.items())
 
-    def test_every_client(self) -> None:
+    def test_every_external_client_reports_status_and_items(self) -> None:
         self.together({each.mode: partial(self.check, each) for each in OTHERS})
 
 
 @pytest.mark.extended
-class CrashTests(SynchronousTestCase):
+class CrashDuringTurnTests(SynchronousTestCase):
     """The service is killed and started again; on a daemon of its own."""
 
     def setUp(self) -> None:
@@ -438,7 +438,7 @@ class CrashTests(SynchronousTestCase):
         self.daemon.start(listen=self.listen)
         self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
 
-    def test_what_was_going_on_goes_on(self) -> None:
+    def test_turns_and_dialogs_continue_after_a_crash(self) -> None:
         """One session in a turn, one at a dialog, one whose turn ends while nobody looks."""
         quick = MockScenario(trust=False)
         turn, asked, alone = (PlayedSession(self.daemon, "primary", quick) for _ in range(3))

@@ -26,7 +26,7 @@ OPENCODE = Path(".local/share/opencode/opencode.db")
 
 
 class HostileStoresTests(DaemonCase):
-    def test_a_database_that_is_cut_under_a_reading_ends_no_service(self) -> None:
+    def test_truncated_database_during_a_read_does_not_end_the_service(self) -> None:
         """Who maps an index that is cut short is ended by the kernel."""
         daemon = self.daemon().start()
         database = daemon.home / OPENCODE

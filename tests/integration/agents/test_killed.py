@@ -23,7 +23,7 @@ from tests.waiting import wait_until
 GO_ON = "Go on with the task."
 
 
-class KilledTests(SynchronousTestCase):
+class KilledDaemonTests(SynchronousTestCase):
     """A daemon that is killed."""
 
     def setUp(self) -> None:
@@ -63,7 +63,7 @@ class KilledTests(SynchronousTestCase):
         (self.work / "gates" / "one").touch()
         self.until_turns(lambda found: found[0].outcome != "open")
 
-    def test_a_timed_run_goes_on(self) -> None:
+    def test_timed_run_continues_after_kills(self) -> None:
         """Killed right behind its Enter, and once more in the midst of a turn."""
         run = self.run_begun(MockScenario())
         self.away(self.first_turn_ends)
@@ -73,14 +73,14 @@ class KilledTests(SynchronousTestCase):
         self.assertIn(GO_ON, second)
         wait_until("its record", lambda: (run()["status"], run()["turns"]) >= ("running", 1))
 
-    def test_a_timed_run_goes_on_that_was_killed_in_the_midst_of_a_turn(self) -> None:
+    def test_timed_run_killed_during_a_turn_continues(self) -> None:
         run = self.run_begun(MockScenario())
         wait_until("its line is kept", lambda: "prompt sent" in "\n".join(run()["logs"]))
         self.away(self.first_turn_ends)
         self.until_turns(lambda found: len(found) == 2)
         self.assertIn(GO_ON, self.turns()[1].prompt)
 
-    def test_a_wait_with_a_number_hears_of_a_turn_that_ended_meanwhile(self) -> None:
+    def test_numbered_wait_receives_a_turn_that_ended_before_the_restart(self) -> None:
         session = PlayedSession(self.daemon, "primary", MockScenario())
         numbered = {"input": "HOLD: one\r", "clientId": "c", "seq": 1}
         self.call("POST", f"{session.path}/input", **numbered)
@@ -98,7 +98,7 @@ class KilledTests(SynchronousTestCase):
         wait_until("its stop", lambda: again() == "stop")
         self.assertEqual(1, len(session.turns()))
 
-    def test_a_wait_hears_of_the_end_of_a_turn_that_nobody_told(self) -> None:
+    def test_wait_receives_the_end_of_a_turn_without_a_hook(self) -> None:
         session = PlayedSession(self.daemon, "primary", MockScenario())
         self.call("POST", f"{session.path}/input", input="HOLD: one\r")
         wait_until("its turn", lambda: session.record()["status"] == "busy")

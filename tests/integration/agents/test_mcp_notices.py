@@ -21,7 +21,7 @@ from tests.waiting import wait_until
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
 
 
-class NoticeTests(SynchronousTestCase):
+class McpApprovalNoticeTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.open = ExitStack()
         self.addCleanup(self.open.close)
@@ -65,7 +65,7 @@ class NoticeTests(SynchronousTestCase):
         lines = (line.decode().strip() for line in stream.getresponse())
         return (line.removeprefix("data: ") for line in lines if line.startswith("data: "))
 
-    def test_an_item_that_comes_and_goes(self) -> None:
+    def test_mcp_clients_are_notified_of_a_new_and_an_ended_approval(self) -> None:
         clients = [self.by_pipe(), self.by_http()]
         wait_until("the pipe's client listens", self.listens)
         session = PlayedSession(self.daemon, "primary", MockScenario())

@@ -58,13 +58,13 @@ class UnansweringTests(SynchronousTestCase):
         found = self.next_one(self.lost(mode, text))
         self.assertEqual({"delivered": True, "putAside": True}, found)
 
-    def test_the_next_prompt_is_typed(self) -> None:
+    def test_next_prompt_is_typed_after_an_unanswering_agent(self) -> None:
         self.together({mode: partial(self.check, mode, LOST) for mode in MODES})
 
-    def test_the_next_prompt_is_typed_behind_one_of_several_rows(self) -> None:
+    def test_next_prompt_is_typed_after_an_unanswered_one_of_several_rows(self) -> None:
         self.together({mode: partial(self.check, mode, ROWS) for mode in MODES})
 
-    def test_the_service_after_a_crash_knows_its_own_text(self) -> None:
+    def test_restarted_service_recognises_its_own_unsent_text(self) -> None:
         sessions = {mode: self.lost(mode, ROWS) for mode in ("primary", "codex")}
         self.daemon.kill()
         self.daemon.start()

@@ -42,7 +42,7 @@ class PodmanCaseTests(CaseTestCase):
             self.assertIn("in a container", refused)
         shutil.rmtree(folder / ".git")
 
-    def test_a_session_like_any_other(self) -> None:
+    def test_container_session_works_and_outlives_the_service(self) -> None:
         """Typed once, its files the workspace's owner's, its secrets nobody's, its fence whole; it
         goes on when the service is started anew."""
         case = self.case()
@@ -100,7 +100,7 @@ class PodmanCaseTests(CaseTestCase):
         self.assertTrue(folder.joinpath("made").exists())
         self.assertFalse((self.daemon.data / "containers" / f"service-case-{case}").exists())
 
-    def test_hooks_come_over_the_bridge(self) -> None:
+    def test_hooks_of_a_container_arrive_over_the_bridge(self) -> None:
         """With a container's own secret, for its own sessions, before and after a restart."""
         self.ask("POST", "/api/container-hosts", self.host("Wired", IMAGE, network="bridge"))
         one, other = (self.session(self.case("wired")) for _ in range(2))
@@ -138,7 +138,7 @@ class PodmanCaseTests(CaseTestCase):
         rows = self.ask("GET", "/api/doctor?category=core")["tools"]
         return next(row for row in rows if row["id"] == f"bridge-{self.kind.name}")
 
-    def test_an_agent_asks_and_is_allowed(self) -> None:
+    def test_agent_in_a_container_asks_and_is_allowed(self) -> None:
         """Claude Code in there: a prompt, its dialog, the inbox, and the hook at the end."""
         room = {"memory": "2g", "cpus": 2, "pids": 256}
         host = self.host("Agents", IMAGE, network="bridge", resources=room)
@@ -190,7 +190,7 @@ class PodmanCaseTests(CaseTestCase):
         items = self.ask("GET", "/api/approvals")["approvals"]
         return [item for item in items if item.get("options")]
 
-    def test_how_it_ends_is_told(self) -> None:
+    def test_reason_of_the_container_end_is_reported(self) -> None:
         case = self.case()
         box, session = f"service-case-{case}", self.session(case)
         self.until_shown(session, "$ ")
@@ -215,7 +215,7 @@ class PodmanCaseTests(CaseTestCase):
         self.type(session, "echo back-$((6*7))", 2)
         self.until_shown(session, "back-42")
 
-    def test_a_folder_that_is_exchanged_meanwhile_is_not_worked_in(self) -> None:
+    def test_replaced_workspace_folder_is_not_mounted(self) -> None:
         """After it was judged, and before the engine comes to mount it: on a new container, and on
         one that is started again."""
         case = self.case()
@@ -243,7 +243,7 @@ class PodmanCaseTests(CaseTestCase):
         wait_until("its own folder", folder.joinpath("made").exists)
         self.assertFalse((foreign / "made").exists())
 
-    def test_noise_before_the_answer_is_skipped(self) -> None:
+    def test_output_before_the_answer_of_exec_is_skipped(self) -> None:
         noise = "echo Welcome; echo PATH=/wrong; echo /wrong/bash; echo /wrong/sh"
         self.meddling.write_text(f'case $* in "exec "*" sh -c "*) {noise};; esac\n')
         self.addCleanup(self.meddling.unlink)
@@ -251,7 +251,7 @@ class PodmanCaseTests(CaseTestCase):
         self.type(session, "echo I-$((6*7))", 1)
         self.until_shown(session, "I-42")
 
-    def test_whatever_was_put_in_its_home_it_can_be_made_anew(self) -> None:
+    def test_container_is_recreated_over_links_in_its_home(self) -> None:
         """Where credentials are to be: links, which are not followed, and what is no file."""
         self.ask(
             "POST", "/api/container-hosts", self.host("Copied", IMAGE, mountCredentials="copy")
@@ -281,7 +281,7 @@ class PodmanCaseTests(CaseTestCase):
             state = self.ask("GET", f"/api/cases/{case}/container")["state"]
             self.assertEqual("running", state, "the one of before is gone")
 
-    def test_a_job_in_there(self) -> None:
+    def test_job_runs_in_the_container(self) -> None:
         case = self.case()
         prompt = "echo $(id -u)-$PWD-$((6*7)) > heard; touch said"
         job = self.ask("POST", "/api/cron/jobs", job_in(case, prompt))["job"]
@@ -294,7 +294,7 @@ class PodmanCaseTests(CaseTestCase):
         self.ask("DELETE", f"/api/cron/jobs/{job['id']}")
         self.ask("DELETE", f"/api/sessions/{run['sessionId']}")
 
-    def test_what_an_image_lacks_is_named(self) -> None:
+    def test_missing_program_of_the_image_is_named(self) -> None:
         """Nothing is left of the case, nor of its container."""
         folder = self.daemon.folder / "lacking"
         folder.mkdir()
@@ -304,7 +304,7 @@ class PodmanCaseTests(CaseTestCase):
         self.refused("GET", "/api/cases/lacking", None, 404)
         self.assertNotIn("lacking", self.engine.run("ps", "--all", "--format", "{{.Names}}"))
 
-    def test_hosts(self) -> None:
+    def test_container_hosts_are_created_changed_and_deleted(self) -> None:
         made = self.ask(
             "POST", "/api/container-hosts", {"label": "My host", "engine": "docker", "image": "a:1"}
         )["host"]

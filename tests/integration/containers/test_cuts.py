@@ -41,7 +41,7 @@ class PodmanCutTests(ContainerTestCase):
 
     timeout = 600 + 10 * CUTS
 
-    async def test_nothing_is_typed_twice_or_lost(self) -> None:
+    async def test_container_input_is_neither_doubled_nor_lost_over_cuts(self) -> None:
         """Every line is typed once, by the mark that tells of it; all rows stand in the end."""
         choose = random.Random(SEED)
         pane: Any = await self.mux.create_pane(self.spec("sh", "-c", f"stty -echo; {COUNTER}"))

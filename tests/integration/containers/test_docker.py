@@ -13,7 +13,7 @@ class MemoryTests(CaseTestCase):
 
     kind = DockerEngine
 
-    def test_what_it_ended_before_did_not_end_what_is_stopped_or_killed(self) -> None:
+    def test_earlier_memory_kill_does_not_explain_a_later_stop(self) -> None:
         """Docker tells of it until the container is started again."""
         for how, status, reason in (("stop", 0, "stopped"), ("kill", 137, "killed")):
             case = self.case()
@@ -36,14 +36,14 @@ class RemappedTests(CaseTestCase):
 
     kind = RemappedDocker
 
-    def test_what_is_made_inside_is_the_workspaces_owner_s(self) -> None:
+    def test_remapped_daemon_creates_files_as_the_workspace_owner(self) -> None:
         case = self.case()
         session = self.session(case)
         self.type(session, "touch made; echo I-$(id -u)", 1)
         self.until_shown(session, f"I-{USER}")
         self.assertEqual(USER, (self.daemon.folder / case / "made").stat().st_uid)
 
-    def test_a_container_of_other_numbers_is_refused(self) -> None:
+    def test_container_with_other_user_numbers_is_refused(self) -> None:
         """As an older service made them; every session in it failed."""
         host = self.host("Without", IMAGE, mountCredentials=False)
         self.ask("POST", "/api/container-hosts", host)
@@ -68,7 +68,7 @@ class RootlessTests(CaseTestCase):
 
     kind = RootlessDocker
 
-    def test_what_is_made_inside_is_the_workspaces_owner_s(self) -> None:
+    def test_rootless_daemon_creates_files_as_the_workspace_owner(self) -> None:
         case = self.case(user=0)
         session = self.session(case)
         self.type(session, "touch made; echo I-$(id -u)", 1)
@@ -78,7 +78,7 @@ class RootlessTests(CaseTestCase):
         self.assertIn("no limit on memory, cpus, pids", found["warnings"][0])
         self.assertNotIn("usage", found)
 
-    def test_a_workspace_of_somebody_else_is_refused(self) -> None:
+    def test_workspace_of_another_user_is_refused(self) -> None:
         host = self.host("Without", IMAGE, mountCredentials=False)
         self.ask("POST", "/api/container-hosts", host)
         folder = self.daemon.folder / "foreign"

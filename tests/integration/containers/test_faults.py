@@ -27,7 +27,7 @@ class PodmanFaultTests(CaseTestCase):
         self.assertNotIn("failed to start containers", said)
         return said
 
-    def test_why_a_container_does_not_start(self) -> None:
+    def test_cause_of_a_failed_container_start_is_given(self) -> None:
         """Docker says the cause first, and at last what could not be started."""
         self.assertRegex(self.refused_on("nosuchnet"), "nosuchnet.* not found")
         with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -39,11 +39,11 @@ class PodmanFaultTests(CaseTestCase):
             said = self.refused_on(extraCreateArgs=["--tmpfs", odd])
             self.assertRegex(said, "tmpfs|mount option")
 
-    def test_an_image_without_a_shell_is_told_so(self) -> None:
+    def test_image_without_a_shell_is_refused(self) -> None:
         self.engine.image("localhost/shellless:1", ("sleep",), "")
         self.assertIn("has no POSIX shell", self.refused_on(image="localhost/shellless:1"))
 
-    def test_an_unreadable_credential_is_told(self) -> None:
+    def test_unreadable_credential_is_reported(self) -> None:
         """It is the service's user's alone, and the workspace somebody else's."""
         file = self.daemon.home / ".claude/.credentials.json"
         file.chmod(0o600)
@@ -64,7 +64,7 @@ class PodmanFaultTests(CaseTestCase):
         copied = home / ".claude/.credentials.json"
         self.assertEqual(("{}", USER), (copied.read_text(), copied.stat().st_uid))
 
-    def test_a_container_that_is_full_is_told_so(self) -> None:
+    def test_container_at_its_process_limit_is_reported(self) -> None:
         """It has all the processes that it may have; nothing else is known of why tmux ends."""
         room = {"memory": "64m", "cpus": 1, "pids": 24}
         self.ask("POST", "/api/container-hosts", self.host("Narrow", IMAGE, resources=room))

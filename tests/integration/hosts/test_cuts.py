@@ -14,7 +14,7 @@ pytestmark = pytest.mark.extended
 class CutTests(TestCase):
     timeout = 240
 
-    async def test_cuts(self) -> None:
+    async def test_cut_connection_neither_loses_nor_repeats_data(self) -> None:
         """Nothing is lost or doubled, in either direction."""
         outcome = await run_cuts(reactor, seed=3, count=3)
         self.assertEqual([], outcome.faults)

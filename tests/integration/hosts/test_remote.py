@@ -92,7 +92,7 @@ class RemoteTests(SynchronousTestCase):
         answer = self.daemon.request("POST", f"/api/sessions/{session}/input", body)
         return answer.data() if answer.status == 200 else None
 
-    def test_a_remote_host(self) -> None:
+    def test_remote_host_session_life_cycle(self) -> None:
         """One walk: the key of the host is the same for all."""
         self.a_key_is_trusted_by_a_person()
         self.a_life_there()

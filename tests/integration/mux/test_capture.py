@@ -23,7 +23,7 @@ def numbers(data: bytes) -> list[int]:
     return [int(found) for found in re.findall(rb"(\d+)\r?\n", data)]
 
 
-class CaptureTests(TmuxTestCase):
+class RealCaptureTests(TmuxTestCase):
     async def showing(self, data: bytes, cols: int = 40, rows: int = 8) -> TmuxPane:
         """A pane that prints C{data} and then stays."""
         path = self.folder / f"shown-{random.random()}"
@@ -43,14 +43,14 @@ class CaptureTests(TmuxTestCase):
         self.assertEqual(rows(want), rows(got))
         self.assertEqual([r.rstrip() for r in want.main], [r.rstrip() for r in got.main])
 
-    async def test_snapshot(self) -> None:
+    async def test_replayed_snapshot_restores_the_screen(self) -> None:
         """A fresh terminal that is shown a replay is in the same state, seen by tmux itself."""
         for picture in SCREENS:
             data = picture.decode("unicode_escape").encode("latin-1")
             want = await (await self.showing(data)).capture_content(None)
             self.same(want, await (await self.showing(build_snapshot(want))).capture_content(None))
 
-    async def test_replay_with_history(self) -> None:
+    async def test_capture_replay_with_history_gives_the_same_screen(self) -> None:
         text = b"".join(b"\x1b[3%dmline %d\x1b[m\r\n" % (n % 8, n) for n in range(50))
         want = await (await self.showing(text)).capture_content(None)
         self.assertEqual(43, want.history)
@@ -61,7 +61,7 @@ class CaptureTests(TmuxTestCase):
         end = pane.log.end + 5000
         await self.until(lambda: pane.log.end > end or pane.log.end > 2_400_000, "more")
 
-    async def test_the_place_in_the_stream_is_exact(self) -> None:
+    async def test_offset_of_a_capture_is_exact(self) -> None:
         """What the log holds from the capture's offset goes on where the picture ends."""
         pane = await self.mux.create_pane(
             self.spec("sh", "-c", "read x; seq 100000 400000; sleep 60")
@@ -77,7 +77,7 @@ class CaptureTests(TmuxTestCase):
             want = list(range(got[0], got[0] + len(got)))
             self.assertEqual(want[1:-1], got[1:-1], f"history {history}")
 
-    async def test_much_history_of_a_quiet_pane_comes_in_pages(self) -> None:
+    async def test_long_history_of_a_quiet_pane_is_read_in_pages(self) -> None:
         pane = await self.mux.create_pane(self.spec("sh", "-c", "seq 1 12345; printf ok; sleep 60"))
         await self.until(lambda: logged_output(pane).endswith(b"ok"), "the numbers")
         found = await pane.capture_content(None)
@@ -89,7 +89,7 @@ class CaptureTests(TmuxTestCase):
         strip = [line.removeprefix(b"\x1b[m\x1b(B") for line in some.lines]
         self.assertEqual([b"%d" % n for n in range(9823, 12346)], strip[:2523])
 
-    async def test_history_is_bounded(self) -> None:
+    async def test_captured_history_is_bounded(self) -> None:
         pane = await self.mux.create_pane(
             self.spec("sh", "-c", "seq 1 5000; printf ok; sleep 60", history_limit=500)
         )

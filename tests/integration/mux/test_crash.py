@@ -36,7 +36,7 @@ class KilledServiceProcess(ProcessProtocol):
         self.ended.callback(None)
 
 
-class CrashTests(TmuxTestCase):
+class ControlClientCrashTests(TmuxTestCase):
     async def crashed(self, setpriv: str, *, early: bool = False) -> None:
         """Kill a service; the pane must be adopted, go on printing, and end."""
         service = KilledServiceProcess()
@@ -68,11 +68,11 @@ class CrashTests(TmuxTestCase):
         done = subprocess.run(argv, check=False, capture_output=True, text=True)
         self.assertEqual((0, ""), (done.returncode, done.stderr))
 
-    async def test_a_client_that_nobody_had_recorded_is_ended_too(self) -> None:
+    async def test_unrecorded_client_is_ended(self) -> None:
         await self.crashed("", early=True)
 
-    async def test_the_client_ends_with_the_service(self) -> None:
+    async def test_tmux_client_ends_with_the_service(self) -> None:
         await self.crashed(shutil.which("setpriv") or "")
 
-    async def test_a_client_that_stays_is_ended_by_the_next_service(self) -> None:
+    async def test_surviving_client_is_ended_by_the_next_service(self) -> None:
         await self.crashed("")

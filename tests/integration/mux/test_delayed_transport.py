@@ -78,7 +78,7 @@ class LateTransport:
         return None if self.cut else await self.near.acquire_server(socket_path)
 
 
-class LateTests(TmuxTestCase):
+class LateMultiplexerTests(TmuxTestCase):
     """The real tmux behind such a way."""
 
     def setUp(self) -> None:
@@ -99,7 +99,7 @@ class LateTests(TmuxTestCase):
         self.muxes.append(mux)
         return mux
 
-    async def test_a_whole_life(self) -> None:
+    async def test_slow_transport_session_is_created_adopted_and_killed(self) -> None:
         spec = self.spec()
         pane = await self.mux.create_pane(spec)
         with self.assertRaises(MuxError):
@@ -114,7 +114,7 @@ class LateTests(TmuxTestCase):
         self.assertIsNone(await self.mux.adopt_pane(pane.session_id, HERE))
         self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
-    async def test_unknown_is_not_dead(self) -> None:
+    async def test_unreachable_pane_is_not_considered_dead(self) -> None:
         """While the way is cut a client that ends is replaced; the pane is not given up."""
         pane, heard = await self.mux.create_pane(self.spec()), RecordingPaneListener()
         pane.add_listener(heard)
@@ -127,7 +127,7 @@ class LateTests(TmuxTestCase):
         self.assertIs(Liveness.ALIVE, await pane.probe_process())
         self.assertEqual((0, []), (heard.lost, heard.exits))
 
-    async def test_gone_is_told_once_it_is_known(self) -> None:
+    async def test_lost_session_is_reported_once_it_is_known(self) -> None:
         pane, heard = await self.mux.create_pane(self.spec()), RecordingPaneListener()
         pane.add_listener(heard)
         self.transport.cut = True
@@ -139,7 +139,7 @@ class LateTests(TmuxTestCase):
         await self.until(lambda: heard.lost, "the loss")
         self.assertEqual([], heard.exits)
 
-    async def test_let_go_while_it_asks(self) -> None:
+    async def test_close_during_a_probe_keeps_the_session_adoptable(self) -> None:
         pane = await self.mux.create_pane(self.spec())
         self.end_client(pane.link._current)
         asked = self.transport.asked

@@ -128,7 +128,7 @@ class FakeServerTests(TmuxTestCase):
         return pane, max(after - before for before, after in pairwise(turns))
 
     @pytest.mark.extended
-    async def test_streams_without_end(self) -> None:
+    async def test_endless_streams_of_a_hostile_server_are_bounded(self) -> None:
         """C{bench/hostile.py} holds the longest turn to its limit."""
         for scenario in fake_tmux.STREAMS:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -142,7 +142,7 @@ class FakeServerTests(TmuxTestCase):
             self.assertLessEqual(pane.log.end - pane.log.start, CAPACITY + 2**16, scenario)
             await pane.detach_service()
 
-    async def test_absurd_numbers(self) -> None:
+    async def test_absurd_numbers_are_errors(self) -> None:
         for fields in (
             {"pane_width": "9" * 5000},
             {"pane_width": "0"},
@@ -154,7 +154,7 @@ class FakeServerTests(TmuxTestCase):
             with self.assertRaises(MuxError):
                 await self.liar()
 
-    async def test_numbers_that_are_none(self) -> None:
+    async def test_values_that_are_not_numbers_are_tolerated(self) -> None:
         huge = "9" * 5000
         names = ("pane_pid", "tservice_pid", "history_size", "cursor_x", "cursor_y")
         self.says(**dict.fromkeys(names, huge), pane_title="t" * 500_000, scroll_region_lower=huge)
@@ -164,19 +164,19 @@ class FakeServerTests(TmuxTestCase):
         seen = await pane.capture_content(None)
         self.assertEqual(24, len(seen.lines))
 
-    async def test_a_caret_that_is_nowhere(self) -> None:
+    async def test_caret_outside_the_screen_is_tolerated(self) -> None:
         self.says(cursor_x="500", cursor_y="9999")
         seen = await (await self.liar()).capture_content(None)
         self.assertEqual(24, len(seen.lines))
 
-    async def test_a_history_that_is_not_there(self) -> None:
+    async def test_claimed_history_that_does_not_exist_is_bounded(self) -> None:
         """A million pages would be asked for."""
         self.says(history_size="2000000000")
         pane = await self.liar()
         seen = await pane.capture_content(50_000)
         self.assertLessEqual(len(seen.lines), 24 + 50_000)
 
-    async def test_answers_that_are_none(self) -> None:
+    async def test_malformed_answers_are_errors(self) -> None:
         heard = RecordingPaneListener()
         pane = await self.liar()
         pane.add_listener(heard)
@@ -186,7 +186,7 @@ class FakeServerTests(TmuxTestCase):
                 await pane.resize(100, 30)
         self.assertEqual([], heard.sizes)
 
-    async def test_a_refusal_of_a_megabyte(self) -> None:
+    async def test_refusal_of_a_megabyte_gives_a_bounded_error(self) -> None:
         pane = await self.liar()
         with self.assertRaises(MuxError) as caught:
             await pane.link.send_command(b"refuse")

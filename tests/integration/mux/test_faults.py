@@ -73,7 +73,7 @@ class RawClient(ProcessProtocol):
         self.ended.callback(None)
 
 
-class FaultTests(TmuxTestCase):
+class MuxFaultTests(TmuxTestCase):
     async def heard(self, *argv: str) -> tuple[TmuxPane, RecordingPaneListener]:
         pane, heard = await self.mux.create_pane(self.spec(*argv)), RecordingPaneListener()
         pane.add_listener(heard)
@@ -87,7 +87,7 @@ class FaultTests(TmuxTestCase):
         os.kill(pid, signal.SIGKILL)
         await self.until(lambda: pane.log.end > start and not pane.log.has_offset(start), "a gap")
 
-    async def test_a_killed_client_is_replaced(self) -> None:
+    async def test_killed_tmux_client_is_replaced(self) -> None:
         """Under a flood: readers are told of the hole, and it goes on."""
         pane, heard = await self.heard(*FLOOD)
         for _ in range(5):
@@ -98,14 +98,14 @@ class FaultTests(TmuxTestCase):
         self.assertEqual((0, []), (heard.lost, heard.exits))
         self.assertIs(Liveness.ALIVE, await pane.probe_process())
 
-    async def test_a_stopped_client_does_not_matter(self) -> None:
+    async def test_stopped_tmux_client_does_not_matter(self) -> None:
         """tmux hands the client's pipes to the server, which goes on without it."""
         pane, _ = await self.heard()
         self.stop(client_pid(pane))
         await pane.write_bytes(b"echo one\r")
         await self.until(lambda: b"\r\none\r\n" in logged_output(pane), "the answer")
 
-    async def test_letting_go_of_a_stopped_server(self) -> None:
+    async def test_closing_does_not_wait_for_a_stopped_server(self) -> None:
         pane, _ = await self.heard(*FLOOD)
         self.stop(await self.server_pid(pane))
         work = Deferred.fromCoroutine(self.mux.close())
@@ -114,7 +114,7 @@ class FaultTests(TmuxTestCase):
             self.clock.advance(1)
         await work
 
-    async def test_a_killed_server(self) -> None:
+    async def test_killed_server_loses_only_its_own_session(self) -> None:
         pane, heard = await self.heard(*FLOOD)
         other, _ = await self.heard()
         os.kill(await self.server_pid(pane), signal.SIGKILL)
@@ -122,7 +122,7 @@ class FaultTests(TmuxTestCase):
         self.assertEqual([], heard.exits)
         self.assertIs(Liveness.ALIVE, await other.probe_process())
 
-    async def test_the_shell_of_a_killed_server_ends(self) -> None:
+    async def test_background_shell_of_a_killed_server_ends(self) -> None:
         """Though it is not in the foreground, where the system hangs up by itself."""
         pane, heard = await self.heard("bash", "--norc", "-i")
         await pane.write_bytes(b"while :; do sleep 0.1; echo tick; done\r")
@@ -131,7 +131,7 @@ class FaultTests(TmuxTestCase):
         os.kill(await self.server_pid(pane), signal.SIGKILL)
         await self.until(lambda: heard.lost and not command_line(pid), "the end")
 
-    async def test_a_session_that_somebody_ends_by_hand(self) -> None:
+    async def test_session_killed_in_tmux_is_reported_as_lost(self) -> None:
         pane, heard = await self.heard()
         await pane.link.send_command(b"kill-session")
         await self.until(lambda: heard.lost, "the loss")
@@ -165,7 +165,7 @@ class FaultTests(TmuxTestCase):
                     raise
             await self.pause(0.05)
 
-    async def test_a_stopped_server_is_left_alone(self) -> None:
+    async def test_stopped_server_is_adopted_only_after_it_continues(self) -> None:
         """Neither adopted nor removed nor killed; taken up once it goes on."""
         pane, _ = await self.heard()
         pid = await self.server_pid(pane)
@@ -185,7 +185,7 @@ class FaultTests(TmuxTestCase):
         self.assertEqual(pane.session_id, again.session_id)
         self.assertIs(Liveness.ALIVE, await again.probe_process())
 
-    async def test_a_stopped_server_can_be_killed(self) -> None:
+    async def test_stopped_server_can_be_killed(self) -> None:
         pane, heard = await self.heard()
         server, program = await self.server_pid(pane), pane.pid
         self.stop(server)
@@ -211,7 +211,7 @@ class FaultTests(TmuxTestCase):
                 self.clock.advance(step)
         await work
 
-    async def test_a_half_started_server_can_be_killed(self) -> None:
+    async def test_half_started_server_can_be_killed(self) -> None:
         """The service died while its client was starting: tmux never ends such a client."""
         spec = self.spec()
         folder = self.folder / "mux"
@@ -256,7 +256,7 @@ class FaultTests(TmuxTestCase):
             return pane
         raise AssertionError("it never came up")
 
-    async def test_the_socket_of_a_server_that_starts_is_left_alone(self) -> None:
+    async def test_socket_of_a_starting_server_is_left_alone(self) -> None:
         """Without it, nobody would find the server again."""
         spec = self.spec()
         (self.folder / "mux").mkdir()
@@ -271,7 +271,7 @@ class FaultTests(TmuxTestCase):
                     await take
             self.assertEqual({spec.session_id}, await self.mux.find_session_ids())
 
-    async def test_a_stale_socket_is_removed(self) -> None:
+    async def test_stale_socket_file_is_removed(self) -> None:
         spec = self.spec()
         (self.folder / "mux").mkdir()
         path = self.folder / "mux" / f"{spec.session_id}.sock"
@@ -281,7 +281,7 @@ class FaultTests(TmuxTestCase):
         self.assertIsNone(await self.mux.adopt_pane(spec.session_id, HERE))
         self.assertFalse(path.exists())
 
-    async def test_a_killed_keeper(self) -> None:
+    async def test_end_of_a_killed_keeper_is_noticed(self) -> None:
         """Nobody says the last word; the end is noticed all the same, with a gap."""
         pane, heard = await self.heard()
         keeper = parent(pane.pid)
@@ -291,7 +291,7 @@ class FaultTests(TmuxTestCase):
         self.assertEqual("SIGKILL", heard.exits[0].signal)
         self.assertFalse(pane.log.has_offset(start))
 
-    async def test_an_end_while_paused(self) -> None:
+    async def test_end_of_a_paused_pane_is_noticed(self) -> None:
         pane, heard = await self.heard("sh", "-c", "printf a; read x; echo end; exit 9")
         await pane.pause_output()
         await pane.write_bytes(b"\r")
@@ -299,7 +299,7 @@ class FaultTests(TmuxTestCase):
         self.assertEqual(9, heard.exits[0].status)
         self.assertIn(b"end", b"".join((await pane.capture_content()).lines))
 
-    async def test_a_program_that_ignores_the_hangup_is_killed(self) -> None:
+    async def test_program_that_ignores_the_hangup_is_killed(self) -> None:
         script = "trap '' HUP TERM; printf on; while :; do sleep 0.05; done"
         pane, _ = await self.heard("sh", "-c", script)
         pid = pane.pid
@@ -307,7 +307,7 @@ class FaultTests(TmuxTestCase):
         await work
         self.assertEqual(b"", command_line(pid))
 
-    async def test_typing_into_a_pane_whose_end_nobody_saw(self) -> None:
+    async def test_typing_into_an_ended_pane_does_not_crash_the_server(self) -> None:
         """The server does not crash over it, nothing is typed and no mark is set."""
         pane, heard = await self.heard("sh", "-c", "printf a; read x; exit 5")
         await pane.pause_output()
@@ -326,7 +326,7 @@ class FaultTests(TmuxTestCase):
         await self.until(lambda: heard.exits, "the end")
         self.assertEqual((5, 0), (heard.exits[0].status, heard.lost))
 
-    async def test_typing_leaves_copy_mode(self) -> None:
+    async def test_typing_leaves_copy_mode_first(self) -> None:
         pane, _ = await self.heard()
         for typed in (
             pane.write_bytes(b"echo ", InputMark(id="first")),
@@ -359,7 +359,7 @@ class FaultTests(TmuxTestCase):
         await protocol.attached
         return protocol, transport
 
-    async def test_an_incomplete_line_is_not_run(self) -> None:
+    async def test_incomplete_control_line_is_not_run(self) -> None:
         """A service that dies while it writes types nothing and sets no mark."""
         pane, _ = await self.heard()
         end = pane.log.end
@@ -370,7 +370,7 @@ class FaultTests(TmuxTestCase):
         self.assertIsNone(await pane.read_last_mark())
         self.assertEqual(end, pane.log.end)
 
-    async def test_keys_and_mark_come_together(self) -> None:
+    async def test_keys_and_their_mark_arrive_together(self) -> None:
         """Kill the client at any moment: the keys are there if and only if the mark is."""
         pane, _ = await self.heard()
         start, marks = pane.log.end, 0

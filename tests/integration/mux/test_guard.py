@@ -37,7 +37,7 @@ class RecordedScreens(TmuxTestCase):
     def rows_only(self, guard: ScreenGuard) -> ScreenGuard:
         return evolve(guard, still=False, seal=(guard.seal[0], None))
 
-    async def test_a_screen_is_found_and_another_is_not(self) -> None:
+    async def test_guard_matches_its_own_screen_and_no_other(self) -> None:
         pane = await self.mux.create_pane(evolve(self.spec(), session_id=ID, cols=120, rows=40))
         for name in SCREENS:
             guard = await self.shown(pane, name)

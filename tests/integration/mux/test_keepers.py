@@ -78,7 +78,7 @@ class Suite:
         self.addCleanup(kept.close)
         return kept
 
-    def test_how_programs_end(self: Any) -> None:
+    def test_exit_status_and_signal_of_programs_are_reported(self: Any) -> None:
         """Side by side, for each lingers."""
         runs = [
             (self.begin("sh", "-c", script), said, status)
@@ -95,7 +95,7 @@ class Suite:
             self.assertEqual((b"out", said, status), (text, words[1], ended))
             self.assertEqual(b"started", words[0][0])
 
-    def test_what_cannot_be_started(self: Any) -> None:
+    def test_failed_program_starts_are_reported_with_errno(self: Any) -> None:
         folder = Path(tempfile.mkdtemp(prefix="ts-"))
         self.addCleanup(shutil.rmtree, folder)
         (folder / "plain").write_text("no program")
@@ -114,7 +114,7 @@ class Suite:
         for kept, number in runs:
             self.assertEqual((b"", [(b"failed", number)], 127), kept.finish())
 
-    def test_a_preface_comes_first_and_is_gone(self: Any) -> None:
+    def test_preface_is_printed_first_and_removed(self: Any) -> None:
         """To the byte, however long it is; the program knows nothing of it."""
         folder = Path(tempfile.mkdtemp(prefix="ts-"))
         self.addCleanup(shutil.rmtree, folder)
@@ -129,7 +129,7 @@ class Suite:
             self.assertEqual([b"started", b"exit"], [word for word, _ in words])
             self.assertFalse(preface.exists())
 
-    def test_a_preface_that_cannot_be_had_stops_nothing(self: Any) -> None:
+    def test_missing_or_linked_preface_is_ignored(self: Any) -> None:
         """Nor is a link followed, to whatever it leads."""
         folder = Path(tempfile.mkdtemp(prefix="ts-"))
         self.addCleanup(shutil.rmtree, folder)
@@ -143,14 +143,14 @@ class Suite:
             self.assertEqual((b"on", b"started", 0), (text, words[0][0], status))
         self.assertEqual("of somebody else", (folder / "other").read_text())
 
-    def test_a_preface_of_an_agent_that_cannot_be_started(self: Any) -> None:
+    def test_preface_is_printed_before_a_failing_start(self: Any) -> None:
         folder = Path(tempfile.mkdtemp(prefix="ts-"))
         self.addCleanup(shutil.rmtree, folder)
         (folder / "preface").write_text("before")
         kept = self.begin("nowhere-to-be-found", TSERVICE_PANE_PREFACE=str(folder / "preface"))
         self.assertEqual((b"before", [(b"failed", b"2")], 127), kept.finish())
 
-    def test_the_environment_is_the_panes_own(self: Any) -> None:
+    def test_program_gets_exactly_the_environment_of_its_pane(self: Any) -> None:
         kept = self.begin(
             "env",
             "-0",
@@ -170,7 +170,7 @@ class Suite:
         wanted["PATH"] = os.environ["PATH"]
         self.assertEqual({k.encode(): v.encode() for k, v in wanted.items()}, found)
 
-    def test_the_way_to_the_program(self: Any) -> None:
+    def test_keeper_finds_the_program_by_path_or_name(self: Any) -> None:
         """By the pane's PATH, an empty part of which is the folder; by a path as it is."""
         folder = Path(tempfile.mkdtemp(prefix="ts-"))
         self.addCleanup(shutil.rmtree, folder)
@@ -188,14 +188,14 @@ class Suite:
         for kept in runs:
             self.assertEqual(f"{folder}|a  ö 'x'".encode(), kept.finish()[0])
 
-    def test_signals_are_as_a_program_expects_them(self: Any) -> None:
+    def test_program_starts_with_default_signal_handling(self: Any) -> None:
         """Though the keeper itself ignores what the terminal's keys send."""
         kept = self.begin("grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")
         text, _, _ = kept.finish()
         masks = [int(line.split()[1], 16) for line in text.splitlines()]
         self.assertEqual([0, 0], [mask & ~C_LIBRARYS_OWN for mask in masks])
 
-    def test_keys_do_not_end_the_keeper(self: Any) -> None:
+    def test_terminal_signals_do_not_end_the_keeper(self: Any) -> None:
         kept = self.begin("sh", "-c", "printf on; exec sleep 60")
         pid = int(WORD.findall(kept.read(1))[0][1])
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
@@ -203,7 +203,7 @@ class Suite:
         os.kill(pid, signal.SIGTERM)
         self.assertEqual(((b"signal", b"15"), -15), (kept.finish()[1][1], kept.process.returncode))
 
-    def test_a_hangup_is_passed_on_even_to_a_stopped_program(self: Any) -> None:
+    def test_hangup_is_passed_on_to_a_stopped_program(self: Any) -> None:
         kept = self.begin("sh", "-c", "exec sleep 60")
         pid = int(WORD.findall(kept.read(1))[0][1])
         os.kill(pid, signal.SIGSTOP)
@@ -212,14 +212,14 @@ class Suite:
         os.kill(kept.process.pid, signal.SIGHUP)
         self.assertEqual((b"signal", b"1"), kept.finish()[1][1])
 
-    def test_the_last_bytes_have_time(self: Any) -> None:
+    def test_keeper_waits_after_the_end_for_the_last_bytes(self: Any) -> None:
         """The terminal is left a second after the end, the process ends a moment later."""
         # From before its start: when the end was said is not known here, only when it was read.
         begun = time.monotonic()
         self.begin("true").finish()
         self.assertGreater(time.monotonic() - begun, LINGER + APART)
 
-    def test_a_terminal_that_is_gone(self: Any) -> None:
+    def test_closed_keeper_terminal_does_not_change_the_exit_status(self: Any) -> None:
         """Words that nobody hears hurt nobody."""
         ours, theirs = pty.openpty()
         env = {"TSERVICE_PANE_ARG0": "/bin/sh", "TSERVICE_PANE_ARG1": "-c"}
@@ -266,7 +266,7 @@ class PythonInTmuxTests(TmuxTestCase):
 
     keeper = None
 
-    async def test_a_program_that_prints_and_exits(self) -> None:
+    async def test_python_keeper_keeps_last_output_and_exit_status(self) -> None:
         pane = await self.mux.create_pane(self.spec("sh", "-c", "printf 'last words'; exit 3"))
         await self.until(lambda: pane.ending, "the end")
         assert pane.ending is not None
@@ -275,10 +275,10 @@ class PythonInTmuxTests(TmuxTestCase):
 
 
 class WhichTests(SynchronousTestCase):
-    def test_a_program_of_this_machine(self) -> None:
+    def test_keeper_is_chosen_for_a_program_of_this_machine(self) -> None:
         self.assertEqual(Path("/bin/sh"), find_compiled_keeper(sys.executable, Path("/bin/sh")))
 
-    def test_what_does_not_run_here(self) -> None:
+    def test_keeper_for_another_machine_is_not_used(self) -> None:
         other = Path("other")
         head = bytearray(Path(sys.executable).read_bytes()[:64])
         head[18:20] = b"\xf3\x7f"

@@ -89,15 +89,15 @@ class ReplayTests(TmuxTestCase):
                 want, got = (trimmed(each[moment], lines, edge) for each in (one, two))
                 self.assertEqual(want, got, (moment, sample))
 
-    async def test_lines(self) -> None:
+    async def test_wrapped_lines_are_replayed(self) -> None:
         """Rows, what is wrapped, the caret, what is printed next, and a wider window."""
         await self.compared([printing(LINES, n) for n in range(SAMPLES)])
 
-    async def test_a_caret_that_moves(self) -> None:
+    async def test_moving_caret_is_replayed(self) -> None:
         """A row that is written anew and ended is still wrapped for tmux, and not for xterm."""
         await self.compared([printing(PLACED, n) for n in range(SAMPLES)], lines=False)
 
-    async def test_full_screen_programs(self) -> None:
+    async def test_full_screen_programs_are_replayed(self) -> None:
         """The main screen behind one is compared once it is over.
 
         tmux forgets that a line of the history goes on in the screen when a program takes that.

@@ -27,19 +27,19 @@ def open_files(pid: int | None) -> list[str]:
 
 
 class SecurityTests(TmuxTestCase):
-    async def test_sockets_are_private(self) -> None:
+    async def test_tmux_sockets_are_private(self) -> None:
         pane = await self.mux.create_pane(self.spec())
         folder = self.folder / "mux"
         self.assertEqual(0o700, stat.S_IMODE(folder.stat().st_mode))
         path = folder / f"{pane.session_id}.sock"
         self.assertEqual(0, stat.S_IMODE(path.stat().st_mode) & 0o077)
 
-    async def test_an_open_folder_is_closed(self) -> None:
+    async def test_open_socket_folder_is_made_private(self) -> None:
         (self.folder / "mux").mkdir(mode=0o755)
         await self.mux.create_pane(self.spec())
         self.assertEqual(0o700, stat.S_IMODE((self.folder / "mux").stat().st_mode))
 
-    async def test_no_secret_on_a_command_line(self) -> None:
+    async def test_secrets_are_on_no_command_line(self) -> None:
         spec = self.spec()
         pane = await self.mux.create_pane(evolve(spec, env={**spec.env, "TOKEN": SECRET}))
         await pane.paste(SECRET, InputMark(id="a"))
@@ -47,7 +47,7 @@ class SecurityTests(TmuxTestCase):
         await self.until(lambda: logged_output(pane).count(SECRET.encode()) == 2, "the echo")
         self.assertEqual([], [line for line in command_lines() if SECRET.encode() in line])
 
-    async def test_the_server_is_on_its_own(self) -> None:
+    async def test_tmux_server_inherits_nothing_of_the_service(self) -> None:
         """Another session and process group, and nothing of this process open."""
         marker = self.folder / "open"
         with marker.open("w") as file:
@@ -59,17 +59,17 @@ class SecurityTests(TmuxTestCase):
         for process in (pid, pane.pid):
             self.assertNotIn(str(marker), open_files(process))
 
-    async def test_pid_is_the_program(self) -> None:
+    async def test_pane_pid_is_that_of_the_program(self) -> None:
         pane = await self.mux.create_pane(self.spec("sleep", "60"))
         # A process has no command line for the moment in which it changes programs.
         await self.until(lambda: command_lines(str(pane.pid)) == [b"sleep\x0060\x00"], "its name")
 
-    async def test_no_key_means_anything_to_tmux(self) -> None:
+    async def test_tmux_has_no_key_bindings(self) -> None:
         pane = await self.mux.create_pane(self.spec())
         blocks = await pane.link.send_command(b"list-keys")
         self.assertEqual((), blocks[0].lines)
 
-    async def test_a_long_path_moves_to_a_short_folder(self) -> None:
+    async def test_long_socket_path_moves_to_a_short_folder(self) -> None:
         runtime = self.folder / "run"
         runtime.mkdir()
         folder = SocketFolder(self.folder / ("x" * 100), runtime)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.extended
 class SoakTests(TestCase):
     timeout = 300
 
-    async def test_soak(self) -> None:
+    async def test_random_operations_leave_no_fault(self) -> None:
         run = await run_soak(reactor, seed=20, operations=250, servers=4)
         self.assertEqual([], run.faults)
         self.assertGreater(run.bytes, 100_000)

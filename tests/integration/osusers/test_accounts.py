@@ -18,7 +18,7 @@ from tests.integration.osusers.harness import (
 USERS = "/api/admin/users"
 
 
-class AccountTests(SynchronousTestCase):
+class OsUserAccountTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.people = OsUserFactory()
         self.addCleanup(self.people.close)
@@ -32,7 +32,7 @@ class AccountTests(SynchronousTestCase):
         self.assertEqual((422, "OPERATION_FAILED"), (found.status, found.json()["errorCode"]))
         return str(found.json()["error"])
 
-    def test_who_may_be_named(self) -> None:
+    def test_only_os_users_with_login_and_home_are_accepted(self) -> None:
         """Neither root, nor nobody, nor who may not log in, nor one without a home."""
         locked, homeless = self.people.make("/usr/sbin/nologin"), self.people.make()
         homeless.home.rmdir()
@@ -49,14 +49,14 @@ class AccountTests(SynchronousTestCase):
         names = [user["username"] for user in self.service.good(ADMIN, "GET", USERS)["users"]]
         self.assertEqual([ADMIN], names)
 
-    def test_only_admins_name_one(self) -> None:
+    def test_only_admins_set_the_os_user(self) -> None:
         made = self.service.account("ann", self.ann.name)
         self.assertEqual(self.ann.name, made["osUser"])
         for method, path in (("PATCH", f"{USERS}/ann"), ("POST", USERS)):
             body = {"osUser": "", "username": "x"} if method == "POST" else {"osUser": ""}
             self.assertEqual(403, self.service.ask("ann", method, path, body).status)
 
-    def test_a_change_moves_nothing(self) -> None:
+    def test_change_of_account_user_moves_no_running_session(self) -> None:
         """What runs goes on as who it is, driven by admins alone; what does not is not started as
         somebody else."""
         self.service.account("ann", self.ann.name)
@@ -80,7 +80,7 @@ class AccountTests(SynchronousTestCase):
         self.service.good("ann", "POST", start)
         self.assertIn(self.service.pid("ann", resting), processes_of(self.ann.uid))
 
-    def test_the_name_service_is_asked_behind_its_door(self) -> None:
+    def test_name_service_is_queried_in_the_worker_pool(self) -> None:
         """First of all by a case's name: while it was silent, so was the service to everybody."""
         self.service.account("ann", self.ann.name)
         job = {"name": "j", "agentType": "shell", "caseName": "api", "promptMode": "inline_text",
@@ -99,7 +99,7 @@ class AccountTests(SynchronousTestCase):
             for session in self.service.good("ann", "GET", "/api/sessions"):
                 self.service.good("ann", "DELETE", f"/api/sessions/{session['id']}")
 
-    def test_sessions_of_the_service_are_not_handed_over(self) -> None:
+    def test_sessions_of_the_service_user_are_not_handed_over(self) -> None:
         """One that was root's is not started for an account that has become an OS user's."""
         self.service.account("ann", "")
         before = self.service.shell("ann", start=None)
@@ -110,7 +110,7 @@ class AccountTests(SynchronousTestCase):
             self.assertIn("osUser: the account's OS user changed", found, path)
         self.assertEqual([], processes_of(self.ann.uid))
 
-    def test_a_user_who_is_gone(self) -> None:
+    def test_removed_os_user_starts_nothing_and_its_sessions_can_be_deleted(self) -> None:
         """Nothing is started; what is left can be taken up and removed."""
         self.service.account("ann", self.ann.name)
         living, resting = self.service.shell("ann"), self.service.shell("ann", start=None)
@@ -128,7 +128,7 @@ class AccountTests(SynchronousTestCase):
             self.service.good("ann", "DELETE", f"/api/sessions/{session}")
         wait_until(lambda: not processes_of(self.ann.uid), "the end of all")
 
-    def test_a_killed_server_takes_one_session(self) -> None:
+    def test_killed_tmux_server_ends_only_the_sessions_of_its_user(self) -> None:
         """All processes of the user end: the sessions are over, and start anew."""
         self.service.account("ann", self.ann.name)
         session = self.service.shell("ann")

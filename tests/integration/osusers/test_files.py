@@ -23,7 +23,7 @@ from tests.non_empty import require_items
 from tests.unit.http.gate_harness import basic_headers
 
 
-class FilesTests(SynchronousTestCase):
+class OsUserFilesTests(SynchronousTestCase):
     """C{ann}'s session works in a home that only she may enter."""
 
     def setUp(self) -> None:
@@ -50,7 +50,7 @@ class FilesTests(SynchronousTestCase):
         self.assertEqual(200, answer.status)
         return answer.body
 
-    def test_what_is_hers_is_read_and_written_as_her(self) -> None:
+    def test_files_are_read_and_written_as_the_os_user(self) -> None:
         self.assertEqual("mine\n", self.files.get("file-content", "note").data()["content"])
         self.assertEqual(b"mine\n", self.files.get("file-raw", "note").body)
         listed = self.files.get("files").data()["tree"]
@@ -63,7 +63,7 @@ class FilesTests(SynchronousTestCase):
             self.assertEqual((self.ann.uid, self.ann.gid), (found.st_uid, found.st_gid), path)
         self.assertIn(b"sub/new", gzip.decompress(self.archive("sub")))
 
-    def test_what_is_closed_to_her_stays_closed(self) -> None:
+    def test_files_closed_to_the_os_user_stay_closed(self) -> None:
         self.root_s(self.home / "of-root")
         (self.home / "folder-of-root").mkdir(mode=0o700)
         self.root_s(self.home / "folder-of-root/x", 0o644)
@@ -78,7 +78,7 @@ class FilesTests(SynchronousTestCase):
         self.assertEqual(403, self.files.send("PUT", "file-content", new).status)
         self.assertEqual(["x"], os.listdir(self.home / "folder-of-root"))
 
-    def test_the_status_of_a_case(self) -> None:
+    def test_status_of_a_case_is_read_as_its_user(self) -> None:
         """No session needs to be in it, so none says whose the place is."""
         made = self.service.good("ann", "POST", "/api/cases", {"name": "mine"})
         folder = made["case"]["path"]
@@ -86,7 +86,7 @@ class FilesTests(SynchronousTestCase):
         status = self.service.good("ann", "GET", "/api/cases/mine/git-status?fresh=1")
         self.assertEqual(["."], [each["path"] for each in status["repos"]], status)
 
-    def test_what_the_service_holds_open_for_another_stays_closed(self) -> None:
+    def test_open_descriptors_of_the_service_are_closed_to_other_users(self) -> None:
         """The kernel's links to it lead past the rights of the folders above."""
         theirs = self.held_open_for_ben()
         own = self.home / "work"
@@ -131,7 +131,7 @@ class FilesTests(SynchronousTestCase):
         self.assertNotEqual([], found)
         return found
 
-    def test_what_an_address_sends_ends_with_the_right(self) -> None:
+    def test_download_by_link_ends_with_the_right(self) -> None:
         """In the middle of a file that is larger than what may lie on the way."""
         size = 64 << 20
         (self.home / "large").write_bytes(bytes(size))
@@ -145,7 +145,7 @@ class FilesTests(SynchronousTestCase):
             with self.assertRaises((ConnectionResetError, http.client.IncompleteRead)):
                 answer.read()
 
-    def test_uploads_into_a_folder_of_root_s(self) -> None:
+    def test_upload_into_a_folder_of_root_is_refused(self) -> None:
         (self.home / ".service-uploads").mkdir(mode=0o755)
         answer = self.files.post_form("uploads", form_body(("file", "a", b"x")))
         self.assertEqual(403, answer.status)

@@ -46,7 +46,7 @@ GIT = shutil.which("git")
 CONVERSATION = "0a1b2c3d-0000-4000-8000-00000000000a"
 
 
-class HostileTests(SynchronousTestCase):
+class HostileOsUserTests(SynchronousTestCase):
     """C{ann} lays traps; the parts of the service work on real files as her."""
 
     def setUp(self) -> None:
@@ -62,7 +62,7 @@ class HostileTests(SynchronousTestCase):
         found = run_as(self.ben, "sh", "-ec", script)
         self.assertEqual(0, found.returncode, found.stderr)
 
-    def test_rights_come_and_go(self) -> None:
+    def test_user_rights_are_held_only_within_the_call(self) -> None:
         """Within the call those of the user; before, after, and after an error those of root."""
         self.as_ben("echo x >note")
         note = self.ben.home / "note"
@@ -76,7 +76,7 @@ class HostileTests(SynchronousTestCase):
         self.assertRaises(PermissionError, act_as, self.ann, lambda: os.chown(made, 0, 0))
         self.assertRaises(PermissionError, act_as, self.ann, Path("/etc/shadow").read_bytes)
 
-    def test_not_within_itself(self) -> None:
+    def test_acting_as_a_user_cannot_be_nested(self) -> None:
         """The end of the inner one would give root's rights to the rest of the outer one."""
 
         def outer() -> None:
@@ -86,7 +86,7 @@ class HostileTests(SynchronousTestCase):
         act_as(self.ann, outer)
         self.assertTrue(Path("/etc/shadow").read_bytes())
 
-    def test_groups(self) -> None:
+    def test_groups_of_root_are_dropped_and_those_of_the_user_count(self) -> None:
         """The groups of root are not kept, those of the user count."""
         folder = self.people.folder / "team"
         folder.mkdir(mode=0o750)
@@ -98,14 +98,14 @@ class HostileTests(SynchronousTestCase):
         self.assertEqual([self.ann.gid], act_as(self.ann, os.getgroups))
         self.assertEqual(before, os.getgroups())
 
-    def test_programs(self) -> None:
+    def test_program_only_another_user_can_run_is_not_found(self) -> None:
         """What only somebody else can run is not found."""
         self.as_ben("printf '#!/bin/sh\\n' >tool; chmod 700 tool")
         tool = self.ben.home / "tool"
         self.assertTrue(act_as(self.ben, lambda: can_run(tool)))
         self.assertFalse(act_as(self.ann, lambda: can_run(tool)))
 
-    def test_hook_configuration_through_links(self) -> None:
+    def test_hook_configuration_through_links_touches_no_foreign_file(self) -> None:
         """Wherever ann's links lead, nothing of ben's and nothing of root's is written or read."""
         line = json.dumps({"statusLine": {"type": "command", "command": "b"}})
         self.as_ben(f"umask 022; mkdir .claude; echo '{line}' >.claude/settings.json")
@@ -153,7 +153,7 @@ class HostileTests(SynchronousTestCase):
             os_user=user.id,
         )
 
-    def test_transcripts_through_links(self) -> None:
+    def test_transcript_linked_to_a_foreign_file_is_not_read(self) -> None:
         """A transcript that is somebody else's file is not read."""
         line = json.dumps({"type": "user", "sessionId": CONVERSATION, "cwd": "/"})
         self.as_ben(f"umask 0; echo '{line}' >{CONVERSATION}.jsonl")
@@ -176,7 +176,7 @@ class HostileTests(SynchronousTestCase):
             found = homes.bind_to_owner(session, homes.get_files(session).list_all)
             self.assertEqual([], found())
 
-    def test_processes_of_others(self) -> None:
+    def test_process_of_another_user_is_neither_signalled_nor_reniced(self) -> None:
         """A pane's word for its process is not taken: neither signals nor priorities follow it."""
         told: list[tuple[int, int]] = []
         renice = confine_to_location(
@@ -205,7 +205,7 @@ class HostileTests(SynchronousTestCase):
         wait_until(lambda: processes_of(user.uid), "a process")
         return processes_of(user.uid)
 
-    def test_sockets_of_others(self) -> None:
+    def test_socket_of_another_user_is_not_reached(self) -> None:
         """Ann does not reach ben's server, nor does anybody by a link in the place of hers."""
         socket = self.ben.home / "s"
         found = run_as(self.ben, "tmux", "-S", str(socket), "-f", "/dev/null", "new-session", "-d")
@@ -236,7 +236,7 @@ class TrappedServiceTests(SynchronousTestCase):
         found = run_as(user, "sh", "-ec", script)
         self.assertEqual(0, found.returncode, found.stderr)
 
-    def test_working_dir(self) -> None:
+    def test_working_dir_must_be_enterable_by_the_os_user(self) -> None:
         """It must be one that the user may enter, by whatever way."""
         self.as_user(self.ann, f"ln -s {self.ben.home} way; mkdir ok shut; chmod 0 shut")
         data = self.service.daemon.data
@@ -248,7 +248,7 @@ class TrappedServiceTests(SynchronousTestCase):
             self.assertTrue(found.json()["error"].startswith("workingDir: "), found.body)
         self.service.shell("ann", workingDir=str(self.ann.home / "ok"))
 
-    def test_cases(self) -> None:
+    def test_cases_are_created_in_the_home_of_the_os_user(self) -> None:
         """They are in the user's home, made as the user; a link in their place leads nowhere."""
         body = {"mode": "shell", "caseName": "first"}
         made = self.service.good("ann", "POST", "/api/quick-start", body)
@@ -264,7 +264,7 @@ class TrappedServiceTests(SynchronousTestCase):
         self.assertIn("Permission denied", found.json()["error"])
         self.assertEqual(before, sorted(os.listdir(data)))
 
-    def test_clones_and_worktrees(self) -> None:
+    def test_clones_and_worktrees_run_git_as_their_user(self) -> None:
         """Git of the user, in the user's home; ben's is not to be had, nor what root may read."""
         ran = self.people.folder / "ran"
         ran.touch()
@@ -293,7 +293,7 @@ class TrappedServiceTests(SynchronousTestCase):
             found = self.service.ask("ann", "GET", f"/api/cases/browse?path={path}")
             self.assertEqual(422, found.status, found.body)
 
-    def test_git(self) -> None:
+    def test_repository_is_read_as_the_os_user(self) -> None:
         """Her repository is read as ann; one that leads into ben's shows nothing of it."""
         make = "git init -q r; cd r; git -c user.name=x -c user.email=x@x commit -q --allow-empty"
         self.as_user(self.ben, f"umask 022; {make} -m secret-of-ben; echo x >secret-file")
@@ -312,7 +312,7 @@ class TrappedServiceTests(SynchronousTestCase):
         found = self.service.good("ann", "GET", f"/api/sessions/{session}/git-status?fresh=1")
         return dict(found)
 
-    def test_git_runs_as_the_reader(self) -> None:
+    def test_git_runs_as_the_reading_user(self) -> None:
         """Every git process is ann's, whatever a repository of hers may have it start."""
         ran = self.people.folder / "ran"
         ran.touch()
@@ -323,7 +323,7 @@ class TrappedServiceTests(SynchronousTestCase):
         self.assertEqual("ok", self._status("r")["state"])
         self.assertEqual({str(self.ann.uid)}, set(ran.read_text().split()))
 
-    def test_traps_in_the_sockets_folder(self) -> None:
+    def test_service_starts_despite_traps_in_the_sockets_folder(self) -> None:
         """A folder, a link or a file in the place of a socket: the service starts all the same."""
         sessions = [self.service.shell("ann") for _ in range(3)]
         self.service.daemon.kill()

@@ -30,7 +30,7 @@ MARK = "only-for-ben"
 KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250}.get(platform.machine(), 219), 1
 
 
-class ApartTests(SynchronousTestCase):
+class OsUserIsolationTests(SynchronousTestCase):
     """C{ann} tries to reach what is C{ben}'s."""
 
     def setUp(self) -> None:
@@ -62,12 +62,12 @@ class ApartTests(SynchronousTestCase):
     def socket(self) -> str:
         return str(self.service.shared / str(self.ben.uid) / f"{self.session}.sock")
 
-    def test_workspace(self) -> None:
+    def test_home_of_another_user_is_closed(self) -> None:
         self.only_ben("cat", str(self.ben.home / "note"), shows=MARK)
         self.only_ben("ls", str(self.ben.home), shows="note")
         self.only_ben("touch", str(self.ben.home / "new"))
 
-    def test_environment(self) -> None:
+    def test_environment_of_processes_of_another_user_is_closed(self) -> None:
         """Of the program, the keeper, the tmux server and its client alike."""
         pid = self.service.pid("ben", self.session)
         self.only_ben("grep", "-a", "-o", MARK, f"/proc/{pid}/environ", shows=MARK)
@@ -75,14 +75,14 @@ class ApartTests(SynchronousTestCase):
             self.only_ben("cat", f"/proc/{each}/environ")
             self.only_ben("ls", f"/proc/{each}/fd")
 
-    def test_tmux_socket(self) -> None:
+    def test_tmux_socket_of_another_user_is_closed(self) -> None:
         words = ("tmux", "-S", self.socket(), "-N")
         self.only_ben(*words, "capture-pane", "-p", shows="written")
         self.only_ben(*words, "show-environment", "-g", "TSERVICE_PANE_ENV_MARK", shows=MARK)
         self.only_ben(*words, "send-keys", "x")
         self.only_ben("ls", str(Path(self.socket()).parent), shows=".sock")
 
-    def test_hook_secret(self) -> None:
+    def test_hook_secret_of_another_user_is_closed(self) -> None:
         secret = self.service.secret(self.ben)
         path = str(self.service.shared / f"{self.ben.uid}.hook-secret")
         self.only_ben("cat", path, shows=secret)
@@ -94,11 +94,11 @@ class ApartTests(SynchronousTestCase):
         self.assertGreaterEqual(len(found), 4)
         return found
 
-    def test_signals(self) -> None:
+    def test_processes_of_another_user_cannot_be_signalled(self) -> None:
         for pid in self.processes_of_ben():
             self.only_ben("kill", "-0", str(pid))
 
-    def test_what_is_the_services(self) -> None:
+    def test_files_of_the_service_are_closed_to_os_users(self) -> None:
         """Its data, its own secret, and what it left for the users."""
         self.service.shell("ann")
         data, shared = self.service.daemon.data, self.service.shared
@@ -118,7 +118,7 @@ class ApartTests(SynchronousTestCase):
             ):
                 self.assertNotEqual(0, run_as(user, *words).returncode, words)
 
-    def test_pane(self) -> None:
+    def test_pane_of_another_user_is_not_found_through_the_service(self) -> None:
         """By the service, too."""
         for method, path in (
             ("GET", ""),
@@ -129,7 +129,7 @@ class ApartTests(SynchronousTestCase):
             found = self.service.ask("ann", method, f"/api/sessions/{self.session}{path}")
             self.assertEqual(404, found.status, path)
 
-    def test_hooks_of_others(self) -> None:
+    def test_hook_secret_works_only_for_sessions_of_its_own_user(self) -> None:
         """A secret speaks for the sessions of its own user, the service's for none of them."""
         hers = self.service.shell("ann")
         own, other = self.service.secret(self.ann), self.service.secret(self.ben)
@@ -148,7 +148,7 @@ class ApartTests(SynchronousTestCase):
         ):
             self.assertEqual(status, self.service.hook(session, secret))
 
-    def test_environment_of_the_service(self) -> None:
+    def test_environment_of_a_pane_has_nothing_of_the_service(self) -> None:
         """Nothing of root's comes into a pane; the user's own account does."""
         self.service.type("ben", self.session, "clear; env; id -u; id -G; echo rea''dy")
         self.service.shows("ben", self.session, "ready")
@@ -160,7 +160,7 @@ class ApartTests(SynchronousTestCase):
                      str(self.ben.uid), str(self.ben.gid)):  # fmt: skip
             self.assertIn(line, screen.replace("\r", "").split("\n"))
 
-    def test_root_starts_nothing_with_a_users_environment(self) -> None:
+    def test_root_starts_no_process_with_the_environment_of_a_user(self) -> None:
         """What the loader does on a variable's word, it does as the user alone."""
         trace = {"LD_DEBUG": "statistics", "LD_DEBUG_OUTPUT": str(self.ann.home / "trace")}
         session = self.service.shell("ann", envOverrides=trace)
@@ -170,7 +170,7 @@ class ApartTests(SynchronousTestCase):
         self.assertIn(f"trace.{self.service.pid('ann', session)}", owners)
         self.assertEqual({self.ann.uid}, set(owners.values()))
 
-    def test_no_keys_of_others(self) -> None:
+    def test_pane_has_no_keyring_of_another_user(self) -> None:
         """Each pane has a session keyring of its own, neither root's nor another user's."""
         hers = self.service.shell("ann")
         found = set()
@@ -186,7 +186,7 @@ class ApartTests(SynchronousTestCase):
         match = re.search(r"^ring (-?[0-9]+)", self.service.screen(name, session), re.MULTILINE)
         return None if match is None else match[1]
 
-    def test_rights_of_root_are_gone(self) -> None:
+    def test_processes_of_a_pane_have_no_rights_of_root(self) -> None:
         """Every process of the pane: no capability, no group, no terminal of root's."""
         for pid in require_items(self.processes_of_ben()):
             text = Path(f"/proc/{pid}/status").read_text()
@@ -198,7 +198,7 @@ class ApartTests(SynchronousTestCase):
                 self.assertEqual(0, int(lines[name], 16), name)
             self.assertNotEqual(os.getsid(self.service.daemon.pid), os.getsid(pid))
 
-    def test_a_lost_service_leaves_no_client(self) -> None:
+    def test_killed_service_leaves_no_control_client(self) -> None:
         """The control client ends with a service that was killed; the pane goes on."""
         pid = self.service.pid("ben", self.session)
         before = set(processes_of(self.ben.uid))

@@ -27,7 +27,7 @@ class AccountRouteTests(SynchronousTestCase):
         found = self.world.ask(method, f"/api/admin/users{path}", body, headers)
         return found.status, found.error
 
-    def test_listed_without_a_password_in_any_form(self) -> None:
+    def test_accounts_are_listed_without_their_passwords(self) -> None:
         found = self.root("GET", "")
         names = [user["username"] for user in found["users"]]
         self.assertEqual(["ann", "bob", "flag", "root"], sorted(names))
@@ -38,7 +38,7 @@ class AccountRouteTests(SynchronousTestCase):
             sorted(found["users"][0]),
         )  # fmt: skip
 
-    def test_made_with_and_without_a_password(self) -> None:
+    def test_accounts_are_created_with_and_without_a_password(self) -> None:
         given = self.root("POST", "", {"username": "cleo", "password": PASSWORD})
         self.assertNotIn("oneTimePassword", given)
         self.assertFalse(given["user"]["mustChangePassword"])
@@ -51,7 +51,7 @@ class AccountRouteTests(SynchronousTestCase):
             json.loads(me.body)["data"],
         )
 
-    def test_refusals(self) -> None:
+    def test_invalid_account_requests_are_refused(self) -> None:
         for method, path, body, want in (
             ("POST", "", {"username": "ann"}, (409, "USER_EXISTS")),
             ("POST", "", {"username": "Ann"}, (400, "INVALID_INPUT")),
@@ -69,13 +69,13 @@ class AccountRouteTests(SynchronousTestCase):
         ):
             self.assertEqual(want, self.refused(method, path, body), (method, path, body))
 
-    def test_a_name_whose_sessions_are_left(self) -> None:
+    def test_name_with_remaining_sessions_is_refused(self) -> None:
         self.root("DELETE", "/ann")
         self.assertEqual((409, "CONFLICT"), self.refused("POST", "", {"username": "ann"}))
         self.world.good("root", "DELETE", f"/api/sessions/{self.world.session}")
         self.root("POST", "", {"username": "ann"})
 
-    def test_signed_out(self) -> None:
+    def test_signed_out_account_loses_its_tokens_on_request(self) -> None:
         make = {"name": "x", "scopes": ["sessions:read"]}
         word = self.world.good("bob", "POST", "/api/tokens", make)["token"]
         left = len(self.world.good("bob", "GET", "/api/tokens")["tokens"])
@@ -88,7 +88,7 @@ class AccountRouteTests(SynchronousTestCase):
         self.assertEqual({"revoked": 0, "tokens": 0}, ended)
         self.assertEqual(401, self.world.ask("GET", "/api/sessions", None, token).status)
 
-    def test_a_reset_password(self) -> None:
+    def test_reset_password_is_one_time(self) -> None:
         once = self.root("POST", "/bob/reset-password")["oneTimePassword"]
         self.assertEqual(
             401, self.world.ask("GET", "/api/me", None, basic_headers("bob", PASSWORD)).status
@@ -96,7 +96,7 @@ class AccountRouteTests(SynchronousTestCase):
         found = self.world.ask("GET", "/api/sessions", None, basic_headers("bob", once))
         self.assertEqual((403, "PASSWORD_CHANGE_REQUIRED"), (found.status, found.error))
 
-    def test_the_own_password(self) -> None:
+    def test_own_password_is_changed(self) -> None:
         bob = {"Cookie": self.world.cookies["bob"]}
         for body, want in (
             ({"currentPassword": "wrong word", "newPassword": "a better one"}, 403),
@@ -107,20 +107,20 @@ class AccountRouteTests(SynchronousTestCase):
             found = self.world.ask("PUT", "/api/me/password", body, bob)
             self.assertEqual(want, found.status, found)
 
-    def test_without_the_grant_there_is_no_shell(self) -> None:
+    def test_shell_without_the_grant_is_refused(self) -> None:
         self.root("PATCH", "/bob", {"canBypassPermissions": False})
         bob = {"Cookie": self.world.sign_in("bob")}
         found = self.world.ask("POST", "/api/sessions", {"mode": "shell"}, bob)
         self.assertEqual((403, "FORBIDDEN"), (found.status, found.error))
 
-    def test_cases_are_one_s_own(self) -> None:
+    def test_cases_belong_to_their_account(self) -> None:
         made = self.world.good("bob", "POST", "/api/quick-start", {"mode": "shell"})
         self.assertEqual(str(self.world.cases("bob") / "testcase"), made["casePath"])
         own = {"mode": "shell", "caseName": "testcase"}
         ann = {"Cookie": self.world.cookies["ann"]}
         self.assertEqual(404, self.world.ask("POST", "/api/sessions", own, ann).status)
 
-    def test_caps_are_per_user(self) -> None:
+    def test_caps_are_per_account(self) -> None:
         limit = self.world.config.max_sessions_per_user
         for _ in range(limit):
             self.world.good("bob", "POST", "/api/sessions", {"mode": "shell"})
@@ -130,10 +130,10 @@ class AccountRouteTests(SynchronousTestCase):
         self.world.good("ann", "POST", "/api/sessions", {"mode": "shell"})
 
 
-class SingleUserTests(SynchronousTestCase):
+class SingleUserRouteTests(SynchronousTestCase):
     """Without accounts."""
 
-    def test_there_are_no_account_routes(self) -> None:
+    def test_single_user_service_has_no_account_routes(self) -> None:
         world = SecurityHarness(multiuser=False)
         self.addCleanup(world.close)
         paths = {operation.path for operation in world.operations}
@@ -141,7 +141,7 @@ class SingleUserTests(SynchronousTestCase):
         self.assertNotIn("/api/me/password", paths)
         self.assertLessEqual({"/api/tokens", "/api/admin/audit", "/api/me"}, paths)
 
-    def test_a_token_narrows_where_nobody_is_asked_for_a_password(self) -> None:
+    def test_token_narrows_rights_without_a_password(self) -> None:
         world = SecurityHarness(multiuser=False, password=None)
         self.addCleanup(world.close)
         body = {"name": "t", "scopes": ["waits"]}

@@ -28,30 +28,30 @@ from tservice.core.errors import ErrorCode, ServiceError, StartError
 class CheckTests(AccountCase):
     """Who gets in."""
 
-    def test_right(self) -> None:
+    def test_right_password_is_accepted(self) -> None:
         found = self.check("ann")
         assert found is not None
         self.assertTrue(found.admin)
         self.assertTrue(found.can_bypass_permissions)
         self.assertEqual(found, self.accounts.find_identity("ann"))
 
-    def test_wrong(self) -> None:
+    def test_wrong_name_or_password_is_refused(self) -> None:
         for name, word in (("ann", "x"), ("bob", PASSWORD), ("", ""), ("Ann", PASSWORD)):
             self.assertIsNone(self.check(name, word), (name, word))
         self.assertIsNone(self.check("ann", "\ud800"))
 
-    def test_a_password_that_was_right_is_hashed_once(self) -> None:
+    def test_verified_password_is_hashed_once(self) -> None:
         self.check("ann")
         self.patch(self.hasher, "verify_password", None)
         self.assertIsNotNone(self.check("ann"))
 
-    def test_a_new_password_makes_the_old_one_wrong(self) -> None:
+    def test_new_password_replaces_the_old_one(self) -> None:
         self.check("ann")
         self.now(self.accounts.set_own_password("ann", PASSWORD, "another one", "::1"))
         self.assertIsNone(self.check("ann"))
         self.assertIsNotNone(self.check("ann", "another one"))
 
-    def test_a_disabled_account(self) -> None:
+    def test_disabled_account_is_refused(self) -> None:
         self.now(
             self.accounts.create_account(
                 "cleo", AccountRole.USER, PASSWORD, can_bypass_permissions=True
@@ -63,18 +63,18 @@ class CheckTests(AccountCase):
         self.assertIsNone(self.accounts.find_identity("cleo"))
         self.assertFalse(self.accounts.get_account("cleo").enabled)
 
-    def test_names_are_counted_whether_they_exist_or_not(self) -> None:
+    def test_failures_count_for_existing_and_unknown_names(self) -> None:
         self.assertEqual("ann", self.accounts.get_counted_name("ann"))
         self.assertEqual("nobody", self.accounts.get_counted_name("nobody"))
         self.assertIsNone(self.accounts.get_counted_name("no\nname"))
 
-    def test_all_is_kept(self) -> None:
+    def test_accounts_survive_a_restart(self) -> None:
         self.now(
             self.accounts.create_account("bob", AccountRole.USER, None, can_bypass_permissions=True)
         )
         self.assertEqual(list(self.accounts.list_accounts()), list(self.start().list_accounts()))
 
-    def test_no_password_is_kept(self) -> None:
+    def test_no_password_is_stored(self) -> None:
         rows = self.database.query_rows("SELECT * FROM accounts")
         self.assertNotIn(PASSWORD, repr([tuple(row) for row in rows]))
         self.assertTrue(rows[0]["password_hash"].startswith("$argon2id$"))
@@ -94,7 +94,7 @@ class RaceTests(AccountCase):
 
         self.patch(self.hasher, "verify_password", verify)
 
-    def test_a_change_meanwhile_wins(self) -> None:
+    def test_account_changed_during_the_check_is_refused(self) -> None:
         self.now(
             self.accounts.create_account(
                 "eve", AccountRole.ADMIN, PASSWORD, can_bypass_permissions=False
@@ -112,7 +112,7 @@ class RaceTests(AccountCase):
             self.assertIsNone(self.successResultOf(found))
 
 
-class ChangeTests(AccountCase):
+class AccountChangeTests(AccountCase):
     """What admins do, and what comes of it."""
 
     def make(self, name: str = "bob", role: AccountRole = AccountRole.USER) -> UserAccount:
@@ -123,7 +123,7 @@ class ChangeTests(AccountCase):
         self.events.clear()
         return account
 
-    def test_a_one_time_password(self) -> None:
+    def test_account_gets_a_one_time_password(self) -> None:
         account, once = self.now(
             self.accounts.create_account(
                 "bob", AccountRole.USER, None, can_bypass_permissions=False
@@ -144,7 +144,7 @@ class ChangeTests(AccountCase):
         assert found is not None
         self.assertFalse(found.must_change_password)
 
-    def test_names_and_passwords_have_rules(self) -> None:
+    def test_invalid_names_and_passwords_are_refused(self) -> None:
         for name in ("", "b", "Bob", "_b", "b" * 33, "bo b", "böb", "bob\n"):
             self.refused(
                 ErrorCode.INVALID_INPUT,
@@ -159,7 +159,7 @@ class ChangeTests(AccountCase):
         )
         self.assertIn("password: must have 8", text)
 
-    def test_a_name_is_taken_once(self) -> None:
+    def test_existing_name_is_refused(self) -> None:
         self.make()
         self.refused(
             ErrorCode.USER_EXISTS,
@@ -168,7 +168,7 @@ class ChangeTests(AccountCase):
             ),
         )
 
-    def test_a_former_user_s_sessions_are_handed_to_nobody(self) -> None:
+    def test_name_of_a_former_user_with_sessions_is_refused(self) -> None:
         self.owners.add("bob")
         text = self.refused(
             ErrorCode.CONFLICT,
@@ -178,7 +178,7 @@ class ChangeTests(AccountCase):
         )
         self.assertIn("bob", text)
 
-    def test_there_is_a_bound(self) -> None:
+    def test_number_of_accounts_is_bounded(self) -> None:
         ann = self.accounts.get_account("ann")
         self.accounts._accounts.update({f"u{n}": ann for n in range(MAX_ACCOUNTS)})
         self.refused(
@@ -188,7 +188,7 @@ class ChangeTests(AccountCase):
             ),
         )
 
-    def test_every_change_ends_what_is_open(self) -> None:
+    def test_every_change_ends_open_sessions(self) -> None:
         changes = (
             lambda: self.now(
                 self.accounts.change_account("bob", AccountChange(role=AccountRole.ADMIN))
@@ -213,12 +213,12 @@ class ChangeTests(AccountCase):
             self.assertEqual(["bob"], self.revoked)
             self.assertEqual(["admin:usersChanged"], [event.name for event in self.events])
 
-    def test_what_is_not_given_stays(self) -> None:
+    def test_absent_fields_are_unchanged(self) -> None:
         before = self.make()
         self.assertEqual(before, self.now(self.accounts.change_account("bob", AccountChange())))
         self.assertIsNotNone(self.check("bob"))
 
-    def test_the_last_admin_stays(self) -> None:
+    def test_last_admin_cannot_be_demoted_disabled_or_removed(self) -> None:
         self.make()
         for wanted in (AccountChange(role=AccountRole.USER), AccountChange(enabled=False)):
             self.refused(ErrorCode.LAST_ADMIN, self.accounts.change_account("ann", wanted))
@@ -233,7 +233,7 @@ class ChangeTests(AccountCase):
         self.accounts.remove_account("ann")
         self.assertEqual(["bob"], [account.username for account in self.start().list_accounts()])
 
-    def test_a_removed_one_is_gone_with_its_tokens(self) -> None:
+    def test_removed_account_loses_its_tokens(self) -> None:
         self.make()
         self.accounts.remove_account("bob")
         self.assertEqual(["bob"], self.forgotten)
@@ -241,7 +241,7 @@ class ChangeTests(AccountCase):
         error = self.assertRaises(ServiceError, self.accounts.remove_account, "bob")
         self.assertEqual((404, "User bob not found"), (error.status, error.message))
 
-    def test_logging_out(self) -> None:
+    def test_log_out_ends_sessions_and_tokens_on_request(self) -> None:
         self.make()
         self.assertEqual((3, 2), self.accounts.log_out("bob"))
         self.assertEqual([], self.forgotten)
@@ -251,7 +251,7 @@ class ChangeTests(AccountCase):
         self.assertEqual(["bob"], self.forgotten)
 
 
-class FirstAdminTests(AccountCase):
+class FirstAdminAccountTests(AccountCase):
     """The first start."""
 
     def setUp(self) -> None:
@@ -259,7 +259,7 @@ class FirstAdminTests(AccountCase):
         self.database.execute("DELETE FROM accounts")
         self.accounts = self.start()
 
-    def test_a_line_on_stdout(self) -> None:
+    def test_first_password_is_printed(self) -> None:
         out = StringIO()
         make_first_admin(self.accounts, "root", None, out)
         words = out.getvalue().split()
@@ -271,7 +271,7 @@ class FirstAdminTests(AccountCase):
         make_first_admin(self.start(), "root", None, out)
         self.assertEqual(1, out.getvalue().count("\n"))
 
-    def test_a_password_of_the_operator_s(self) -> None:
+    def test_configured_password_is_used(self) -> None:
         out = StringIO()
         make_first_admin(self.accounts, "root", PASSWORD, out)
         self.assertEqual("", out.getvalue())
@@ -279,7 +279,7 @@ class FirstAdminTests(AccountCase):
         assert found is not None
         self.assertFalse(found.must_change_password)
 
-    def test_a_line_that_nobody_would_see(self) -> None:
+    def test_password_is_not_printed_where_it_would_be_lost(self) -> None:
         with Path(os.devnull).open("w") as out:
             error = self.assertRaises(
                 StartError, make_first_admin, self.accounts, "root", None, out
@@ -287,7 +287,7 @@ class FirstAdminTests(AccountCase):
         self.assertIn("SERVICE_PASSWORD", str(error))
         self.assertEqual([], list(self.start().list_accounts()))
 
-    def test_what_no_account_can_have(self) -> None:
+    def test_invalid_first_name_or_password_stops_the_start(self) -> None:
         for name, word in (("Root", PASSWORD), ("root", "short")):
             error = self.assertRaises(
                 StartError, make_first_admin, self.accounts, name, word, StringIO()
@@ -295,11 +295,11 @@ class FirstAdminTests(AccountCase):
             self.assertNotIn("short", str(error))
 
 
-class RuleTests(SynchronousTestCase):
+class AccountRuleTests(SynchronousTestCase):
     """What needs nothing else."""
 
     @given(st.text(alphabet="abzAZ019_-\n é", max_size=34))
-    def test_names(self, name: str) -> None:
+    def test_valid_names_are_exactly_those_of_the_rule(self, name: str) -> None:
         good = (
             2 <= len(name) <= 32
             and set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -312,7 +312,7 @@ class RuleTests(SynchronousTestCase):
         else:
             self.assertTrue(good)
 
-    def test_one_time_passwords_are_even(self) -> None:
+    def test_one_time_passwords_are_evenly_distributed(self) -> None:
         letters = Counter("".join(one_time_password(os.urandom) for _ in range(1000)))
         self.assertEqual(31, len(letters))
         self.assertLess(max(letters.values()) / min(letters.values()), 1.5)

@@ -47,21 +47,21 @@ class StoreContract:
         self.store = self.make()
         self.other = evolve(SESSION, id="b", token_hash=hash_cookie("u"), created_at=2)
 
-    def test_empty(self) -> None:
+    def test_new_store_is_empty(self) -> None:
         assert not self.store.load()
 
-    def test_saved(self) -> None:
+    def test_saved_sessions_are_loaded(self) -> None:
         self.store.save(self.other)
         self.store.save(SESSION)
         assert set(self.store.load()) == {SESSION, self.other}
 
-    def test_saved_again(self) -> None:
+    def test_session_saved_again_is_replaced(self) -> None:
         self.store.save(SESSION)
         later = evolve(SESSION, expires_at=99)
         self.store.save(later)
         assert list(self.store.load()) == [later]
 
-    def test_deleted(self) -> None:
+    def test_deleted_sessions_are_not_loaded(self) -> None:
         self.store.save(SESSION)
         self.store.save(self.other)
         self.store.delete(["a", "unknown"])
@@ -85,13 +85,13 @@ class DatabaseStoreTests(StoreContract, SynchronousTestCase):
         self.addCleanup(database.close)
         return DatabaseCookieStore(database)
 
-    def test_outlives_the_process(self) -> None:
+    def test_sessions_outlive_the_process(self) -> None:
         self.store.save(SESSION)
         again = Database.open_file(self.path, clock=Clock())
         self.addCleanup(again.close)
         self.assertEqual([SESSION], list(DatabaseCookieStore(again).load()))
 
-    def test_those_of_before_the_keys_are_gone(self) -> None:
+    def test_sessions_from_before_page_keys_are_removed(self) -> None:
         steps = read_steps(packaged_schemas())
         path = Path(self.mktemp())
         old = Database.open_file(path, clock=Clock(), schemas=steps[:11])
@@ -142,7 +142,7 @@ class CookieTests(SynchronousTestCase):
         found = self.cookies.find_session(token)
         return None if found is None else self.cookies.extend_session(found)
 
-    def test_open(self) -> None:
+    def test_opened_session_is_found_by_its_token(self) -> None:
         opened, token = self.open()
         self.assertEqual(64, len(token))
         found = self.cookies.find_session(token)
@@ -151,17 +151,17 @@ class CookieTests(SynchronousTestCase):
             (opened, "ann", MAX_AGENT), (found.id, found.username, len(found.user_agent))
         )
 
-    def test_no_cookie_is_kept(self) -> None:
+    def test_no_cookie_is_stored(self) -> None:
         _, token = self.open()
         self.assertNotIn(token, repr(self.store.load()))
 
-    def test_unknown(self) -> None:
+    def test_unknown_token_is_not_found(self) -> None:
         self.assertIsNone(self.cookies.find_session("nope"))
         self.assertIsNone(
             self.cookies.find_session("\udcff\ufffd".encode("utf-8", "replace").decode())
         )
 
-    def test_slides(self) -> None:
+    def test_use_extends_the_session(self) -> None:
         _, token = self.open()
         for _ in range(5):
             self.clock.advance(TTL_SECONDS - 1)
@@ -170,14 +170,14 @@ class CookieTests(SynchronousTestCase):
         self.assertIsNone(self.cookies.find_session(token))
         self.assertEqual([], list(self.store.load()))
 
-    def test_a_restart_signs_nobody_out(self) -> None:
+    def test_restart_keeps_sessions_signed_in(self) -> None:
         _, token = self.open()
         self.clock.advance(TTL_SECONDS - 1)
         self.assertIsNotNone(self.use(token))
         self.clock.advance(TTL_SECONDS - 1)
         self.assertIsNotNone(self.start().find_session(token))
 
-    def test_requests_are_not_all_written(self) -> None:
+    def test_cookie_use_is_not_written_on_every_request(self) -> None:
         _, token = self.open()
         for _ in range(SLACK_SECONDS):
             self.clock.advance(0.9)
@@ -187,14 +187,14 @@ class CookieTests(SynchronousTestCase):
         self.use(token)
         self.assertEqual(2, self.store.writes)
 
-    def test_the_oldest_goes(self) -> None:
+    def test_oldest_session_is_evicted(self) -> None:
         tokens = [self.open() for _ in range(MAX_SESSIONS + 1)]
         self.assertIsNone(self.cookies.find_session(tokens[0][1]))
         self.assertIsNotNone(self.cookies.find_session(tokens[1][1]))
         self.assertEqual(MAX_SESSIONS, len(self.store.load()))
         self.assertEqual([frozenset([tokens[0][0]])], self.revoked)
 
-    def test_expired_ones_make_room_first(self) -> None:
+    def test_expired_sessions_are_evicted_first(self) -> None:
         old = [self.open() for _ in range(MAX_SESSIONS)]
         self.revoked.clear()
         self.clock.advance(TTL_SECONDS)
@@ -203,7 +203,7 @@ class CookieTests(SynchronousTestCase):
         self.assertEqual(1, len(self.cookies.list_sessions()))
         self.assertIsNone(self.cookies.find_session(old[0][1]))
 
-    def test_nobody_pushes_the_others_out(self) -> None:
+    def test_sessions_of_one_account_evict_only_its_own(self) -> None:
         """Whoever signs in again and again ends sessions of their own."""
         ann = self.open("ann")
         bobs = [self.open("bob") for _ in range(MAX_SESSIONS + 5)]
@@ -212,7 +212,7 @@ class CookieTests(SynchronousTestCase):
         self.assertIsNotNone(self.cookies.find_session(bobs[6][1]))
         self.assertEqual(MAX_SESSIONS, len(self.store.load()))
 
-    def test_what_is_open_ends_with_an_expired_session(self) -> None:
+    def test_expired_session_ends_its_open_connections(self) -> None:
         """A stream asks once; without this it would outlive its session for good."""
         opened, _ = self.open()
         self.clock.pump([LOOK_SECONDS] * int(TTL_SECONDS / LOOK_SECONDS - 1))
@@ -222,7 +222,7 @@ class CookieTests(SynchronousTestCase):
         self.assertEqual([], list(self.store.load()))
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_it_ends_to_the_millisecond(self) -> None:
+    def test_session_ends_to_the_millisecond(self) -> None:
         opened, token = self.open()
         self.clock.advance(100)
         self.use(token)
@@ -232,7 +232,7 @@ class CookieTests(SynchronousTestCase):
         self.assertEqual([frozenset([opened])], self.revoked)
         self.assertFalse(self.cookies.is_live(opened))
 
-    def test_asking_whether_it_lives_does_not_extend_it(self) -> None:
+    def test_asking_whether_a_session_lives_does_not_extend_it(self) -> None:
         opened, _ = self.open()
         for _ in range(int(TTL_SECONDS / 3600)):
             self.assertTrue(self.cookies.is_live(opened))
@@ -240,7 +240,7 @@ class CookieTests(SynchronousTestCase):
         self.assertFalse(self.cookies.is_live(opened))
         self.assertFalse(self.cookies.is_live("none"))
 
-    def test_after_a_restart_too(self) -> None:
+    def test_expired_session_ends_its_connections_after_a_restart(self) -> None:
         self.open()
         self.cookies.close()
         self.assertEqual([], self.clock.getDelayedCalls())
@@ -250,13 +250,13 @@ class CookieTests(SynchronousTestCase):
         self.assertEqual(1, len(self.revoked))
         again.close()
 
-    def test_revoking_all_ends_what_an_expired_one_has_open(self) -> None:
+    def test_revoking_all_ends_connections_of_expired_sessions(self) -> None:
         opened, _ = self.open()
         self.clock.advance(TTL_SECONDS)
         self.cookies.revoke_sessions()
         self.assertEqual([frozenset([opened])], self.revoked)
 
-    def test_reuse(self) -> None:
+    def test_reuse_returns_the_session_of_the_same_client(self) -> None:
         first = self.cookies.find_or_open("ann", "::1", "curl")
         self.assertEqual(first, self.cookies.find_or_open("ann", "::1", "curl"))
         for who in (("bob", "::1", "curl"), ("ann", "::2", "curl"), ("ann", "::1", "wget")):
@@ -264,7 +264,7 @@ class CookieTests(SynchronousTestCase):
         self.cookies.revoke_sessions()
         self.assertNotEqual(first, self.cookies.find_or_open("ann", "::1", "curl"))
 
-    def test_reuse_is_of_none_that_a_jump_of_the_clock_has_ended(self) -> None:
+    def test_reuse_ignores_sessions_ended_by_a_clock_jump(self) -> None:
         """The right password was refused until somebody looked at what had expired."""
         first = self.cookies.find_or_open("ann", "::1", "curl")
         self.clock.time_of_day = lambda: self.clock.seconds() + LIFETIME_SECONDS  # type: ignore[attr-defined]
@@ -272,12 +272,12 @@ class CookieTests(SynchronousTestCase):
         self.assertNotEqual(first, again)
         self.assertIsNotNone(self.cookies.find_session(again.token))
 
-    def test_reuse_never_gives_out_a_browser_s_cookie(self) -> None:
+    def test_reuse_never_returns_the_cookie_of_a_browser(self) -> None:
         for keyed in (True, False):
             token = self.cookies.open_session("ann", "login", "::1", "curl").token
             self.assertNotEqual(token, self.cookies.find_or_open("ann", "::1", "curl", keyed).token)
 
-    def test_reuse_tells_browsers_from_programs(self) -> None:
+    def test_reuse_distinguishes_browsers_from_programs(self) -> None:
         program = self.cookies.find_or_open("ann", "::1", "curl")
         browser = self.cookies.find_or_open("ann", "::1", "curl", keyed=True)
         self.assertNotEqual(program.token, browser.token)
@@ -287,7 +287,7 @@ class CookieTests(SynchronousTestCase):
         self.assertIsNone(keys[program.id])
         self.assertIsNotNone(keys[browser.id])
 
-    def test_revoke(self) -> None:
+    def test_revoke_ends_matching_sessions(self) -> None:
         ann, bob = self.open("ann"), self.open("bob")
         self.assertEqual(1, self.cookies.revoke_sessions(lambda session: session.username == "bob"))
         self.assertIsNone(self.cookies.find_session(bob[1]))
@@ -297,11 +297,11 @@ class CookieTests(SynchronousTestCase):
         self.assertEqual(1, self.cookies.revoke_sessions())
         self.assertEqual(0, self.cookies.revoke_sessions())
 
-    def test_listing(self) -> None:
+    def test_sessions_are_listed_in_order(self) -> None:
         opened = [self.open()[0] for _ in range(3)]
         self.assertEqual(opened, [session.id for session in self.cookies.list_sessions()])
 
-    def test_no_key_is_kept(self) -> None:
+    def test_no_page_key_is_stored(self) -> None:
         opened = self.cookies.open_session("ann", "login", "::1", "")
         assert opened.key is not None
         self.assertEqual(64, len(opened.key))
@@ -309,14 +309,14 @@ class CookieTests(SynchronousTestCase):
         again = self.cookies.open_session("ann", "login", "::1", "")
         self.assertNotEqual(opened.key, again.key)
 
-    def test_a_scanned_code_s_key_is_marked(self) -> None:
+    def test_page_key_of_a_scanned_code_is_marked(self) -> None:
         keys = {
             way: self.cookies.open_session("ann", way, "::1", "").key for way in ("login", "qr")
         }
         self.assertFalse((keys["login"] or "").startswith(SCANNED_KEY_PREFIX))
         self.assertTrue((keys["qr"] or "").startswith(SCANNED_KEY_PREFIX))
 
-    def test_no_session_lives_longer_than_this(self) -> None:
+    def test_no_session_lives_longer_than_the_maximum(self) -> None:
         _, token = self.open()
         days = LIFETIME_SECONDS // TTL_SECONDS
         for _ in range(days - 1):
@@ -336,14 +336,14 @@ class CookieTests(SynchronousTestCase):
         self.assertIsNone(self.start().find_session(token))
         self.assertIsNone(self.use(token))
 
-    def test_a_reused_session_neither(self) -> None:
+    def test_reused_session_ends_at_the_maximum_lifetime(self) -> None:
         first = self.cookies.find_or_open("ann", "::1", "curl")
         for _ in range(2 * LIFETIME_SECONDS // TTL_SECONDS):
             self.clock.advance(TTL_SECONDS / 2)
             again = self.cookies.find_or_open("ann", "::1", "curl")
         self.assertNotEqual(first.id, again.id)
 
-    def test_the_seal_of_the_moment_is_kept(self) -> None:
+    def test_session_keeps_the_password_seal_of_its_opening(self) -> None:
         seals = {"ann": b"one"}
         cookies = CookieSessionRegistry(self.store, self.clock, self.random, seal_of=seals.get)
         cookies.open_session("ann", "login", "::1", "")

@@ -31,11 +31,11 @@ class FailuresTests(SynchronousTestCase):
             self.failures.record_failure(FailureBucket.BASIC, address, name) for _ in range(times)
         ][-1]
 
-    def test_cap(self) -> None:
+    def test_failures_up_to_the_cap_are_allowed(self) -> None:
         self.assertEqual(0, self.miss(CAP))
         self.assertEqual(WINDOW_SECONDS, self.miss())
 
-    def test_the_window_begins_with_the_first_failure_and_ends(self) -> None:
+    def test_window_begins_with_the_first_failure(self) -> None:
         self.miss()
         self.clock.advance(WINDOW_SECONDS - 1)
         self.miss(CAP - 1)
@@ -44,35 +44,35 @@ class FailuresTests(SynchronousTestCase):
         self.assertEqual(0, self.miss(CAP))
         self.assertEqual(WINDOW_SECONDS, self.miss())
 
-    def test_looking_does_not_count(self) -> None:
+    def test_checking_does_not_count(self) -> None:
         for _ in range(2 * CAP):
             self.assertEqual(
                 0, self.failures.get_block_seconds(FailureBucket.BASIC, "1.1.1.1", None)
             )
         self.assertEqual(0, self.miss(CAP))
 
-    def test_buckets_and_addresses_are_apart(self) -> None:
+    def test_buckets_and_addresses_are_separate(self) -> None:
         self.miss(CAP + 1)
         self.assertEqual(0, self.failures.get_block_seconds(FailureBucket.HOOK, "1.1.1.1", None))
         self.assertEqual(0, self.failures.get_block_seconds(FailureBucket.QR, "1.1.1.1", None))
         self.assertEqual(0, self.failures.get_block_seconds(FailureBucket.BASIC, "1.1.1.2", None))
 
-    def test_a_name_has_its_own(self) -> None:
+    def test_name_has_its_own_count(self) -> None:
         for number in range(CAP):
             self.miss(1, f"1.1.1.{number}", "ann")
         self.assertTrue(self.miss(1, "2.2.2.2", "ann"))
         self.assertFalse(self.miss(1, "2.2.2.2", "bob"))
 
-    def test_who_is_over_the_cap_harms_no_name(self) -> None:
+    def test_capped_address_does_not_count_for_a_name(self) -> None:
         self.miss(CAP)
         self.miss(CAP, name="ann")
         self.assertFalse(self.miss(1, "2.2.2.2", "ann"))
 
-    def test_a_name_is_no_address(self) -> None:
+    def test_name_that_looks_like_an_address_is_a_name(self) -> None:
         self.miss(CAP, "::9", "1.1.1.1")
         self.assertFalse(self.miss())
 
-    def test_what_is_one_place(self) -> None:
+    def test_ipv6_addresses_are_grouped_by_64_bits(self) -> None:
         for address, want in (
             ("1.2.3.4", "1.2.3.4"),
             ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
@@ -82,14 +82,14 @@ class FailuresTests(SynchronousTestCase):
             self.assertEqual(want, counted_address(address))
 
     @pytest.mark.long
-    def test_memory_is_bounded(self) -> None:
+    def test_remembered_failures_are_bounded(self) -> None:
         for number in range(MAX_COUNTED + 10):
             self.miss(1, f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
             self.miss(1, f"2001:db8:{number:x}::1", f"name{number}")
         for windows in require_items(self.failures._windows.values()):
             self.assertEqual(MAX_COUNTED, len(windows))
 
-    def test_a_network_has_a_cap_of_its_own(self) -> None:
+    def test_network_has_its_own_cap(self) -> None:
         """Whoever has a /48, or a /24, has as many addresses as guesses."""
         for pattern in ("2001:db8:7:{:x}::1", "9.9.9.{}"):
             for number in range(NETWORK_CAP):
@@ -100,14 +100,14 @@ class FailuresTests(SynchronousTestCase):
         self.clock.advance(WINDOW_SECONDS)
         self.assertEqual(0, self.miss(1, "9.9.9.200"))
 
-    def test_many_addresses_push_no_network_out(self) -> None:
+    def test_many_addresses_evict_no_network(self) -> None:
         for number in range(NETWORK_CAP):
             self.miss(1, f"9.9.9.{number}")
         for number in range(MAX_COUNTED):
             self.miss(1, f"10.{number // 50 >> 8}.{number // 50 & 255}.{number % 50}", f"n{number}")
         self.assertTrue(self.failures.get_block_seconds(FailureBucket.BASIC, "9.9.9.250", None))
 
-    def test_this_machine_is_no_network(self) -> None:
+    def test_loopback_is_no_network(self) -> None:
         for number in range(NETWORK_CAP + 1):
             self.assertEqual(0, self.miss(1, f"127.0.0.{number + 1}"))
         for address, want in (

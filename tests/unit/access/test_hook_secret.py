@@ -28,20 +28,20 @@ class HookSecretTests(SynchronousTestCase):
     def read(self, byte: bytes = b"\xab") -> str:
         return load_hook_secret(self.folder, lambda size: byte * size)
 
-    def test_made_at_the_first_start(self) -> None:
+    def test_secret_is_created_at_the_first_start(self) -> None:
         self.assertEqual("ab" * 32, self.read())
         self.assertEqual(0o600, self.path.stat().st_mode & 0o777)
 
-    def test_kept_after_that(self) -> None:
+    def test_existing_secret_is_kept(self) -> None:
         self.read()
         self.assertEqual("ab" * 32, self.read(b"\xcd"))
 
-    def test_one_that_others_may_read_stops_the_start(self) -> None:
+    def test_secret_readable_by_others_stops_the_start(self) -> None:
         self.read()
         self.path.chmod(0o644)
         self.assertRaises(StartError, self.read)
 
-    def test_a_broken_one_stops_the_start(self) -> None:
+    def test_broken_secret_stops_the_start(self) -> None:
         for content in (b"", b"short", b"\xff" * 64):
             self.path.write_bytes(content)
             self.path.chmod(0o600)
@@ -60,15 +60,15 @@ class SingleAccountTests(SynchronousTestCase):
             Deferred.fromCoroutine(self.account.check_password(username, password))
         )
 
-    def test_right(self) -> None:
+    def test_right_name_and_password_are_accepted(self) -> None:
         self.assertEqual(Identity(username="admin", admin=True), self.check("admin", "pass:wörd"))
 
-    def test_the_password_is_kept_as_an_argon2_hash_alone(self) -> None:
+    def test_password_is_kept_only_as_an_argon2_hash(self) -> None:
         self.check("admin", "pass:wörd")
         self.assertTrue(self.account._hash.startswith("$argon2id$"))
         self.assertNotIn("pass:w", repr(vars(self.account)))
 
-    def test_every_other_try_costs_a_hash(self) -> None:
+    def test_every_other_attempt_costs_a_hash(self) -> None:
         self.check("admin", "pass:wörd")
         with patch.object(FairQueue, "run_in_turn", side_effect=ZeroDivisionError) as hashed:
             self.check("admin", "pass:wörd")
@@ -77,7 +77,7 @@ class SingleAccountTests(SynchronousTestCase):
                 self.failureResultOf(checked, ZeroDivisionError)
         self.assertEqual(3, hashed.call_count)
 
-    def test_wrong(self) -> None:
+    def test_wrong_name_or_password_is_refused(self) -> None:
         for username, password in (
             ("admin", "pass"),
             ("Admin", "pass:wörd"),
@@ -87,9 +87,9 @@ class SingleAccountTests(SynchronousTestCase):
         ):
             self.assertIsNone(self.check(username, password))
 
-    def test_who_is_there(self) -> None:
+    def test_only_the_single_account_exists(self) -> None:
         self.assertIsNotNone(self.account.find_identity("admin"))
         self.assertIsNone(self.account.find_identity("root"))
 
-    def test_a_colon_belongs_to_the_password(self) -> None:
+    def test_colon_belongs_to_the_password(self) -> None:
         self.assertEqual(("a", "b:c"), parse_basic("basic YTpiOmM="))

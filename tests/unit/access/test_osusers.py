@@ -28,7 +28,7 @@ from tservice.core.users.shared_folder import SharedFolder
 SECRET = "ab" * 32
 
 
-class AccountTests(AccountCase):
+class AccountOsUserTests(AccountCase):
     """Named, kept, taken away."""
 
     def make(self, os_user: str | None) -> object:
@@ -37,7 +37,7 @@ class AccountTests(AccountCase):
         )
         return self.now(work)[0].os_user
 
-    def test_named(self) -> None:
+    def test_account_is_created_with_an_os_user(self) -> None:
         self.os_users.add("b", 1001)
         self.assertEqual("b", self.make("b"))
         identity = self.check("bob")
@@ -50,10 +50,10 @@ class AccountTests(AccountCase):
         )
         self.assertIsNone(self.accounts.get_rights("nobody"))
 
-    def test_not_named(self) -> None:
+    def test_account_without_an_os_user_has_none(self) -> None:
         self.assertIsNone(self.make(""))
 
-    def test_unfit(self) -> None:
+    def test_unsuitable_os_user_is_refused(self) -> None:
         """Neither made nor changed."""
         work = self.accounts.create_account(
             "bob", AccountRole.USER, PASSWORD, can_bypass_permissions=False, os_user="none"
@@ -65,7 +65,7 @@ class AccountTests(AccountCase):
         self.refused(ErrorCode.OPERATION_FAILED, change)
         self.assertIsNone(self.accounts.get_account("ann").os_user)
 
-    def test_changed(self) -> None:
+    def test_os_user_is_changed_kept_or_removed(self) -> None:
         """C{None} leaves it, an empty one takes it away; it signs out like any change."""
         self.os_users.add("b", 1001)
         self.make(None)
@@ -94,7 +94,7 @@ class SecretTests(SynchronousTestCase):
         asked = HookAuthenticator(SECRET).authenticate(visit)
         return self.successResultOf(Deferred.fromCoroutine(asked))
 
-    def test_apart(self) -> None:
+    def test_os_users_have_different_secrets(self) -> None:
         made = {derive_os_user_secret(SECRET, uid) for uid in (1, 2, 11)}
         self.assertEqual(3, len({text.partition("-")[2] for text in made}))
         self.assertNotEqual(derive_os_user_secret(SECRET, 1), derive_os_user_secret("cd" * 32, 1))
@@ -102,12 +102,12 @@ class SecretTests(SynchronousTestCase):
             self.assertRegex(text, r"^[0-9]+-[0-9a-f]{64}$")
             self.assertNotIn(SECRET, text)
 
-    def test_named(self) -> None:
+    def test_uid_is_read_from_the_secret(self) -> None:
         self.assertEqual(1001, parse_uid(derive_os_user_secret(SECRET, 1001)))
         for text in ("", SECRET, f"-{SECRET}", f"1001-{SECRET}x", "1001-", f"\u0661-{SECRET}"):
             self.assertIsNone(parse_uid(text), text)
 
-    def test_judged(self) -> None:
+    def test_secret_is_accepted_only_for_its_uid(self) -> None:
         self.assertEqual(CredentialsAccepted(identity=HOOK), self.judge(SECRET))
         right = derive_os_user_secret(SECRET, 1001)
         self.assertEqual(CredentialsAccepted(identity=evolve(HOOK, os_uid=1001)), self.judge(right))
@@ -117,7 +117,7 @@ class SecretTests(SynchronousTestCase):
             assert isinstance(found, CredentialsRejected)
             self.assertIs(FailureBucket.HOOK, found.bucket)
 
-    def test_file(self) -> None:
+    def test_secret_file_is_private_and_redacted(self) -> None:
         """Open to its user alone; no log shows what is in it."""
         base = Path(self.mktemp()).absolute()
         base.mkdir()

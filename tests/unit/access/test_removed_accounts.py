@@ -21,17 +21,17 @@ class DepartureTests(SynchronousTestCase):
     def forget(self, known: AccountExists) -> None:
         self.kept = set(filter(known, self.kept))
 
-    def test_from_the_start_on(self) -> None:
+    def test_departed_accounts_are_removed_at_the_start(self) -> None:
         self.departures.start()
         self.assertEqual({"ann"}, self.kept)
 
-    def test_before_anybody_else_can_have_the_name(self) -> None:
+    def test_removed_account_is_cleaned_up_before_its_name_is_reused(self) -> None:
         self.departures.start()
         self.accounts.clear()
         self.hub.publish(CHANGED)
         self.assertEqual(set(), self.kept)
 
-    def test_until_the_stop(self) -> None:
+    def test_stopped_departures_clean_up_nothing(self) -> None:
         self.departures.start()
         self.departures.stop()
         self.accounts.clear()

@@ -18,10 +18,10 @@ from tservice.sessions.record.model import AutoResume
 ROOT = Identity(username="root", admin=True)
 
 
-class InboxTests(ApprovalCase):
+class InboxWithoutRightTests(ApprovalCase):
     multiuser = True
 
-    def test_a_dialog_is_not_answered(self) -> None:
+    def test_dialog_is_not_answered_after_a_lost_right(self) -> None:
         session = self.asked(permission_page())
         item, typed = self.item(session), bytes(self.pane(session).typed)
         self.demote(session)
@@ -34,7 +34,7 @@ class InboxTests(ApprovalCase):
         self.spend(20)
         self.successResultOf(given)
 
-    def test_no_further_key_is_pressed(self) -> None:
+    def test_no_further_key_is_pressed_after_a_lost_right(self) -> None:
         page = question_page("Checks", "Types", "Style", multi=True)
         session = self.asked(page, tool_name="AskUserQuestion")
         given = self.start_answer(self.item(session), "options", options=[1, 2])
@@ -45,7 +45,7 @@ class InboxTests(ApprovalCase):
         error = self.failureResultOf(given, ServiceError).value
         self.assertEqual((ErrorCode.FORBIDDEN, 1), (error.code, len(page.ticked)))
 
-    def test_a_limit_is_not_passed(self) -> None:
+    def test_limit_is_not_resumed_after_a_lost_right(self) -> None:
         limits = UsageLimitService(
             self.clock, self.sessions, self.agents.agents, self.machine.hub, UTC
         )
@@ -63,10 +63,10 @@ class InboxTests(ApprovalCase):
         self.assertIn("session:limitResumeCancelled", self.names)
 
 
-class ScreenTests(AgentHarnessCase):
+class ScreenWithoutRightTests(AgentHarnessCase):
     multiuser = True
 
-    def test_nothing_is_told(self) -> None:
+    def test_controls_press_nothing_after_a_lost_right(self) -> None:
         session = self.ready()
         controls = AgentControls(self.clock, self.sessions, self.agents.agents, self.machine.clis)
         self.demote(session)
@@ -78,7 +78,7 @@ class ScreenTests(AgentHarnessCase):
             self.assert_refused(ErrorCode.FORBIDDEN, told)
         self.assertEqual([], self.screen(session).pressed)
 
-    def test_the_trust_dialog_is_left(self) -> None:
+    def test_trust_dialog_is_not_answered_after_a_lost_right(self) -> None:
         session = self.agent(mode="primary")
         self.demote(session)
         self.show(session, TRUST)

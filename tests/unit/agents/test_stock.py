@@ -22,7 +22,7 @@ FOLDERS = {
 class StockRuleTests(SynchronousTestCase):
     """What C{stock.yaml} says of screens."""
 
-    def test_they_are_the_scored_ones(self) -> None:
+    def test_stock_screen_rules_are_the_scored_ones(self) -> None:
         entries = {
             name: ScreenRules.from_capabilities(
                 entry.capabilities.model_dump(by_alias=True, mode="json")

@@ -52,8 +52,8 @@ class AuditCase(SynchronousTestCase):
         return [entry["action"] for entry in self.entries(**wanted)]
 
 
-class LogTests(AuditCase):
-    def test_kept(self) -> None:
+class AuditLogTests(AuditCase):
+    def test_entry_is_stored_with_its_time(self) -> None:
         self.clock.advance(7)
         self.log.record_entry(
             AuditEntry(action="login", actor="ann", address="::1", detail={"a": 1})
@@ -61,14 +61,14 @@ class LogTests(AuditCase):
         [entry] = self.entries()
         self.assertEqual((7000, "ann", {"a": 1}), (entry["at"], entry["actor"], entry["detail"]))
 
-    def test_a_caller_s_words_are_bounded_and_storable(self) -> None:
+    def test_quoted_input_is_bounded_and_storable(self) -> None:
         self.log.record_entry(AuditEntry(action="a", target="\ud800\0" + "x" * 9999))
         self.log.record_entry(AuditEntry(action="b", detail={"x": "y" * 9999}))
         first, second = self.entries()
         self.assertEqual(LONGEST_WORD, len(first["target"]))
         self.assertIn("tooLong", second["detail"])
 
-    def test_filters_and_pages(self) -> None:
+    def test_entries_are_filtered_and_paged(self) -> None:
         for number in range(5):
             self.clock.advance(1)
             actor = "ann" if number % 2 else "bob"
@@ -83,7 +83,7 @@ class LogTests(AuditCase):
         self.assertEqual(["POST /3", "POST /4"], self.actions(limit=2))
         self.assertEqual(["POST /1", "POST /2"], self.actions(limit=2, before=4))
 
-    def test_a_fault_of_the_store_stops_nobody(self) -> None:
+    def test_failing_store_does_not_fail_the_caller(self) -> None:
         self.database.execute("DROP TABLE audit_log")
         self.log.record_entry(AuditEntry(action="x"))
         self.assertEqual(1, len(self.flushLoggedErrors()))
@@ -100,7 +100,7 @@ class PartTests(AuditCase):
             entry = AuditEntry(action=action, actor=actor, target=f"{actor}{number}")
             self.log.record_entry(entry)
 
-    def test_ordinary_entries_displace_no_protected_one(self) -> None:
+    def test_ordinary_entries_displace_no_protected_entry(self) -> None:
         kept = (
             "login",
             "POST /api/logout",
@@ -119,7 +119,7 @@ class PartTests(AuditCase):
         self.assertEqual(set(kept), set(found) & set(kept))
         self.assertLessEqual(len(found), len(kept) + 10)
 
-    def test_one_actor_displaces_nobody_else(self) -> None:
+    def test_entries_of_one_actor_displace_no_others(self) -> None:
         for number in range(8):
             self.flood(f"user{number}", 1)
         self.flood("evil")
@@ -128,17 +128,17 @@ class PartTests(AuditCase):
         self.assertEqual({f"user{number}" for number in range(8)}, set(found) - {"evil", "eve"})
         self.assertLessEqual(len(found), 20)
 
-    def test_the_newest_of_an_actor_stay(self) -> None:
+    def test_newest_entries_of_an_actor_stay(self) -> None:
         self.flood("ann", 33)
         targets = [entry["target"] for entry in self.entries()]
         self.assertEqual([f"ann{number}" for number in range(23, 33)], targets)
 
-    def test_deletions_displace_no_approval(self) -> None:
+    def test_deletions_displace_no_approval_from_the_audit_log(self) -> None:
         self.log.record_entry(AuditEntry(action="POST /api/approvals/{item}/answer", actor="ann"))
         self.flood("ann", action="DELETE /api/sessions/{id}")
         self.assertIn("POST /api/approvals/{item}/answer", self.actions())
 
-    def test_a_request_that_was_refused_is_ordinary(self) -> None:
+    def test_refused_request_is_an_ordinary_entry(self) -> None:
         """One that failed on a full disk, or whose caller left, may have had its effect."""
         for error in ("OPERATION_FAILED", "INTERNAL_ERROR", "CancelledError"):
             entry = AuditEntry(action="DELETE /api/tokens/{id}", detail={"error": error})
@@ -147,7 +147,7 @@ class PartTests(AuditCase):
         self.assertEqual(ORDINARY, failed.part)
         self.assertEqual(SIGN_INS, AuditEntry(action="login.locked").part)
 
-    def test_bounds_hold_after_a_restart(self) -> None:
+    def test_audit_log_bounds_hold_after_a_restart(self) -> None:
         self.log = AuditLog(self.database, self.clock)
         for number in range(40):
             self.flood(f"user{number}", 3)
@@ -157,7 +157,7 @@ class PartTests(AuditCase):
         self.flood("bob", 5)
         self.assertLessEqual(len(self.entries()), 20)
 
-    def test_an_earlier_release_s_entries_find_their_parts(self) -> None:
+    def test_entries_of_an_earlier_release_are_assigned_their_kind(self) -> None:
         steps = read_steps(packaged_schemas())
         at = next(n for n, text in enumerate(steps) if "audit_log_in_parts" in text)
         old = Database.in_memory(schemas=steps[:at])
@@ -192,10 +192,10 @@ class PartTests(AuditCase):
         self.assertEqual([entry.part for entry in entries], [row["part"] for row in rows])
 
 
-class RepeatTests(AuditCase):
+class AuditRepeatTests(AuditCase):
     """Equal entries."""
 
-    def test_equal_entries_are_added_up(self) -> None:
+    def test_equal_entries_are_summed(self) -> None:
         entry = AuditEntry(action="PUT /api/session-order", actor="ann", detail={"fields": ["a"]})
         for _ in range(5000):
             self.log.record_entry(entry)
@@ -206,7 +206,7 @@ class RepeatTests(AuditCase):
         self.log.record_entry(entry)
         self.assertEqual(3, len(self.entries()))
 
-    def test_where_too_many_differ_each_is_written(self) -> None:
+    def test_too_many_different_entries_are_written_separately(self) -> None:
         self.log = AuditLog(self.database, self.clock)
         for number in range(MAX_OPEN + 30):
             self.log.record_entry(AuditEntry(action="x", target=str(number)))
@@ -224,7 +224,7 @@ class ExportTests(AuditCase):
     def exported(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.path.read_text().splitlines()]
 
-    def test_to_a_file(self) -> None:
+    def test_entries_are_exported_to_a_file(self) -> None:
         self.log = AuditLog(self.database, self.clock, open_export(str(self.path)))
         self.log.record_entry(AuditEntry(action="login", actor="ann", detail={"a": 1}))
         [row] = self.exported()
@@ -234,7 +234,7 @@ class ExportTests(AuditCase):
         self.log.record_entry(AuditEntry(action="after a rotation\n"))
         self.assertEqual(["after a rotation\n"], [row["action"] for row in self.exported()])
 
-    def test_a_file_that_cannot_be_written_stops_the_start(self) -> None:
+    def test_unwritable_audit_export_file_stops_the_start(self) -> None:
         for path, reason in (
             (self.path / "none", "No such file or directory"),
             (Path("/dev/null"), "must be a regular file"),
@@ -242,7 +242,7 @@ class ExportTests(AuditCase):
             error = self.assertRaises(StartError, open_export, str(path))
             self.assertEqual(f"tservice: audit-export: {path}: {reason}", str(error))
 
-    def test_to_syslog(self) -> None:
+    def test_entries_are_exported_to_syslog(self) -> None:
         folder = TemporaryDirectory()  # short enough for a socket's path
         self.addCleanup(folder.cleanup)
         path = f"{folder.name}/log"
@@ -255,7 +255,7 @@ class ExportTests(AuditCase):
         self.assertRegex(head, r"^<86>tservice\[\d+\]$")
         self.assertEqual("ann", json.loads(text)["actor"])
 
-    def test_one_that_fails_is_told_once_and_the_entries_stay(self) -> None:
+    def test_failed_export_is_logged_once_and_keeps_the_entries(self) -> None:
         self.patch(export, "_SOCKET", str(self.path))
         self.log = AuditLog(self.database, self.clock, open_export("syslog"))
         with capturedLogs() as lines:
@@ -272,7 +272,7 @@ class SummingTests(AuditCase):
         )
         self.log.record_summed(entry, length)
 
-    def test_typing_is_one_entry_a_window(self) -> None:
+    def test_typing_is_one_entry_per_window(self) -> None:
         for _ in range(30):
             self.type(2)
         self.type(5, actor="bob")
@@ -285,13 +285,13 @@ class SummingTests(AuditCase):
         self.clock.advance(TYPING_SECONDS)
         self.assertEqual(3, len(self.entries()))
 
-    def test_a_stop_writes_what_is_open(self) -> None:
+    def test_stop_writes_open_sums(self) -> None:
         self.type(2)
         self.log.close()
         self.assertEqual(["input"], self.actions())
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_windows_are_bounded(self) -> None:
+    def test_open_windows_are_bounded(self) -> None:
         for number in range(MAX_OPEN + 50):
             self.type(1, target=str(number))
         self.clock.advance(TYPING_SECONDS)
@@ -301,7 +301,7 @@ class SummingTests(AuditCase):
             [(e["actor"], e["detail"]["times"]) for e in self.entries(action="(others)")],
         )
 
-    def test_a_sum_of_the_rest_names_its_actor(self) -> None:
+    def test_sum_of_the_remaining_entries_names_its_actor(self) -> None:
         """Nobody's typing is hidden in somebody else's."""
         for number in range(MAX_OPEN + 50):
             self.type(1, target=str(number))
@@ -310,7 +310,7 @@ class SummingTests(AuditCase):
         [rest] = self.entries(action="(others)", actor="bob")
         self.assertEqual(7, rest["detail"]["length"])
 
-    def test_failures(self) -> None:
+    def test_failed_logins_are_summed(self) -> None:
         for number in range(40):
             self.log.record_failure("basic", "1.2.3.4", "ann", number >= 10)
         [first] = self.entries()
@@ -319,12 +319,12 @@ class SummingTests(AuditCase):
         [_, second] = self.entries()
         self.assertEqual({"bucket": "basic", "times": 40, "locked": 30}, second["detail"])
 
-    def test_one_failure_is_one_entry(self) -> None:
+    def test_single_failure_is_one_entry(self) -> None:
         self.log.record_failure("hook", "127.0.0.1", None, False)
         self.clock.advance(FAILURE_SECONDS)
         self.assertEqual(1, len(self.entries()))
 
-    def test_a_flood_from_everywhere_is_bounded(self) -> None:
+    def test_flood_from_many_addresses_is_bounded(self) -> None:
         for number in range(10_000):
             self.log.record_failure("basic", f"10.0.{number >> 8}.{number & 255}", None, False)
         self.clock.advance(FAILURE_SECONDS)
@@ -379,7 +379,7 @@ class HeardTests(AuditCase):
     async def make(self, call: OperationCall) -> object:
         return RawReply(content={"session": {"id": "new"}})
 
-    def test_which_fields_and_never_a_value(self) -> None:
+    def test_field_names_are_recorded_and_values_are_not(self) -> None:
         self.api.post("/api/things/7", {"newPassword": "hunter2hunter2"})
         [entry] = self.entries()
         self.assertEqual(
@@ -388,28 +388,28 @@ class HeardTests(AuditCase):
         )
         self.assertNotIn("hunter2", repr(entry))
 
-    def test_length_and_never_the_text(self) -> None:
+    def test_length_of_a_text_is_recorded_and_the_text_is_not(self) -> None:
         self.api.post("/api/type/7", {"input": "rm -rf hunter2"})
         self.clock.advance(TYPING_SECONDS)
         [entry] = self.entries()
         self.assertEqual({"source": "http", "times": 1, "length": 14}, entry["detail"])
 
-    def test_what_failed_is_kept_too(self) -> None:
+    def test_failed_request_is_recorded(self) -> None:
         self.api.post("/api/bad", None)
         self.assertEqual([{"error": "OPERATION_FAILED"}], [e["detail"] for e in self.entries()])
 
-    def test_the_name_of_what_was_made(self) -> None:
+    def test_name_of_the_created_object_is_recorded(self) -> None:
         self.api.post("/api/made", None)
         self.assertEqual(["new"], [e["target"] for e in self.entries()])
         self.assertEqual("", created_name("text"))
         self.assertEqual("x", created_name({"sessionId": "x"}))
 
-    def test_reading_and_hooks_are_not_kept(self) -> None:
+    def test_reading_and_hooks_are_not_recorded(self) -> None:
         self.api.get("/api/read")
         self.api.post("/api/hook", None)
         self.assertEqual([], self.entries())
 
-    def test_over_http(self) -> None:
+    def test_entries_are_listed_over_http(self) -> None:
         for number in range(5):
             self.log.record_entry(AuditEntry(action=f"a{number}"))
         page = self.api.get("/api/admin/audit?limit=2").data
@@ -420,7 +420,7 @@ class HeardTests(AuditCase):
         self.assertNotIn("hash", page["entries"][0])
         self.assertEqual(400, self.api.get("/api/admin/audit?limit=501").status)
 
-    def test_operations_by_their_path(self) -> None:
+    def test_operations_are_named_by_their_path(self) -> None:
         """Whatever the method; a word without a path is not one of them."""
         for action in ("POST /api/tokens", "DELETE /api/tokens/{id}", "PUT /api/x", "login"):
             self.log.record_entry(AuditEntry(action=action))
@@ -429,7 +429,7 @@ class HeardTests(AuditCase):
         self.assertEqual(["DELETE /api/tokens/{id}", "POST /api/tokens"], found)
         self.assertEqual(400, self.api.get(f"/api/admin/audit?path={'x' * 257}").status)
 
-    def test_a_fault_of_the_log_is_not_the_caller_s(self) -> None:
+    def test_failing_log_does_not_fail_the_request(self) -> None:
         def fail(call: OperationCall, outcome: object) -> None:
             raise ZeroDivisionError
 

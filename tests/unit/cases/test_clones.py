@@ -39,12 +39,12 @@ class CloneTests(CaseCase):
         code: ErrorCode = self.failureResultOf(asked, ServiceError).value.code
         return code
 
-    def test_whose_right_ended_before_it_begins_clones_nothing(self) -> None:
+    def test_ended_right_starts_no_clone(self) -> None:
         self.over = True
         self.assertIs(ErrorCode.FORBIDDEN, self.code(self.clone()))
         self.assertEqual([], self.git.clones)
 
-    def test_from_its_start_to_its_end(self) -> None:
+    def test_clone_is_listed_from_start_to_end(self) -> None:
         asked = self.clone(description="an api", ref="main", shallow=True)
         self.assertNoResult(asked)
         [case] = self.good("GET")
@@ -69,7 +69,7 @@ class CloneTests(CaseCase):
         self.assertEqual({"one": "/", "one/.git": "/"}, folder_tree(self.folder))
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_progress_is_told_four_times_a_second_at_most(self) -> None:
+    def test_clone_progress_is_announced_at_most_four_times_a_second(self) -> None:
         self.clone()
         for percent in range(100):
             self.running.progress("receiving", percent)
@@ -82,7 +82,7 @@ class CloneTests(CaseCase):
         self.running.finish()
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_one_at_a_time(self) -> None:
+    def test_clones_run_one_at_a_time(self) -> None:
         first = self.clone()
         self.assertIs(ErrorCode.RATE_LIMITED, self.code(self.clone("two")))
         self.assertEqual(429, self.refused("POST", "/clone", {"name": "two", "repository": URL})[0])
@@ -91,7 +91,7 @@ class CloneTests(CaseCase):
         self.clone("two")
         self.assertEqual(["one", "two"], self.listed())
 
-    def test_what_fails_leaves_nothing(self) -> None:
+    def test_failed_clone_leaves_nothing(self) -> None:
         before = self.state()
         asked = self.clone()
         self.running.fail("cannot connect to the host")
@@ -99,7 +99,7 @@ class CloneTests(CaseCase):
         self.assertEqual(before, self.state())
         self.assertEqual([], self.listed())
 
-    def test_a_right_that_is_lost_meanwhile(self) -> None:
+    def test_right_lost_during_the_clone_leaves_nothing(self) -> None:
         before = self.state()
         asked = self.clone()
         self.over = True
@@ -108,7 +108,7 @@ class CloneTests(CaseCase):
         self.assertEqual(before, self.state())
         self.assertEqual([], self.listed())
 
-    def test_what_cannot_be_kept_leaves_nothing(self) -> None:
+    def test_clone_that_cannot_be_stored_leaves_nothing(self) -> None:
         before = self.state()
         asked = self.clone()
 
@@ -120,7 +120,7 @@ class CloneTests(CaseCase):
         self.assertIs(ErrorCode.OPERATION_FAILED, self.code(asked))
         self.assertEqual(before, self.state())
 
-    def test_a_name_that_was_taken_meanwhile(self) -> None:
+    def test_name_taken_during_the_clone_is_a_conflict(self) -> None:
         asked = self.clone()
         (self.folder / "one").mkdir()
         (self.folder / "one" / "mine").write_text("mine")
@@ -128,7 +128,7 @@ class CloneTests(CaseCase):
         self.assertIs(ErrorCode.ALREADY_EXISTS, self.code(asked))
         self.assertEqual({"one": "/", "one/mine": "mine"}, folder_tree(self.folder))
 
-    def test_cancelled(self) -> None:
+    def test_cancelled_clone_leaves_nothing(self) -> None:
         before = self.state()
         asked = self.clone()
         self.assertEqual(404, self.refused("POST", "/clone/two/cancel")[0])
@@ -137,21 +137,21 @@ class CloneTests(CaseCase):
         self.assertEqual(before, self.state())
         self.assertEqual(404, self.refused("POST", "/clone/one/cancel")[0])
 
-    def test_it_goes_on_when_the_caller_hangs_up(self) -> None:
+    def test_clone_continues_when_the_caller_disconnects(self) -> None:
         asked = self.clone()
         asked.cancel()
         self.failureResultOf(asked)
         self.running.finish()
         self.assertEqual(["one"], self.listed())
 
-    def test_a_stop_ends_it(self) -> None:
+    def test_stopped_service_ends_the_clone(self) -> None:
         asked = self.clone()
         stopped = self.cases.stop()
         self.successResultOf(stopped)
         self.failureResultOf(asked, ServiceError)
         self.assertEqual({}, folder_tree(self.folder))
 
-    def test_what_a_crash_leaves_is_swept_by_the_next_service(self) -> None:
+    def test_clone_left_by_a_crash_is_removed_at_the_next_start(self) -> None:
         self.clone()
         self.assertEqual([".cloning-one", ".cloning-one/.git"], [*folder_tree(self.folder)])
         self.cases.start()
@@ -160,7 +160,7 @@ class CloneTests(CaseCase):
         self.cases.start()
         self.assertEqual({}, folder_tree(self.folder))
 
-    def test_nobody_works_in_it_before_it_is_there(self) -> None:
+    def test_unfinished_clone_is_locked(self) -> None:
         self.clone()
         for work in (
             self.sessions.create(self.request(), ADMIN),
@@ -174,7 +174,7 @@ class CloneTests(CaseCase):
 
         return CreateRequest(mode="shell", case_name="one")
 
-    def test_odd_addresses(self) -> None:
+    def test_odd_clone_addresses_are_refused(self) -> None:
         for repository, status in (("ext::sh -c id", 400), ("-x", 400), ("x" * 2049, 400)):
             found = self.refused("POST", "/clone", {"name": "one", "repository": repository})
             self.assertEqual(status, found[0])
@@ -183,7 +183,7 @@ class CloneTests(CaseCase):
         self.assertTrue(self.refused("POST", "/clone", body)[2].startswith("ref: "))
         self.assertEqual([], self.git.clones)
 
-    def test_all_together(self) -> None:
+    def test_clones_of_all_accounts_together_are_bounded(self) -> None:
         """With accounts each has one, and there are not more than the bound."""
         self.patch(self.cases._desk, "get_owner", lambda caller: caller.username)
         asked = [

@@ -63,8 +63,8 @@ class WriteBreaker:
             raise OSError(errno.ENOSPC, "No space left on device")
 
 
-class CreateTests(CaseCase):
-    def test_a_local_one(self) -> None:
+class CaseCreationTests(CaseCase):
+    def test_local_case_is_created_with_its_files(self) -> None:
         case = self.made("one", description="what it is for")
         path = self.folder / "one"
         self.assertEqual(
@@ -83,7 +83,7 @@ class CreateTests(CaseCase):
         self.assertEqual(case, self.good("GET", "/one"))
         self.assertEqual(case, self.good("GET", "/ONE"))
 
-    def test_names_that_are_taken(self) -> None:
+    def test_case_with_a_taken_name_is_refused(self) -> None:
         self.made("One")
         (self.folder / "two").mkdir()
         self.good("POST", "/link", {"name": "three", "path": str(self.outside)})
@@ -97,14 +97,14 @@ class CreateTests(CaseCase):
                 status, code, _ = self.refused("POST", path, body)
                 self.assertEqual((409, "ALREADY_EXISTS"), (status, code), (name, path))
 
-    def test_a_name_that_something_else_has(self) -> None:
+    def test_name_of_an_existing_file_is_refused(self) -> None:
         self.folder.mkdir()
         (self.folder / "one").write_text("mine")
         before = self.state()
         self.assertEqual("ALREADY_EXISTS", self.refused("POST", "", {"name": "one"})[1])
         self.assertEqual(before, self.state())
 
-    def test_bodies(self) -> None:
+    def test_invalid_bodies_name_their_field(self) -> None:
         for body, named in (
             ({}, "name"), ({"name": ""}, "name"), ({"name": "a/b"}, "name"),
             ({"name": ".x"}, "name"),
@@ -116,7 +116,7 @@ class CreateTests(CaseCase):
             self.assertEqual((400, "INVALID_INPUT"), (status, code), body)
             self.assertTrue(text.startswith(f"{named}: "), text)
 
-    def test_too_many(self) -> None:
+    def test_number_of_cases_is_bounded(self) -> None:
         sql = "INSERT INTO cases (owner, name, path, created_at) VALUES ('', ?, '/srv', 0)"
         with self.machine.database.transaction():
             self.machine.database.execute_many(sql, [(f"n{at}",) for at in range(MAX_CASES)])
@@ -129,7 +129,7 @@ class CreateTests(CaseCase):
         found = self.machine.database.query_rows("SELECT count(*) FROM cases")
         self.assertEqual(556, found[0][0])
 
-    def test_without_hooks_where_they_are_off(self) -> None:
+    def test_case_without_hooks_gets_no_hook_settings(self) -> None:
         """The real writer; that of other tests is played."""
         from tservice.agents.hooks.launch_preparation import HookPreparation
         from tservice.core.locations.workspace_bounds import FolderLimit
@@ -161,7 +161,7 @@ class CreateTests(CaseCase):
 
 
 class CustomFolderTests(CaseCase):
-    def test_one_that_is_made(self) -> None:
+    def test_missing_custom_folder_is_created_and_linked(self) -> None:
         path = self.outside / "new"
         case = self.made("one", path=f"{self.outside}//./new/")
         self.assertEqual(
@@ -170,16 +170,16 @@ class CustomFolderTests(CaseCase):
         self.assertTrue((path / "CLAUDE.md").exists())
         self.assertFalse(self.folder.exists())
 
-    def test_an_empty_one_is_filled(self) -> None:
+    def test_empty_custom_folder_is_filled(self) -> None:
         (self.outside / "empty").mkdir()
         self.made("one", path=str(self.outside / "empty"))
         self.assertTrue((self.outside / "empty" / "AGENTS.md").exists())
 
-    def test_below_home(self) -> None:
+    def test_custom_folder_may_be_below_home(self) -> None:
         case = self.made("one", path="~/x")
         self.assertEqual(str(self.machine.home / "x"), case["path"])
 
-    def test_refused(self) -> None:
+    def test_unsuitable_custom_folder_is_refused(self) -> None:
         outside, home = self.outside, self.machine.home
         (outside / "file").write_text("x")
         (outside / "full").mkdir()
@@ -208,15 +208,15 @@ class CustomFolderTests(CaseCase):
         self.assertEqual(before, self.state())
 
 
-class LinkTests(CaseCase):
-    def test_nothing_is_written(self) -> None:
+class CaseLinkTests(CaseCase):
+    def test_linking_a_folder_writes_nothing(self) -> None:
         (self.outside / "x").write_text("x")
         case = self.good("POST", "/link", {"name": "one", "path": str(self.outside)})["case"]
         self.assertEqual(("linked", False), (case["location"], case["hasInstructions"]))
         self.assertEqual(["x"], os.listdir(self.outside))
         self.assertEqual([("case:linked", case)], self.told())
 
-    def test_refused(self) -> None:
+    def test_unsuitable_folder_is_not_linked(self) -> None:
         (self.outside / "file").write_text("x")
         (self.outside / "link").symlink_to("/srv")
         for path, status in (
@@ -227,7 +227,7 @@ class LinkTests(CaseCase):
             self.assertEqual(status, found[0], (path, found))
         self.assertEqual([], self.good("GET"))
 
-    def test_one_that_is_gone_is_unreachable(self) -> None:
+    def test_missing_linked_folder_is_unreachable(self) -> None:
         path = self.outside / "x"
         path.mkdir()
         self.good("POST", "/link", {"name": "one", "path": str(path)})
@@ -261,18 +261,18 @@ class UndoTests(CaseCase):
 
         return ask
 
-    def test_a_local_one(self) -> None:
+    def test_failed_local_case_is_rolled_back(self) -> None:
         self.every_step(self.ask(), 6)
 
-    def test_one_in_a_folder_of_its_own(self) -> None:
+    def test_failed_case_in_a_new_folder_is_rolled_back(self) -> None:
         self.every_step(self.ask(path=str(self.outside / "x")), 6)
 
-    def test_one_in_an_empty_folder(self) -> None:
+    def test_failed_case_in_an_empty_folder_is_rolled_back(self) -> None:
         (self.outside / "x").mkdir()
         self.every_step(self.ask(path=str(self.outside / "x")), 5)
         self.assertTrue((self.outside / "x" / "CLAUDE.md").exists())
 
-    def test_a_quick_start(self) -> None:
+    def test_failed_quick_start_is_rolled_back(self) -> None:
         """Up to the start of the process."""
         before = self.state()
         self.patch(self.machine.mux, "create_pane", self.no_pane)
@@ -283,7 +283,7 @@ class UndoTests(CaseCase):
         self.assertEqual(before, self.state())
         self.assertEqual(["case:created", "case:deleted"], [name for name, _ in self.told()])
 
-    def test_a_quick_start_step_by_step(self) -> None:
+    def test_quick_start_failing_at_each_step_is_rolled_back(self) -> None:
         def ask() -> int:
             asked = start_coroutine(
                 self.cases.open_or_create("one", ADMIN, AgentMarker(created_at=1, created_by="x"))
@@ -296,7 +296,7 @@ class UndoTests(CaseCase):
 
         self.every_step(ask, 7)
 
-    def test_a_case_that_somebody_else_works_in_by_then_stays(self) -> None:
+    def test_case_already_used_by_another_session_is_not_rolled_back(self) -> None:
         place = self.run_now(self.cases.open_or_create("one", ADMIN))
         session = self.create(case_name="one")
         self.run_now(place.undo())
@@ -314,7 +314,7 @@ class UndoTests(CaseCase):
 
         return QuickStartRequest(case_name="one", session=CreateRequest(mode="shell"))
 
-    def test_what_others_put_there_stays(self) -> None:
+    def test_roll_back_keeps_files_of_others(self) -> None:
         making = CreatedFiles()
         self.outside.joinpath("x").mkdir()
         making.make_folder(self.outside / "made")
@@ -324,7 +324,7 @@ class UndoTests(CaseCase):
         making.roll_back()
         self.assertEqual(["theirs"], os.listdir(self.outside / "made"))
 
-    def test_what_nobody_waits_for_any_more(self) -> None:
+    def test_abandoned_work_is_rolled_back(self) -> None:
         """The thread is given up: whoever comes second takes it back."""
         late, early = CreatedFiles(), CreatedFiles()
         target = self.outside / "late"
@@ -342,7 +342,7 @@ class UndoTests(CaseCase):
 
 
 class TogetherTests(CaseCase):
-    def test_two_quick_starts_of_one_name(self) -> None:
+    def test_two_quick_starts_of_one_name_make_one_case(self) -> None:
         """The second waits for the first, and works in the same case."""
         gate: Deferred[None] = Deferred()
         real = self.cases._desk.create_files

@@ -61,24 +61,24 @@ ALLOWED = {
 }
 
 
-class PathTests(SynchronousTestCase):
+class CasePathTests(SynchronousTestCase):
     def judge(self, text: str) -> str:
         path = normalize_path(text, PLACES)
         check_path(path, PLACES)
         return path
 
-    def test_refused(self) -> None:
+    def test_odd_and_reserved_paths_are_refused(self) -> None:
         for text in (*ODD, *REFUSED):
             error = self.assertRaises(ServiceError, self.judge, text)
             self.assertIs(ErrorCode.INVALID_INPUT, error.code, text)
             self.assertTrue(error.message.startswith("path: "), error.message)
 
-    def test_allowed(self) -> None:
+    def test_ordinary_paths_are_normalized(self) -> None:
         for text, path in ALLOWED.items():
             self.assertEqual(path, self.judge(text))
 
     @given(st.text(max_size=50))
-    def test_what_comes_through_is_plain(self, text: str) -> None:
+    def test_accepted_path_is_plain(self, text: str) -> None:
         try:
             path = self.judge(text)
         except ServiceError:
@@ -89,7 +89,7 @@ class PathTests(SynchronousTestCase):
         self.assertEqual(parts[1:], [part for part in parts[1:] if part not in ("", ".")])
         self.assertFalse(PurePosixPath(path).is_relative_to(CASES))
 
-    def test_places_that_are_links_are_refused_by_both_names(self) -> None:
+    def test_linked_locations_are_refused_by_both_names(self) -> None:
         folder = Path(self.mktemp()).absolute()
         (folder / "real").mkdir(parents=True)
         (folder / "link").symlink_to("real")

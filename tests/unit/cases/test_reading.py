@@ -51,8 +51,8 @@ class SilentFolders:
                 raise ServiceError(ErrorCode.RATE_LIMITED, "too many requests wait")
 
 
-class ListTests(CaseCase):
-    def test_in_order(self) -> None:
+class CaseListTests(CaseCase):
+    def test_cases_are_listed_in_the_chosen_order(self) -> None:
         for name in ("b", "A", "c", "d"):
             self.made(name)
         self.assertEqual(["A", "b", "c", "d"], self.listed())
@@ -68,7 +68,7 @@ class ListTests(CaseCase):
         for names, status in ((["none"], 404), (["b", "B"], 400), (["a/b"], 400), ("b", 400)):
             self.assertEqual(status, self.refused("PUT", "/order", {"order": names})[0], names)
 
-    def test_what_is_no_case(self) -> None:
+    def test_folders_that_are_no_cases_are_not_listed(self) -> None:
         self.made("one")
         (self.folder / "file").write_text("x")
         (self.folder / "a b").mkdir()
@@ -78,7 +78,7 @@ class ListTests(CaseCase):
         (self.folder / "linked").symlink_to(self.outside)
         self.assertEqual(["linked", "one"], self.listed())
 
-    def test_answers_are_what_the_document_says(self) -> None:
+    def test_responses_match_the_openapi_document(self) -> None:
         self.made("one")
         self.run_now(
             self.cases.open_or_create("two", ADMIN, AgentMarker(created_at=5, created_by="claude"))
@@ -95,7 +95,7 @@ class ListTests(CaseCase):
             found = json.dumps(self.good("GET", path))
             TypeAdapter(types[f"GET /api/cases{name}"]).validate_json(found)
 
-    def test_agent_made(self) -> None:
+    def test_agent_created_cases_are_listed(self) -> None:
         for at, name in ((5, "old"), (9, "new")):
             parent = "p" if at > 5 else None
             marker = AgentMarker(created_at=at, created_by="claude", parent_session_id=parent)
@@ -115,7 +115,7 @@ class ListTests(CaseCase):
         self.assertIs(True, self.good("GET", "/old")["agentCreated"])
         self.assertNotIn("agentCreated", self.good("GET", "/mine"))
 
-    def test_markers_that_somebody_wrote(self) -> None:
+    def test_hand_written_markers_are_ignored(self) -> None:
         self.made("one")
         marker = self.folder / "one" / ".service-agent-case.json"
         for text in (
@@ -131,7 +131,7 @@ class ListTests(CaseCase):
         os.mkfifo(marker)
         self.assertEqual([], self.good("GET", "/agent-created")["cases"])
 
-    def test_a_mount_that_is_gone(self) -> None:
+    def test_missing_mount_is_unreachable_and_hides_no_case(self) -> None:
         """It is told of as unreachable, and hides nothing else."""
         self.made("one")
         silence = SilentFolders()
@@ -163,7 +163,7 @@ class ListTests(CaseCase):
         silence.paths_.add(str(self.folder))
         self.assert_refused(ErrorCode.OPERATION_FAILED, cases.list_cases(ADMIN))
 
-    def test_quick_start_by_another_case_of_the_name(self) -> None:
+    def test_quick_start_finds_a_case_by_another_letter_case(self) -> None:
         self.made("One")
         place = self.run_now(self.cases.open_or_create("oNE", ADMIN))
         self.assertEqual(("One", str(self.folder / "One")), (place.name, place.path))
@@ -172,7 +172,7 @@ class ListTests(CaseCase):
         session = self.create(case_name="two")
         self.assertEqual(("Two", str(self.outside)), (session.case_name, session.working_dir))
 
-    def test_a_token_bound_to_sessions(self) -> None:
+    def test_token_bound_to_sessions_lists_only_their_cases(self) -> None:
         self.made("one")
         self.made("two")
         session = self.create(case_name="two")
@@ -185,7 +185,7 @@ class BrowseTests(CaseCase):
     def shown(self, query: str = "") -> list[str]:
         return [each["name"] for each in self.good("GET", f"/browse{query}")["folders"]]
 
-    def test_at_home(self) -> None:
+    def test_home_folder_is_browsed(self) -> None:
         home = self.machine.home
         for name in ("b", "A", ".hidden", "repo"):
             (home / name).mkdir()
@@ -203,7 +203,7 @@ class BrowseTests(CaseCase):
         self.assertEqual(["A", "b", "link", "repo"], self.shown("?path=~/"))
         self.assertIsNone(self.good("GET", "/browse?path=/")["parent"])
 
-    def test_refused(self) -> None:
+    def test_unreadable_and_relative_folders_are_not_browsed(self) -> None:
         (self.outside / "file").write_text("x")
         (self.outside / "kernel").symlink_to("/proc/self")
         for path, status in (
@@ -213,13 +213,13 @@ class BrowseTests(CaseCase):
         ):  # fmt: skip
             self.assertEqual(status, self.refused("GET", f"/browse?path={path}")[0], path)
 
-    def test_no_more_than_the_bound(self) -> None:
+    def test_browsing_lists_at_most_the_bound(self) -> None:
         for number in range(MAX_FOLDERS + 1):
             (self.outside / f"n{number:04}").mkdir()
         found = self.good("GET", f"/browse?path={self.outside}")
         self.assertEqual((MAX_FOLDERS, True), (len(found["folders"]), found["truncated"]))
 
-    def test_what_does_not_answer_in_it_is_listed_by_name(self) -> None:
+    def test_folder_that_does_not_answer_is_listed_by_name(self) -> None:
         real = folder_browsing.list_folders
 
         def stuck(*args: Any, look: bool, **named: Any) -> Any:
@@ -233,7 +233,7 @@ class BrowseTests(CaseCase):
         self.assertEqual(("repo", False), (found["name"], found["isRepository"]))
 
 
-class AccountTests(CaseCase):
+class CaseAccountTests(CaseCase):
     """With accounts."""
 
     def setUp(self) -> None:
@@ -245,7 +245,7 @@ class AccountTests(CaseCase):
         self.lay_api()
         self.as_user(ANN)
 
-    def test_each_has_a_folder_and_an_order(self) -> None:
+    def test_cases_of_each_account_have_their_own_folder_and_order(self) -> None:
         for who in (ANN, ROOT):
             self.as_user(who)
             for name in ("one", "two"):
@@ -260,7 +260,7 @@ class AccountTests(CaseCase):
         self.assertEqual(["one", "two"], self.listed())
         self.assertEqual((), self.machine.settings.get().case_order)
 
-    def test_what_is_for_admins(self) -> None:
+    def test_custom_folders_are_for_admins_only(self) -> None:
         path = str(self.outside / "x")
         for where, body in (
             ("", {"name": "one", "path": path}),
@@ -277,7 +277,7 @@ class AccountTests(CaseCase):
         self.as_user(ROOT)
         self.made("one", path=path)
 
-    def test_what_an_admin_had_who_is_none_any_more(self) -> None:
+    def test_cases_linked_as_admin_are_closed_after_demotion(self) -> None:
         was = evolve(ANN, admin=True)
         (self.outside / "x").mkdir()
         self.run_now(self.cases.link_folder("far", str(self.outside / "x"), was, accept_always))
@@ -293,7 +293,7 @@ class AccountTests(CaseCase):
             self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open_or_create(name, ANN))
         self.assertTrue((self.outside / "far-b").exists())
 
-    def test_browsing_stays_inside(self) -> None:
+    def test_browsing_stays_inside_the_folder_of_the_account(self) -> None:
         self.made("one")
         own = self.folder / ".accounts" / "ann"
         (own / "out").symlink_to(self.outside)
@@ -303,20 +303,20 @@ class AccountTests(CaseCase):
         for path in ("/", self.outside, self.folder, own / "out", self.machine.home, "/none"):
             self.assertEqual(403, self.refused("GET", f"/browse?path={path}")[0], path)
 
-    def test_a_worktree_of_ones_own(self) -> None:
+    def test_user_creates_a_worktree_of_the_own_case(self) -> None:
         self.made("one")
         case = self.good("POST", "/one/worktree", {"branch": "b"})["case"]
         self.assertEqual(str(self.folder / ".accounts" / "ann" / "one-b"), case["path"])
         session = self.create(ANN, case_name="one", worktree=CaseWorktreeRequest(branch="c"))
         self.assertEqual(str(self.folder / ".accounts" / "ann" / "one-c"), session.working_dir)
 
-    def test_a_link_of_ones_own_leads_nowhere(self) -> None:
+    def test_link_in_the_own_cases_folder_leads_nowhere(self) -> None:
         self.made("one")
         (self.folder / ".accounts" / "ann" / "trap").symlink_to(self.outside)
         for name in ("trap",):
             self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open_or_create(name, ANN))
 
-    def test_as_an_os_user(self) -> None:
+    def test_cases_are_handled_as_the_os_user(self) -> None:
         world = self.machine.os_users
         user = world.add("a", 1001)
         caller = world.caller("ann", "a")
@@ -341,7 +341,7 @@ class AccountTests(CaseCase):
         self.assertEqual([], [*(Path(user.home) / "service-cases" / ".trash").iterdir()])
         self.successResultOf(self.cases.stop())
 
-    def test_an_os_user_that_is_gone(self) -> None:
+    def test_missing_os_user_is_an_error(self) -> None:
         world = self.machine.os_users
         world.add("a", 1001)
         caller = world.caller("ann", "a")

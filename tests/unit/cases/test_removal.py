@@ -29,8 +29,8 @@ from tservice.store.database import Database
 HOUR = 3600.0
 
 
-class RemovalTests(CaseCase):
-    def test_a_local_one_goes_to_the_trash(self) -> None:
+class CaseRemovalTests(CaseCase):
+    def test_local_case_is_moved_to_the_trash(self) -> None:
         self.made("one", description="x")
         now = int(self.clock.seconds() * 1000)
         self.assertEqual({}, self.good("DELETE", "/ONE"))
@@ -40,7 +40,7 @@ class RemovalTests(CaseCase):
         self.assertNotIn("description", self.made("one"))
         self.assertEqual(404, self.refused("DELETE", "/two")[0])
 
-    def test_others_are_only_unlinked(self) -> None:
+    def test_linked_case_is_only_unlinked(self) -> None:
         (self.outside / "x").write_text("x")
         self.good("POST", "/link", {"name": "one", "path": str(self.outside)})
         self.git.lost = ("it has 1 uncommitted change",)
@@ -48,7 +48,7 @@ class RemovalTests(CaseCase):
         self.assertEqual(["x"], os.listdir(self.outside))
         self.assertEqual([], self.good("GET"))
 
-    def test_busy(self) -> None:
+    def test_case_with_live_sessions_is_not_removed(self) -> None:
         self.made("one")
         below = self.folder / "one" / "sub"
         below.mkdir()
@@ -64,7 +64,7 @@ class RemovalTests(CaseCase):
         self.assertEqual(0, self.good("GET", "/one")["liveSessions"])
         self.good("DELETE", "/one")
 
-    def test_unsaved_work(self) -> None:
+    def test_case_with_unsaved_work_is_removed_only_by_force(self) -> None:
         self.made("one")
         self.git.lost = tuple(f"r{number} has 1 unpushed commit" for number in range(7))
         before = self.state()
@@ -76,7 +76,7 @@ class RemovalTests(CaseCase):
         self.assertEqual(before, self.state())
         self.good("DELETE", "/one?force=1")
 
-    def test_a_session_that_comes_while_it_is_looked_through(self) -> None:
+    def test_session_started_during_the_removal_check_is_refused(self) -> None:
         """It is refused: the name is the remover's until it is done."""
         self.made("one")
         looking: Deferred[tuple[str, ...]] = Deferred()
@@ -99,7 +99,7 @@ class RemovalTests(CaseCase):
         self.assertIs(ErrorCode.SESSION_BUSY, error.code)
         self.assertTrue((self.folder / "one").exists())
 
-    def test_a_right_that_is_lost_meanwhile(self) -> None:
+    def test_right_lost_during_the_removal_keeps_the_case(self) -> None:
         self.made("one")
 
         def again() -> None:
@@ -109,14 +109,14 @@ class RemovalTests(CaseCase):
         self.assert_refused(ErrorCode.FORBIDDEN, work)
         self.assertTrue((self.folder / "one").exists())
 
-    def test_what_cannot_be_moved_stays(self) -> None:
+    def test_case_that_cannot_be_moved_stays(self) -> None:
         self.made("one")
         (self.folder / ".trash").write_text("a file")
         before = self.state()
         self.assertEqual(422, self.refused("DELETE", "/one")[0])
         self.assertEqual(before, self.state())
 
-    def test_it_goes_on_when_the_caller_hangs_up(self) -> None:
+    def test_removal_continues_when_the_caller_disconnects(self) -> None:
         self.made("one")
         looking: Deferred[tuple[str, ...]] = Deferred()
 
@@ -136,7 +136,7 @@ class RemovalTests(CaseCase):
         self.assertEqual([], self.listed())
 
 
-class SweepTests(CaseCase):
+class TrashSweepTests(CaseCase):
     def trash(self) -> list[str]:
         folder = self.folder / ".trash"
         return sorted(os.listdir(folder)) if folder.exists() else []
@@ -150,7 +150,7 @@ class SweepTests(CaseCase):
         self.successResultOf(self.cases.stop())
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_after_seven_days(self) -> None:
+    def test_trash_is_emptied_after_seven_days(self) -> None:
         self.cases.start()
         self.remove("one")
         self.spend(RETENTION_MS / 1000 - 2 * HOUR)
@@ -163,7 +163,7 @@ class SweepTests(CaseCase):
         self.assertEqual([], self.state()[1])  # type: ignore[index]
         self.finish()
 
-    def test_over_a_restart(self) -> None:
+    def test_trash_is_emptied_after_a_restart(self) -> None:
         self.remove("one")
         self.machine.crash()
         self.clock.advance(RETENTION_MS / 1000)
@@ -172,7 +172,7 @@ class SweepTests(CaseCase):
         self.assertEqual([], self.trash())
         self.finish()
 
-    def test_no_more_than_the_bound_at_a_time(self) -> None:
+    def test_sweep_removes_at_most_the_bound_at_a_time(self) -> None:
         self.patch(trash, "MAX_PER_SWEEP", 2)
         self.assertLess(2, MAX_PER_SWEEP)
         self.remove("one", "two", "three")
@@ -183,7 +183,7 @@ class SweepTests(CaseCase):
         self.assertEqual([], self.trash())
         self.finish()
 
-    def test_what_cannot_be_removed_is_tried_again_and_holds_up_nothing(self) -> None:
+    def test_folder_that_cannot_be_removed_is_retried_and_delays_no_other(self) -> None:
         self.remove("one", "two")
         self.spend(RETENTION_MS / 1000)
         real = case_folders.remove_tree
@@ -201,7 +201,7 @@ class SweepTests(CaseCase):
         self.assertEqual([], self.trash())
         self.finish()
 
-    def test_folders_that_tools_write_protect(self) -> None:
+    def test_write_protected_tool_folders_are_removed(self) -> None:
         self.made("one")
         deep = self.folder / "one" / "pkg" / "mod"
         deep.mkdir(parents=True)
@@ -216,7 +216,7 @@ class SweepTests(CaseCase):
         self.assertTrue(os.path.isdir("/etc"))
         self.finish()
 
-    def test_a_stop_waits_for_what_is_being_removed(self) -> None:
+    def test_stop_waits_for_a_running_removal(self) -> None:
         self.remove("one")
         self.spend(RETENTION_MS / 1000)
         removing: Deferred[None] = Deferred()
@@ -229,7 +229,7 @@ class SweepTests(CaseCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
 
-class WorktreeTests(CaseCase):
+class CaseWorktreeTests(CaseCase):
     def setUp(self) -> None:
         super().setUp()
         self.made("one")
@@ -239,13 +239,13 @@ class WorktreeTests(CaseCase):
         case: dict[str, Any] = self.good("POST", "/one/worktree", body)["case"]
         return case
 
-    def test_whose_right_ended_before_it_begins_runs_no_git(self) -> None:
+    def test_ended_right_runs_no_git(self) -> None:
         """A hook of the repository would run, which cannot be taken back."""
         work = self.cases.make_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, deny_change)
         self.assert_refused(ErrorCode.FORBIDDEN, work)
         self.assertEqual([], self.git.orders)
 
-    def test_beside_the_case(self) -> None:
+    def test_worktree_is_created_next_to_the_case(self) -> None:
         case = self.make(**{"from": "v1"})
         path = str(self.folder / "one-fix-it")
         repository = str(self.folder / "one")
@@ -258,7 +258,7 @@ class WorktreeTests(CaseCase):
         self.assertEqual(["one", "one-fix-it"], self.listed())
         self.assertEqual(("case:linked", case), self.told()[-1])
 
-    def test_so_many_at_a_time(self) -> None:
+    def test_worktrees_created_at_a_time_are_limited(self) -> None:
         """Git may take minutes for each."""
         held: list[Deferred[Any]] = []
 
@@ -283,7 +283,7 @@ class WorktreeTests(CaseCase):
         self.patch(self.git, "add_worktree", FakeGit().add_worktree)
         self.make("more")
 
-    def test_branches_alike_that_are_made_at_a_time(self) -> None:
+    def test_similar_branches_created_together_get_different_folders(self) -> None:
         held: list[Deferred[Any]] = []
 
         async def add_worktree(order: WorktreeRequest) -> Any:
@@ -306,13 +306,13 @@ class WorktreeTests(CaseCase):
         self.assertEqual("one-fix-it", names[0])
         self.assertRegex(names[1], "^one-fix-it-[0-9a-f]{8}$")
 
-    def test_of_a_worktree(self) -> None:
+    def test_worktree_of_a_worktree_uses_the_main_repository(self) -> None:
         self.make("a")
         case = self.good("POST", "/one-a/worktree", {"branch": "b"})["case"]
         self.assertEqual(str(self.folder / "one-a-b"), case["path"])
         self.assertEqual(str(self.folder / "one"), case["worktree"]["repository"])
 
-    def test_refused(self) -> None:
+    def test_invalid_worktree_is_refused(self) -> None:
         self.make("a")
         (self.folder / "one-there").mkdir()
         (self.folder / "one-file").write_text("x")
@@ -332,7 +332,7 @@ class WorktreeTests(CaseCase):
         self.assertEqual(422, self.refused("POST", "/one/worktree", {"branch": "b"})[0])
         self.assertEqual(before, self.state())
 
-    def test_of_what_is_not_on_this_machine(self) -> None:
+    def test_worktree_of_a_case_elsewhere_is_refused(self) -> None:
         """Git would run here: in what a container can change, or in a folder of the same name."""
         inside = CaseContainer(host_id="box", engine="podman", name="c", workdir="/workspace")
         far = LocationId(kind=LocationKind.REMOTE, name="box")
@@ -349,7 +349,7 @@ class WorktreeTests(CaseCase):
             self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
         self.assertEqual([], self.git.orders)
 
-    def test_removed(self) -> None:
+    def test_worktree_with_unsaved_work_is_removed_only_by_force(self) -> None:
         self.make()
         self.git.lost = ("it has 1 uncommitted change",)
         self.assertEqual(409, self.refused("DELETE", "/one-fix-it")[0])
@@ -358,7 +358,7 @@ class WorktreeTests(CaseCase):
         self.assertEqual(["one"], self.listed())
         self.assertFalse((self.folder / "one-fix-it").exists())
 
-    def test_what_a_full_disk_could_not_note_is_not_removed(self) -> None:
+    def test_worktree_is_not_removed_when_a_full_disk_cannot_record_it(self) -> None:
         self.on_a_failing_disk()
         self.good("POST", "/one/worktree", {"branch": "b"})
         before = self.state()
@@ -368,7 +368,7 @@ class WorktreeTests(CaseCase):
         self.connection.fault = None
         self.good("DELETE", "/one-b?force=1")
 
-    def test_what_is_taken_back_on_a_full_disk_is_forgotten_once_there_is_room(self) -> None:
+    def test_rolled_back_worktree_is_forgotten_once_the_disk_has_room(self) -> None:
         self.on_a_failing_disk()
         place = self.now(
             self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, accept_always)
@@ -389,7 +389,7 @@ class WorktreeTests(CaseCase):
         self.machine.boot()
         self.lay_api()
 
-    def test_a_repository_is_kept_while_it_has_worktrees(self) -> None:
+    def test_repository_is_kept_while_it_has_worktrees(self) -> None:
         self.make()
         status, code, text = self.refused("DELETE", "/one?force=1")
         self.assertEqual((409, "CONFLICT"), (status, code))
@@ -397,7 +397,7 @@ class WorktreeTests(CaseCase):
         self.good("DELETE", "/one-fix-it")
         self.good("DELETE", "/one")
 
-    def test_a_session_in_one(self) -> None:
+    def test_session_is_started_in_a_worktree(self) -> None:
         from tservice.cases.interfaces import CaseWorktreeRequest
 
         session = self.shell(case_name="one", worktree=CaseWorktreeRequest(branch="b"))
@@ -406,7 +406,7 @@ class WorktreeTests(CaseCase):
         )
         self.assertEqual(1, self.good("GET", "/one-b")["liveSessions"])
 
-    def test_one_that_somebody_else_works_in_by_then_stays(self) -> None:
+    def test_worktree_used_by_another_session_is_not_rolled_back(self) -> None:
         from tservice.cases.interfaces import CaseWorktreeRequest
 
         place = self.run_now(
@@ -416,7 +416,7 @@ class WorktreeTests(CaseCase):
         self.run_now(place.undo())
         self.assertTrue((self.folder / "one-b").exists())
 
-    def test_a_session_that_is_refused_leaves_none(self) -> None:
+    def test_refused_session_leaves_no_worktree(self) -> None:
         from tservice.cases.interfaces import CaseWorktreeRequest
         from tservice.sessions.life.quick_start import QuickStartRequest
         from tservice.sessions.record.requests import CreateRequest

@@ -14,7 +14,7 @@ from tservice.client.link.connection import format_address
 PIN = ":".join(["AB"] * 32)
 
 
-class EnvironmentTests(SynchronousTestCase):
+class ClientEnvironmentTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.home = Path(self.mktemp())
         self.home.mkdir()
@@ -25,7 +25,7 @@ class EnvironmentTests(SynchronousTestCase):
     def refused(self, **environ: str) -> str:
         return str(self.assertRaises(Unusable, address_from_environment, environ, self.home))
 
-    def test_urls(self) -> None:
+    def test_service_urls_are_parsed(self) -> None:
         for url, want in (
             ("http://127.0.0.1:8770", "http://127.0.0.1:8770"),
             ("http://box", "http://box:80"),
@@ -37,12 +37,12 @@ class EnvironmentTests(SynchronousTestCase):
         self.assertEqual("http://127.0.0.1:8770", format_address(self.address()))
         self.assertEqual("http://a:1", format_address(self.address(SERVICE_API_URL="http://a:1")))
 
-    def test_urls_that_are_none(self) -> None:
+    def test_invalid_service_urls_are_refused(self) -> None:
         for url in ("box:1", "ftp://box", "http://", "http://a:b", "http://a?q", "unix:t.sock"):
             self.assertIn("TSCTL_URL must be", self.refused(TSCTL_URL=url), url)
         self.assertIn("must not contain a login", self.refused(TSCTL_URL="http://ann:pw@box"))
 
-    def test_who_asks(self) -> None:
+    def test_credentials_come_from_token_password_or_file(self) -> None:
         path = self.home / "token"
         path.write_text("tsk_file\n")
         path.chmod(0o600)
@@ -57,19 +57,19 @@ class EnvironmentTests(SynchronousTestCase):
         self.assertIn("must have mode 0600", self.refused(**file))
         self.assertIn("No such file", self.refused(TSCTL_TOKEN_FILE=str(self.home / "none")))
 
-    def test_a_token_cannot_add_a_header(self) -> None:
+    def test_token_cannot_add_a_header(self) -> None:
         text = self.refused(TSCTL_TOKEN="tsk_a\r\nX: y")
         self.assertIn("TSCTL_TOKEN must be printable", text)
         self.assertNotIn("tsk_a", text)
 
-    def test_fingerprints(self) -> None:
+    def test_certificate_fingerprint_is_parsed(self) -> None:
         found = self.address(TSCTL_URL="https://box", TSCTL_FINGERPRINT=PIN)
         self.assertEqual(b"\xab" * 32, found.fingerprint)
         self.assertIn("64 hex", self.refused(TSCTL_URL="https://box", TSCTL_FINGERPRINT="ab"))
         self.assertIn("needs a URL of https", self.refused(TSCTL_FINGERPRINT=PIN))
 
 
-class FileTests(SynchronousTestCase):
+class ClientAddressFileTests(SynchronousTestCase):
     """C{--at NAME}."""
 
     def setUp(self) -> None:
@@ -84,7 +84,7 @@ class FileTests(SynchronousTestCase):
     def refused(self, name: str = "home") -> str:
         return str(self.assertRaises(Unusable, address_from_environment, {}, self.home, name))
 
-    def test_several_services(self) -> None:
+    def test_several_services_are_configured_by_name(self) -> None:
         self.write(
             f"home:\n  url: https://box:8443\n  fingerprint: '{PIN}'\n  token: tsk_a\n"
             "work: {url: 'unix:/run/t.sock', user: ann, password: secret}\n"
@@ -99,7 +99,7 @@ class FileTests(SynchronousTestCase):
         self.assertEqual("/run/t.sock", address_from_environment({}, self.home, "work").unix)
         self.assertIn("known are: home, work", self.refused("play"))
 
-    def test_a_token_file_of_the_home_folder(self) -> None:
+    def test_token_file_may_be_in_the_home_folder(self) -> None:
         self.write("home: {url: 'http://a', tokenFile: ~/token}")
         (self.home / "token").write_text("tsk_b")
         (self.home / "token").chmod(0o600)
@@ -107,7 +107,7 @@ class FileTests(SynchronousTestCase):
             "Bearer tsk_b", address_from_environment({}, self.home, "home").authorization
         )
 
-    def test_refused(self) -> None:
+    def test_invalid_configuration_files_are_refused(self) -> None:
         for text, want in (
             ("home: {url: 'http://a', pasword: x}", "unknown key 'pasword'"),
             ("home: {url: 'http://a', token: 5}", "token must be a text"),

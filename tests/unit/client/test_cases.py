@@ -55,7 +55,7 @@ class PlayedCases(ApiCaller):
         return {"case": CASE, "repository": "x", "ref": "main", "warnings": ["no submodules"]}
 
 
-class CasesTests(SynchronousTestCase):
+class TsctlCasesTests(SynchronousTestCase):
     def run_command(self, does: Any, *argv: str) -> str:
         self.caller, self.out, self.error = PlayedCases(), StringIO(), StringIO()
         shell = ShellContext(
@@ -69,14 +69,14 @@ class CasesTests(SynchronousTestCase):
         self.assertEqual(0, does(CommandContext(parse_command_line(argv)[1], shell, self.caller)))
         return self.out.getvalue()
 
-    def test_ls(self) -> None:
+    def test_cases_ls_prints_every_state(self) -> None:
         lines = self.run_command(cases.ls, "cases", "ls").splitlines()
         self.assertEqual(["local", "cloning", "unreachable", "worktree"],
                          [line.split()[1] for line in lines[1:]])  # fmt: skip
         self.assertNotIn("\x1b", "".join(lines))
         self.assertEqual(4, len(json.loads(self.run_command(cases.ls, "cases", "ls", "--json"))))
 
-    def test_making(self) -> None:
+    def test_cases_commands_create_and_print_the_path(self) -> None:
         here = os.getcwd()
         for does, argv, path, body in (
             (cases.new, ("new", "one"), "/cases", {"name": "one"}),
@@ -93,21 +93,21 @@ class CasesTests(SynchronousTestCase):
             self.assertEqual([("POST", path, body, None)], self.caller.sent)
             self.assertEqual("/srv/one\n", printed)
 
-    def test_warnings_of_a_clone_are_told_on_stderr(self) -> None:
+    def test_warnings_of_a_clone_go_to_stderr(self) -> None:
         self.run_command(cases.clone, "cases", "clone", "one", "https://h/x")
         self.assertEqual("tsctl: no submodules\n", self.error.getvalue())
 
-    def test_prepare_prints_the_shell(self) -> None:
+    def test_cases_prepare_prints_the_shell(self) -> None:
         printed = self.run_command(cases.prepare, "cases", "prepare", "修复")
         self.assertEqual("s2\n", printed)
         path = "/cases/%E4%BF%AE%E5%A4%8D/prepare"
         self.assertEqual([("POST", path, None, None)], self.caller.sent)
 
-    def test_warnings_of_a_worktree_are_told_on_stderr(self) -> None:
+    def test_warnings_of_a_worktree_go_to_stderr(self) -> None:
         self.run_command(new, "new", "shell", "--case", "one", "--worktree", "b")
         self.assertEqual("tsctl: no submodules\n", self.error.getvalue())
 
-    def test_rm(self) -> None:
+    def test_cases_rm_deletes_each_case_once(self) -> None:
         self.run_command(cases.rm, "cases", "rm", "one", "two", "one")
         self.assertEqual(
             [("DELETE", "/cases/one", None, None), ("DELETE", "/cases/two", None, None)],
@@ -116,7 +116,7 @@ class CasesTests(SynchronousTestCase):
         self.run_command(cases.rm, "cases", "rm", "--force", "a/b")
         self.assertEqual([("DELETE", "/cases/a%2Fb", None, {"force": 1})], self.caller.sent)
 
-    def test_a_new_session_in_a_worktree(self) -> None:
+    def test_new_session_may_be_in_a_worktree(self) -> None:
         self.run_command(new, "new", "shell", "--case", "one", "--worktree", "fix/it")
         body = {
             "start": True, "mode": "shell", "caseName": "one", "worktree": {"branch": "fix/it"},

@@ -122,13 +122,13 @@ class SendTests(ClientCase):
     def marks(self) -> list[tuple[str, int]]:
         return [(body["clientId"], body["seq"]) for _, _, body, _, _ in self.wire.asked]
 
-    def test_each_has_the_next_number_of_one_client(self) -> None:
+    def test_inputs_have_consecutive_numbers_of_one_client(self) -> None:
         for _ in range(3):
             self.now(self.session.send("x"), {"delivered": True})
         self.assertEqual([1, 2, 3], [seq for _, seq in self.marks()])
         self.assertEqual(1, len({client for client, _ in self.marks()}))
 
-    def test_a_lost_answer_is_asked_for_with_the_same_number(self) -> None:
+    def test_lost_answer_is_requested_again_with_the_same_number(self) -> None:
         found = self.now(
             self.session.send("x"),
             Lost("cut"),
@@ -140,7 +140,7 @@ class SendTests(ClientCase):
         self.assertEqual(1, len(set(self.marks())))
         self.assertEqual(list(PAUSES[:2]), self.wire.slept)
 
-    def test_it_is_given_up_at_last(self) -> None:
+    def test_send_gives_up_after_the_last_try(self) -> None:
         tries = len(PAUSES) + 1
         self.fails(Lost, self.session.send("x"), *[Lost("cut") for _ in range(tries)])
         self.assertEqual(tries, len(self.wire.asked))
@@ -148,12 +148,12 @@ class SendTests(ClientCase):
         self.now(self.session.send("y"), {"delivered": True})
         self.assertEqual(2, self.marks()[-1][1])
 
-    def test_a_refusal_is_no_loss(self) -> None:
+    def test_refusal_is_not_retried(self) -> None:
         refusal = ApiError(502, "OPERATION_FAILED", "no")
         self.assertIs(refusal, self.fails(ApiError, self.session.send("x"), refusal))
         self.assertEqual([], self.wire.slept)
 
-    def test_two_at_once_are_two_clients(self) -> None:
+    def test_overlapping_sends_use_two_clients(self) -> None:
         """The service drops a number that comes after a higher one of its client."""
 
         async def overlap() -> None:
@@ -174,7 +174,7 @@ class SendTests(ClientCase):
         self.assertNotEqual(inner[0], outer[0])
         self.assertEqual((1, 1, 2), (inner[1], outer[1], after[1]))
 
-    def test_waiting(self) -> None:
+    def test_send_waits_for_signals(self) -> None:
         work = self.session.send("x", wait=["stop", "blocked"], timeout=5)
         self.assertEqual("stop", self.now(work, waited("stop")).signal)
         [(_, path, body, _, wait_ms)] = self.wire.asked
@@ -182,27 +182,27 @@ class SendTests(ClientCase):
         self.assertEqual((["stop", "blocked"], 5000), (body["wait"], body["waitTimeout"]))
         self.assertEqual((5000, True), (wait_ms, body["useMux"]))
 
-    def test_what_was_typed_by_a_lost_try_is_waited_for(self) -> None:
+    def test_lost_send_that_was_typed_is_waited_for(self) -> None:
         work = self.session.send("x", wait="stop", timeout=9)
         found = self.now(work, Lost("cut"), waited(None, duplicate=True), waited("stop"))
         self.assertEqual((True, "stop"), (found.again, found.signal))
         self.assertEqual("/sessions/abcd/wait", self.wire.asked[-1][1])
 
-    def test_a_wait_longer_than_the_service_s(self) -> None:
+    def test_wait_longer_than_the_limit_is_repeated(self) -> None:
         work = self.session.send("x", wait=True, timeout=700)
         self.assertIsNone(self.now(work, waited(), waited()).signal)
         self.assertEqual([600_000, 100_000], [wait for *_, wait in self.wire.asked])
 
 
-class SessionTests(ClientCase):
-    def test_waits(self) -> None:
+class ClientSessionTests(ClientCase):
+    def test_session_wait_returns_the_signal(self) -> None:
         found = self.now(self.session.wait("exit", timeout=1200, fresh=True), waited(), waited())
         self.assertIsNone(found)
         self.assertEqual({"until": "exit", "timeout": 600_000, "fresh": 1}, self.wire.asked[0][3])
         ended = {"wait": {"signal": None, "ended": True}}
         self.assertEqual("exit", self.now(self.session.wait(), ended))
 
-    def test_waits_for_output(self) -> None:
+    def test_session_waits_for_output(self) -> None:
         state = {"matched": True, "snippet": "a mark", "ended": False}
         found = self.now(self.session.wait_output("mark", timeout=0.1), {"wait": state})
         self.assertEqual("a mark", found)
@@ -211,13 +211,13 @@ class SessionTests(ClientCase):
         gone = {"wait": {"matched": False, "ended": True}}
         self.assertIsNone(self.now(self.session.wait_output("mark", earlier=False), gone))
 
-    def test_the_screen_is_text(self) -> None:
+    def test_screen_is_returned_as_text(self) -> None:
         answer = {"terminalBuffer": "a \r\n\x1b[31mb\x1b[0m\r\n\r\n"}
         self.assertEqual("a\nb", self.now(self.session.screen(), answer))
         self.assertEqual("b", self.now(self.session.screen(lines=1), answer))
         self.assertEqual({"full": 1, "lines": "1"}, self.wire.asked[1][3])
 
-    def test_approvals_are_this_session_s_and_answered_as_seen(self) -> None:
+    def test_approvals_are_of_this_session_and_answered_with_their_frame(self) -> None:
         mine = {"id": "i/1", "sessionId": "abcd", "frame": "f"}
         items = {"approvals": [{**mine, "sessionId": "other"}, mine]}
         self.assertEqual([mine], self.now(self.session.approvals(), items))
@@ -226,7 +226,7 @@ class SessionTests(ClientCase):
         self.assertEqual("/approvals/i%2F1/answer", path)
         self.assertEqual({"action": "deny", "expectFrame": "f"}, body)
 
-    def test_it_ends_what_it_started(self) -> None:
+    def test_session_started_by_the_client_is_ended(self) -> None:
         async def use(session: Session) -> None:
             async with session:
                 pass
@@ -243,14 +243,14 @@ class SessionTests(ClientCase):
         )
 
 
-class StreamTests(ClientCase):
+class ClientStreamTests(ClientCase):
     def streamed(
         self, *script: Event | Exception, since: OutputPosition | None = None
     ) -> list[bytes]:
         self.wire.fake_stream = FakeStream(list(script))
         return list(blocking.Session(self.session).stream(since))
 
-    def test_it_goes_on_over_cuts(self) -> None:
+    def test_stream_continues_over_cuts(self) -> None:
         found = self.streamed(
             OutputReceived(b"a"),
             Lost("cut"),
@@ -264,11 +264,11 @@ class StreamTests(ClientCase):
         self.assertEqual(("STREAM", "abcd", "e", {}, 7), self.wire.asked[0])
         self.assertIsNone(self.wire.fake_stream.socket)
 
-    def test_an_end_for_good_is_told(self) -> None:
+    def test_final_end_of_the_stream_is_raised(self) -> None:
         self.assertRaises(Unusable, self.streamed, Unusable("not yours"))
         self.assertIsNone(self.wire.fake_stream.socket)
 
-    def test_whoever_leaves_hangs_up(self) -> None:
+    def test_closing_the_stream_disconnects(self) -> None:
         self.wire.fake_stream = FakeStream([OutputReceived(b"a"), OutputReceived(b"b")])
         stream = blocking.Session(self.session).stream()
         self.assertEqual(b"a", next(stream))
@@ -276,19 +276,19 @@ class StreamTests(ClientCase):
         self.assertIsNone(self.wire.fake_stream.socket)
 
 
-class ClientTests(ClientCase):
-    def test_sessions_by_name(self) -> None:
+class PythonClientTests(ClientCase):
+    def test_sessions_are_found_by_name(self) -> None:
         self.assertEqual("abcd", self.now(self.client.session("one"), [RECORD]).id)
         self.fails(Unusable, self.client.session("two"), [RECORD])
 
-    def test_a_new_one_is_started_and_made_once(self) -> None:
+    def test_new_session_is_started_and_created_once(self) -> None:
         made = self.now(self.client.new(mode="shell"), {"session": RECORD})
         self.assertEqual("abcd", made.id)
         self.assertEqual({"start": True, "mode": "shell"}, self.wire.asked[0][2])
         self.fails(Lost, self.client.new(), Lost("cut"))
         self.assertEqual(2, len(self.wire.asked))
 
-    def test_several(self) -> None:
+    def test_client_waits_for_several_sessions(self) -> None:
         answer = {"signals": {"abcd": "stop", "ef": None}}
         other = Session(self.client, OTHER)
         work = self.client.wait_all([self.session, other], "stop", timeout=2)
@@ -298,7 +298,7 @@ class ClientTests(ClientCase):
 
 
 class FacadeTests(SynchronousTestCase):
-    def test_it_has_all_that_there_is(self) -> None:
+    def test_blocking_facade_has_every_method(self) -> None:
         for facade, whole in ((blocking.Session, Session), (blocking.Client, api.Client)):
             own = {name for name in vars(whole) if not name.startswith("_")}
             self.assertEqual(set(), own - set(dir(facade)))
@@ -307,7 +307,7 @@ class FacadeTests(SynchronousTestCase):
                 if callable(two) and name not in ("wait_any", "wait_all", "new"):
                     self.assertEqual(names(one), names(two), name)
 
-    def test_what_would_wait_is_an_error(self) -> None:
+    def test_method_that_would_wait_is_an_error(self) -> None:
         class Never:
             def __await__(self) -> Any:
                 yield
@@ -319,12 +319,12 @@ class FacadeTests(SynchronousTestCase):
 
 
 class WhereTests(SynchronousTestCase):
-    def test_a_place(self) -> None:
+    def test_service_address_may_be_given(self) -> None:
         found = api.where("http://h:1/base", token="tsk_a")
         self.assertEqual(("h", 1, "Bearer tsk_a"), (found.host, found.port, found.authorization))
         self.assertIn("tokn", str(self.assertRaises(Unusable, api.where, "http://h", tokn="a")))
 
-    def test_the_environment_and_names_are_as_for_tsctl(self) -> None:
+    def test_environment_and_names_are_those_of_tsctl(self) -> None:
         home = Path(self.mktemp())
         (home / ".config/tservice").mkdir(parents=True)
         config = home / ".config/tservice/tsctl.yaml"
@@ -337,7 +337,7 @@ class WhereTests(SynchronousTestCase):
 
 
 class WholeTests(SynchronousTestCase):
-    def test_an_answer_without_its_end(self) -> None:
+    def test_truncated_answer_is_a_lost_connection(self) -> None:
         check_complete(200, b'{"a": 1}', marked=False)
         check_complete(200, b"", marked=True)
         check_complete(401, b"", marked=False)

@@ -29,19 +29,19 @@ from tservice.doctor.interfaces import CATEGORIES
 ROOT = Path(__file__).resolve().parents[3]
 
 
-class RecordTests(SynchronousTestCase):
-    def test_every_command_is_there(self) -> None:
+class CommandRecordTests(SynchronousTestCase):
+    def test_every_command_has_a_function(self) -> None:
         for command in COMMANDS:
             file, _, function = command.does.partition(":")
             found = getattr(import_module(f"tservice.client.commands.{file}"), function)
             self.assertTrue(callable(found), command.name)
 
-    def test_what_is_written_down_twice(self) -> None:
+    def test_doctor_categories_match_the_service(self) -> None:
         """Importing the doctor would cost every start more than all else."""
         (doctor,) = (command for command in COMMANDS if command.name == "doctor")
         self.assertEqual(CATEGORIES, doctor.options[0].choices)
 
-    def test_completion_offers_every_option(self) -> None:
+    def test_completion_offers_every_option_of_a_command(self) -> None:
         for shell in SHELLS:
             text = build_completion_script(shell)
             for command in COMMANDS:
@@ -51,15 +51,15 @@ class RecordTests(SynchronousTestCase):
                         shown = f"-s {name[1:]}" if shell == "fish" and name[:2] != "--" else shown
                         self.assertIn(shown, text, (shell, command.name))
 
-    def test_synopsis(self) -> None:
+    def test_synopsis_lists_arguments_and_options(self) -> None:
         found = {command.name: synopsis(command) for command in COMMANDS}
         self.assertEqual("kill SESSION...", found["kill"])
         self.assertEqual("last SESSION [--json]", found["last"])
         self.assertIn("[--wait[=SIGNALS]]", found["new"])
 
 
-class StartTests(SynchronousTestCase):
-    def test_nothing_heavy_is_imported_on_the_way_to_the_service(self) -> None:
+class TsctlStartTests(SynchronousTestCase):
+    def test_start_imports_nothing_heavy(self) -> None:
         """Each of these takes longer to import than most commands take to run."""
         files = {command.does.partition(":")[0] for command in COMMANDS if not command.local}
         program = "import sys, tservice.client.ctl, tservice.client.link.address\n" + "".join(
@@ -73,7 +73,7 @@ class StartTests(SynchronousTestCase):
         self.assertEqual(set(), heavy & set(ended.stdout.split()))
 
 
-class ParserTests(SynchronousTestCase):
+class CommandLineParserTests(SynchronousTestCase):
     def refused(self, *argv: str) -> str:
         said = StringIO()
         self.patch(sys, "stderr", said)
@@ -83,7 +83,7 @@ class ParserTests(SynchronousTestCase):
         self.assertEqual(1, text.count("\n"), text)
         return text
 
-    def test_options_stand_anywhere(self) -> None:
+    def test_options_may_follow_arguments(self) -> None:
         for argv in (
             ("send", "--raw", "one", "text"),
             ("send", "one", "--raw", "text"),
@@ -97,7 +97,7 @@ class ParserTests(SynchronousTestCase):
         self.assertEqual("-x", parse_command_line(("send", "one", "--", "-x"))[1].text)
         self.assertEqual("-", parse_command_line(("send", "one", "-"))[1].text)
 
-    def test_an_option_with_and_without_its_value(self) -> None:
+    def test_option_value_may_be_optional(self) -> None:
         for argv, want in (
             (("new", "--wait", "shell"), ("", "shell")),
             (("new", "--wait=stop", "shell"), ("stop", "shell")),
@@ -107,7 +107,7 @@ class ParserTests(SynchronousTestCase):
             _, words = parse_command_line(argv)
             self.assertEqual(want, (words.wait, words.mode_argument), argv)
 
-    def test_defaults(self) -> None:
+    def test_defaults_are_set(self) -> None:
         self.assertEqual(60, parse_command_line(("wait", "one"))[1].timeout)
         self.assertEqual(10, parse_command_line(("tail", "one"))[1].lines)
         self.assertEqual(
@@ -116,7 +116,7 @@ class ParserTests(SynchronousTestCase):
             or parse_command_line(("kill", "a", "b"))[1].session,
         )
 
-    def test_refused(self) -> None:
+    def test_invalid_command_lines_are_refused(self) -> None:
         for argv in (
             (), ("frob",), ("cron",), ("send",), ("wait", "a", "--any", "--all"), ("ls", "--js"),
             ("wait", "a", "--timeout", "0"), ("wait", "a", "--timeout"), ("--at",),
@@ -135,11 +135,11 @@ class PickTests(SynchronousTestCase):
         {"id": "eeee", "name": "abcd"},
     )
 
-    def test_found(self) -> None:
+    def test_record_is_found_by_id_prefix_or_name(self) -> None:
         for word, want in (("abcd1", "abcd1"), ("abce", "abce2"), ("one", "abcd1"), ("two", "two")):
             self.assertEqual(want, pick_record(self.RECORDS, word, "session")["id"])
 
-    def test_not_found(self) -> None:
+    def test_ambiguous_or_unknown_word_is_refused(self) -> None:
         for word, want in (
             ("abc", "no session matches 'abc'"),
             ("", "no session matches ''"),
@@ -149,16 +149,16 @@ class PickTests(SynchronousTestCase):
             error = self.assertRaises(Unusable, pick_record, self.RECORDS, word, "session")
             self.assertEqual(want, str(error))
 
-    def test_the_list_is_bounded(self) -> None:
+    def test_list_of_candidates_is_bounded(self) -> None:
         many = [{"id": str(number), "name": "same"} for number in range(1000)]
         error = self.assertRaises(Unusable, pick_record, many, "same", "session")
         self.assertTrue(str(error).endswith("7 (same) and 992 more"), str(error))
 
 
-class FaultTests(SynchronousTestCase):
+class TsctlFaultTests(SynchronousTestCase):
     """One line and status 2, whatever went wrong."""
 
-    def test_faults(self) -> None:
+    def test_every_error_is_one_line_and_status_2(self) -> None:
         for raised, want in (
             (Unusable("no \x1b[31mway"), "tsctl: no way\n"),
             (ApiError(404, "NOT_FOUND", "gone"), "tsctl: 404 NOT_FOUND: gone\n"),
@@ -178,7 +178,7 @@ class FaultTests(SynchronousTestCase):
 class LyingTests(SynchronousTestCase):
     """Ids and signals are words of whatever answers."""
 
-    def test_no_escape_of_an_answer_is_printed(self) -> None:
+    def test_escape_sequences_of_an_answer_are_not_printed(self) -> None:
         class Liar(ApiCaller):
             def send_request(self, method: str, path: str, *more: object, **most: object) -> Any:
                 if path == "/sessions" and method == "GET":
@@ -198,10 +198,10 @@ class LyingTests(SynchronousTestCase):
             self.assertTrue(out.getvalue())
 
 
-class TreeTests(SynchronousTestCase):
+class SessionTreeTests(SynchronousTestCase):
     """C{tsctl ls} shows what agents made below them."""
 
-    def test_children_follow_their_parents(self) -> None:
+    def test_session_tree_lists_children_below_their_parents(self) -> None:
         family = {"a": None, "b": "gone", "c": "a", "d": "c", "e": "a", "f": "b"}
         sessions = [{"id": name, "parentSessionId": parent} for name, parent in family.items()]
         found = [(depth, session["id"]) for depth, session in build_tree(sessions)]

@@ -56,7 +56,7 @@ class PlayedInbox(ApiCaller):
         return {"approvals": [] if self.empty >= 0 else [ITEM]}
 
 
-class InboxTests(SynchronousTestCase):
+class TsctlInboxTests(SynchronousTestCase):
     def context(self, *argv: str) -> CommandContext:
         self.caller, self.out = PlayedInbox(), StringIO()
         self.slept: list[float] = []
@@ -71,7 +71,7 @@ class InboxTests(SynchronousTestCase):
         )
         return CommandContext(parse_command_line(argv)[1], shell, self.caller)
 
-    def test_what_is_sent(self) -> None:
+    def test_approval_commands_send_their_answer(self) -> None:
         for does, argv, want in (
             (approve, ("approve", "one"), {"action": "approve"}),
             (deny, ("deny", "one"), {"action": "deny"}),
@@ -82,12 +82,12 @@ class InboxTests(SynchronousTestCase):
             want = {**want, "expectFrame": "f00d"}
             self.assertEqual([("/approvals/s1%3A4/answer", want)], self.caller.sent)
 
-    def test_nothing_waits(self) -> None:
+    def test_nothing_to_approve_is_an_error(self) -> None:
         error = self.assertRaises(Unusable, approve, self.context("approve", "two"))
         self.assertEqual("nothing waits for a person in s2 (two)", str(error))
         self.assertEqual(([], []), (self.caller.sent, self.slept))
 
-    def test_a_dialog_that_was_not_read_yet(self) -> None:
+    def test_unread_dialog_is_waited_for(self) -> None:
         """Its signal may come before it: who is blocked is looked at again, for a while."""
         context = self.context("approve", "one")
         self.caller.empty = 2
@@ -97,14 +97,14 @@ class InboxTests(SynchronousTestCase):
         self.assertEqual("nothing waits for a person in s3 (three)", str(error))
         self.assertEqual(3, len(self.slept))
 
-    def test_the_list(self) -> None:
+    def test_approvals_are_listed(self) -> None:
         approvals(self.context("approvals"))
         self.assertEqual(
             ["one  permission  1m", "    Bash: rm -rf x", "    1 Yes, 2 No"],
             self.out.getvalue().splitlines(),
         )
 
-    def test_the_list_shows_all_of_a_command_and_what_is_missing(self) -> None:
+    def test_approval_list_shows_the_whole_command_and_what_is_missing(self) -> None:
         command = "echo " + "a" * 16_000 + "\nrm -rf x"
         item = {
             **ITEM,

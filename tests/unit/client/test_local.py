@@ -39,14 +39,14 @@ class LocalCommandCase(SynchronousTestCase):
         return f"{shell.out.getvalue()}{shell.error.getvalue()}"
 
 
-class TlsTests(LocalCommandCase):
+class TsctlTlsTests(LocalCommandCase):
     """C{tsctl tls}."""
 
     def make(self, *words: str) -> int:
         out = str(self.folder / "tls")
         return run_command_line(["tls", "--out", out, *words], self.shell)
 
-    def test_made(self) -> None:
+    def test_key_and_certificate_are_created(self) -> None:
         self.assertEqual(0, self.make("box.example", "192.0.2.7", "::1"))
         key, certificate = self.folder / "tls/key.pem", self.folder / "tls/certificate.pem"
         self.assertEqual(0o600, key.stat().st_mode & 0o777)
@@ -59,17 +59,17 @@ class TlsTests(LocalCommandCase):
         # Wherever the service is then started from.
         self.assertIn("--listen=ssl:8443:privateKey=/", self.said)
 
-    def test_names(self) -> None:
+    def test_dns_names_are_accepted(self) -> None:
         names = ["Box", "xn--bcher-kva.example", "*.box.example", "1and1.example", "x" * 63]
         self.assertEqual(0, self.make(*names))
 
-    def test_nothing_is_overwritten(self) -> None:
+    def test_existing_files_are_not_overwritten(self) -> None:
         self.make("a")
         before = (self.folder / "tls/key.pem").read_bytes()
         self.assertEqual(FAILED, self.make("a"))
         self.assertEqual(before, (self.folder / "tls/key.pem").read_bytes())
 
-    def test_refused(self) -> None:
+    def test_invalid_names_and_days_are_refused(self) -> None:
         self.assertEqual(FAILED, self.make("--days", "9999", "a"))
         for name in (
             "not a name!", "", "bücher.example", "a..b", "a.-b", "a-", "a_b", "box.example.", ".a",
@@ -85,7 +85,7 @@ class TlsTests(LocalCommandCase):
 class SkillTests(LocalCommandCase):
     """C{tsctl skill} (protocol-skill)."""
 
-    def test_it_is_a_skill_file(self) -> None:
+    def test_skill_file_is_printed(self) -> None:
         self.assertEqual(0, run_command_line(["skill"], self.shell))
         _, head, body = self.said.split("---\n", 2)
         found = yaml.safe_load(head)
@@ -94,12 +94,12 @@ class SkillTests(LocalCommandCase):
         self.assertIn("tsctl send", body)
         self.assertEqual([], list(self.folder.iterdir()), "nothing is written")
 
-    def test_or_a_section(self) -> None:
+    def test_agents_section_is_printed_on_request(self) -> None:
         self.assertEqual(0, run_command_line(["skill", "--agents"], self.shell))
         self.assertTrue(self.said.startswith("## "))
         self.assertNotIn("---", self.said)
 
-    def test_what_it_teaches_can_be_said(self) -> None:
+    def test_commands_taught_by_the_skill_are_valid(self) -> None:
         run_command_line(["skill"], self.shell)
         lines = re.findall(r"^    (?:\w+=\$\()?(tsctl [^#\n]*)", self.said, re.MULTILINE)
         self.assertGreater(len(lines), 6)

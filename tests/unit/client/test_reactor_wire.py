@@ -100,7 +100,7 @@ class CallTests(SynchronousTestCase):
         self.assertEqual([], self.reactor.getDelayedCalls())
         return work
 
-    def test_a_request(self) -> None:
+    def test_request_has_url_headers_and_body(self) -> None:
         self.call_operation("POST", "s", {"k": 1}, {"a": "x y", "b": None})
         [(method, url, headers, body)] = self.agent.asked
         self.assertEqual((b"POST", b"http://h:1/b/api/v1/s?a=x+y"), (method, url))
@@ -108,18 +108,18 @@ class CallTests(SynchronousTestCase):
         self.assertEqual([b"application/json"], headers.getRawHeaders(b"content-type"))
         self.assertEqual(8, body.length)
 
-    def test_answers(self) -> None:
+    def test_answers_are_decoded(self) -> None:
         self.assertEqual({"a": 1}, self.successResultOf(self.answered(WHOLE, ResponseDone())))
         refused = self.answered(b'{"success":false,"errorCode":"NOT_FOUND","error":"no"}',
                                 ResponseDone(), 404)  # fmt: skip
         self.assertEqual(404, self.failureResultOf(refused, ApiError).value.status)
 
-    def test_an_answer_that_may_be_cut(self) -> None:
+    def test_truncated_answer_is_lost_or_accepted_by_its_length(self) -> None:
         whole = self.answered(WHOLE, PotentialDataLoss())
         self.assertEqual({"a": 1}, self.successResultOf(whole))
         self.failureResultOf(self.answered(WHOLE[:9], PotentialDataLoss()), Lost)
 
-    def test_faults(self) -> None:
+    def test_connection_errors_are_losses(self) -> None:
         for fault in (
             ConnectionRefusedError(),
             ResponseNeverReceived([Failure(ConnectionRefusedError())]),
@@ -130,14 +130,14 @@ class CallTests(SynchronousTestCase):
             self.failureResultOf(work, Lost)
         self.assertEqual([], self.reactor.getDelayedCalls())
 
-    def test_an_answer_that_does_not_come(self) -> None:
+    def test_missing_answer_times_out(self) -> None:
         work = self.call_operation("GET", "/s", wait_ms=5000)
         self.reactor.advance(TIMEOUT + 4)
         self.assertNoResult(work)
         self.reactor.advance(1)
         self.assertIn("in time", str(self.failureResultOf(work, Lost).value))
 
-    def test_a_body_that_does_not_end(self) -> None:
+    def test_unfinished_body_times_out(self) -> None:
         work = self.call_operation("GET", "/s")
         response = FakeResponse()
         self.agent.answers[-1].callback(response)
@@ -145,7 +145,7 @@ class CallTests(SynchronousTestCase):
         self.failureResultOf(work, Lost)
         self.assertEqual(1, response.hung_up)
 
-    def test_cancelling_is_no_loss(self) -> None:
+    def test_cancelled_call_is_not_retried(self) -> None:
         """Else it would be tried again."""
         for turn in ("before", "within"):
             work = self.call_operation("GET", "/s")
@@ -159,7 +159,7 @@ class CallTests(SynchronousTestCase):
         self.failureResultOf(work, CancelledError)
         self.assertEqual([], self.reactor.getDelayedCalls())
 
-    def test_an_answer_that_is_too_long(self) -> None:
+    def test_too_long_answer_disconnects(self) -> None:
         self.patch(reactor_wire, "BOUND", 4)
         work = self.call_operation("GET", "/s")
         response = FakeResponse()
@@ -170,12 +170,12 @@ class CallTests(SynchronousTestCase):
         response.to.connectionLost(Failure(ResponseDone()))
         self.assertEqual(1, response.hung_up)
 
-    def test_a_pin_is_refused_rather_than_left_out(self) -> None:
+    def test_certificate_pin_is_refused_instead_of_ignored(self) -> None:
         address = ServiceAddress("h", 1, tls=True, fingerprint=b"x" * 32)
         self.assertRaises(Unusable, ReactorWire, self.reactor, address)
 
 
-class ReadinessTests(SynchronousTestCase):
+class SocketReadinessTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.reactor = FakeReactor()
 
@@ -186,14 +186,14 @@ class ReadinessTests(SynchronousTestCase):
     def watched(self) -> tuple[int, int]:
         return len(self.reactor.readers), len(self.reactor.writers)
 
-    def test_it_fires_once_and_is_gone(self) -> None:
+    def test_readiness_fires_once_and_is_removed(self) -> None:
         one = self.watch()
         self.assertEqual((1, 0), self.watched())
         one.doRead()
         self.successResultOf(one.fired)
         self.assertEqual((0, 0), self.watched())
 
-    def test_what_is_unsent_is_watched_too(self) -> None:
+    def test_unsent_data_is_watched_for_writing(self) -> None:
         one = self.watch(b"x")
         self.assertEqual((1, 1), self.watched())
         one.doWrite()
@@ -201,13 +201,13 @@ class ReadinessTests(SynchronousTestCase):
         one.connectionLost(Failure(OSError()))
         self.successResultOf(one.fired)
 
-    def test_cancelling(self) -> None:
+    def test_cancelled_readiness_is_removed(self) -> None:
         one = self.watch()
         one.fired.cancel()
         self.failureResultOf(one.fired, CancelledError)
         self.assertEqual((0, 0), self.watched())
 
-    def test_a_broken_socket(self) -> None:
+    def test_broken_socket_fires_readiness(self) -> None:
         one = self.watch()
         one.connectionLost(Failure(OSError()))
         self.successResultOf(one.fired)
@@ -231,7 +231,7 @@ class ThreadTests(SynchronousTestCase):
     def close(self) -> None:
         self.closed += 1
 
-    def test_whoever_leaves_meanwhile_leaves_no_socket(self) -> None:
+    def test_cancelled_connect_closes_its_socket(self) -> None:
         stream: Any = SimpleNamespace(connect=lambda: None, close=self.close)
         work = Deferred.fromCoroutine(self.wire.connect_stream(stream))
         work.cancel()
@@ -240,7 +240,7 @@ class ThreadTests(SynchronousTestCase):
         self.work[0]()
         self.assertEqual(1, self.closed)
 
-    def test_connected(self) -> None:
+    def test_connected_socket_is_kept(self) -> None:
         stream: Any = SimpleNamespace(connect=lambda: None, close=self.close)
         work = Deferred.fromCoroutine(self.wire.connect_stream(stream))
         self.work[0]()

@@ -68,14 +68,14 @@ class FilterTests(SynchronousTestCase):
         pieces = (data[at : at + size] for at in range(0, len(data), size))
         return b"".join(map(whole.feed, pieces))
 
-    def test_questions_and_what_goes_beyond_the_screen(self) -> None:
+    def test_queries_and_effects_beyond_the_screen_are_dropped(self) -> None:
         for sequence in QUESTIONS + BEYOND:
             for size in (1, 2, 3, 100):
                 found = self.feed(b"a" + sequence + b"b", size)
                 want = b"a6nb" if sequence == b"\xc2\x9b6n" else b"ab"
                 self.assertEqual(want, found, (sequence, size))
 
-    def test_raw_eight_bit_controls_become_marks(self) -> None:
+    def test_eight_bit_controls_become_replacement_marks(self) -> None:
         """Some terminals take a byte of these for ESC and a letter, whatever the encoding."""
         for byte in range(0x80, 0xA0):
             for size in (1, 100):
@@ -83,7 +83,7 @@ class FilterTests(SynchronousTestCase):
                 self.assertEqual("a\ufffd6nb".encode(), found, (byte, size))
         self.assertEqual("\ufffd]52;c;eA==\x07".encode(), self.feed(b"\xe2\x9d]52;c;eA==\x07", 1))
 
-    def test_links_to_files_and_programs_are_dropped(self) -> None:
+    def test_links_to_files_and_programs_are_dropped_from_output(self) -> None:
         for scheme in ("file:///etc/passwd", "FILE://h/x", "ssh://h", "vscode://x", "/etc/passwd"):
             sequence = f"\x1b]8;;{scheme}\x1b\\x\x1b]8;;\x1b\\".encode()
             self.assertEqual(b"x\x1b]8;;\x1b\\", self.feed(sequence, 3), scheme)
@@ -91,68 +91,68 @@ class FilterTests(SynchronousTestCase):
             sequence = f"\x1b]8;id=1;{link}\x07x\x1b]8;;\x07".encode()
             self.assertEqual(sequence, self.feed(sequence, 3), link)
 
-    def test_what_is_not_in_one_piece(self) -> None:
+    def test_split_sequences_are_filtered(self) -> None:
         for sequence, left in SPLIT:
             for size in (1, 2, 3, 100):
                 found = self.feed(b"a" + sequence + b"b", size)
                 self.assertEqual(b"a" + left + b"b", found, (sequence, size))
 
-    def test_every_mode_that_may_be_set_is_taken_back(self) -> None:
+    def test_every_mode_that_may_be_set_is_reset(self) -> None:
         for mode in range(1, 10_000):
             for way in b"hl":
                 sequence = b"\x1b[?%d%c" % (mode, way)
                 if self.feed(sequence + b".", 100) != b"." and mode not in (47, 1047, 1048):
                     self.assertRegex(RESTORE, rb"\x1b\[\?%d[hl]" % mode)
 
-    def test_drawing(self) -> None:
+    def test_drawing_sequences_pass(self) -> None:
         data = b"".join(DRAWING)
         for size in (1, 2, 5, 1000):
             self.assertEqual(data + b".", self.feed(data + b".", size))
 
     @settings(max_examples=example_count(100), deadline=None)
     @given(st.lists(st.sampled_from([*QUESTIONS, *BEYOND, *DRAWING])), st.integers(1, 30))
-    def test_where_it_is_cut_does_not_matter(self, parts: list[bytes], size: int) -> None:
+    def test_filter_is_independent_of_cuts(self, parts: list[bytes], size: int) -> None:
         data = b"".join(parts) + b"."
         self.assertEqual(self.feed(data, len(data)), self.feed(data, size))
 
 
 class SafeTests(SynchronousTestCase):
-    def test_a_line(self) -> None:
+    def test_safe_line_has_no_control_characters(self) -> None:
         self.assertEqual("red a�b�c��d", safe_line("\x1b[31mred\x1b[0m a\tb\nc\x9b\u202ed"))
         self.assertEqual("x", safe_line("\x1b]52;c;AAAA\x07x"))
 
-    def test_a_text(self) -> None:
+    def test_safe_text_keeps_line_feeds_and_tabs(self) -> None:
         self.assertEqual("a\n\tb�c", safe_text("a\r\n\tb\x1b[2J\rc"))
 
-    def test_json(self) -> None:
+    def test_safe_json_escapes_control_characters(self) -> None:
         found = safe_json(json.dumps({"a": "\x9bä\u202e\x1b"}, ensure_ascii=False))
         self.assertEqual('{"a": "\\u009bä\\u202e\\u001b"}', found)
         self.assertEqual({"a": "\x9bä\u202e\x1b"}, json.loads(found))
 
     @settings(max_examples=example_count(100), deadline=None)
     @given(st.text())
-    def test_nothing_that_a_terminal_obeys_is_left(self, text: str) -> None:
+    def test_no_terminal_control_remains(self, text: str) -> None:
         for found in (safe_line(text), safe_text(text).replace("\n", "").replace("\t", "")):
             self.assertEqual([], [c for c in found if c < " " or "\x7f" <= c <= "\x9f"])
 
 
-class TableTests(SynchronousTestCase):
+class TerminalTableTests(SynchronousTestCase):
     ROWS = (("ID", "NAME", "STATUS"), ("1", "漢字" * 20, "idle"), ("22", "b", "busy"))
 
-    def test_it_fits(self) -> None:
+    def test_table_fits_the_width(self) -> None:
         for width in (20, 30, 60, 200):
             lines = format_table(self.ROWS, width, colour=False)
             self.assertLessEqual(max(map(count_columns, lines)), width)
             self.assertEqual(width < 95, "…" in lines[1])
         self.assertNotIn("…", "".join(format_table(self.ROWS, None, colour=False)))
 
-    def test_columns_stand_below_each_other(self) -> None:
+    def test_table_columns_are_aligned(self) -> None:
         head, *rows = format_table(self.ROWS, 40, colour=False)
         self.assertEqual({count_columns(head[: head.index("STATUS")])},
                          {count_columns(row[: row.index(word)])
                           for row, word in zip(rows, ("idle", "busy"), strict=True)})  # fmt: skip
 
-    def test_colour(self) -> None:
+    def test_table_colours_are_optional(self) -> None:
         self.assertIn("\x1b[32midle\x1b[0m", format_table(self.ROWS, 80, colour=True)[1])
         self.assertNotIn("\x1b", "".join(format_table(self.ROWS, 80, colour=False)))
 
@@ -168,13 +168,13 @@ class FollowTests(SynchronousTestCase):
         follow_stream(cast(TerminalConnection, stream), out, self.fail, self.fail, ansi=ansi)
         return out.getvalue()
 
-    def test_lines_that_are_drawn_anew(self) -> None:
+    def test_redrawn_lines_are_printed_once(self) -> None:
         """As bash draws a line that was pasted into it."""
         drawn = b"\x1b[7mexit\x1b[27m\x08\x08\x08\x08exit\r", b"\nbye\x07\xc3", b"\xa4\r\n"
         self.assertEqual("exitexit\nbyeä\n", self.follow(*drawn))
         self.assertEqual(b"".join(drawn).decode(), self.follow(*drawn, ansi=True))
 
-    def test_what_a_terminal_obeys_is_shown_as_a_mark(self) -> None:
+    def test_terminal_controls_are_printed_as_marks(self) -> None:
         self.assertEqual("a�b�", self.follow(b"a\x05b\xc2\x9b"))
 
 
@@ -189,7 +189,7 @@ os.write(1, b"done")
 """
 
 
-class GuardTests(SynchronousTestCase):
+class TerminalGuardTests(SynchronousTestCase):
     def run_program(self, children: str, then: str) -> tuple[int, str]:
         """Its exit status, and all that was printed when nobody was left to print."""
         program = GUARDED.format(children=children, then=then)
@@ -200,18 +200,18 @@ class GuardTests(SynchronousTestCase):
         self.assertEqual("", ended.stderr)
         return ended.returncode, ended.stdout
 
-    def test_a_program_that_comes_to_its_end(self) -> None:
+    def test_terminal_is_restored_when_the_program_ends(self) -> None:
         for children in ("SIG_DFL", "SIG_IGN"):
             self.assertEqual((0, "working done"), self.run_program(children, "pass"))
 
-    def test_one_that_is_killed(self) -> None:
+    def test_terminal_is_restored_when_the_program_is_killed(self) -> None:
         kill = "os.kill(os.getpid(), signal.SIGKILL)"
         found = self.run_program("SIG_DFL", kill)
         self.assertEqual((-signal.SIGKILL, "working tidied"), found)
 
 
-class RawTests(SynchronousTestCase):
-    def test_settings_that_a_shell_made_meanwhile_stay(self) -> None:
+class RawTerminalTests(SynchronousTestCase):
+    def test_terminal_settings_changed_by_a_shell_are_kept(self) -> None:
         """What comes late, after the program was killed, takes back its own settings alone."""
         master, slave = os.openpty()
         self.addCleanup(os.close, master)
@@ -228,8 +228,8 @@ class RawTests(SynchronousTestCase):
         self.assertEqual(before, termios.tcgetattr(slave))
 
 
-class KeyTests(SynchronousTestCase):
-    def test_keys(self) -> None:
+class DetachKeyTests(SynchronousTestCase):
+    def test_detach_keys_are_parsed(self) -> None:
         for text, want in (
             (DETACH, b"\x1cd"), ("C-a d", b"\x01d"), ("^p ^q", b"\x10\x11"), ("ctrl-]", b"\x1d"),
         ):  # fmt: skip
@@ -237,7 +237,7 @@ class KeyTests(SynchronousTestCase):
         for text in ("", "d", "x y", "Ctrl-a Ctrl-a", "Ctrl-a b c", "Ctrl-ä", "F1"):
             self.assertRaises(Unusable, parse_keys, text)
 
-    def test_detaching(self) -> None:
+    def test_detach_sequence_is_recognized_in_pieces(self) -> None:
         for pieces, want in (
             ((b"ab\x1cdrest",), (b"ab", True)),
             ((b"ab\x1c", b"d"), (b"ab", True)),
@@ -250,5 +250,5 @@ class KeyTests(SynchronousTestCase):
             found = [detacher.feed(piece) for piece in pieces]
             self.assertEqual(want, (b"".join(text for text, _ in found), found[-1][1]), pieces)
 
-    def test_one_key(self) -> None:
+    def test_detach_sequence_may_be_one_key(self) -> None:
         self.assertEqual((b"a", True), DetachKeyFinder(parse_keys("Ctrl-]")).feed(b"a\x1db"))

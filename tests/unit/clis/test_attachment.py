@@ -9,12 +9,12 @@ from tservice.clis.stock_entries import load_stock_entries
 
 
 class AttachmentTests(SynchronousTestCase):
-    def test_what_is_typed(self) -> None:
+    def test_attachment_text_follows_the_form(self) -> None:
         self.assertEqual("@/ws/a.png", AttachmentForm.AT.format_path("/ws/a.png"))
         for form in (AttachmentForm.PATH, AttachmentForm.PASTE):
             self.assertEqual("/ws/a.png", form.format_path("/ws/a.png"))
 
-    def test_the_stock_entries(self) -> None:
+    def test_stock_entries_have_their_attachment_form(self) -> None:
         forms = {
             name: entry.capabilities.attachment for name, entry in load_stock_entries().items()
         }
@@ -22,5 +22,5 @@ class AttachmentTests(SynchronousTestCase):
         pasted = {name for name, form in forms.items() if form is AttachmentForm.PASTE}
         self.assertEqual(({"primary", "gemini"}, {"codex", "opencode"}), (at, pasted))
 
-    def test_nothing_is_taken_for_granted(self) -> None:
+    def test_attachment_form_is_path_by_default(self) -> None:
         self.assertIs(AttachmentForm.PATH, CliCapabilities().attachment)

@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 from tservice.clis.command import GRACE, OUTPUT_LIMIT, TIME_LIMIT, CliCommand, CommandResult
 
 
-class CommandTests(SynchronousTestCase):
+class GroupCommandTests(SynchronousTestCase):
     """C{self.group} says whether anybody of the group is left."""
 
     def setUp(self) -> None:
@@ -42,13 +42,13 @@ class CommandTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
         return self.successResultOf(self.over)
 
-    def test_runs_without_a_shell_and_without_input(self) -> None:
+    def test_command_runs_without_a_shell_and_without_input(self) -> None:
         call = self.processes.calls[0]
         self.assertEqual(["/bin/npm", "install"], call["args"][-2:])
         self.assertEqual(({"A": "1"}, "/home/u"), (call["env"], call["path"]))
         self.assertTrue(self.process.stdin_closed)
 
-    def test_success_and_failure(self) -> None:
+    def test_success_and_failure_are_reported(self) -> None:
         self.process.finish(0)
         self.assertEqual(CommandResult(status=0, was_terminated=False, output=""), self.ending())
         self.setUp()
@@ -59,18 +59,18 @@ class CommandTests(SynchronousTestCase):
         self.assertIsNone(self.ending().status)
         self.assertEqual([], self.sent)
 
-    def test_the_last_output_of_both_streams_is_kept(self) -> None:
+    def test_last_output_of_both_streams_is_kept(self) -> None:
         self.command.outReceived(b"a" * OUTPUT_LIMIT)
         self.command.errReceived(b"\xffend")
         self.process.finish(0)
         self.assertEqual("a" * (OUTPUT_LIMIT - 4) + "\ufffdend", self.ending().output)
         self.assertEqual([b"a" * OUTPUT_LIMIT, b"\xffend"], self.heard)
 
-    def test_a_late_waiter_hears_at_once(self) -> None:
+    def test_late_waiter_is_answered_immediately(self) -> None:
         self.process.finish(0)
         self.assertEqual(self.ending(), self.successResultOf(self.command.wait_ended()))
 
-    def test_giving_up_waiting_ends_nothing(self) -> None:
+    def test_cancelled_wait_does_not_end_the_command(self) -> None:
         impatient = self.command.wait_ended()
         impatient.cancel()
         self.failureResultOf(impatient, CancelledError)
@@ -78,7 +78,7 @@ class CommandTests(SynchronousTestCase):
         self.process.finish(0)
         self.assertEqual(0, self.ending().status)
 
-    def test_term_at_the_time_limit(self) -> None:
+    def test_term_is_sent_at_the_time_limit(self) -> None:
         self.clock.advance(TIME_LIMIT - 1)
         self.assertEqual([], self.sent)
         self.clock.advance(1)
@@ -87,7 +87,7 @@ class CommandTests(SynchronousTestCase):
         self.process.finish(None, signal.SIGTERM)
         self.assertTrue(self.ending().was_terminated)
 
-    def test_kill_when_term_is_ignored(self) -> None:
+    def test_kill_is_sent_when_term_is_ignored(self) -> None:
         self.command.terminate()
         self.command.terminate()
         self.clock.advance(GRACE)
@@ -96,7 +96,7 @@ class CommandTests(SynchronousTestCase):
         self.process.finish(None, signal.SIGKILL)
         self.assertTrue(self.ending().was_terminated)
 
-    def test_the_rest_of_the_group_is_killed_too(self) -> None:
+    def test_remaining_group_is_killed_too(self) -> None:
         self.command.terminate()
         self.process.finish(None, signal.SIGTERM)
         self.assertNoResult(self.over)
@@ -104,20 +104,20 @@ class CommandTests(SynchronousTestCase):
         self.assertEqual((4000, signal.SIGKILL), self.sent[-1])
         self.assertTrue(self.ending().was_terminated)
 
-    def test_pipes_that_others_hold_are_let_go(self) -> None:
+    def test_pipes_held_by_others_are_closed(self) -> None:
         self.process.exit(0)
         self.assertNoResult(self.over)
         self.clock.advance(GRACE)
         self.assertEqual(CommandResult(status=0, was_terminated=False, output=""), self.ending())
 
-    def test_ending_it_before_it_has_its_group(self) -> None:
+    def test_command_ended_before_it_has_its_group_is_killed(self) -> None:
         self.group = False
         self.command.terminate()
         self.assertEqual([signal.SIGTERM], self.process.signals)
         self.process.finish(None, signal.SIGTERM)
         self.assertTrue(self.ending().was_terminated)
 
-    def test_ending_what_is_over(self) -> None:
+    def test_ending_a_finished_command_does_nothing(self) -> None:
         self.process.finish(0)
         self.command.terminate()
         self.assertFalse(self.ending().was_terminated)
@@ -153,13 +153,13 @@ class RealProcessTests(TestCase):
         command.start(reactor, (str(program),), {"PATH": os.environ["PATH"]}, folder)
         return command, ready, heard
 
-    async def test_output_and_status(self) -> None:
+    async def test_output_and_status_of_a_real_process_are_read(self) -> None:
         command, _, _ = self.start("#!/bin/sh\necho out; echo err >&2; exit 3\n", Clock())
         ending = await command.wait_ended()
         self.assertEqual((3, False), (ending.status, ending.was_terminated))
         self.assertEqual({"out", "err"}, set(ending.output.split()))
 
-    async def test_a_family_that_ignores_term_is_killed(self) -> None:
+    async def test_process_family_that_ignores_term_is_killed(self) -> None:
         clock = Clock()
         command, ready, _ = self.start(FAMILY, clock)
         await ready

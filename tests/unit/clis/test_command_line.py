@@ -26,15 +26,15 @@ def argv(
     return build_argv(entry, "/bin/it", params, resume)
 
 
-class BuildTests(SynchronousTestCase):
+class ArgvBuildTests(SynchronousTestCase):
     """From parameters to words."""
 
-    def test_the_first_word_stands_for_the_binary(self) -> None:
+    def test_first_argument_is_replaced_by_the_program(self) -> None:
         self.assertEqual(("/bin/it", "-l"), argv(STOCK["shell"]))
         self.assertEqual(("/bin/it", "-v"), argv(make_entry(argv=["-v"])))
         self.assertEqual(("/bin/it", "bash"), argv(make_entry(argv=["bash"])))
 
-    def test_flags_of_every_type(self) -> None:
+    def test_flags_of_every_type_are_built(self) -> None:
         entry = make_entry(
             params={
                 "model": {"type": "token", "flag": "--model"},
@@ -51,7 +51,7 @@ class BuildTests(SynchronousTestCase):
         )
         self.assertEqual(("/bin/it", "-m", "b"), argv(entry, fast=False, model=None, mode=None))
 
-    def test_placeholders(self) -> None:
+    def test_placeholders_are_filled(self) -> None:
         entry = make_entry(
             argv=["x", "run", "--as={who}:{n}", "{who}", "end"],
             params={
@@ -62,7 +62,7 @@ class BuildTests(SynchronousTestCase):
         self.assertEqual(("/bin/it", "run", "--as=me:2", "me", "end"), argv(entry, who="me"))
         self.assertEqual(("/bin/it", "run", "end"), argv(entry))
 
-    def test_resume(self) -> None:
+    def test_resume_arguments_are_added(self) -> None:
         one = "0a1b-2c"
         self.assertEqual(
             ("/bin/it", "--resume", one, "--permission-mode", "plan"),
@@ -73,7 +73,7 @@ class BuildTests(SynchronousTestCase):
             argv(STOCK["codex"], resume=one, effort="high"),
         )
 
-    def test_resume_ids_that_could_be_something_else(self) -> None:
+    def test_unsafe_resume_ids_are_refused(self) -> None:
         for conversation in ("-c", "", "a b", "a" * 101, "../a", "a\n", "$(id)"):
             error = self.assertRaises(ServiceError, check_resume, STOCK["primary"], conversation)
             self.assertTrue(error.message.startswith("resumeSessionId: "))
@@ -92,7 +92,7 @@ class ParamTests(SynchronousTestCase):
         )
         return error
 
-    def test_refusals_name_the_parameter(self) -> None:
+    def test_refused_parameters_are_named(self) -> None:
         entry = STOCK["primary"]
         for name, value in (
             ("model", "-x"),
@@ -108,7 +108,7 @@ class ParamTests(SynchronousTestCase):
             self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
             self.assertTrue(error.message.startswith(f"params.{name}: "), error.message)
 
-    def test_numbers_and_booleans_are_strict(self) -> None:
+    def test_number_and_boolean_parameters_are_strict(self) -> None:
         entry = make_entry(params={"n": {"type": "int"}, "b": {"type": "bool"}})
         bad: list[tuple[str, object]] = [
             ("n", True),
@@ -137,14 +137,14 @@ class ParamTests(SynchronousTestCase):
                 ({name: lowered}, (name,)), resolve_params(entry, given, granted=False)
             )
 
-    def test_values_within_the_grant_stay(self) -> None:
+    def test_parameters_within_the_grant_are_kept(self) -> None:
         for mode in ("plan", "auto"):
             given = {"permissionMode": mode}
             self.assertEqual((given, ()), resolve_params(STOCK["primary"], given, granted=False))
         off = {"bypass": False}
         self.assertEqual((off, ()), resolve_params(STOCK["codex"], off, granted=False))
 
-    def test_defaults_need_the_grant_too(self) -> None:
+    def test_default_parameters_need_the_grant_too(self) -> None:
         entry = make_entry(
             params={
                 "m": {
@@ -158,7 +158,7 @@ class ParamTests(SynchronousTestCase):
         )
         self.assertEqual(({"m": "a"}, ("m",)), resolve_params(entry, {}, granted=False))
 
-    def test_without_a_substitute_it_is_refused(self) -> None:
+    def test_privileged_value_without_a_substitute_is_refused(self) -> None:
         entry = make_entry(params={"m": {"type": "token", "privileged": True}})
         error = self.refusal(entry, {"m": "a"}, granted=False)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
@@ -186,7 +186,7 @@ class ArgvProperties(SynchronousTestCase):
         st.booleans(),
         st.none() | st.text(max_size=40) | st.from_regex(r"\A[0-9a-f-]{1,36}\Z"),
     )
-    def test_no_value_becomes_an_option_or_shell_syntax(
+    def test_no_parameter_value_becomes_an_option_or_shell_syntax(
         self, mode: str, data: st.DataObject, granted: bool, resume: str | None
     ) -> None:
         entry = STOCK[mode]
@@ -214,7 +214,7 @@ class ArgvProperties(SynchronousTestCase):
 
     @settings(max_examples=example_count(200), deadline=None)
     @given(st.dictionaries(st.sampled_from(sorted(STOCK["codex"].params)), values))
-    def test_accepted_whole_or_refused_for_a_value_that_is_wrong(
+    def test_parameters_are_accepted_completely_or_refused_for_a_wrong_value(
         self, wanted: dict[str, object]
     ) -> None:
         entry = STOCK["codex"]

@@ -40,13 +40,13 @@ class ConfiguredTests(SynchronousTestCase):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
 
-    def test_every_reader(self) -> None:
+    def test_model_is_read_from_every_settings_file(self) -> None:
         for mode, (path, content, _, _) in FILES.items():
             self.assertIsNone(self.model(mode))
             self.put(path, content)
             self.assertEqual("m-1", self.model(mode), mode)
 
-    def test_moved_files(self) -> None:
+    def test_moved_settings_files_are_read(self) -> None:
         for mode, (path, content, variable, folder) in FILES.items():
             self.put(f"moved/{path}", content)
             moved = {variable: str(self.home / "moved" / folder)}
@@ -54,7 +54,7 @@ class ConfiguredTests(SynchronousTestCase):
             self.assertIsNone(self.model(mode, **{variable: "moved"}), mode)
             self.assertIsNone(self.model(mode, **{variable: ""}), mode)
 
-    def test_what_cannot_be_used_says_nothing(self) -> None:
+    def test_unusable_settings_give_no_model(self) -> None:
         for content in ("{", "[]", "{}", '{"model": 3}', '{"model": ""}', '{"model": {"a": 1}}'):
             self.put(".claude/settings.json", content)
             self.assertIsNone(self.model("primary"), content)
@@ -62,15 +62,15 @@ class ConfiguredTests(SynchronousTestCase):
         self.assertIsNone(self.model("codex"))
         self.assertIsNone(self.registry.read_configured_model("codex", {}))
 
-    def test_names_are_cleaned_and_cut(self) -> None:
+    def test_model_names_are_cleaned_and_truncated(self) -> None:
         self.put(".claude/settings.json", '{"model": "a\\u001b[31m' + "b" * 100 + '"}')
         self.assertEqual("a[31m" + "b" * 59, self.model("primary"))
 
-    def test_modes_without_a_reader(self) -> None:
+    def test_modes_without_a_settings_file_have_no_model(self) -> None:
         for mode in ("shell", "pi", "nope"):
             self.assertIsNone(self.model(mode))
 
-    def test_what_would_take_a_parser_for_ever_says_nothing(self) -> None:
+    def test_settings_that_are_slow_to_parse_give_no_model(self) -> None:
         """What TOML's does for a key goes by the parts of its table's name, and by their number."""
         deep = "[" + ".".join("a" * 31) + "]\n"
         hostile = {
@@ -88,7 +88,7 @@ class ConfiguredTests(SynchronousTestCase):
             self.put(".codex/config.toml", 'model = "m"\n' + content)
             self.assertIsNone(self.model("codex"), name)
 
-    def test_a_large_file_of_a_person(self) -> None:
+    def test_large_settings_file_is_read(self) -> None:
         projects = "".join(
             f'[projects."/home/me/work.d/p.{i}"]\ntrust_level = "trusted"\n' for i in range(2000)
         )

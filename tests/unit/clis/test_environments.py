@@ -55,15 +55,15 @@ class BaseTests(SynchronousTestCase):
     def names(self, mode: str, extra: tuple[str, ...] = ()) -> set[str]:
         return set(base_environment(ENVIRON, STOCK[mode], extra))
 
-    def test_allow_list_and_the_modes_own(self) -> None:
+    def test_allow_list_and_mode_variables_pass(self) -> None:
         common = {"PATH", "HOME", "LC_ALL", "XDG_RUNTIME_DIR"}
         self.assertEqual(common | {"ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR"}, self.names("primary"))
         self.assertEqual(common | {"OPENAI_API_KEY"}, self.names("codex"))
 
-    def test_a_shell_may_override_anything_but_is_passed_nothing_more(self) -> None:
+    def test_shell_may_override_anything_but_inherits_nothing_more(self) -> None:
         self.assertEqual({"PATH", "HOME", "LC_ALL", "XDG_RUNTIME_DIR"}, self.names("shell"))
 
-    def test_the_terminal_of_the_service_is_not_the_panes(self) -> None:
+    def test_terminal_variables_of_the_service_do_not_pass(self) -> None:
         """Also where the operator lets everything through; an entry may name one."""
         self.assertNotIn("TERM", self.names("shell", ("TERM", "COLORTERM")))
         entry = make_entry(env={"set": {"TERM": "vt100"}})
@@ -72,11 +72,11 @@ class BaseTests(SynchronousTestCase):
             added_environment(entry, check_overrides(entry, {}, granted=True), PANE)["TERM"],
         )
 
-    def test_names_of_the_operator(self) -> None:
+    def test_names_listed_by_the_operator_pass(self) -> None:
         extra = ("EDITOR", "SERVICE_PASSWORD", "LD_PRELOAD", "ABSENT")
         self.assertEqual({"EDITOR"}, self.names("shell", extra) - self.names("shell"))
 
-    def test_without_service(self) -> None:
+    def test_variables_of_the_service_are_removed(self) -> None:
         kept = set(ENVIRON) - {"SERVICE_PASSWORD", "SERVICE_SESSION_ID"}
         self.assertEqual(kept, set(without_service_variables(ENVIRON)))
 
@@ -84,7 +84,7 @@ class BaseTests(SynchronousTestCase):
 class AdditionTests(SynchronousTestCase):
     """What is put in."""
 
-    def test_the_four_keys_win(self) -> None:
+    def test_service_variables_take_precedence(self) -> None:
         entry = make_entry(env={"set": {"A": "1", "B": "1"}, "allowedPrefixes": ["*"]})
         self.assertEqual(
             {
@@ -99,7 +99,7 @@ class AdditionTests(SynchronousTestCase):
         )
 
 
-class OverrideTests(SynchronousTestCase):
+class EnvironmentOverrideTests(SynchronousTestCase):
     """The rules of C{envOverrides}."""
 
     def refusal(self, entry: CliEntry, overrides: dict[str, str]) -> str:
@@ -112,11 +112,11 @@ class OverrideTests(SynchronousTestCase):
             CheckedOverrides(overrides), check_overrides(STOCK[mode], overrides, granted=True)
         )
 
-    def test_the_modes_keys_are_allowed(self) -> None:
+    def test_keys_of_the_mode_are_allowed(self) -> None:
         self.judge("primary", {"ANTHROPIC_MODEL": "x", "CLAUDE_CODE_X": ""})
         self.judge("shell", {"ANYTHING": "at all\nreally"})
 
-    def test_refusals_name_the_key_and_hide_the_value(self) -> None:
+    def test_refused_environment_names_the_key_and_hides_the_value(self) -> None:
         for mode, name in (
             ("primary", "OPENAI_API_KEY"),
             ("primary", "anthropic_model"),
@@ -132,17 +132,17 @@ class OverrideTests(SynchronousTestCase):
             self.assertTrue(text.startswith(f"envOverrides.{name}: "), text)
             self.assertNotIn("s3cret", text)
 
-    def test_custom_entries_allow_nothing(self) -> None:
+    def test_custom_entries_allow_no_overrides(self) -> None:
         self.refusal(make_entry(), {"A": "1"})
 
-    def test_names_and_values_that_no_process_can_have(self) -> None:
+    def test_impossible_names_and_values_are_refused(self) -> None:
         shell = STOCK["shell"]
         for name in ("", "A=B", "A B", "1A", "A\0", "A\n", "Ä", "A" * 129):
             self.assertTrue(self.refusal(shell, {name: ""}).startswith("envOverrides: "))
         self.assertIn("NUL", self.refusal(shell, {"A": "a\0b"}))
         self.assertIn("Unicode", self.refusal(shell, {"A": "\ud800"}))
 
-    def test_bounds(self) -> None:
+    def test_overrides_are_bounded(self) -> None:
         shell = STOCK["shell"]
         self.judge("shell", {f"A{n}": "" for n in range(OVERRIDES)})
         self.refusal(shell, {f"A{n}": "" for n in range(OVERRIDES + 1)})
@@ -150,7 +150,7 @@ class OverrideTests(SynchronousTestCase):
         self.refusal(shell, {"A": "x" * OVERRIDE_BYTES})
 
 
-class GrantTests(SynchronousTestCase):
+class OverrideGrantTests(SynchronousTestCase):
     """What accounts without the grant may set."""
 
     def refusal(self, entry: CliEntry, overrides: dict[str, str]) -> ServiceError:
@@ -159,7 +159,7 @@ class GrantTests(SynchronousTestCase):
         )
         return error
 
-    def test_harmless_names(self) -> None:
+    def test_harmless_names_need_no_grant(self) -> None:
         wanted = dict.fromkeys(
             (
                 "DISABLE_TELEMETRY",
@@ -174,7 +174,7 @@ class GrantTests(SynchronousTestCase):
         judged = check_overrides(STOCK["primary"], wanted, granted=False)
         self.assertEqual(wanted, judged.values)
 
-    def test_every_prefix_of_every_entry(self) -> None:
+    def test_every_prefix_of_every_entry_needs_the_grant(self) -> None:
         """Hostile names, and what else a prefix lets in: nothing passes but what is listed."""
         for mode, entry in STOCK.items():
             hostile = HOSTILE[mode]
@@ -191,16 +191,16 @@ class GrantTests(SynchronousTestCase):
                     self.assertTrue(error.message.startswith(f"envOverrides.{name}: "))
                     self.assertNotIn("s3cret", error.message)
 
-    def test_one_among_harmless_ones(self) -> None:
+    def test_one_privileged_name_among_harmless_ones_is_refused(self) -> None:
         overrides = {"DISABLE_TELEMETRY": "1", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
         self.assertIn("ANTHROPIC_BASE_URL", self.refusal(STOCK["primary"], overrides).message)
 
-    def test_what_nobody_may_set_is_bad_input(self) -> None:
+    def test_names_forbidden_to_everyone_are_invalid_input(self) -> None:
         for name in (*REFUSED_ENV, "SERVICE_X", "NOT_OF_THIS_MODE"):
             error = self.refusal(STOCK["primary"], {name: "x"})
             self.assertEqual(ErrorCode.INVALID_INPUT, error.code, name)
 
-    def test_custom_entries_have_no_harmless_names(self) -> None:
+    def test_custom_cli_has_no_harmless_variables(self) -> None:
         entry = make_entry(env={"allowedPrefixes": ["*"]})
         self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(entry, {"DISABLE_X": "1"}).code)
         own = make_entry(env={"allowedPrefixes": ["*"], "harmless": ["DISABLE_X"]})
@@ -227,7 +227,7 @@ class EnvironmentProperties(SynchronousTestCase):
         st.dictionaries(names, st.text(max_size=20), max_size=4),
         st.booleans(),
     )
-    def test_accepted_overrides_cannot_change_who_it_is_or_what_runs(
+    def test_accepted_overrides_change_neither_identity_nor_program(
         self, mode: str, overrides: dict[str, str], granted: bool
     ) -> None:
         entry = STOCK[mode]
@@ -251,7 +251,7 @@ class EnvironmentProperties(SynchronousTestCase):
         st.dictionaries(names | st.sampled_from(sorted(ENVIRON)), st.just("v"), max_size=8),
         st.lists(names, max_size=3).map(tuple),
     )
-    def test_nothing_of_the_service_passes(
+    def test_no_service_variable_passes(
         self, mode: str, environ: dict[str, str], extra: tuple[str, ...]
     ) -> None:
         base = base_environment(environ, STOCK[mode], extra)

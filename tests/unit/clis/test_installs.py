@@ -28,7 +28,7 @@ class InstallTests(CliServiceCase):
         self.assertEqual({EventAudience.ADMINS}, {event.name.audience for event in self.events})
         return [(event.name, to_wire(event)) for event in self.events]
 
-    def test_success(self) -> None:
+    def test_successful_install_enables_and_announces_the_cli(self) -> None:
         self.ok("PUT", "/api/clis/{id}", {"enabled": False}, id="codex")
         self.events.clear()
         self.assertFalse(self.item("codex")["installed"])
@@ -56,7 +56,7 @@ class InstallTests(CliServiceCase):
         )
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_failure_shows_the_end_of_the_output(self) -> None:
+    def test_failed_installation_shows_the_end_of_its_output(self) -> None:
         self.assertFalse(self.item("codex")["installed"])
         answer = self.install()
         self.processes.spawned[0].protocol.errReceived(b"x" * 9000 + b"EACCES")
@@ -72,7 +72,7 @@ class InstallTests(CliServiceCase):
         finished = {"id": "codex", "ok": False, "status": 243, "path": path}
         self.assertEqual(("cli:installFinished", finished), self.told()[-1])
 
-    def test_the_time_limit(self) -> None:
+    def test_install_ends_at_the_time_limit(self) -> None:
         answer = self.install()
         self.clock.advance(300)
         self.group = False
@@ -81,7 +81,7 @@ class InstallTests(CliServiceCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn("too long", error.message)
 
-    def test_one_at_a_time_for_each_id(self) -> None:
+    def test_installs_of_one_cli_run_one_at_a_time(self) -> None:
         first, other = self.install(), self.install("gemini")
         self.refused(ErrorCode.CONFLICT, "POST", "/api/clis/{id}/install", id="codex")
         for process in self.processes.spawned:
@@ -92,7 +92,7 @@ class InstallTests(CliServiceCase):
         self.processes.spawned[-1].finish(0)
         self.successResultOf(again)
 
-    def test_it_goes_on_when_the_caller_hangs_up(self) -> None:
+    def test_install_continues_when_the_caller_disconnects(self) -> None:
         answer = self.install()
         answer.cancel()
         self.failureResultOf(answer)
@@ -100,7 +100,7 @@ class InstallTests(CliServiceCase):
         self.processes.spawned[0].finish(0)
         self.assertEqual("cli:installFinished", self.told()[-1][0])
 
-    def test_what_cannot_be_installed(self) -> None:
+    def test_clis_without_an_installer_are_refused(self) -> None:
         self.ok("POST", "/api/clis", MINE)
         path = "/api/clis/{id}/install"
         for name in ("mine", "shell", "antigravity"):
@@ -109,7 +109,7 @@ class InstallTests(CliServiceCase):
         self.npm.unlink()
         self.assertIn("npm", self.refused(ErrorCode.OPERATION_FAILED, "POST", path, id="codex"))
 
-    def test_a_process_that_cannot_be_made(self) -> None:
+    def test_failed_process_start_is_an_error(self) -> None:
         self.processes.error = OSError(11, "Resource temporarily unavailable")
         error = self.failureResultOf(self.install(), ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
@@ -117,7 +117,7 @@ class InstallTests(CliServiceCase):
         self.processes.error = None
         self.assertNoResult(self.install())
 
-    def test_output_is_gathered_and_bounded(self) -> None:
+    def test_output_is_collected_and_bounded(self) -> None:
         self.install()
         hear = self.processes.spawned[0].protocol.outReceived
         hear("é".encode()[:1])
@@ -129,7 +129,7 @@ class InstallTests(CliServiceCase):
         texts = [data["data"] for name, data in self.told() if name == "cli:installOutput"]
         self.assertEqual(["é!", "y" * 16384], texts)
 
-    def test_a_dry_look(self) -> None:
+    def test_install_command_is_shown_without_running(self) -> None:
         path = "/api/clis/{id}/install"
         target = self.root / ".local"
         want = {"command": "npm install -g @openai/codex", "target": str(target), "writable": True}
@@ -140,7 +140,7 @@ class InstallTests(CliServiceCase):
         self.refused(ErrorCode.INVALID_INPUT, "GET", path, id="shell")
         self.assertEqual([], self.processes.spawned)
 
-    def test_an_install_is_cancelled(self) -> None:
+    def test_running_install_is_cancelled(self) -> None:
         path = "/api/clis/{id}/install"
         self.refused(ErrorCode.NOT_FOUND, "DELETE", path, id="codex")
         self.refused(ErrorCode.NOT_FOUND, "DELETE", path, id="nope")
@@ -152,7 +152,7 @@ class InstallTests(CliServiceCase):
         self.assertEqual({}, self.successResultOf(cancelled))
         self.assertIn("was cancelled", self.failureResultOf(answer, ServiceError).value.message)
 
-    def test_stop_ends_what_runs_and_waits_for_it(self) -> None:
+    def test_stop_ends_running_installs_and_waits_for_them(self) -> None:
         answer = self.install()
         self.group = False
         stopped = self.service.stop_installs()
@@ -164,7 +164,7 @@ class InstallTests(CliServiceCase):
         self.successResultOf(self.service.stop_installs())
 
 
-class VersionTests(CliServiceCase):
+class CliVersionTests(CliServiceCase):
     """What programs say of themselves, in processes that the test ends."""
 
     def setUp(self) -> None:
@@ -179,7 +179,7 @@ class VersionTests(CliServiceCase):
         found: str | None = item.version
         return found
 
-    def test_it_is_asked_once_in_a_while(self) -> None:
+    def test_version_is_asked_once_and_remembered(self) -> None:
         """By everybody who asks meanwhile, too; and only of what is installed and says how."""
         first, second = self.look(), self.look()
         [call] = self.processes.calls
@@ -196,13 +196,13 @@ class VersionTests(CliServiceCase):
         self.look()
         self.assertEqual(2, len(self.processes.calls))
 
-    def test_what_does_not_tell(self) -> None:
+    def test_output_without_a_version_gives_none(self) -> None:
         answer = self.look()
         self.processes.spawned[0].protocol.outReceived(b"no number here")
         self.processes.spawned[0].finish(1)
         self.assertIsNone(self.version(answer))
 
-    def test_what_takes_too_long(self) -> None:
+    def test_slow_version_command_gives_none(self) -> None:
         answer = self.look()
         self.processes.spawned[0].protocol.outReceived(b"1.2.3")
         self.clock.advance(TIME_LIMIT)
@@ -211,11 +211,11 @@ class VersionTests(CliServiceCase):
         self.assertIsNone(self.version(answer))
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_what_cannot_be_run(self) -> None:
+    def test_version_command_that_cannot_start_gives_none(self) -> None:
         self.processes.error = OSError(11, "Resource temporarily unavailable")
         self.assertIsNone(self.version(self.look()))
 
-    def test_a_stop_ends_what_runs(self) -> None:
+    def test_stop_ends_running_version_commands(self) -> None:
         self.look()
         self.group = False
         self.successResultOf(self.service.stop_installs())

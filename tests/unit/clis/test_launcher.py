@@ -79,17 +79,17 @@ class LaunchTests(SynchronousTestCase):
             ensureDeferred(self.registry.fit_to_version("codex", plan, asked.place))
         ).argv[1:]
 
-    def test_an_older_program_is_not_given_words_that_it_refuses(self) -> None:
+    def test_older_program_gets_no_arguments_it_refuses(self) -> None:
         for version in ("0.155.1", "0.99", "0.150.0-alpha.1"):
             self.assertEqual(("resume", "0a"), self.fitted(version), version)
         for newer in ("0.156.0", "0.169.0", "1.0", "0.156.0-beta", None, "new"):
             words = ("--no-daemon", "resume", "0a")
             self.assertEqual(words, self.fitted(newer), newer)
 
-    def test_interface(self) -> None:
+    def test_registry_provides_its_interface(self) -> None:
         verifyObject(ICliRegistry, self.registry)
 
-    def test_whole(self) -> None:
+    def test_launch_plan_is_complete(self) -> None:
         plan = self.registry.plan_launch(
             self.request(
                 "codex",
@@ -114,7 +114,7 @@ class LaunchTests(SynchronousTestCase):
         self.assertEqual({"model": "m-1"}, plan.params)
         self.assertEqual((), plan.clamped)
 
-    def test_the_primarys_permission_mode_comes_from_the_settings(self) -> None:
+    def test_permission_mode_of_the_primary_comes_from_the_settings(self) -> None:
         for setting, mode, least in (
             ("normal", "default", "default"),
             ("auto", "auto", "auto"),
@@ -129,7 +129,7 @@ class LaunchTests(SynchronousTestCase):
         chosen = self.request("primary", params={"permissionMode": "plan"})
         self.assertEqual({"permissionMode": "plan"}, self.registry.check_request(chosen))
 
-    def test_root_bypasses_nothing_outside_of_a_sandbox(self) -> None:
+    def test_root_does_not_bypass_permissions_outside_a_sandbox(self) -> None:
         self.settings.settings = FakeSettings(primaryMode="bypass").get()
         plan = self.registry.plan_launch(self.request("primary", uid=0))
         self.assertEqual(("--permission-mode", "default"), plan.argv[-2:])
@@ -149,7 +149,7 @@ class LaunchTests(SynchronousTestCase):
         plan = self.registry.plan_launch(self.request("primary", uid=0))
         self.assertEqual(("--permission-mode", "bypassPermissions"), plan.argv[-2:])
 
-    def test_unknown_and_disabled_modes(self) -> None:
+    def test_unknown_and_disabled_modes_are_refused(self) -> None:
         self.registry = self.make(codex={"enabled": False})
         self.assertRaises(ServiceError, self.registry.require_enabled, "nope")
         error = self.assertRaises(ServiceError, self.registry.require_enabled, "codex")
@@ -160,7 +160,7 @@ class LaunchTests(SynchronousTestCase):
         )
         self.assertIs(self.registry.get_entry("codex"), self.registry.list_entries()[3])
 
-    def test_node_beside_the_program_comes_first(self) -> None:
+    def test_node_next_to_the_program_comes_first_on_the_path(self) -> None:
         """Of a shell the order stays, whatever is beside it."""
         make_program(self.bin, "node")
         odd = make_program(Path(self.mktemp()).absolute(), "node").parent
@@ -171,7 +171,7 @@ class LaunchTests(SynchronousTestCase):
         self.assertIn(str(odd), plan.env["PATH"].split(":"))
         self.assertEqual(path, self.registry.plan_launch(self.request("shell")).env["PATH"])
 
-    def test_not_installed(self) -> None:
+    def test_missing_program_names_the_folders_searched(self) -> None:
         error = self.refusal("gemini")
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         looked = f"(searched in {self.environ['PATH']})"
@@ -185,7 +185,7 @@ class LaunchTests(SynchronousTestCase):
         )
         self.assertEqual({}, self.registry.check_request(self.request("gemini")))
 
-    def test_what_is_elsewhere_is_looked_for_there(self) -> None:
+    def test_remote_program_is_searched_on_its_location(self) -> None:
         """With what a child there starts from, and nothing of this machine's environment."""
 
         class Elsewhere:
@@ -210,12 +210,12 @@ class LaunchTests(SynchronousTestCase):
         self.assertEqual("/home/there", plan.env["HOME"])
         self.assertNotIn("PATH", plan.env)
 
-    def test_what_runs_any_command_needs_the_grant(self) -> None:
+    def test_mode_that_runs_any_command_needs_the_grant(self) -> None:
         for mode in ("shell", "pi"):
             self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(mode, granted=False).code)
             self.registry.plan_launch(self.request(mode))
 
-    def test_what_runs_needs_the_grant_as_its_start_did(self) -> None:
+    def test_running_session_needs_the_grant_of_its_start(self) -> None:
         """Nothing can be lowered any more (protocol-driving)."""
         check = self.registry.check_needs_no_grant
         check("primary", {"permissionMode": "auto", "gone": "x"}, {"MCP_TIMEOUT": "9"})
@@ -231,7 +231,7 @@ class LaunchTests(SynchronousTestCase):
         error = self.assertRaises(ServiceError, check, "gone", {}, {})
         self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
 
-    def test_bad_requests_name_their_field(self) -> None:
+    def test_invalid_requests_name_their_field(self) -> None:
         for fields, field in (
             ({"params": {"model": "--x"}}, "params.model"),
             ({"resume": "-c"}, "resumeSessionId"),
@@ -239,7 +239,7 @@ class LaunchTests(SynchronousTestCase):
         ):
             self.assertTrue(self.refusal("codex", **fields).message.startswith(f"{field}: "))
 
-    def test_the_users_own_shell(self) -> None:
+    def test_shell_of_the_user_is_run(self) -> None:
         fish = make_program(self.bin / "own", "fish")
         for shell, runs in (
             (str(fish), fish),
@@ -252,7 +252,7 @@ class LaunchTests(SynchronousTestCase):
             self.assertEqual((str(runs), "-l"), plan.argv, shell)
 
 
-class OsUserTests(SynchronousTestCase):
+class OsUserLaunchTests(SynchronousTestCase):
     """What an OS user's pane runs."""
 
     def setUp(self) -> None:
@@ -281,7 +281,7 @@ class OsUserTests(SynchronousTestCase):
         registry.replace_entries(merge_registry(load_stock_entries(), {}))
         return registry
 
-    def test_environment(self) -> None:
+    def test_environment_of_the_os_user_is_used(self) -> None:
         plan = self.registry().plan_launch(launch_request("primary", self.place))
         self.assertNotIn("ANTHROPIC_API_KEY", plan.env)
         self.assertEqual(
@@ -290,7 +290,7 @@ class OsUserTests(SynchronousTestCase):
         )
         self.assertEqual({"ann"}, set(self.world.acted))
 
-    def test_found_on_the_users_paths(self) -> None:
+    def test_program_is_found_on_the_path_of_the_os_user(self) -> None:
         own = make_program(self.user.home / ".local/bin", "codex")
         plan = self.registry().plan_launch(launch_request("codex", self.place))
         self.assertEqual(str(own), plan.argv[0])
@@ -299,14 +299,14 @@ class OsUserTests(SynchronousTestCase):
         )
         self.assertIn("is not installed", error.message)
 
-    def test_the_users_shell(self) -> None:
+    def test_shell_of_the_os_user_is_run(self) -> None:
         plan = self.registry().plan_launch(launch_request("shell", self.place))
         self.assertEqual(str(self.bin / "bash"), plan.argv[0])
         shell = make_program(self.user.home / "bin", "zsh")
         plan = self.registry().plan_launch(launch_request("shell", self.place))
         self.assertEqual(str(shell), plan.argv[0])
 
-    def test_not_root(self) -> None:
+    def test_os_user_session_is_not_treated_as_root(self) -> None:
         """What root may not, an OS user may."""
         for place, mode in ((self.root, "default"), (self.place, "bypassPermissions")):
             plan = self.registry().plan_launch(launch_request("primary", place))

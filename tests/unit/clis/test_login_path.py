@@ -84,7 +84,7 @@ class LoginPathTests(SynchronousTestCase):
     def say(self, data: bytes, number: int = -1) -> None:
         self.children[number].protocol.outReceived(data)
 
-    def test_answer_among_noise(self) -> None:
+    def test_path_is_read_among_noise(self) -> None:
         done = self.login.wait_known()
         (child,) = self.children
         self.assertEqual(["/bin/bash", "-bash", "-i", "-c"], child.argv[-5:-1])
@@ -98,7 +98,7 @@ class LoginPathTests(SynchronousTestCase):
         self.successResultOf(self.login.wait_known())
         self.assertEqual(1, len(self.children))
 
-    def test_everybody_waits_for_one_child(self) -> None:
+    def test_simultaneous_callers_share_one_child(self) -> None:
         waiting = [self.login.wait_known() for _ in range(3)]
         waiting[0].cancel()
         self.failureResultOf(waiting[0])
@@ -107,7 +107,7 @@ class LoginPathTests(SynchronousTestCase):
         for each in waiting[1:]:
             self.successResultOf(each)
 
-    def test_shell_that_does_not_answer_is_ended(self) -> None:
+    def test_unresponsive_shell_is_killed(self) -> None:
         """It is asked once more as one that is not interactive."""
         done = self.login.wait_known()
         self.clock.advance(TIME_LIMITS[0][1])
@@ -118,14 +118,14 @@ class LoginPathTests(SynchronousTestCase):
         self.assertEqual(([100, 101], []), (self.killed, self.told))
         self.assertEqual("/bin/bash: it did not answer within 3 s", self.login.problem)
 
-    def test_second_attempt_answers(self) -> None:
+    def test_second_attempt_may_answer(self) -> None:
         done = self.login.wait_known()
         self.children[0].end()
         self.say(BEGIN + b"/odd" + END)
         self.successResultOf(done)
         self.assertEqual((["/odd"], None), (self.told, self.login.problem))
 
-    def test_output_is_bounded(self) -> None:
+    def test_login_shell_output_is_bounded(self) -> None:
         done = self.login.wait_known()
         for number in range(2):
             self.say(b"x" * OUTPUT_LIMIT, number)
@@ -133,14 +133,14 @@ class LoginPathTests(SynchronousTestCase):
         self.assertEqual([100, 101], self.killed)
         self.assertEqual("/bin/bash: it prints too much", self.login.problem)
 
-    def test_long_path_is_not_taken(self) -> None:
+    def test_oversized_path_is_ignored(self) -> None:
         done = self.login.wait_known()
         for _ in range(2):
             self.say(BEGIN + b"/" + b"x" * PATH_LIMIT + END)
         self.successResultOf(done)
         self.assertEqual([], self.told)
 
-    def test_account_that_may_not_log_in_starts_nothing(self) -> None:
+    def test_account_without_login_starts_nothing(self) -> None:
         for program in ("/usr/sbin/nologin", "", "bash"):
             self.program = program
             login = self.made()
@@ -148,14 +148,14 @@ class LoginPathTests(SynchronousTestCase):
             self.assertIn("is not a login shell", login.problem or "")
         self.assertEqual([], self.children)
 
-    def test_shell_that_is_missing(self) -> None:
+    def test_missing_shell_is_reported(self) -> None:
         self.refuses = True
         self.successResultOf(self.login.wait_known())
         self.assertEqual(
             "/bin/bash: it cannot be started: No such file or directory", self.login.problem
         )
 
-    def test_stop_ends_the_child(self) -> None:
+    def test_closing_ends_the_login_shell(self) -> None:
         done = self.login.wait_known()
         self.login.close()
         self.assertEqual([100], self.killed)

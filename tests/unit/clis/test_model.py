@@ -90,10 +90,10 @@ BAD: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-class RuleTests(SynchronousTestCase):
+class CliEntryRuleTests(SynchronousTestCase):
     """Each rule is named with its field."""
 
-    def test_bad_entries(self) -> None:
+    def test_bad_entries_name_their_field(self) -> None:
         for field, fields in BAD:
             with self.assertRaises(ServiceError) as caught:
                 make_entry(**fields)
@@ -102,7 +102,7 @@ class RuleTests(SynchronousTestCase):
                 caught.exception.message.startswith(field), (field, caught.exception.message)
             )
 
-    def test_good_entries(self) -> None:
+    def test_good_entries_are_accepted(self) -> None:
         for fields in (
             {"binaries": ["/opt/my-tool_1.2/bin/tool"]},
             {"binaries": ["agy", "antigravity"]},
@@ -112,7 +112,7 @@ class RuleTests(SynchronousTestCase):
         ):
             self.assertIsInstance(make_entry(**fields), CliEntry)
 
-    def test_custom_entries_are_trusted_with_nothing(self) -> None:
+    def test_custom_cli_is_trusted_with_nothing(self) -> None:
         entry = make_entry()
         self.assertTrue(entry.enabled)
         self.assertFalse(entry.stock)
@@ -121,11 +121,11 @@ class RuleTests(SynchronousTestCase):
         self.assertIsNone(entry.capabilities.composer_ready_mark)
         self.assertEqual((), entry.env.allowed_prefixes)
 
-    def test_not_plain_data(self) -> None:
+    def test_entry_must_be_plain_data(self) -> None:
         for data in ({"id": object()}, {"id": float("nan")}, {"label": "\ud800"}):
             self.assertRaises(ServiceError, parse_entry, data)
 
-    def test_frozen(self) -> None:
+    def test_entries_are_immutable(self) -> None:
         self.assertRaises(ValidationError, setattr, make_entry(), "enabled", False)
 
 
@@ -175,7 +175,7 @@ class StockTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.stock = load_stock_entries()
 
-    def test_ids_badges_and_binaries(self) -> None:
+    def test_stock_entries_have_ids_badges_and_binaries(self) -> None:
         self.assertEqual(
             {
                 "primary": ("CC", "claude"),
@@ -192,12 +192,12 @@ class StockTests(SynchronousTestCase):
         shells = [name for name, entry in self.stock.items() if entry.kind is CliKind.SHELL]
         self.assertEqual(["shell"], shells)
 
-    def test_no_host_is_named(self) -> None:
+    def test_stock_entries_name_no_host(self) -> None:
         for entry in require_items(self.stock.values()):
             words = entry.install.command if entry.install else ()
             self.assertFalse([word for word in words if "://" in word or ".com" in word], entry.id)
 
-    def test_only_the_primary_has_hooks(self) -> None:
+    def test_only_claude_always_has_hooks(self) -> None:
         hooked = {n for n, e in self.stock.items() if e.capabilities.hooks is HookSupport.ALWAYS}
         self.assertEqual({"primary"}, hooked)
         written = {
@@ -207,11 +207,11 @@ class StockTests(SynchronousTestCase):
         }
         self.assertEqual({"primary", "codex"}, written)
 
-    def test_what_runs_any_command_needs_the_grant(self) -> None:
+    def test_entries_that_run_any_command_are_gated(self) -> None:
         gated = {n for n, e in self.stock.items() if e.capabilities.privileged_command_gate}
         self.assertEqual({"shell", "pi"}, gated)
 
-    def test_composer_ready_marks(self) -> None:
+    def test_ready_composers_are_recognized(self) -> None:
         for name, row in READY.items():
             self.assertIn(self.mark(name), row, name)
         for name, row in NOT_READY.items():
@@ -222,7 +222,7 @@ class StockTests(SynchronousTestCase):
         assert mark is not None
         return mark
 
-    def test_working_lines(self) -> None:
+    def test_working_lines_are_recognized(self) -> None:
         for rows, hit in ((BUSY, True), (IDLE, False)):
             for name, lines in rows.items():
                 pattern = self.stock[name].capabilities.working_line
@@ -230,14 +230,14 @@ class StockTests(SynchronousTestCase):
                 for line in lines:
                     self.assertIs(hit, re.search(pattern, line) is not None, line)
 
-    def test_working_titles(self) -> None:
+    def test_working_titles_are_recognized(self) -> None:
         for name, (busy, idle) in TITLES.items():
             pattern = self.stock[name].capabilities.working_title
             assert pattern is not None
             self.assertIsNotNone(re.search(pattern, busy), busy)
             self.assertIsNone(re.search(pattern, idle), idle)
 
-    def test_models_on_the_screen(self) -> None:
+    def test_models_on_the_screen_are_recognized(self) -> None:
         for name, (row, model) in MODELS.items():
             detect = self.stock[name].capabilities.model_detect
             assert detect is not None

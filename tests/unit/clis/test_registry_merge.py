@@ -20,17 +20,17 @@ STOCK = load_stock_entries()
 CUSTOM = {"label": "Mine", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}
 
 
-class MergeTests(SynchronousTestCase):
+class RegistryMergeTests(SynchronousTestCase):
     """What the file makes of the registry."""
 
-    def test_nothing_in_it(self) -> None:
+    def test_empty_file_gives_the_stock_entries(self) -> None:
         merged = merge_registry(STOCK, {})
         self.assertEqual(
             ["primary", "shell", "opencode", "codex", "gemini", "antigravity", "pi"],
             [entry.id for entry in merged.sorted_entries()],
         )
 
-    def test_overrides_go_key_by_key(self) -> None:
+    def test_overrides_are_merged_key_by_key(self) -> None:
         merged = merge_registry(
             STOCK,
             {"codex": {"enabled": False, "capabilities": {"composerReadyMark": "Go"}}},
@@ -43,14 +43,14 @@ class MergeTests(SynchronousTestCase):
         self.assertEqual("›", codex.capabilities.prompt_glyph)
         self.assertEqual(STOCK["codex"].params, codex.params)
 
-    def test_custom_entries_come_last_unless_they_say(self) -> None:
+    def test_custom_entries_come_last_by_default(self) -> None:
         merged = merge_registry(STOCK, {"zz": CUSTOM, "aa": CUSTOM, "mid": {**CUSTOM, "order": 15}})
         order = [entry.id for entry in merged.sorted_entries()]
         self.assertEqual(["primary", "mid", "shell"], order[:3])
         self.assertEqual(["aa", "zz"], order[-2:])
         self.assertFalse(merged.entries["aa"].stock)
 
-    def test_a_bad_entry_takes_no_other_down(self) -> None:
+    def test_bad_entry_disables_no_other(self) -> None:
         file: dict[str, Any] = {
             "mine": CUSTOM,
             "BAD": CUSTOM,
@@ -68,7 +68,7 @@ class MergeTests(SynchronousTestCase):
         self.assertTrue(merged.faults["nolabel"].startswith("label: "))
         self.assertTrue(merged.faults["pi"].startswith("binaries: "))
 
-    def test_bound(self) -> None:
+    def test_entries_are_bounded(self) -> None:
         merged = merge_registry(STOCK, {f"c{n}": CUSTOM for n in range(ENTRY_LIMIT)})
         self.assertEqual(ENTRY_LIMIT, len(merged.entries))
         self.assertEqual(len(STOCK), len(merged.faults))
@@ -91,7 +91,7 @@ class MergeTests(SynchronousTestCase):
             ),
         )
     )
-    def test_any_file_leaves_the_stock_in_place(self, file: dict[str, Any]) -> None:
+    def test_any_file_keeps_the_stock_entries(self, file: dict[str, Any]) -> None:
         merged = merge_registry(STOCK, file)
         self.assertEqual(set(), set(STOCK) - set(merged.entries))
         self.assertTrue(merged.entries["shell"].enabled)
@@ -101,7 +101,7 @@ class MergeTests(SynchronousTestCase):
             self.assertEqual(STOCK.get(name), merged.entries.get(name))
 
 
-class FileTests(SynchronousTestCase):
+class RegistryFileTests(SynchronousTestCase):
     """Reading and writing C{clis.json}."""
 
     def setUp(self) -> None:
@@ -112,24 +112,24 @@ class FileTests(SynchronousTestCase):
         self.path.write_text(content)
         self.path.chmod(mode)
 
-    def test_round_trip(self) -> None:
+    def test_clis_file_round_trips(self) -> None:
         self.assertEqual({}, read_registry_file(self.path))
         write_registry_file(self.path, {"mine": CUSTOM})
         self.assertEqual({"mine": CUSTOM}, read_registry_file(self.path))
         self.assertEqual({"clis": {"mine": CUSTOM}}, json.loads(self.path.read_text()))
 
-    def test_open_to_others(self) -> None:
+    def test_clis_file_readable_by_others_is_refused(self) -> None:
         for mode in (0o640, 0o604, 0o620, 0o602, 0o644):
             self.put('{"clis": {}}', mode)
             self.assertRaises(UnsafeFile, read_registry_file, self.path)
         self.put('{"clis": {}}', 0o400)
         self.assertEqual({}, read_registry_file(self.path))
 
-    def test_other_shapes(self) -> None:
+    def test_malformed_clis_file_is_refused(self) -> None:
         for content in ("", "[]", "{}", '{"clis": []}', "null", '{"clis": {}'):
             self.put(content)
             self.assertRaises(UnparsableFile, read_registry_file, self.path)
 
-    def test_a_link_is_not_written_through(self) -> None:
+    def test_linked_clis_file_is_not_written(self) -> None:
         self.path.symlink_to(self.path.with_name("elsewhere"))
         self.assertRaises(FileError, write_registry_file, self.path, {})

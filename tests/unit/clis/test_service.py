@@ -21,7 +21,7 @@ from tservice.http.operations import AccessRule
 class AccessTests(CliServiceCase):
     """Who may, and when."""
 
-    def test_every_write_needs_the_setting(self) -> None:
+    def test_every_cli_write_needs_the_setting(self) -> None:
         self.ok("POST", "/api/clis", MINE)
         self.settings.settings = FakeSettings().get()
         before = self.path.read_bytes(), len(self.events)
@@ -35,12 +35,12 @@ class AccessTests(CliServiceCase):
         self.assertEqual(before, (self.path.read_bytes(), len(self.events)))
         self.assertEqual([], self.processes.spawned)
 
-    def test_the_list_is_open_and_empty_for_who_is_no_admin(self) -> None:
+    def test_users_without_admin_rights_get_an_empty_list(self) -> None:
         self.settings.settings = FakeSettings().get()
         self.assertEqual(7, len(self.ok("GET", "/api/clis")))
         self.assertEqual([], self.ok("GET", "/api/clis", admin=False))
 
-    def test_every_operation_is_known_here(self) -> None:
+    def test_every_operation_is_covered(self) -> None:
         writes = {(method, path) for method, path, _, _ in WRITES}
         for operation in require_items(self.operations):
             if operation.method == "GET":
@@ -51,10 +51,10 @@ class AccessTests(CliServiceCase):
                 self.assertEqual(AccessRule.ADMIN, operation.access)
 
 
-class ListTests(CliServiceCase):
+class CliListTests(CliServiceCase):
     """What clients see."""
 
-    def test_stock_entry(self) -> None:
+    def test_stock_entry_is_described(self) -> None:
         want = {
             "id": "codex",
             "label": "Codex",
@@ -85,11 +85,11 @@ class ListTests(CliServiceCase):
         self.assertTrue(self.item("codex")["installed"])
         self.assertNotIn("lookedIn", self.item("codex"))
 
-    def test_absolute_path_is_looked_for_nowhere_else(self) -> None:
+    def test_absolute_path_is_not_searched_elsewhere(self) -> None:
         self.ok("POST", "/api/clis", {**MINE, "binaries": ["/opt/mine"]})
         self.assertEqual(["/opt/mine"], self.item("mine")["lookedIn"])
 
-    def test_custom_and_disabled_entries_are_listed(self) -> None:
+    def test_custom_and_disabled_clis_are_listed(self) -> None:
         self.ok("POST", "/api/clis", {**MINE, "enabled": False})
         item = self.item("mine")
         self.assertEqual((False, False), (item["enabled"], item["stock"]))
@@ -97,10 +97,10 @@ class ListTests(CliServiceCase):
         self.assertNotIn("installCommand", self.item("shell"))
 
 
-class WriteTests(CliServiceCase):
+class CliWriteTests(CliServiceCase):
     """Switching, adding, replacing, removing."""
 
-    def test_switching(self) -> None:
+    def test_entry_is_disabled_and_enabled(self) -> None:
         answer = self.ok("PUT", "/api/clis/{id}", {"enabled": False}, id="codex")
         self.assertFalse(answer["enabled"])
         self.assertRaises(ServiceError, self.registry.require_enabled, "codex")
@@ -112,21 +112,21 @@ class WriteTests(CliServiceCase):
         self.assertEqual(["cli:changed"] * 2, [event.name for event in self.events])
         self.assertEqual({EventAudience.ADMINS}, {event.name.audience for event in self.events})
 
-    def test_switching_what_may_not_be(self) -> None:
+    def test_unknown_or_protected_entry_cannot_be_switched(self) -> None:
         path = "/api/clis/{id}"
         self.refused(ErrorCode.NOT_FOUND, "PUT", path, {"enabled": True}, id="nope")
         text = self.refused(ErrorCode.INVALID_INPUT, "PUT", path, {"enabled": False}, id="shell")
         self.assertTrue(text.startswith("enabled: "))
         self.assertTrue(self.ok("PUT", path, {"enabled": True}, id="shell")["enabled"])
 
-    def test_adding(self) -> None:
+    def test_custom_entry_is_added(self) -> None:
         self.assertTrue(self.ok("POST", "/api/clis", MINE)["enabled"])
         self.start()
         self.assertEqual(("mine",), self.registry.require_enabled("mine").argv)
         for name in ("mine", "codex", "shell"):
             self.refused(ErrorCode.ALREADY_EXISTS, "POST", "/api/clis", {**MINE, "id": name})
 
-    def test_adding_what_breaks_a_rule(self) -> None:
+    def test_invalid_custom_entry_is_refused(self) -> None:
         changes: list[dict[str, Any]] = [
             {"argv": ["a b"]},
             {"id": "A"},
@@ -140,7 +140,7 @@ class WriteTests(CliServiceCase):
         text = self.refused(ErrorCode.INVALID_INPUT, "POST", "/api/clis", unknown)
         self.assertIn("unknown parameter model", text)
 
-    def test_replacing(self) -> None:
+    def test_custom_entry_is_replaced(self) -> None:
         self.ok("POST", "/api/clis", {**MINE, "enabled": False})
         path = "/api/clis/custom/{id}"
         answer = self.ok("PUT", path, {**REST, "label": "New"}, id="mine")
@@ -152,7 +152,7 @@ class WriteTests(CliServiceCase):
         body = json.dumps({**REST, "id": "mine"})
         self.assertRaises(ValidationError, CliBody.model_validate_json, body)
 
-    def test_removing(self) -> None:
+    def test_custom_entry_is_removed(self) -> None:
         self.ok("POST", "/api/clis", MINE)
         self.assertEqual({}, self.ok("DELETE", "/api/clis/{id}", id="mine"))
         self.assertEqual({}, self.stored())
@@ -160,15 +160,15 @@ class WriteTests(CliServiceCase):
         self.refused(ErrorCode.NOT_FOUND, "DELETE", "/api/clis/{id}", id="mine")
         self.refused(ErrorCode.INVALID_INPUT, "DELETE", "/api/clis/{id}", id="codex")
 
-    def test_strict_bodies(self) -> None:
+    def test_malformed_bodies_are_refused(self) -> None:
         for body in ({}, {"enabled": "true"}, {"enabled": None}, {"enabled": True, "x": 1}):
             self.assertRaises(ValidationError, CliEnabledBody.model_validate_json, json.dumps(body))
 
 
-class FileTests(CliServiceCase):
+class CliFileTests(CliServiceCase):
     """Files that people made."""
 
-    def test_a_broken_or_open_file_is_never_overwritten(self) -> None:
+    def test_broken_or_open_cli_file_is_never_overwritten(self) -> None:
         for content, mode in (("{", 0o600), ('{"clis": {"mine": {}}}', 0o644), ("[]", 0o600)):
             self.path.write_text(content)
             self.path.chmod(mode)
@@ -178,7 +178,7 @@ class FileTests(CliServiceCase):
                 if not path.endswith("install"):
                     self.refused(ErrorCode.CONFLICT, method, path, body, id=name)
 
-    def test_what_is_wrong_with_it_is_told(self) -> None:
+    def test_faults_of_the_clis_file_are_reported(self) -> None:
         self.assertEqual({"path": str(self.path), "entries": []}, self.ok("GET", "/api/clis/file"))
         self.path.write_text('{"clis": {"mine": {"label": 1}, "codex": {"order": 5}}}')
         self.path.chmod(0o600)
@@ -192,20 +192,20 @@ class FileTests(CliServiceCase):
         told = self.ok("GET", "/api/clis/file")
         self.assertEqual((True, []), ("problem" in told, told["entries"]))
 
-    def test_a_custom_entry_tells_what_it_runs(self) -> None:
+    def test_custom_entry_shows_its_command(self) -> None:
         self.ok("POST", "/api/clis", MINE)
         self.assertEqual(MINE["argv"], self.item("mine")["argv"])
         self.assertEqual(MINE["binaries"], self.item("mine")["binaries"])
         self.assertNotIn("argv", self.item("codex"))
 
-    def test_what_others_wrote_meanwhile_stays(self) -> None:
+    def test_concurrent_edits_of_the_file_are_kept(self) -> None:
         self.path.write_text('{"clis": {"BAD": {"note": 1}, "codex": {"order": 5}}}')
         self.path.chmod(0o600)
         self.ok("POST", "/api/clis", MINE)
         self.assertEqual({"BAD", "codex", "mine"}, set(self.stored()))
         self.assertEqual(5, self.item("codex")["order"])
 
-    def test_a_bad_override_is_the_files_fault(self) -> None:
+    def test_bad_override_is_a_fault_of_the_file(self) -> None:
         for data in ("[]", '{"argv": []}'):
             self.path.write_text(f'{{"clis": {{"codex": {data}}}}}')
             self.path.chmod(0o600)
@@ -214,7 +214,7 @@ class FileTests(CliServiceCase):
                 ErrorCode.CONFLICT, "PUT", "/api/clis/{id}", {"enabled": False}, id="codex"
             )
 
-    def test_a_bad_custom_entry_can_be_replaced_and_removed(self) -> None:
+    def test_invalid_custom_cli_can_be_replaced_and_removed(self) -> None:
         for method, path in (("PUT", "/api/clis/custom/{id}"), ("DELETE", "/api/clis/{id}")):
             self.path.write_text('{"clis": {"mine": {"label": 1}}}')
             self.path.chmod(0o600)

@@ -15,7 +15,7 @@ from tservice.containers.store import ContainerStore
 from tservice.core.errors import ErrorCode, ServiceError
 
 
-class AttachTests(SynchronousTestCase):
+class ContainerAttachTests(SynchronousTestCase):
     def setUp(self) -> None:
         host = ContainerHost(id="local", label="here", engine=EngineKind.PODMAN, image="debian")
         self.store = mock.Mock(ContainerStore, host=mock.Mock(return_value=host))
@@ -30,7 +30,7 @@ class AttachTests(SynchronousTestCase):
             sessions=mock.Mock(),
         )
 
-    def test_nothing_is_left_of_it(self) -> None:
+    def test_denied_attach_is_rolled_back(self) -> None:
         def over() -> None:
             self.boxes.ready.assert_awaited_once()
             raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
@@ -41,7 +41,7 @@ class AttachTests(SynchronousTestCase):
         self.boxes.remove.assert_awaited_once()
         self.store.forget_case.assert_called_once_with("box-one")
 
-    def test_it_stays_where_the_right_lasts(self) -> None:
+    def test_attach_is_kept_while_the_right_lasts(self) -> None:
         wish = ContainerSettings(host_id="local")
         judged = mock.Mock()
         self.successResultOf(

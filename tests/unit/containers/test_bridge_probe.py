@@ -67,7 +67,7 @@ class ReachRunner:
         return json.dumps({"Id": "1", "Name": name, "State": {"Status": self.states[name]}})
 
 
-class ReachTests(SynchronousTestCase):
+class BridgeReachTests(SynchronousTestCase):
     """L{BridgeProbe}, and the doctor's rows of it."""
 
     def setUp(self) -> None:
@@ -104,7 +104,7 @@ class ReachTests(SynchronousTestCase):
         [row] = bridge_rows(tried)
         return row
 
-    def test_it_is_tried_from_the_first_that_runs(self) -> None:
+    def test_bridge_is_probed_from_the_first_running_container(self) -> None:
         """One that stands still, or is on another network, tells nothing."""
         self.case("a", "exited")
         self.case("b", "running", network="none")
@@ -115,7 +115,7 @@ class ReachTests(SynchronousTestCase):
         )
         self.assertEqual(["service-case-c"], self.runs.asked)
 
-    def test_why_it_is_not_reached(self) -> None:
+    def test_failed_bridge_probe_names_its_cause(self) -> None:
         self.case("a", "running")
         for status, why in ((7, "nothing answers"), (28, "firewall"), (127, "has no curl"),
                             (6, "status 6")):  # fmt: skip
@@ -124,7 +124,7 @@ class ReachTests(SynchronousTestCase):
             self.assertIs(ToolStatus.ERROR, row.status)
             self.assertRegex(row.reason or "", f"^from service-case-a: .*{why}")
 
-    def test_an_engine_that_hangs(self) -> None:
+    def test_hanging_engine_is_reported(self) -> None:
         self.case("a", "running")
         self.runs.curl = None
         looking = self.look()
@@ -132,12 +132,12 @@ class ReachTests(SynchronousTestCase):
         [tried] = self.successResultOf(looking)
         self.assertEqual("podman did not answer in 8 s", tried.fault)
 
-    def test_none_runs_that_could_try(self) -> None:
+    def test_bridge_probe_is_skipped_without_a_running_container(self) -> None:
         self.case("a", "paused")
         self.assertIs(ToolStatus.SKIPPED, self.row().status)
         self.assertEqual([], self.runs.asked)
 
-    def test_a_listener_that_is_not_there(self) -> None:
+    def test_bridge_without_a_listener_has_no_doctor_row(self) -> None:
         self.bridge.stop()
         self.assertEqual([], self.successResultOf(self.look()))
         self.case("a", "running")

@@ -68,12 +68,12 @@ CAUSES = (
 class CauseTests(SynchronousTestCase):
     """L{extract_cause}."""
 
-    def test_the_cause_is_told(self) -> None:
+    def test_complaint_is_the_cause_alone(self) -> None:
         """Not what stands around it: warnings, what was not done for it, how to be asked."""
         for said, cause in CAUSES:
             self.assertEqual(cause, extract_cause(said.encode()), said)
 
-    def test_a_long_one_keeps_its_end(self) -> None:
+    def test_long_complaint_keeps_its_end(self) -> None:
         """The innermost of nested errors is said last."""
         found = extract_cause(b"Error: begin " + b"x" * 5000 + b" end\n")
         self.assertTrue(found.startswith("Error: begin") and found.endswith(" end"), found)
@@ -88,7 +88,7 @@ class OutputTests(SynchronousTestCase):
         self.command.processEnded(Failure(ProcessDone(0)))
         return self.successResultOf(self.command.ended)
 
-    def test_the_most(self) -> None:
+    def test_output_at_the_limit_is_kept(self) -> None:
         self.command.outReceived(b"x" * OUTPUT_LIMIT)
         self.command.errReceived(b"a warning\n")
         done = self.ended()
@@ -96,7 +96,7 @@ class OutputTests(SynchronousTestCase):
             (True, OUTPUT_LIMIT, "a warning"), (done.is_success, len(done.output), done.error_text)
         )
 
-    def test_one_that_says_more(self) -> None:
+    def test_output_over_the_limit_is_a_failure(self) -> None:
         """It failed, and that is told of it: whatever else it complains of."""
         self.command.outReceived(b"x" * OUTPUT_LIMIT)
         self.command.errReceived(b"a warning\n")

@@ -62,20 +62,20 @@ class TongueTests(SynchronousTestCase):
     docker = EngineDialect(EngineKind.DOCKER, "/usr/bin/docker", "far")
     podman = EngineDialect(EngineKind.PODMAN, "/usr/bin/podman")
 
-    def test_create(self) -> None:
+    def test_create_command_holds_the_fence_before_the_image(self) -> None:
         """The fence is whole, what is added comes before the image, and nothing behind it."""
         words = self.podman.create_command(BOX)
         told = [word.replace("/w s", "/w_s") for word in words[1:-1]]
         self.assertEqual(CREATE.split(), [*told, "STAY"])
 
-    def test_a_context_is_said_first(self) -> None:
+    def test_engine_context_is_the_first_argument(self) -> None:
         self.assertEqual(
             ["/usr/bin/docker", "--context", "far", "start", "c"], self.docker.start_command("c")
         )
         far = EngineDialect(EngineKind.PODMAN, "/p", "far")
         self.assertEqual(["/p", "--connection", "far", "start", "c"], far.start_command("c"))
 
-    def test_who_it_is_inside(self) -> None:
+    def test_user_inside_the_container_matches_the_workspace_owner(self) -> None:
         """The number that stands outside for whom the workspace belongs to."""
         for tongue, rootless, words in (
             (self.podman, False, "--userns host --user 1000:100"),
@@ -85,7 +85,7 @@ class TongueTests(SynchronousTestCase):
         ):
             self.assertEqual(words.split(), tongue.user_arguments(1000, 100, rootless=rootless))
 
-    def test_values_stand_on_no_command_line(self) -> None:
+    def test_values_of_variables_are_not_on_the_command_line(self) -> None:
         words = self.podman.exec_command(
             "c", ["tmux", "-V"], passed_variables=["SECRET"], extra=["-e", "A=b"]
         )
@@ -93,7 +93,7 @@ class TongueTests(SynchronousTestCase):
             "exec --interactive --workdir / -e A=b --env SECRET c tmux -V", " ".join(words[1:])
         )
 
-    def test_both_are_spoken_to_alike(self) -> None:
+    def test_docker_and_podman_get_the_same_commands(self) -> None:
         docker = EngineDialect(EngineKind.DOCKER, "/usr/bin/podman")
         for ask in (
             lambda it: it.create(BOX),
@@ -107,19 +107,19 @@ class TongueTests(SynchronousTestCase):
         ):
             self.assertEqual(ask(self.podman), ask(docker))
 
-    def test_events_begin_at_a_moment(self) -> None:
+    def test_engine_events_are_requested_since_a_moment(self) -> None:
         words = self.podman.events_command("s", 1748773231007)
         self.assertEqual("1748773231.007", words[words.index("--since") + 1])
 
-    def test_ids_are_made_of_labels(self) -> None:
+    def test_host_ids_are_made_from_labels(self) -> None:
         self.assertEqual("my-box", make_host_id(" My Box!", ()))
         self.assertEqual("my-box-3", make_host_id("my box", ("my-box", "my-box-2")))
         self.assertEqual("buro", make_host_id("B\u00fcro", ()))
         self.assertEqual("host-2", make_host_id("\u6784\u5efa\u673a", ("host",)))
 
 
-class AnswerTests(SynchronousTestCase):
-    def test_versions(self) -> None:
+class EngineAnswerTests(SynchronousTestCase):
+    def test_engine_version_is_read(self) -> None:
         self.assertEqual("4.3.1", parse_version(EngineKind.PODMAN, recorded("podman-version.json")))
         self.assertEqual(
             "20.10.24+dfsg1", parse_version(EngineKind.DOCKER, recorded("docker-version.json"))
@@ -130,7 +130,7 @@ class AnswerTests(SynchronousTestCase):
         for text in ("", "[]", "{}", "no json"):
             self.assertIsNone(parse_version(EngineKind.PODMAN, text))
 
-    def test_containers(self) -> None:
+    def test_containers_are_read_from_both_engines(self) -> None:
         """Podman lays its answer out over lines and in a list, docker does neither."""
         for engine in ("podman", "docker"):
             (seen,) = parse_containers(recorded(f"{engine}-inspect.json"))
@@ -142,7 +142,7 @@ class AnswerTests(SynchronousTestCase):
             self.assertGreater(seen.created or 0, 1_700_000_000_000)
             self.assertEqual((0, False), (seen.exit_code, seen.oom))
 
-    def test_the_gateway_of_one_that_runs(self) -> None:
+    def test_gateway_of_a_running_container_is_read(self) -> None:
         """While a bridge is new, docker tells of it nowhere else."""
 
         def gateway(networks: object) -> str | None:
@@ -156,7 +156,7 @@ class AnswerTests(SynchronousTestCase):
         for nothing in (*odd, {"none": {"Gateway": ""}}):
             self.assertIsNone(gateway(nothing), nothing)
 
-    def test_what_was_stopped_was_not_ended_by_memory(self) -> None:
+    def test_stopped_container_was_not_ended_by_memory(self) -> None:
         """Docker tells of what the memory's limit ended before until the container starts again."""
         for status, exit_code, oom in (
             ("exited", 0, False),
@@ -169,12 +169,12 @@ class AnswerTests(SynchronousTestCase):
             (seen,) = parse_containers(json.dumps({"State": state}))
             self.assertEqual(oom, seen.oom, (status, exit_code))
 
-    def test_warnings_between_answers_are_passed_over(self) -> None:
+    def test_warnings_between_engine_answers_are_skipped(self) -> None:
         text = 'WARN[0000] {odd}\n{"State": {"Status": "exited", "ExitCode": 137}, "Name": "/a"}\n'
         (seen,) = parse_containers(text)
         self.assertEqual(("a", ContainerState.EXITED, 137), (seen.name, seen.state, seen.exit_code))
 
-    def test_usage(self) -> None:
+    def test_resource_usage_is_read(self) -> None:
         self.assertEqual(
             ContainerUsage(memory=1_425_000, cpu=5.84, pids=3),
             parse_usage(recorded("podman-stats.json")),
@@ -188,7 +188,7 @@ class AnswerTests(SynchronousTestCase):
         )
         self.assertIsNone(parse_usage(""))
 
-    def test_events(self) -> None:
+    def test_events_are_read_from_both_engines(self) -> None:
         for engine, more in (("podman", ()), ("docker", ("oom", "destroy"))):
             told = [parse_event(line) for line in recorded(f"{engine}-events.json").splitlines()]
             actions = {each.action for each in told if each is not None}
@@ -201,7 +201,7 @@ class AnswerTests(SynchronousTestCase):
         for line in ("", "{}", '{"Name": 3}', '{"Name": "' + "x" * 10):
             self.assertIsNone(parse_event(line))
 
-    def test_images(self) -> None:
+    def test_image_id_and_labels_are_read(self) -> None:
         self.assertEqual(
             ("sha256:1", {"containerfile": "d"}),
             parse_image(
@@ -211,7 +211,7 @@ class AnswerTests(SynchronousTestCase):
         self.assertEqual(("1", {}), parse_image('{"Id": "1", "Config": {"Labels": null}}'))
         self.assertIsNone(parse_image("[]"))
 
-    def test_who_runs_without_root(self) -> None:
+    def test_rootless_engine_is_recognized(self) -> None:
         self.assertTrue(parse_rootless('{"host": {"security": {"rootless": true}}}'))
         self.assertFalse(parse_rootless('{"host": {"security": {"rootless": false}}}'))
         self.assertTrue(parse_rootless('{"SecurityOptions": ["name=seccomp", "name=rootless"]}'))
@@ -220,7 +220,7 @@ class AnswerTests(SynchronousTestCase):
         self.assertFalse(parse_rootless(profile))
 
 
-class MissingTests(SynchronousTestCase):
+class MissingContainerTests(SynchronousTestCase):
     """An engine that does not answer is not one that knows of no such container."""
 
     def look(self, said: str) -> Deferred[dict[str, ContainerSnapshot]]:
@@ -231,7 +231,7 @@ class MissingTests(SynchronousTestCase):
         engine = AskedEngine(EngineDialect(EngineKind.DOCKER, "/usr/bin/docker"), Runs())
         return Deferred.fromCoroutine(engine.inspect_containers(["a"]))
 
-    def test_missing(self) -> None:
+    def test_missing_container_is_no_error(self) -> None:
         for said in (
             "Error: No such container: a",
             "Error response from daemon: No such container: a",
@@ -239,7 +239,7 @@ class MissingTests(SynchronousTestCase):
         ):
             self.assertEqual({}, self.successResultOf(self.look(said)), said)
 
-    def test_no_answer(self) -> None:
+    def test_unreachable_engine_is_an_error(self) -> None:
         for said in (
             "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?",
             "failed to connect to the docker API at unix:///x; check if the path is correct and if "
@@ -251,7 +251,7 @@ class MissingTests(SynchronousTestCase):
             self.assertIn(said, str(refused.value))
 
 
-class KilledTests(SynchronousTestCase):
+class KilledContainerTests(SynchronousTestCase):
     """Docker says of a container that is killed what the memory's limit ended in it before."""
 
     def look(self, kills: str, **state: object) -> bool:
@@ -275,7 +275,7 @@ class KilledTests(SynchronousTestCase):
             self.assertEqual(["1748773221.000", "1748773232.000"], span)
         return found["a"].oom
 
-    def test_who_was_killed(self) -> None:
+    def test_killed_container_is_distinguished_from_memory_kill(self) -> None:
         at = {"FinishedAt": "2025-06-01T10:20:31Z"}
         kill = '{"Action": "kill", "Actor": {"Attributes": {"name": "a", "signal": "9"}}}\n'
         self.assertFalse(self.look(kill, **at))
@@ -284,8 +284,8 @@ class KilledTests(SynchronousTestCase):
         self.assertTrue(self.look(kill, **at, Status="running"))
 
 
-class ProbeTests(SynchronousTestCase):
-    def test_what_is_inside(self) -> None:
+class ContainerProbeTests(SynchronousTestCase):
+    def test_probe_lists_the_programs_inside(self) -> None:
         found = parse_contents(
             f"{MARK}PATH=/bin:/usr/bin\nTMUX=tmux 3.3a\n/bin/sh\n/usr/bin/sh\n/usr/bin/x\n"
         )
@@ -294,19 +294,19 @@ class ProbeTests(SynchronousTestCase):
         self.assertIn("/usr/bin/sh", found.paths)
         self.assertEqual((), found.warnings)
 
-    def test_what_cannot_be_read_there(self) -> None:
+    def test_unreadable_credential_in_the_container_is_a_warning(self) -> None:
         path = "/home/agent/.codex/auth.json"
         printed = f"{MARK}PATH=/bin\nTMUX=tmux 3.3a\nCLOSED={path}\n/bin/sh\n"
         (warning,) = parse_contents(printed).warnings
         self.assertIn(f"{path}, the agent's credentials, cannot be read", warning)
 
-    def test_noise_before_the_answer_is_skipped(self) -> None:
+    def test_output_before_the_probe_answer_is_skipped(self) -> None:
         noise = "Welcome!\nPATH=/wrong\nTMUX=tmux 1.8\n/wrong/x\nno line end: "
         found = parse_contents(f"{noise}{MARK}PATH=/bin\nTMUX=tmux 3.3a\n/bin/sh\n")
         self.assertEqual(("/bin", None), (found.path, found.fault))
         self.assertEqual({"sh": "/bin/sh"}, dict(found.programs))
 
-    def test_programs_of_version_managers_are_found(self) -> None:
+    def test_probe_finds_programs_of_version_managers(self) -> None:
         """Through a real shell, whose own C{PATH} names none of them; the newest comes first."""
         home = Path(self.mktemp()).absolute() / "it's * home"
         versions = home / ".nvm/versions/node"
@@ -328,7 +328,7 @@ class ProbeTests(SynchronousTestCase):
         self.assertEqual(str(folders[0] / "claude"), found.programs["claude"])
         self.assertEqual(str(folders[2] / "own-.bun"), found.programs["own-.bun"])
 
-    def test_what_is_missing(self) -> None:
+    def test_missing_or_old_tmux_in_the_container_is_a_fault(self) -> None:
         self.assertIn("has no tmux", str(parse_contents(f"{MARK}PATH=/bin\n").fault))
         self.assertIn("tmux 3.1c", str(parse_contents(f"{MARK}TMUX=tmux 3.1c\n").fault))
         for good in ("3.2", "3.5a", "next-3.6", "4.0"):

@@ -12,7 +12,7 @@ from tservice.containers.folders import open_folder, put_credentials
 NAME = ".local/share/opencode/auth.json"
 
 
-class CredentialTests(SynchronousTestCase):
+class ContainerCredentialTests(SynchronousTestCase):
     def setUp(self) -> None:
         base = Path(self.mktemp()).absolute()
         self.home, self.other = base / "home", base / "other"
@@ -24,7 +24,7 @@ class CredentialTests(SynchronousTestCase):
         with open_folder(self.home) as home:
             put_credentials(home, {NAME: b"" if mounted else b"ours"}, mounted=mounted)
 
-    def test_what_is_there_stays(self) -> None:
+    def test_existing_credential_file_is_kept(self) -> None:
         self.put()
         self.assertEqual(b"ours", self.file.read_bytes())
         self.file.write_bytes(b"refreshed")
@@ -33,7 +33,7 @@ class CredentialTests(SynchronousTestCase):
             self.assertEqual(b"refreshed", self.file.read_bytes())
         self.assertEqual([self.file], list(self.file.parent.iterdir()))
 
-    def test_what_is_no_folder_is_set_aside(self) -> None:
+    def test_obstacles_on_the_credential_path_are_set_aside(self) -> None:
         """At each step of the way; a link is not followed, and what a file held is kept."""
         for number, place in enumerate((self.home / ".local", self.home / ".local/share"), 1):
             for put in (
@@ -51,21 +51,21 @@ class CredentialTests(SynchronousTestCase):
             self.assertEqual(self.other, aside[0].readlink())
         self.assertEqual([], list(self.other.iterdir()))
 
-    def test_a_copy_takes_the_place_of_what_was_mounted_at(self) -> None:
+    def test_copied_credential_replaces_an_empty_mount_point(self) -> None:
         """That is an empty file, with which nobody signs in."""
         self.put(mounted=True)
         self.assertEqual(b"", self.file.read_bytes())
         self.put()
         self.assertEqual(b"ours", self.file.read_bytes())
 
-    def test_a_link_in_the_place_of_a_copy_stays(self) -> None:
+    def test_link_instead_of_a_copied_credential_stays(self) -> None:
         self.file.parent.mkdir(parents=True)
         self.file.symlink_to(self.other / "own")
         self.put()
         self.assertEqual(self.other / "own", self.file.readlink())
         self.assertEqual([], list(self.other.iterdir()))
 
-    def test_what_is_mounted_at_is_a_file(self) -> None:
+    def test_mount_point_of_a_credential_becomes_a_file(self) -> None:
         """An engine would make one where a link leads, and cannot mount a file at a folder."""
         self.file.parent.mkdir(parents=True)
         for put in (

@@ -73,7 +73,7 @@ class BridgeTests(SynchronousTestCase):
         self.bridge.ensure_listener(host, network, self.address if address == "" else address)
         return self.bridge.find_url(host, network)
 
-    def test_it_listens_on_the_address_of_the_bridge_alone(self) -> None:
+    def test_bridge_listens_only_on_its_address(self) -> None:
         self.assertEqual("http://10.88.0.1:4000", self.look())
         self.assertEqual([(0, "10.88.0.1")], self.listened)
         self.assertEqual("http://10.88.0.1:4000", self.look())
@@ -81,7 +81,7 @@ class BridgeTests(SynchronousTestCase):
         self.bridge.stop()
         self.assertFalse(self.ports[0].open)
 
-    def test_the_next_service_listens_at_the_same_place(self) -> None:
+    def test_restarted_service_listens_on_the_same_port(self) -> None:
         self.look()
         self.bridge.stop()
         self.bridge = self.make()
@@ -89,7 +89,7 @@ class BridgeTests(SynchronousTestCase):
         self.assertEqual([(0, "10.88.0.1"), (4000, "10.88.0.1")], self.listened)
         self.assertEqual("http://10.88.0.1:4000", self.bridge.find_url(HOST, "bridge"))
 
-    def test_it_waits_for_the_bridge(self) -> None:
+    def test_bridge_address_that_appears_later_is_listened_on(self) -> None:
         self.there = False
         self.assertIsNone(self.look())
         fault = "cannot listen on 10.88.0.1: [Errno 99] no such address"
@@ -102,14 +102,14 @@ class BridgeTests(SynchronousTestCase):
         state = BridgeState(engine=EngineKind.PODMAN, url=url, fault=None)
         self.assertEqual([state], self.bridge.list_states())
 
-    def test_an_engine_that_does_not_tell_is_told_of(self) -> None:
+    def test_engine_without_a_bridge_address_is_reported(self) -> None:
         self.assertIsNone(self.look(address=None))
         [state] = self.bridge.list_states()
         self.assertEqual("its bridge is not known: the engine reports no gateway", state.fault)
         self.assertIsNotNone(self.look(), "the next container tells")
         self.assertEqual([None], [state.fault for state in self.bridge.list_states()])
 
-    def test_a_bridge_that_has_moved(self) -> None:
+    def test_bridge_listens_again_at_its_moved_address(self) -> None:
         """The address that is remembered is no longer this machine's."""
         self.look()
         self.bridge.stop()
@@ -124,7 +124,7 @@ class BridgeTests(SynchronousTestCase):
         self.bridge.start()
         self.assertEqual("http://10.99.0.1:4001", self.bridge.find_url(HOST, "bridge"))
 
-    def test_who_has_none(self) -> None:
+    def test_hosts_without_hooks_have_no_bridge(self) -> None:
         """Off by the operator, off by the host, on another network."""
         self.assertIsNone(self.look(evolve(HOST, hooks=False)))
         self.assertIsNone(self.look(network="none"))
@@ -136,14 +136,14 @@ class BridgeTests(SynchronousTestCase):
         self.assertIsNone(self.look())
         self.assertEqual([], self.bridge.list_states())
 
-    def test_nothing_is_left_at_the_end(self) -> None:
+    def test_stopped_bridge_leaves_no_timer(self) -> None:
         self.there = False
         self.look()
         self.bridge.stop()
         self.assertEqual([], self.clock.getDelayedCalls())
 
 
-class GateTests(SynchronousTestCase):
+class BridgeGateTests(SynchronousTestCase):
     """What is answered there."""
 
     def setUp(self) -> None:
@@ -173,20 +173,20 @@ class GateTests(SynchronousTestCase):
         answer = self.api.request(method, path, headers=headers)
         return answer.status, answer.content
 
-    def test_a_containers_secret_names_it(self) -> None:
+    def test_secret_of_a_container_identifies_it(self) -> None:
         status, _ = self.ask(
             "POST", "/api/hook-event", derive_container_secret(SECRET, "service-case-a")
         )
         self.assertEqual((200, ["service-case-a"]), (status, self.callers))
 
-    def test_no_other_secret_opens(self) -> None:
+    def test_bridge_accepts_only_the_secret_of_the_container(self) -> None:
         """Not the instance's, nor one whose name was changed."""
         of_a = derive_container_secret(SECRET, "service-case-a")
         for wrong in (None, "", SECRET, of_a.replace("case-a", "case-b"), of_a[:-1], f"{of_a}x"):
             self.assertEqual(401, self.ask("POST", "/api/hook-event", wrong)[0], wrong)
         self.assertEqual([], self.callers)
 
-    def test_guessing_has_an_end_and_the_right_one_passes_all_the_same(self) -> None:
+    def test_guessed_secrets_are_capped_while_the_right_one_passes(self) -> None:
         def guess() -> int:
             return self.ask("POST", "/api/hook-event", f"service-case-a.{SECRET}")[0]
 
@@ -196,7 +196,7 @@ class GateTests(SynchronousTestCase):
         self.clock.advance(WINDOW_SECONDS)
         self.assertEqual(401, guess())
 
-    def test_nothing_else_is_there(self) -> None:
+    def test_other_routes_are_not_found(self) -> None:
         secret = derive_container_secret(SECRET, "service-case-a")
         for method, path in (
             ("GET", "/"),
@@ -207,15 +207,15 @@ class GateTests(SynchronousTestCase):
         ):
             self.assertEqual((404, b"Not Found"), self.ask(method, path, secret), (method, path))
 
-    def test_a_secret_names_no_container_by_itself(self) -> None:
+    def test_secret_without_its_container_name_is_refused(self) -> None:
         self.assertIsNone(parse_container(SECRET))
         self.assertEqual("a.b", parse_container(f"a.b.{SECRET}"))
 
 
-class SecretFileTests(SynchronousTestCase):
+class ContainerSecretFileTests(SynchronousTestCase):
     """L{put_secret}."""
 
-    def test_no_link_is_followed(self) -> None:
+    def test_secret_file_is_not_written_through_a_link(self) -> None:
         base = Path(self.mktemp())
         home = base / "home"
         home.mkdir(parents=True)
@@ -229,7 +229,7 @@ class SecretFileTests(SynchronousTestCase):
         self.assertEqual("two\n", (home / SECRET_FILE).read_text())
         self.assertEqual(0o600, (home / SECRET_FILE).stat().st_mode & 0o777)
 
-    def test_a_folder_in_its_place_is_set_aside(self) -> None:
+    def test_folder_instead_of_the_secret_file_is_set_aside(self) -> None:
         home = Path(self.mktemp())
         for number in (1, 2):
             (home / SECRET_FILE / "kept").mkdir(parents=True)

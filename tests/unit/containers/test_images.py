@@ -64,7 +64,7 @@ class ImageRunner:
         return EngineCommandResult(status=0, output=json.dumps(found), error_text="")
 
 
-class ImageTests(SynchronousTestCase):
+class ContainerImageTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock, self.hub, self.runs = Clock(), EventHub(), ImageRunner()
         self.children: list[ImageBuildChild] = []
@@ -93,7 +93,7 @@ class ImageTests(SynchronousTestCase):
         self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
         return error.message
 
-    def test_missing(self) -> None:
+    def test_missing_image_is_built_once_from_the_packaged_file(self) -> None:
         """Built of the packaged file and nothing else; who comes meanwhile waits for the same."""
         first, second = self.ensure(), self.ensure()
         (child,) = self.children
@@ -117,7 +117,7 @@ class ImageTests(SynchronousTestCase):
             self.images.get_log("h"),
         )
 
-    def test_as_it_is(self) -> None:
+    def test_image_of_an_older_release_is_rebuilt(self) -> None:
         self.ensure()
         label = next(word for word in self.children[0].argv if "containerfile=" in word)
         self.children[0].ends()
@@ -128,18 +128,18 @@ class ImageTests(SynchronousTestCase):
         self.assertEqual(2, len(self.children))
         self.children[1].ends()
 
-    def test_another_image_is_the_engines_business(self) -> None:
+    def test_custom_image_is_left_to_the_engine(self) -> None:
         self.successResultOf(self.ensure("debian:12"))
         self.assertEqual([], self.children)
 
-    def test_failed(self) -> None:
+    def test_failed_build_gives_the_cause(self) -> None:
         work = self.ensure()
         self.children[0].protocol.errReceived(b"Error: no route to the registry\n")
         self.children[0].ends(1)
         self.assertIn("no route to the registry", self.refused(work))
         self.assertEqual("Failed", self.names()[-1])
 
-    def test_cancelled(self) -> None:
+    def test_cancelled_build_is_announced_as_failed(self) -> None:
         work = self.ensure()
         self.images.cancel_build("h")
         self.assertIn("cancelled", self.refused(work))
@@ -147,7 +147,7 @@ class ImageTests(SynchronousTestCase):
         error = self.assertRaises(ServiceError, self.images.cancel_build, "h")
         self.assertIs(ErrorCode.NOT_FOUND, error.code)
 
-    def test_what_is_kept_and_told_is_bounded(self) -> None:
+    def test_build_log_and_progress_are_bounded(self) -> None:
         work = self.ensure()
         for number in range(LOG_LINES + 10):
             self.children[0].prints(f"{number} {'x' * 5000}\n")

@@ -130,13 +130,13 @@ TAKEN = [
 ]
 
 
-class FenceTests(SynchronousTestCase):
+class ContainerFenceTests(SynchronousTestCase):
     def refused(self, work: Callable[[], object]) -> str:
         error = self.assertRaises(ServiceError, work)
         self.assertIs(ErrorCode.INVALID_INPUT, error.code)
         return str(error.message)
 
-    def test_the_fence(self) -> None:
+    def test_fence_arguments_are_exact(self) -> None:
         words = isolation_arguments(ResourceLimits(), "bridge", ["--user", "1000:1000"])
         self.assertEqual(
             "--init --cap-drop ALL --security-opt no-new-privileges --memory 4g --memory-swap 4g "
@@ -144,28 +144,28 @@ class FenceTests(SynchronousTestCase):
             " ".join(words),
         )
 
-    def test_nothing_that_breaks_it_is_added(self) -> None:
+    def test_argument_that_weakens_the_fence_is_refused(self) -> None:
         for line in BREAKS:
             with self.subTest(line):
                 said = self.refused(partial(check_create_arguments, line.split()))
                 self.assertTrue(said.startswith("extraCreateArgs: "), said)
 
-    def test_it_is_not_added_behind_what_is_taken(self) -> None:
+    def test_weakening_argument_after_an_allowed_one_is_refused(self) -> None:
         for line in BREAKS:
             self.refused(partial(check_create_arguments, ["--env", "A=b", *line.split()]))
 
-    def test_what_leaves_it_whole_is_taken(self) -> None:
+    def test_argument_that_keeps_the_fence_is_accepted(self) -> None:
         for line in TAKEN:
             check_create_arguments(line.split())
 
-    def test_exec_takes_variables_alone(self) -> None:
+    def test_container_exec_accepts_only_environment_options(self) -> None:
         check_exec_arguments(["-e", "A=b", "--env=C=d"])
         for word in (*CREATE.keys() - EXEC.keys(), "--privileged", "--user=0", "-u", "--tty"):
             said = self.refused(partial(check_exec_arguments, [word, "x:/x"]))
             self.assertTrue(said.startswith("extraExecArgs: "), said)
 
     @given(st.lists(st.text(max_size=20), max_size=4))
-    def test_any_words_are_taken_or_refused(self, words: Sequence[str]) -> None:
+    def test_arbitrary_arguments_are_accepted_or_refused(self, words: Sequence[str]) -> None:
         try:
             check_create_arguments(words)
         except ServiceError as error:
@@ -173,13 +173,13 @@ class FenceTests(SynchronousTestCase):
             return
         self.assertTrue(not words or words[0].partition("=")[0] in CREATE)
 
-    def test_networks(self) -> None:
+    def test_host_and_foreign_networks_are_refused(self) -> None:
         for name in ("bridge", "none", "my-net"):
             check_network(name)
         for name in ("host", "Host", "container:x", "ns:/proc/1/ns/net", "", "-x", "a b"):
             self.assertIn("network: ", self.refused(partial(check_network, name)))
 
-    def test_limits(self) -> None:
+    def test_resource_limits_are_parsed_and_checked(self) -> None:
         self.assertEqual(4 << 30, parse_memory("4g"))
         self.assertEqual(64 << 20, parse_memory("64m"))
         for text in ("", "0", "-1", "1k", "4 g", "4G", "99999999t", "9" * 15 + "g", "٤g"):

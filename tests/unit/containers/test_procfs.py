@@ -42,7 +42,7 @@ class NumberTests(SynchronousTestCase):
         (self.folder / "cgroup" / folder).mkdir(parents=True)
         (self.folder / "cgroup" / folder / "cgroup.procs").write_text(pids)
 
-    def test_other_peoples_processes_are_not_looked_at(self) -> None:
+    def test_processes_of_other_containers_are_not_read(self) -> None:
         """Thousands of them would hold everybody up, whoever started them."""
         for folder in ("box", "memory/box"):
             self.members(folder, "100\n101\n103\n")
@@ -51,11 +51,11 @@ class NumberTests(SynchronousTestCase):
             self.assertLessEqual(len(self.looked_at), 6)
             self.looked_at.clear()
 
-    def test_without_control_groups_that_tell(self) -> None:
+    def test_process_is_found_without_readable_control_groups(self) -> None:
         self.assertEqual(103, procfs.find_outer_pid(100, 9))
         self.assertEqual(0, procfs.find_outer_pid(100, 8))
 
-    def test_containers_without_control_groups_of_their_own(self) -> None:
+    def test_container_without_control_groups_is_found_by_its_namespace(self) -> None:
         """As under docker without root: each has a namespace of process numbers."""
         self.process(300, 1, GROUP)
         self.process(301, 7, GROUP)
@@ -73,7 +73,7 @@ class NumberTests(SynchronousTestCase):
         self.assertEqual(101, procfs.find_outer_pid(100, 7))
         self.assertEqual(0, procfs.find_outer_pid(300, 9))
 
-    def test_without_a_first_process(self) -> None:
+    def test_process_number_is_zero_without_a_first_process(self) -> None:
         self.assertEqual(0, procfs.find_outer_pid(0, 7))
         self.assertEqual(0, procfs.find_outer_pid(99, 7))
 
@@ -81,7 +81,7 @@ class NumberTests(SynchronousTestCase):
 class FullTests(SynchronousTestCase):
     """Whether a container has all the processes that it may have."""
 
-    def test_full(self) -> None:
+    def test_process_count_and_limit_are_read(self) -> None:
         base = Path(self.mktemp())
         self.patch(procfs, "PROC", base / "proc")
         self.patch(procfs, "CGROUPS", base)
@@ -105,7 +105,7 @@ class FullTests(SynchronousTestCase):
                 self.assertEqual(found, procfs.find_process_shortage(7), (text, most, now))
         self.assertIsNone(procfs.find_process_shortage(8))
 
-    def test_the_limit_stands_above(self) -> None:
+    def test_process_limit_of_a_parent_group_counts(self) -> None:
         """Podman may put the processes into a group of their own below the one with the limit."""
         base = Path(self.mktemp())
         self.patch(procfs, "PROC", base / "proc")
@@ -121,14 +121,14 @@ class FullTests(SynchronousTestCase):
             (base / name).write_text(text)
         self.assertEqual((64, 64), procfs.find_process_shortage(7))
 
-    def test_user(self) -> None:
+    def test_user_of_a_process_is_read(self) -> None:
         self.assertEqual(os.geteuid(), procfs.find_process_uid(os.getpid()))
         self.patch(procfs, "PROC", Path(self.mktemp()))
         self.assertIsNone(procfs.find_process_uid(7))
 
 
-class InsideTests(SynchronousTestCase):
-    def test_no_link_is_followed(self) -> None:
+class ContainerFileTests(SynchronousTestCase):
+    def test_file_in_a_container_is_not_read_through_a_link(self) -> None:
         """It would lead to what is there outside."""
         root = Path(self.mktemp()) / "proc/7/root"
         (root / "own").mkdir(parents=True)

@@ -31,7 +31,7 @@ class NoEngine:
         raise AssertionError("the engine was asked")
 
 
-class WorkspaceTests(SynchronousTestCase):
+class ContainerWorkspaceTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.base = Path(self.mktemp()).absolute()
         self.base.mkdir()
@@ -49,7 +49,7 @@ class WorkspaceTests(SynchronousTestCase):
             suffix=lambda: "s",
         )
 
-    def test_a_link_in_the_place_of_the_workspace_is_never_mounted(self) -> None:
+    def test_link_instead_of_the_workspace_is_never_mounted(self) -> None:
         """Who may rename the folder could else have any of the machine's inside."""
         work = self.base / "work"
         case = ContainerCase(
@@ -68,7 +68,7 @@ class WorkspaceTests(SynchronousTestCase):
             self.assertIn(str(work), refused.value.message)
             work.unlink(missing_ok=True)
 
-    def test_none_is_made_anew_for_whom_something_is_against_it_by_then(self) -> None:
+    def test_container_is_not_recreated_once_its_owner_lost_the_right(self) -> None:
         case = ContainerCase(
             owner="", name="c", host_id="h", container="service-case-c", path=str(self.base)
         )
@@ -77,7 +77,7 @@ class WorkspaceTests(SynchronousTestCase):
         refused = self.failureResultOf(made, ServiceError)
         self.assertEqual("no more", refused.value.message)
 
-    def test_a_workspace_of_somebody_else_needs_root(self) -> None:
+    def test_workspace_of_another_user_needs_root(self) -> None:
         """An error of the service's own has no text of the system's: it read as "None"."""
         case = ContainerCase(
             owner="", name="c", host_id="h", container="service-case-c", path=str(self.base)

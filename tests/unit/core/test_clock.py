@@ -32,7 +32,7 @@ class SteadyTests(SynchronousTestCase):
         self.addCleanup(self.reactor.disconnectAll)
         use_monotonic_time(self.reactor)
 
-    def test_a_timer_waits_as_long_as_it_was_told_to(self) -> None:
+    def test_timer_keeps_its_duration_over_a_clock_change(self) -> None:
         """Whatever the day's time does meanwhile."""
         rung: list[float] = []
         self.reactor.callLater(10, lambda: rung.append(self.boot))
@@ -46,18 +46,18 @@ class SteadyTests(SynchronousTestCase):
         self.reactor.runUntilCurrent()
         self.assertEqual([510], rung)
 
-    def test_the_time_of_the_day_is_that_of_the_day(self) -> None:
+    def test_wall_clock_time_follows_the_clock(self) -> None:
         self.day += 3600
         self.assertEqual(1_003_600_000, now_ms(self.reactor))
         self.assertEqual(1_003_600, unix_seconds(self.reactor))
         self.assertEqual(5, seconds_until(self.reactor, 1_003_605_000, 60))
 
-    def test_after_the_first_timer_it_is_too_late(self) -> None:
+    def test_steady_clock_is_refused_after_the_first_timer(self) -> None:
         reactor: Any = IdleReactor()
         reactor.callLater(1, int)
         self.assertRaises(RuntimeError, use_monotonic_time, reactor)
 
-    def test_one_clock_is_both(self) -> None:
+    def test_one_clock_gives_seconds_and_milliseconds(self) -> None:
         clock = Clock()
         clock.advance(7)
         self.assertEqual((7000, 7), (now_ms(clock), unix_seconds(clock)))

@@ -17,7 +17,7 @@ from tservice.core.scopes import Scope
 
 
 class EventNameTests(SynchronousTestCase):
-    def test_what_leads_in_is_for_nobody_else(self) -> None:
+    def test_admin_events_have_their_audience(self) -> None:
         """Who hears of what admins and single persons do is a matter of safety."""
         families = {
             name.partition(":")[0] for name in EventName if name.audience is EventAudience.ADMINS
@@ -39,7 +39,7 @@ class EventNameTests(SynchronousTestCase):
             everybody,
         )
 
-    def test_what_wants_a_scope_of_its_own(self) -> None:
+    def test_events_have_their_scopes(self) -> None:
         scopes = {name: name.scope for name in EventName if name.scope is not None}
         cases = {name: Scope.SESSIONS_READ for name in EventName if name.startswith("case:")}
         jobs = {name: Scope.CRON for name in EventName if name.startswith("cron:")}
@@ -49,16 +49,16 @@ class EventNameTests(SynchronousTestCase):
         }
         self.assertEqual({**others, **cases, **jobs}, scopes)
 
-    def test_only_the_terminal_is_bulky(self) -> None:
+    def test_only_terminal_output_is_bulky(self) -> None:
         self.assertEqual([EventName.SESSION_TERMINAL], [name for name in EventName if name.bulky])
 
-    def test_every_hook_has_its_event(self) -> None:
+    def test_every_hook_event_has_an_event_name(self) -> None:
         hooks = {name for name in EventName if name.startswith("hook:")}
         self.assertEqual({f"hook:{event}" for event in HookEvent}, hooks)
 
 
 class EventTests(SynchronousTestCase):
-    def test_tells_what_its_name_declares(self) -> None:
+    def test_event_checks_its_payload_type(self) -> None:
         Event(name=EventName.SESSION_IDLE, payload=OccurrencePayload(id="s", at=1))
         for payload in (EmptyPayload(), SessionPayload(id="s")):
             error = self.assertRaises(
@@ -66,7 +66,7 @@ class EventTests(SynchronousTestCase):
             )
             self.assertIn("session:idle tells Happened", str(error))
 
-    def test_what_is_not_known_is_left_out(self) -> None:
+    def test_unknown_payload_fields_are_left_out(self) -> None:
         self.assertEqual({"id": "s"}, to_wire(SessionExited(id="s")))
         self.assertEqual({"id": "s", "status": 0}, to_wire(SessionExited(id="s", status=0)))
         self.assertEqual({"id": "s"}, to_wire(SessionPayload(id="s")))
@@ -76,7 +76,7 @@ class EventTests(SynchronousTestCase):
 
 
 class HubTests(SynchronousTestCase):
-    def test_a_listener_that_fails_keeps_nobody_from_hearing(self) -> None:
+    def test_failing_listener_does_not_affect_others(self) -> None:
         hub, heard = EventHub(), list[EventName]()
 
         def broken(event: Event) -> None:

@@ -37,10 +37,10 @@ class FilesCase(SynchronousTestCase):
         return {entry.name for entry in self.folder.iterdir()}
 
 
-class WriteTests(FilesCase):
+class PrivateWriteTests(FilesCase):
     """L{write_private}."""
 
-    def test_mode_whatever_the_umask_and_the_old_file(self) -> None:
+    def test_file_mode_ignores_umask_and_the_old_file(self) -> None:
         for mask in (0, 0o077, 0o777):
             old = os.umask(mask)
             try:
@@ -54,7 +54,7 @@ class WriteTests(FilesCase):
         self.assertEqual(b"\xff", self.path.read_bytes())
         self.assertEqual({"a.json"}, self.names())
 
-    def test_synced_before_it_is_renamed_and_the_folder_after(self) -> None:
+    def test_file_is_synced_before_the_rename_and_the_folder_after(self) -> None:
         steps: list[tuple[str, str]] = []
         real_sync, real_replace = files.sync_path, Path.replace
 
@@ -73,7 +73,7 @@ class WriteTests(FilesCase):
         self.assertTrue(steps[0][1].endswith(".tmp"))
         self.assertEqual([("replace", "a.json"), ("sync", self.folder.name)], steps[1:])
 
-    def test_a_failure_leaves_the_old_content_and_no_rest(self) -> None:
+    def test_failed_write_keeps_the_old_content_and_leaves_nothing(self) -> None:
         write_private(self.path, "old")
 
         def full(path: Path) -> None:
@@ -84,7 +84,7 @@ class WriteTests(FilesCase):
         self.assertEqual("old", self.path.read_text())
         self.assertEqual({"a.json"}, self.names())
 
-    def test_links_are_refused_unless_followed(self) -> None:
+    def test_private_files_are_not_written_through_links_unless_followed(self) -> None:
         target = self.folder / "target"
         target.write_text("old")
         self.path.symlink_to("target")
@@ -93,7 +93,7 @@ class WriteTests(FilesCase):
         write_private(self.path, "new", follow=True)
         self.assertEqual(("new", True), (target.read_text(), self.path.is_symlink()))
 
-    def test_links_that_lead_nowhere(self) -> None:
+    def test_dangling_links_are_refused(self) -> None:
         self.path.symlink_to("gone")
         loop = self.folder / "loop"
         loop.symlink_to("loop")
@@ -104,20 +104,20 @@ class WriteTests(FilesCase):
         self.assertRaises(FileNotFoundError, read_text, self.folder / "none")
         self.assertEqual({"a.json", "loop"}, self.names())
 
-    def test_only_regular_files_are_replaced(self) -> None:
+    def test_private_files_replace_only_regular_files(self) -> None:
         self.path.mkdir()
         fifo = self.folder / "fifo"
         os.mkfifo(fifo)
         for path in (self.path, fifo):
             self.assertRaises(UnsafeFile, write_private, path, "x")
 
-    def test_leftovers_of_this_file_only(self) -> None:
+    def test_only_leftovers_of_this_file_are_removed(self) -> None:
         for name in (".a.json.x1.tmp", ".b.json.x1.tmp", "a.json"):
             (self.folder / name).touch()
         remove_leftovers(self.path)
         self.assertEqual({"a.json", ".b.json.x1.tmp"}, self.names())
 
-    def test_a_replacement_that_is_given_up(self) -> None:
+    def test_abandoned_replacement_leaves_nothing(self) -> None:
         def give_up() -> None:
             with replace_atomically(self.path) as temporary:
                 temporary.write_text("half")
@@ -127,7 +127,7 @@ class WriteTests(FilesCase):
         self.assertEqual(set(), self.names())
 
 
-class ReadTests(FilesCase):
+class PrivateReadTests(FilesCase):
     """L{read_text} and L{read_json}."""
 
     def refusal(self, kind: type[FileError], private: bool = False) -> str:
@@ -136,10 +136,10 @@ class ReadTests(FilesCase):
         self.assertNotIn("s3cret", str(error))
         return str(error)
 
-    def test_none(self) -> None:
+    def test_missing_file_is_an_error(self) -> None:
         self.assertRaises(FileNotFoundError, read_json, self.path)
 
-    def test_what_is_wrong_and_where(self) -> None:
+    def test_error_names_rule_and_position(self) -> None:
         self.path.write_text('{\n "s3cret": s3cret}')
         self.assertIn("not valid JSON (line 2, column 12)", self.refusal(UnparsableFile))
         self.path.write_bytes(b'"s3cret \xff"')
@@ -149,20 +149,20 @@ class ReadTests(FilesCase):
             if content != "9" * 900:
                 self.refusal(UnparsableFile)
 
-    def test_size(self) -> None:
+    def test_file_size_is_bounded(self) -> None:
         self.path.write_text(" " * 998 + "{}")
         self.assertEqual({}, read_json(self.path, limit=1000))
         self.path.write_text(" " * 999 + "{}")
         self.assertIn("larger than 1000 bytes", self.refusal(UnparsableFile))
 
-    def test_a_crowd_of_values(self) -> None:
+    def test_file_with_too_many_values_is_refused(self) -> None:
         """Of a file that anybody may have made; the service's own hold what it put there."""
         self.path.write_text("[" + "0," * VALUES_LIMIT + "0]")
         self.assertRaises(UnparsableFile, read_json, self.path)
         self.path.chmod(0o600)
         self.assertEqual(VALUES_LIMIT + 1, len(read_json(self.path, private=True)))
 
-    def test_open_to_others(self) -> None:
+    def test_file_readable_by_others_is_refused_on_request(self) -> None:
         self.path.write_text("{}")
         for mode in (0o640, 0o604, 0o660, 0o601):
             self.path.chmod(mode)
@@ -171,7 +171,7 @@ class ReadTests(FilesCase):
         self.path.chmod(0o600)
         self.assertEqual({}, read_json(self.path, private=True))
 
-    def test_no_regular_file(self) -> None:
+    def test_special_file_is_refused(self) -> None:
         os.mkfifo(self.path)
         self.refusal(UnsafeFile)
         self.path.unlink()
@@ -180,7 +180,7 @@ class ReadTests(FilesCase):
 
     @settings(max_examples=example_count(200), deadline=None)
     @given(st.binary(max_size=200))
-    def test_any_content_is_a_value_or_a_clear_error(self, content: bytes) -> None:
+    def test_private_file_of_any_content_is_read_or_refused(self, content: bytes) -> None:
         path = Path("any.json").absolute()
         path.write_bytes(content)
         try:
@@ -190,7 +190,7 @@ class ReadTests(FilesCase):
 
     @settings(max_examples=example_count(200), deadline=None)
     @given(st.text())
-    def test_what_is_written_is_read(self, text: str) -> None:
+    def test_written_text_is_read_unchanged(self, text: str) -> None:
         path = Path("any.txt").absolute()
         try:
             data = text.encode()

@@ -23,7 +23,7 @@ class KernelFolderTests(SynchronousTestCase):
         (self.folder / name).symlink_to(target)
         return str(self.folder / name)
 
-    def test_by_name(self) -> None:
+    def test_kernel_folders_are_recognized_by_path(self) -> None:
         for path in (
             "/proc",
             "//proc",
@@ -40,12 +40,12 @@ class KernelFolderTests(SynchronousTestCase):
         ):
             self.assertTrue(leads_to_kernel(path), path)
 
-    def test_others_pass(self) -> None:
+    def test_other_folders_are_allowed(self) -> None:
         for path in ("/", "/tmp", "/process", "/proc2", "/devel", "/home/proc", "/nowhere/sys"):
             self.assertFalse(leads_to_kernel(path), path)
         self.assertFalse(leads_to_kernel(self.link("ok", "/tmp")))
 
-    def test_by_links(self) -> None:
+    def test_kernel_folders_are_recognized_through_links(self) -> None:
         plain = self.link("plain", "/proc/self/cwd")
         (self.folder / "sub").mkdir()
         climbing = "/".join([".."] * (len(self.folder.parts) + 1)) + "/proc/self"
@@ -60,14 +60,14 @@ class KernelFolderTests(SynchronousTestCase):
             path = f"{path}/sys" if path.endswith("root") else path
             self.assertTrue(leads_to_kernel(path), path)
 
-    def test_a_step_up_behind_a_link_is_a_step_from_its_target(self) -> None:
+    def test_parent_step_after_a_link_starts_at_its_target(self) -> None:
         os.makedirs(self.folder / "a/b")
         link = self.link("link", "a/b")
         self.link("a/way", "/proc")
         self.assertTrue(leads_to_kernel(f"{link}/../way"))
         self.assertFalse(leads_to_kernel(f"{self.folder}/link/../b"))
 
-    def test_circles_end(self) -> None:
+    def test_link_circles_end(self) -> None:
         self.assertFalse(leads_to_kernel(self.link("loop", "loop")))
         last = "/proc"
         for number in range(LINKS + 1):
@@ -76,7 +76,7 @@ class KernelFolderTests(SynchronousTestCase):
         self.assertRaises(OSError, os.stat, last)
 
 
-class OpenTests(SynchronousTestCase):
+class PlainOpenTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp()).absolute()
         (self.folder / "in").mkdir(parents=True)
@@ -88,12 +88,12 @@ class OpenTests(SynchronousTestCase):
         self.addCleanup(os.close, found)
         return found
 
-    def test_links_of_people_are_followed(self) -> None:
+    def test_ordinary_links_are_followed(self) -> None:
         found = self.open(self.folder / "link" / "file")
         self.assertEqual(b"x", os.read(found, 9))
         self.assertFalse(os.get_inheritable(found))
 
-    def test_links_of_the_kernel_are_not(self) -> None:
+    def test_kernel_links_are_not_followed(self) -> None:
         held = self.open(self.folder / "in", os.O_PATH | os.O_DIRECTORY)
         trap = self.folder / "trap"
         trap.symlink_to(f"/proc/self/fd/{held}")
@@ -101,12 +101,12 @@ class OpenTests(SynchronousTestCase):
             error = self.assertRaises(OSError, open_without_magic_links, path, os.O_RDONLY)
             self.assertEqual(errno.ELOOP, error.errno)
 
-    def test_a_kernel_that_cannot(self) -> None:
+    def test_kernel_without_openat2_is_handled(self) -> None:
         self.patch(kernel_paths, "_OPENAT2", 1 << 20)
-        self.test_links_of_people_are_followed()
-        self.test_links_of_the_kernel_are_not()
+        self.test_ordinary_links_are_followed()
+        self.test_kernel_links_are_not_followed()
 
-    def test_what_is_missing(self) -> None:
+    def test_missing_file_is_named(self) -> None:
         error = self.assertRaises(
             FileNotFoundError, open_without_magic_links, self.folder / "no", os.O_RDONLY
         )

@@ -20,7 +20,7 @@ class ListenersTests(SynchronousTestCase):
     def tell(self, number: int) -> None:
         self.listeners.notify_all(lambda listener: listener(number))
 
-    def test_each_hears_in_the_order_in_which_they_came(self) -> None:
+    def test_listeners_are_called_in_order(self) -> None:
         self.hear("a")
         end = self.hear("b")
         self.tell(1)
@@ -30,7 +30,7 @@ class ListenersTests(SynchronousTestCase):
         self.assertEqual([("a", 1), ("b", 1), ("a", 2)], self.heard)
         self.assertEqual(1, len(self.listeners))
 
-    def test_the_same_listener_twice_is_two(self) -> None:
+    def test_listener_added_twice_is_called_twice(self) -> None:
         ends = [self.listeners.add(self.heard_once) for _ in range(2)]
         self.tell(1)
         ends[0]()
@@ -40,21 +40,21 @@ class ListenersTests(SynchronousTestCase):
     def heard_once(self, number: int) -> None:
         self.heard.append(("once", number))
 
-    def test_one_that_fails_keeps_nobody_from_hearing(self) -> None:
+    def test_failing_listener_does_not_affect_others(self) -> None:
         self.listeners.add(lambda number: 1 // number)
         self.hear("a")
         self.tell(0)
         self.assertEqual([("a", 0)], self.heard)
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
 
-    def test_who_comes_meanwhile_hears_of_the_next(self) -> None:
+    def test_listener_added_during_a_call_receives_the_next(self) -> None:
         self.listeners.add(lambda number: self.hear(f"of {number}"))
         self.tell(1)
         self.assertEqual([], self.heard)
         self.tell(2)
         self.assertEqual([("of 1", 2)], self.heard)
 
-    def test_all_are_forgotten(self) -> None:
+    def test_all_listeners_can_be_removed(self) -> None:
         self.hear("a")
         self.listeners.clear()
         self.tell(1)

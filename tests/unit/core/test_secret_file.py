@@ -10,17 +10,17 @@ from tservice.core.errors import StartError
 from tservice.core.secret_file import load_or_create
 
 
-class KeptTests(SynchronousTestCase):
+class KeptTextTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp()).absolute()
         self.folder.mkdir()
         self.path = self.folder / "key"
 
-    def test_made_once(self) -> None:
+    def test_text_is_created_once(self) -> None:
         self.assertEqual("a", load_or_create(self.path, lambda: "a"))
         self.assertEqual("a", load_or_create(self.path, lambda: "b"))
 
-    def test_what_is_no_file(self) -> None:
+    def test_obstacle_instead_of_the_file_is_named_and_kept(self) -> None:
         """A start says what is in its way, whatever it is, and leaves it as it is."""
         for target in ("absent", "key"):
             self.path.symlink_to(target)

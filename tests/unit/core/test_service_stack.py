@@ -41,7 +41,7 @@ class StackTests(SynchronousTestCase):
             service.setServiceParent(self.stack)
         self.stack.startService()
 
-    def test_the_lower_one_waits_for_the_upper_one(self) -> None:
+    def test_lower_service_stops_after_the_upper(self) -> None:
         stopped = self.stack.stopService()
         self.assertEqual(["start low", "start high", "stop high"], self.calls)
         self.high.ended.callback(None)
@@ -52,21 +52,21 @@ class StackTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertFalse(self.stack.running)
 
-    def test_a_failure_is_logged_and_passed_over(self) -> None:
+    def test_failed_stop_is_logged_and_skipped(self) -> None:
         stopped = self.stack.stopService()
         self.high.ended.errback(ZeroDivisionError())
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
         self.low.ended.callback(None)
         self.assertIsNone(self.successResultOf(stopped))
 
-    def test_one_that_hangs_is_passed_over(self) -> None:
+    def test_hanging_stop_is_skipped_after_the_limit(self) -> None:
         stopped = self.stack.stopService()
         self.clock.advance(STOP_LIMIT)
         self.assertEqual("stop low", self.calls[-1])
         self.low.ended.callback(None)
         self.assertIsNone(self.successResultOf(stopped))
 
-    def test_something_that_is_no_service_has_its_place(self) -> None:
+    def test_closing_function_has_its_position(self) -> None:
         done: Deferred[None] = Deferred()
         ClosingService("top", lambda: done).setServiceParent(self.stack)
         self.stack.stopService()
@@ -74,7 +74,7 @@ class StackTests(SynchronousTestCase):
         done.callback(None)
         self.assertIn("stop high", self.calls)
 
-    def test_a_child_that_joins_later_starts_at_once(self) -> None:
+    def test_child_added_later_starts_immediately(self) -> None:
         late = StoppingService("late", self.calls)
         late.setServiceParent(self.stack)
         self.assertEqual("start late", self.calls[-1])

@@ -15,22 +15,22 @@ THAI = "แก้ไขหน้าเข้าสู่ระบบ"
 
 
 class CuttingTests(SynchronousTestCase):
-    def test_at_a_blank_where_the_language_has_one(self) -> None:
+    def test_text_is_shortened_at_a_blank(self) -> None:
         self.assertEqual("Mend the login…", shorten_text("Mend the login page of the shop", 20))
         self.assertEqual("Mend the…", shorten_text("Mend the login", 9))
         self.assertEqual("short", shorten_text("short", 5))
 
-    def test_a_text_with_one_early_blank_keeps_its_words(self) -> None:
+    def test_text_with_only_an_early_blank_is_cut_later(self) -> None:
         self.assertEqual(CHINESE[:19] + "…", shorten_text(CHINESE, 20))
         self.assertEqual("a " + "x" * 17 + "…", shorten_text("a " + "x" * 60, 20))
 
-    def test_no_letter_is_cut_apart(self) -> None:
+    def test_combined_characters_are_not_split(self) -> None:
         self.assertEqual("แ", cut_between(THAI, 2))
         self.assertEqual("ab", cut_between("abe\u0301", 3))
         self.assertEqual("a", cut_between("a\U0001f469\u200d\U0001f4bb", 3))
 
     @given(st.text(max_size=80), st.integers(2, 40))
-    def test_bounds(self, text: str, limit: int) -> None:
+    def test_shortened_text_is_bounded(self, text: str, limit: int) -> None:
         cut = shorten_text(text, limit)
         self.assertLessEqual(len(cut), limit)
         if len(text) <= limit:
@@ -40,12 +40,12 @@ class CuttingTests(SynchronousTestCase):
         self.assertLessEqual(len(rest), limit)
 
 
-class WordTests(SynchronousTestCase):
-    def test_ascii(self) -> None:
+class AsciiWordTests(SynchronousTestCase):
+    def test_word_is_transliterated_to_ascii(self) -> None:
         self.assertEqual("strasse-4", ascii_word("Straße №4".replace("№", "")))
         self.assertEqual("buro-ouest", ascii_word(" Büro / Ouest!"))
         self.assertEqual("", ascii_word("构建机"))
 
-    def test_marks(self) -> None:
+    def test_combining_marks_are_recognized(self) -> None:
         self.assertTrue(all(is_mark(each) for each in "\u0301\u200d\ufe0f\u0e31"))
         self.assertFalse(any(map(is_mark, unicodedata.normalize("NFC", "aé登"))))

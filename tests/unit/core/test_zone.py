@@ -37,26 +37,26 @@ class ZoneNameTests(SynchronousTestCase):
         self.addCleanup(folder.cleanup)
         self.link = Path(folder.name) / "localtime"
 
-    def test_a_zone_that_has_a_name_keeps_it(self) -> None:
+    def test_named_zone_keeps_its_name(self) -> None:
         self.assertEqual("Europe/Berlin", zone_name(ZoneInfo("Europe/Berlin"), WINTER, NOWHERE))
         self.assertEqual("UTC", zone_name(UTC, WINTER, NOWHERE))
 
-    def test_the_name_that_the_link_leads_to(self) -> None:
+    def test_zone_name_is_read_from_the_link(self) -> None:
         self.link.symlink_to(zone_file("Asia/Kolkata"))
         self.assertEqual("Asia/Kolkata", zone_name(unnamed("Asia/Kolkata"), WINTER, self.link))
 
-    def test_a_link_to_another_zone_is_not_believed(self) -> None:
+    def test_link_to_another_zone_is_ignored(self) -> None:
         self.link.symlink_to(zone_file("Asia/Kolkata"))
         self.assertEqual("+01:00", zone_name(unnamed("Europe/Berlin"), WINTER, self.link))
 
-    def test_a_link_to_no_zone_is_not_believed(self) -> None:
+    def test_link_to_no_zone_is_ignored(self) -> None:
         file = self.link.parent / "zoneinfo" / "Mars" / "Utopia"
         file.parent.mkdir(parents=True)
         file.touch()
         self.link.symlink_to(file)
         self.assertEqual("+01:00", zone_name(unnamed("Europe/Berlin"), WINTER, self.link))
 
-    def test_without_a_name_the_offset_of_the_moment(self) -> None:
+    def test_unnamed_zone_is_its_current_offset(self) -> None:
         berlin = unnamed("Europe/Berlin")
         self.assertEqual("+01:00", zone_name(berlin, WINTER, NOWHERE))
         self.assertEqual("+02:00", zone_name(berlin, SUMMER, NOWHERE))

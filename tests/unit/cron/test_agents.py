@@ -10,7 +10,7 @@ from tests.unit.sessions.harness import ADMIN
 from tservice.cron.model import PROMPT_FILE_BYTES, CronJob, CronRun, PromptMode, RunStatus
 
 
-class ReadinessTests(CronHarnessCase):
+class JobReadinessTests(CronHarnessCase):
     """Jobs of the primary agent."""
 
     def begin(self, **fields: Any) -> tuple[CronJob, CronRun]:
@@ -22,7 +22,7 @@ class ReadinessTests(CronHarnessCase):
     def show_in(self, run: CronRun, text: str) -> None:
         self.show(self.sessions.get(run.session_id or ""), text)
 
-    def test_waits_for_the_composer(self) -> None:
+    def test_job_waits_for_the_composer(self) -> None:
         job, run = self.begin()
         self.show_in(run, "starting up")
         self.spend(20)
@@ -32,7 +32,7 @@ class ReadinessTests(CronHarnessCase):
         self.assertEqual("make all\r", self.typed(run))
         self.assertEqual(["prompt_sent"], self.statuses(job))
 
-    def test_the_trust_dialog_is_answered_first(self) -> None:
+    def test_trust_dialog_is_answered_before_the_prompt(self) -> None:
         _, run = self.begin()
         screen = self.screen(self.sessions.get(run.session_id or ""))
         screen.answers = {b"\r": COMPOSER}
@@ -48,7 +48,7 @@ class ReadinessTests(CronHarnessCase):
         self.assertEqual(RunStatus.FAILED, found.status)
         self.assertIn("inbox", found.error_message or "")
 
-    def test_nothing_is_typed_blindly(self) -> None:
+    def test_prompt_is_never_typed_blindly(self) -> None:
         for shown, part in (("starting up", "composer"), (PERMISSION, "dialog (permission)")):
             job, run = self.begin()
             self.show_in(run, shown)
@@ -60,7 +60,7 @@ class ReadinessTests(CronHarnessCase):
             self.assertEqual("", self.typed(run))
             self.assertIsNotNone(found.finished_at)
 
-    def test_a_session_that_is_closed_meanwhile(self) -> None:
+    def test_session_closed_before_the_prompt_fails_the_run(self) -> None:
         for how in ("delete", "stop"):
             job, run = self.begin()
             if how == "delete":
@@ -72,13 +72,13 @@ class ReadinessTests(CronHarnessCase):
             self.assertEqual((RunStatus.SESSION_STARTED, None), (found.status, found.finished_at))
             self.assertIn("closed", found.error_message or "")
 
-    def test_an_agent_that_ends_before_its_prompt(self) -> None:
+    def test_agent_that_ends_before_its_prompt_fails_the_run(self) -> None:
         job, run = self.begin()
         self.pane(self.sessions.get(run.session_id or "")).exit_program(1)
         self.spend(5)
         self.assertEqual(["failed"], self.statuses(job))
 
-    def test_a_restart_while_it_comes_up(self) -> None:
+    def test_restart_during_the_start_still_types_the_prompt(self) -> None:
         """The next service waits for the composer as well."""
         job, run = self.begin()
         self.show_in(run, "starting up")
@@ -91,7 +91,7 @@ class ReadinessTests(CronHarnessCase):
         self.assertEqual("make all\r", self.typed(run))
         self.assertEqual(["prompt_sent"], self.statuses(job))
 
-    def test_a_restart_before_the_trust_dialog(self) -> None:
+    def test_restart_before_the_trust_dialog_still_types_the_prompt(self) -> None:
         """The next service answers it, and types only then."""
         job, run = self.begin()
         self.restart()
@@ -103,7 +103,7 @@ class ReadinessTests(CronHarnessCase):
         self.assertEqual("\rmake all\r", self.typed(run))
         self.assertEqual(["prompt_sent"], self.statuses(job))
 
-    def test_a_job_that_is_deleted_meanwhile(self) -> None:
+    def test_job_deleted_during_the_start_types_nothing(self) -> None:
         job, run = self.begin()
         self.cron.delete_job(job.id, ADMIN)
         self.show_in(run, COMPOSER)
@@ -127,7 +127,7 @@ class PromptFileTests(CronHarnessCase):
         self.assertIn(part, run.error_message or "")
         self.assertIsNone(run.session_id)
 
-    def test_is_read_at_that_moment(self) -> None:
+    def test_prompt_file_is_read_when_the_job_fires(self) -> None:
         path = self.file("prompt", "old")
         job = self.make(prompt_mode=PromptMode.FILE, prompt_file_path=str(path))
         path.write_text("first\nsecond\n")
@@ -136,13 +136,13 @@ class PromptFileTests(CronHarnessCase):
         self.spend(5)
         self.assertEqual("first\nsecond\r", self.typed(run))
 
-    def test_a_link_inside_is_followed(self) -> None:
+    def test_prompt_file_link_inside_the_folder_is_followed(self) -> None:
         self.file("real", "linked")
         (self.work / "link").symlink_to("real")
         run = self.fire(str(self.work / "link"))
         self.assertEqual("linked\r", self.typed(run))
 
-    def test_a_link_out_is_not(self) -> None:
+    def test_prompt_file_link_out_of_the_folder_is_refused(self) -> None:
         secret = self.machine.folder / "secret"
         secret.write_text("secret")
         (self.work / "link").symlink_to(secret)
@@ -150,7 +150,7 @@ class PromptFileTests(CronHarnessCase):
         self.assert_failed(str(self.work / "link"), "leads out")
         self.assert_failed(str(self.work / "folder" / "secret"), "leads out")
 
-    def test_what_is_no_prompt(self) -> None:
+    def test_unusable_prompt_file_fails_the_run(self) -> None:
         import os
 
         (self.work / "sub").mkdir()
@@ -162,7 +162,7 @@ class PromptFileTests(CronHarnessCase):
         self.assert_failed(str(self.file("bytes", b"\xff\xfe")), "UTF-8")
         self.assert_failed(str(self.file("large", b"x" * (PROMPT_FILE_BYTES + 1))), "larger")
 
-    def test_the_longest_is_typed_whole(self) -> None:
+    def test_longest_prompt_is_typed_whole(self) -> None:
         run = self.fire(str(self.file("long", b"x" * PROMPT_FILE_BYTES)))
         self.assertEqual(RunStatus.PROMPT_SENT, run.status)
         self.assertEqual(PROMPT_FILE_BYTES + 1, len(self.typed(run)))

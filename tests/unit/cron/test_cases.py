@@ -99,20 +99,20 @@ class CaseRuleTests(SynchronousTestCase):
     def check(self, definition: JobDefinition) -> Deferred[JobDefinition]:
         return Deferred.fromCoroutine(self.rules().check_definition(definition, ANN))
 
-    def test_the_folder_is_that_of_the_case(self) -> None:
+    def test_job_runs_in_the_folder_of_its_case(self) -> None:
         """Whatever else was given."""
         for name, known in (("far", FAR), ("box", BOX)):
             found = self.job(name, working_dir="/elsewhere")
             self.assertEqual((known.name, known.path), (found.case_name, found.working_dir))
 
-    def test_a_file_of_another_machine_is_not_read(self) -> None:
+    def test_prompt_file_on_another_machine_is_not_read(self) -> None:
         more = {"prompt_mode": PromptMode.FILE, "prompt_text": None}
         found = self.job("box", prompt_file_path="/srv/box/p", **more)
         self.assertEqual("/srv/box/p", found.prompt_file_path)
         error = self.refused("far", prompt_file_path="/home/me/far/p", **more)
         self.assertIn("promptMode: must not be a file", error.message)
 
-    def test_there_has_to_be_one(self) -> None:
+    def test_case_or_folder_is_required(self) -> None:
         self.assertEqual("Case none not found", self.refused("none").message)
         error = self.assertRaises(ServiceError, merge_definition, {
             "prompt_mode": PromptMode.INLINE, "prompt_text": "x",

@@ -96,7 +96,7 @@ class CrontabTests(SynchronousTestCase):
         self.assertEqual({5, 6, 7, 1}, {at.isoweekday() for at in fires("0 0 * * fri-mon", 9)})
         self.assertEqual([8, 10, 12], [at.hour for at in fires("0 8/2 * * *", 3)])
 
-    def test_what_is_refused_names_the_field_and_the_rule(self) -> None:
+    def test_refusal_names_the_field_and_the_rule(self) -> None:
         for text, part in (
             ("61 * * * *", "minute '61' must be 0 to 59"),
             ("0 24 * * *", "hour '24' must be 0 to 23"),
@@ -118,7 +118,7 @@ class CrontabTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(150), deadline=None)
     @given(DAYS)
-    def test_days_are_those_of_the_reference(self, text: str) -> None:
+    def test_fire_days_match_the_reference(self, text: str) -> None:
         """Each day of three years, against the rule of the C program."""
         days = [START + timedelta(days=number) for number in range(3 * 365)]
         want = [day for day in days if fires_at(text, day)]
@@ -130,7 +130,7 @@ class CrontabTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(150), deadline=None)
     @given(EXPRESSIONS, st.integers(0, 3 * 365 * 24 * 60))
-    def test_minutes_are_those_of_the_reference(self, text: str, begin: int) -> None:
+    def test_fire_minutes_match_the_reference(self, text: str, begin: int) -> None:
         """The two days from any minute on."""
         start = START + timedelta(minutes=begin)
         minutes = [start + timedelta(minutes=number) for number in range(1, 2 * 24 * 60)]
@@ -144,7 +144,7 @@ class CrontabTests(SynchronousTestCase):
 class ExplanationTests(SynchronousTestCase):
     """Expressions in words."""
 
-    def test_in_words(self) -> None:
+    def test_expressions_are_explained_in_words(self) -> None:
         for text, words in (
             ("* * * * *", "Every minute, every day."),
             ("*/15 * * * *", "Every 15 minutes, every day."),
@@ -174,12 +174,12 @@ class ExplanationTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(EXPRESSIONS, EXPRESSIONS)
-    def test_different_times_are_told_apart(self, one: str, other: str) -> None:
+    def test_different_schedules_have_different_explanations(self, one: str, other: str) -> None:
         self.tell_apart(one, other)
 
     @settings(max_examples=example_count(200), deadline=None)
     @given(DAYS, st.integers(0, 2), st.data())
-    def test_one_changed_field_changes_the_words(
+    def test_changed_field_changes_the_explanation(
         self, text: str, place: int, data: st.DataObject
     ) -> None:
         words = text.split()

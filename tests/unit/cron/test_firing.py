@@ -31,7 +31,7 @@ HOUR = 3600.0
 class FiringTests(CronHarnessCase):
     """One service, and its clock."""
 
-    def test_a_shell_job_is_launched_and_typed(self) -> None:
+    def test_shell_job_is_started_and_its_prompt_typed(self) -> None:
         job = self.make(launch_command="cd src")
         self.spend(10 * MINUTE + 5)
         (run,) = self.runs()
@@ -45,7 +45,7 @@ class FiringTests(CronHarnessCase):
             (run.started_at, RunStatus.PROMPT_SENT), (found.last_run_at, found.last_status)
         )
 
-    def test_a_job_in_a_case_runs_there(self) -> None:
+    def test_job_of_a_case_runs_in_its_current_folder(self) -> None:
         """Wherever that is by then; without it the run fails and says so."""
         case = self.now(self.machine.cases.open_or_create("nightly", ADMIN))
         job = self.make(case_name="nightly", working_dir=None)
@@ -56,7 +56,7 @@ class FiringTests(CronHarnessCase):
         self.restart()
         self.assertEqual("nightly", self.job(job).definition.case_name)
 
-    def test_the_order_of_a_shell(self) -> None:
+    def test_shell_job_steps_are_in_order(self) -> None:
         """1 s, the command, 1 s, the prompt (protocol-cron-times)."""
         job = self.make(launch_command="cd src")
         run, _ = self.run_by_hand(job)
@@ -70,7 +70,7 @@ class FiringTests(CronHarnessCase):
         self.spend(0.6)
         self.assertEqual("cd src\rmake all\r", self.typed(run))
 
-    def test_paste_is_pasted_and_typed_is_typed(self) -> None:
+    def test_paste_mode_pastes_and_typed_mode_types(self) -> None:
         pasted, typed = self.make(), self.make(input_mode=InputMode.TYPED)
         for job, count in ((pasted, 1), (typed, 0)):
             run, _ = self.run_by_hand(job)
@@ -78,7 +78,7 @@ class FiringTests(CronHarnessCase):
             self.assertEqual("make all\r", self.typed(run))
             self.assertEqual(count, len(self.host[run.session_id or ""].pastes))
 
-    def test_an_interval_does_not_drift(self) -> None:
+    def test_interval_job_does_not_drift(self) -> None:
         job = self.make()
         begun = job.created_at
         self.clock.advance(10 * MINUTE + 31)
@@ -86,7 +86,7 @@ class FiringTests(CronHarnessCase):
         started = [run.started_at - begun for run in self.runs(job)]
         self.assertEqual([631_000, 1_200_000, 1_800_000], started)
 
-    def test_once_is_done_with(self) -> None:
+    def test_one_time_job_is_disabled_after_its_run(self) -> None:
         at = now_ms(self.clock) + 5000
         job = self.make(schedule_type=ScheduleType.ONCE, run_at=at)
         self.spend(2 * DAY)
@@ -95,7 +95,7 @@ class FiringTests(CronHarnessCase):
         self.assertTrue(found.completed_once)
         self.assertEqual((False, None), (found.definition.enabled, found.next_run_at))
 
-    def test_hundred_in_the_same_second_all_start(self) -> None:
+    def test_hundred_jobs_of_the_same_second_all_start(self) -> None:
         at = now_ms(self.clock) + 5000
         with patch.object(self.sessions._deps.creator, "_caps", _CapsRegistry()):
             for _ in range(100):
@@ -104,7 +104,7 @@ class FiringTests(CronHarnessCase):
         self.assertEqual(["prompt_sent"] * 100, self.statuses())
         self.assertEqual(100, len({run.session_id for run in self.runs()}))
 
-    def test_capacity_is_a_failed_run(self) -> None:
+    def test_full_capacity_is_a_failed_run(self) -> None:
         at = now_ms(self.clock) + 5000
         for _ in range(60):
             self.make(schedule_type=ScheduleType.ONCE, run_at=at)
@@ -114,7 +114,7 @@ class FiringTests(CronHarnessCase):
         self.assertEqual({"capacity reached: 50 sessions"}, {run.error_message for run in failed})
         self.assertTrue(all(run.finished_at for run in failed))
 
-    def test_events(self) -> None:
+    def test_job_changes_are_published_to_the_owner(self) -> None:
         job = self.make()
         self.spend(0.2)
         self.assertEqual([job.id], [one["id"] for one in self.told("cron:jobsChanged")[-1]["jobs"]])
@@ -130,19 +130,19 @@ class FiringTests(CronHarnessCase):
         self.assertEqual([job.id], [one["id"] for one in self.told("cron:jobDeleted")])
         self.assertEqual({"jobs": []}, self.told("cron:jobsChanged")[-1])
 
-    def test_a_long_prompt_is_not_in_the_event(self) -> None:
+    def test_long_prompt_is_not_in_the_event(self) -> None:
         self.make(prompt_text="x" * 2000)
         self.spend(0.2)
         self.assertNotIn("promptText", self.told("cron:jobsChanged")[-1]["jobs"][0])
 
-    def test_runs_are_in_the_audit_log(self) -> None:
+    def test_job_runs_are_in_the_audit_log(self) -> None:
         job = self.make()
         run, _ = self.run_by_hand(job)
         (entry,) = self.audit.entries
         self.assertEqual(("cron.run", job.id), (entry.action, entry.target))
         self.assertEqual((run.id, run.session_id), (entry.detail["run"], entry.detail["session"]))
 
-    def test_500_runs_are_kept(self) -> None:
+    def test_only_the_newest_runs_are_kept(self) -> None:
         job = self.make(interval_minutes=1)
         with patch("tservice.cron.store.MAX_RUNS", 5):
             self.spend(12 * MINUTE)
@@ -150,7 +150,7 @@ class FiringTests(CronHarnessCase):
         self.assertEqual(5, len(started))
         self.assertEqual(now_ms(self.clock), started[-1])
 
-    def test_a_database_that_fails_is_tried_again(self) -> None:
+    def test_failing_database_is_tried_again(self) -> None:
         import sqlite3
 
         job = self.make()
@@ -168,7 +168,7 @@ class _CapsRegistry:
 class ConcurrencyTests(CronHarnessCase):
     """What runs beside a job."""
 
-    def test_one_skipped_record_a_streak(self) -> None:
+    def test_streak_of_skipped_runs_is_one_record(self) -> None:
         job = self.make(concurrency_policy=ConcurrencyPolicy.SKIP)
         other = self.shell()
         self.spend(35 * MINUTE)
@@ -182,7 +182,7 @@ class ConcurrencyTests(CronHarnessCase):
         self.spend(20 * MINUTE)
         self.assertEqual(["skipped", "prompt_sent", "skipped"], self.statuses(job))
 
-    def test_its_own_sessions_do_not_count(self) -> None:
+    def test_own_sessions_of_a_job_do_not_count(self) -> None:
         job = self.make(
             concurrency_policy=ConcurrencyPolicy.SKIP, auto_close_previous_session=False
         )
@@ -191,13 +191,13 @@ class ConcurrencyTests(CronHarnessCase):
         _, others = self.run_by_hand(job)
         self.assertEqual(0, others)
 
-    def test_warn_only_goes_ahead(self) -> None:
+    def test_warn_only_policy_starts_the_run(self) -> None:
         job = self.make()
         self.shell()
         self.spend(10 * MINUTE + 5)
         self.assertEqual(["prompt_sent"], self.statuses(job))
 
-    def test_of_two_in_the_same_second_one_is_skipped(self) -> None:
+    def test_second_job_of_the_same_second_is_skipped(self) -> None:
         at = now_ms(self.clock) + 5000
         for _ in range(2):
             self.make(
@@ -208,7 +208,7 @@ class ConcurrencyTests(CronHarnessCase):
         self.spend(20)
         self.assertEqual(["prompt_sent", "skipped"], sorted(self.statuses()))
 
-    def test_run_now(self) -> None:
+    def test_manual_run_ignores_policy_and_schedule(self) -> None:
         """Of a disabled job, past the policy, without moving the schedule."""
         job = self.make(enabled=False, concurrency_policy=ConcurrencyPolicy.SKIP)
         self.shell()
@@ -219,7 +219,7 @@ class ConcurrencyTests(CronHarnessCase):
         self.assertEqual((None, None), (found.next_run_at, found.last_due_key))
         self.assertEqual(run.started_at, found.last_run_at)
 
-    def test_the_previous_session_is_closed(self) -> None:
+    def test_next_run_closes_the_session_of_the_previous_one(self) -> None:
         job = self.make()
         first, _ = self.run_by_hand(job)
         second, _ = self.run_by_hand(job)
@@ -233,7 +233,7 @@ class ConcurrencyTests(CronHarnessCase):
         self.assertIsNone(found[0].finished_at)
         self.assertIn("closed", found[0].error_message or "")
 
-    def test_it_is_left_where_the_job_says_so_and_for_once(self) -> None:
+    def test_previous_session_stays_on_request_and_for_one_time_jobs(self) -> None:
         once = now_ms(self.clock) + 10**9
         for fields in (
             {"auto_close_previous_session": False},
@@ -262,7 +262,7 @@ class ClockTests(CronHarnessCase):
         day = (int(self.clock.seconds()) // DAY + 1) * DAY
         self.spend(day + hours * HOUR - self.clock.seconds())
 
-    def test_an_hour_ahead_over_the_time_fires_at_once(self) -> None:
+    def test_clock_set_ahead_over_the_time_fires_immediately(self) -> None:
         self.at(7.75)
         job = self.make(schedule_type=ScheduleType.DAILY, daily_time="09:00")
         self.jump(HOUR)
@@ -271,7 +271,7 @@ class ClockTests(CronHarnessCase):
         self.spend(DAY)
         self.assertEqual(2, len(self.runs(job)))
 
-    def test_an_hour_back_over_the_time_does_not_fire_again(self) -> None:
+    def test_clock_set_back_over_the_time_does_not_fire_again(self) -> None:
         self.at(7.75)
         job = self.make(schedule_type=ScheduleType.DAILY, daily_time="09:00")
         self.spend(0.5 * HOUR)
@@ -282,14 +282,14 @@ class ClockTests(CronHarnessCase):
         self.spend(DAY)
         self.assertEqual(2, len(self.runs(job)))
 
-    def test_an_interval_goes_on_after_an_hour_back(self) -> None:
+    def test_interval_continues_after_the_clock_is_set_back(self) -> None:
         job = self.make()
         self.spend(25 * MINUTE)
         self.jump(-HOUR)
         self.spend(10 * MINUTE + 1)
         self.assertEqual(3, len(self.runs(job)))
 
-    def test_years_ahead_and_back(self) -> None:
+    def test_job_keeps_firing_after_the_clock_is_set_years_ahead_and_back(self) -> None:
         job = self.make(schedule_type=ScheduleType.DAILY, daily_time="09:00")
         self.jump(5 * 365 * DAY)
         self.spend(1)
@@ -299,7 +299,7 @@ class ClockTests(CronHarnessCase):
         self.spend(3 * DAY)
         self.assertEqual(3, len(self.runs(job)))
 
-    def test_ahead_and_back_and_further_ahead(self) -> None:
+    def test_repeated_clock_changes_fire_only_for_new_times(self) -> None:
         """What the first jump caught up with is done; what came after it is not."""
         for schedule in (
             {"schedule_type": ScheduleType.DAILY, "daily_time": "09:00"},
@@ -316,7 +316,7 @@ class ClockTests(CronHarnessCase):
             self.assertEqual(len(keys), len(set(keys)))
             self.cron.delete_job(job.id, ADMIN)
 
-    def test_the_same_due_key_is_never_used_twice(self) -> None:
+    def test_due_key_is_never_used_twice(self) -> None:
         at = now_ms(self.clock) + 60_000
         # Hourly, so that the runs of two days are few enough to be kept all of them.
         job = self.make(schedule_type=ScheduleType.CRON, cron_expression="0 * * * *")
@@ -330,10 +330,10 @@ class ClockTests(CronHarnessCase):
         self.assertGreater(self.job(job).next_run_at or 0, at)
 
 
-class RestartTests(CronHarnessCase):
+class FiringRestartTests(CronHarnessCase):
     """The service is killed, at any point; what it left is gone on with, once."""
 
-    def test_what_was_missed_is_caught_up_once(self) -> None:
+    def test_missed_fires_are_made_up_once(self) -> None:
         job = self.make()
         self.restart(away=5 * HOUR)
         self.spend(5)
@@ -343,7 +343,7 @@ class RestartTests(CronHarnessCase):
         self.assertEqual(0, (next_run - job.created_at) % 600_000)
         self.assertGreater(next_run, now_ms(self.clock))
 
-    def test_a_prompt_that_was_under_way_is_typed_once(self) -> None:
+    def test_interrupted_prompt_is_typed_once(self) -> None:
         for after in (0.0, 0.5, 1.05, 1.1, 1.2, 1.3, 2.0, 2.05, 2.1, 2.2, 2.4, 3.0):
             for mode in InputMode:
                 job = self.make(launch_command="cd src", input_mode=mode)
@@ -354,7 +354,7 @@ class RestartTests(CronHarnessCase):
                 self.assertEqual(["prompt_sent"], self.statuses(job), after)
                 self.assertEqual("cd src\rmake all\r", self.typed(run), (after, mode))
 
-    def test_a_run_without_a_session_gets_one(self) -> None:
+    def test_run_without_a_session_gets_one_after_a_restart(self) -> None:
         job = self.make()
         run, _ = self.run_by_hand(job)
         self.run_now(self.sessions.delete(run.session_id or ""))
@@ -370,7 +370,7 @@ class RestartTests(CronHarnessCase):
         self.machine.restart()
         self.boot()
 
-    def test_a_session_that_the_run_does_not_know_of_is_taken(self) -> None:
+    def test_unrecorded_session_of_a_run_is_adopted(self) -> None:
         job = self.make()
         run, _ = self.run_by_hand(job)
         self.assertEqual(1, len(self.sessions.list()))
@@ -379,7 +379,7 @@ class RestartTests(CronHarnessCase):
         self.assertEqual(["prompt_sent"], self.statuses(job))
         self.assertEqual(1, len(self.sessions.list()))
 
-    def test_what_is_old_is_given_up_in_so_many_words(self) -> None:
+    def test_old_unfinished_run_is_given_up_with_a_message(self) -> None:
         job = self.make(enabled=False)
         self.run_by_hand(job)
         self.restart(away=HOUR)
@@ -390,7 +390,7 @@ class RestartTests(CronHarnessCase):
 
     @settings(max_examples=example_count(15), deadline=None)
     @given(st.lists(st.floats(0.1, 900), min_size=1, max_size=12))
-    def test_no_fire_is_done_twice_or_lost(self, naps: list[float]) -> None:
+    def test_fires_are_neither_repeated_nor_lost(self, naps: list[float]) -> None:
         """Each interval that passed while the service ran has its run."""
         self.setUp()
         job = self.make()

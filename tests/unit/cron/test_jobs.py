@@ -62,13 +62,13 @@ class JobCase(CronHarnessCase):
 class FieldTests(JobCase):
     """Every rule beyond the shape of a field."""
 
-    def test_a_job_as_it_is_kept(self) -> None:
+    def test_created_job_is_stored(self) -> None:
         job = self.make()
         self.assertEqual([job], self.cron.list_jobs(ADMIN))
         self.assertEqual(job.created_at + 600_000, job.next_run_at)
         self.assertEqual(CronStore(self.machine.database).list_jobs(), [job])
 
-    def test_what_a_mode_needs(self) -> None:
+    def test_each_schedule_type_and_prompt_mode_requires_its_fields(self) -> None:
         need = {
             ScheduleType.ONCE: ["runAt"],
             ScheduleType.INTERVAL: ["intervalMinutes"],
@@ -83,14 +83,14 @@ class FieldTests(JobCase):
         by_file: dict[str, Any] = {"prompt_mode": PromptMode.FILE}
         self.refused(ErrorCode.INVALID_INPUT, "promptFilePath: is required", **by_file)
 
-    def test_once_must_be_ahead(self) -> None:
+    def test_one_time_job_must_be_in_the_future(self) -> None:
         for late in (0, 1):
             at = now_ms(self.clock) - late
             self.refused(
                 ErrorCode.INVALID_INPUT, "runAt: ", schedule_type=ScheduleType.ONCE, run_at=at
             )
 
-    def test_folders(self) -> None:
+    def test_unsuitable_working_folders_are_refused(self) -> None:
         data = self.machine.folder / "data"
         (data / "mux").mkdir(parents=True)
         link = self.work / "link"
@@ -101,12 +101,12 @@ class FieldTests(JobCase):
         for place in ("relative", "/nowhere/at/all", str(self.file("plain"))):
             self.refused(ErrorCode.INVALID_INPUT, "workingDir: ", working_dir=place)
 
-    def test_cases_in_the_data_folder_are_for_work(self) -> None:
+    def test_cases_in_the_data_folder_are_allowed(self) -> None:
         place = self.machine.folder / "cases" / "one"
         place.mkdir(parents=True)
         self.assertEqual(str(place), self.make(working_dir=str(place)).definition.working_dir)
 
-    def test_prompt_files(self) -> None:
+    def test_unsuitable_prompt_file_paths_are_refused(self) -> None:
         for path, part in (
             ("prompt", "an absolute path"),
             ("/etc/passwd", "inside"),
@@ -117,22 +117,22 @@ class FieldTests(JobCase):
             more: dict[str, Any] = {"prompt_mode": PromptMode.FILE, "prompt_file_path": path}
             self.refused(ErrorCode.INVALID_INPUT, f"promptFilePath: must be {part}", **more)
 
-    def test_agents(self) -> None:
+    def test_unknown_agent_and_foreign_launch_command_are_refused(self) -> None:
         self.refused(ErrorCode.INVALID_INPUT, "agentType: must be one of", agent_type="emacs")
         self.refused(
             ErrorCode.INVALID_INPUT, "launchCommand: ", agent_type="primary", launch_command="ls"
         )
 
-    def test_a_bad_expression(self) -> None:
+    def test_bad_cron_expression_is_refused(self) -> None:
         bad: dict[str, Any] = {"schedule_type": ScheduleType.CRON, "cron_expression": "0 0 31 2 *"}
         self.refused(ErrorCode.INVALID_INPUT, "cronExpression: never fires", **bad)
 
-    def test_hundred_jobs(self) -> None:
+    def test_jobs_are_limited_to_one_hundred(self) -> None:
         for _ in range(MAX_JOBS):
             self.make(enabled=False)
         self.refused(ErrorCode.OPERATION_FAILED, "100 jobs")
 
-    def test_preview(self) -> None:
+    def test_preview_lists_the_next_fires(self) -> None:
         found = self.now(self.cron.preview_fires(self.fields(enabled=False), ADMIN))
         now = now_ms(self.clock)
         self.assertEqual([now + n * 600_000 for n in range(1, 6)], found)
@@ -144,7 +144,7 @@ class FieldTests(JobCase):
 class UpdateTests(JobCase):
     """Partial updates are merged, and the whole is checked."""
 
-    def test_one_field(self) -> None:
+    def test_single_field_update_keeps_the_others(self) -> None:
         job = self.make(notes="keep")
         self.spend(60)
         found = self.change(job, name="other")
@@ -152,13 +152,13 @@ class UpdateTests(JobCase):
         self.assertEqual((want, job.next_run_at), (found.definition, found.next_run_at))
         self.assertEqual(now_ms(self.clock), found.updated_at)
 
-    def test_a_new_schedule_begins_anew(self) -> None:
+    def test_new_interval_starts_at_the_update(self) -> None:
         job = self.make()
         self.spend(60)
         found = self.change(job, interval_minutes=20)
         self.assertEqual(now_ms(self.clock) + 1_200_000, found.next_run_at)
 
-    def test_a_new_mode_brings_what_it_needs(self) -> None:
+    def test_new_schedule_type_requires_its_fields(self) -> None:
         job = self.make()
         self.change_refused(job, "dailyTime: is required", schedule_type=ScheduleType.DAILY)
         self.change_refused(job, "promptFilePath: is required", prompt_mode=PromptMode.FILE)
@@ -168,18 +168,18 @@ class UpdateTests(JobCase):
             found, "intervalMinutes: is required", schedule_type=ScheduleType.INTERVAL
         )
 
-    def test_none_takes_an_optional_field_away(self) -> None:
+    def test_null_removes_an_optional_field(self) -> None:
         job = self.make(notes="x", launch_command="ls")
         found = self.change(job, notes=None, launch_command=None, auto_close_previous_session=None)
         self.assertEqual((None, None), (found.definition.notes, found.definition.launch_command))
         self.assertTrue(found.definition.auto_close_previous_session)
         self.change_refused(found, "promptText: is required", prompt_text=None)
 
-    def test_no_shell_any_more(self) -> None:
+    def test_job_that_is_no_longer_a_shell_job_loses_its_launch_command(self) -> None:
         job = self.make(launch_command="ls")
         self.assertIsNone(self.change(job, agent_type="primary").definition.launch_command)
 
-    def test_switching_off_and_on(self) -> None:
+    def test_disabled_job_is_enabled_again(self) -> None:
         job = self.make()
         self.assertIsNone(self.change(job, enabled=False).next_run_at)
         self.spend(3600)
@@ -187,13 +187,13 @@ class UpdateTests(JobCase):
         again = self.change(job, enabled=True)
         self.assertEqual(now_ms(self.clock) + 600_000, again.next_run_at)
 
-    def test_switching_off_what_cannot_be_saved_any_more(self) -> None:
+    def test_job_that_is_no_longer_valid_can_be_disabled(self) -> None:
         job = self.make()
         self.work.rmdir()
         self.change_refused(job, "workingDir", name="other")
         self.assertFalse(self.change(job, enabled=False).definition.enabled)
 
-    def test_once_again(self) -> None:
+    def test_finished_one_time_job_can_be_scheduled_again(self) -> None:
         job = self.make(schedule_type=ScheduleType.ONCE, run_at=now_ms(self.clock) + 1000)
         self.spend(10)
         done = self.job(job)
@@ -206,7 +206,7 @@ class UpdateTests(JobCase):
         self.spend(10)
         self.assertEqual(["prompt_sent"] * 2, self.statuses())
 
-    def test_unknown_jobs(self) -> None:
+    def test_unknown_jobs_are_not_found(self) -> None:
         for ask in (
             lambda: self.now(self.cron.update_job("x", {}, ADMIN)),
             lambda: self.cron.delete_job("x", ADMIN),
@@ -215,7 +215,7 @@ class UpdateTests(JobCase):
         ):
             self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
 
-    def test_a_deleted_job_takes_its_runs_along(self) -> None:
+    def test_deleted_job_loses_its_runs(self) -> None:
         job, other = self.make(), self.make()
         run, _ = self.run_by_hand(job)
         self.run_by_hand(other)
@@ -226,7 +226,7 @@ class UpdateTests(JobCase):
         self.assertNotIn(job.id, [one.job_id for one in self.runs()])
 
 
-class OwnerTests(JobCase):
+class JobOwnerTests(JobCase):
     """Whose jobs they are, and with whose rights they run."""
 
     multiuser = True
@@ -251,7 +251,7 @@ class OwnerTests(JobCase):
     def of_ann(self, **more: Any) -> CronJob:
         return self.make(ANN, working_dir=self.place("ann"), **more)
 
-    def test_others_do_not_see_it(self) -> None:
+    def test_job_is_invisible_to_other_accounts(self) -> None:
         job = self.of_ann()
         self.assertEqual("ann", job.owner)
         self.assertEqual(([job], [], [job]), tuple(map(self.cron.list_jobs, (ANN, BOB, ROOT))))
@@ -270,7 +270,7 @@ class OwnerTests(JobCase):
             ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB, allow_change)).code
         )
 
-    def test_whose_right_ended_meanwhile_starts_none_of_anothers(self) -> None:
+    def test_right_lost_during_a_manual_run_starts_no_session(self) -> None:
         """An admin who is one no more by the time that its session is made."""
         job = self.of_ann()
         self.now(self.cron.run_now(job.id, ROOT, deny_change))
@@ -279,14 +279,14 @@ class OwnerTests(JobCase):
         self.assertIn("permission was revoked", run.error_message or "")
         self.assertEqual([], self.sessions.list())
 
-    def test_one_account_leaves_room_for_others(self) -> None:
+    def test_jobs_of_one_account_leave_room_for_others(self) -> None:
         for _ in range(MAX_JOBS_OF_ONE):
             self.of_ann(enabled=False)
         error = self.refusal(self.cron.create_job(self.fields(working_dir=self.place("ann")), ANN))
         self.assertEqual("this account already has 50 jobs: delete one first", error.message)
         self.make(BOB, working_dir=self.place("bob"))
 
-    def test_events_are_the_owner_s(self) -> None:
+    def test_events_go_to_the_owner(self) -> None:
         job = self.of_ann()
         self.run_by_hand(job)
         self.spend(3)
@@ -295,17 +295,17 @@ class OwnerTests(JobCase):
         runs = {("cron:runCreated", "ann"), ("cron:runUpdated", "ann")}
         self.assertEqual(want | runs, found)
 
-    def test_outside_of_the_workspace(self) -> None:
+    def test_folder_outside_the_workspace_is_refused(self) -> None:
         self.refused(ErrorCode.FORBIDDEN, "workingDir", ANN, working_dir=self.place("bob"))
 
-    def test_shells_and_commands_need_the_grant(self) -> None:
+    def test_shell_jobs_and_launch_commands_need_the_grant(self) -> None:
         plain = evolve(ANN, can_bypass_permissions=False)
         here = {"working_dir": self.place("ann")}
         self.refused(ErrorCode.FORBIDDEN, "agentType shell", plain, **here)
         self.refused(ErrorCode.FORBIDDEN, "launchCommand", plain, launch_command="ls", **here)
         self.make(plain, agent_type="primary", **here)
 
-    def test_the_owner_is_looked_at_again_when_it_fires(self) -> None:
+    def test_rights_of_the_owner_are_checked_when_the_job_fires(self) -> None:
         changes: list[tuple[Identity | None, str]] = [
             (None, "gone or disabled"),
             (evolve(ANN, can_bypass_permissions=False), "needs the grant"),
@@ -323,7 +323,7 @@ class OwnerTests(JobCase):
             self.accounts["ann"] = ANN
             self.cron.delete_job(job.id, ROOT)
 
-    def test_a_folder_that_is_not_the_owner_s_any_more(self) -> None:
+    def test_folder_lost_by_the_owner_fails_the_run(self) -> None:
         folder = self.machine.config.cases_dir / ".accounts" / "ann" / "deep"
         folder.mkdir()
         job = self.make(ANN, working_dir=str(folder))
@@ -333,12 +333,12 @@ class OwnerTests(JobCase):
         (run,) = self.runs(job)
         self.assertIn("outside the workspace", run.error_message or "")
 
-    def test_an_admin_changes_it_with_the_owner_s_rights(self) -> None:
+    def test_change_by_an_admin_uses_the_rights_of_the_owner(self) -> None:
         job = self.of_ann()
         self.change_refused(job, "workingDir", ROOT, working_dir=self.place("bob"))
         self.assertEqual("ann", self.change(job, ROOT, name="other").owner)
 
-    def test_jobs_of_a_user_who_is_gone_go(self) -> None:
+    def test_jobs_of_a_removed_account_are_removed(self) -> None:
         job = self.of_ann()
         del self.accounts["ann"]
         self.machine.hub.publish(make_event("admin:usersChanged"))
@@ -346,7 +346,7 @@ class OwnerTests(JobCase):
         self.accounts["ann"] = ANN
         self.assertRaises(ServiceError, self.cron.get_job, job.id, ANN)
 
-    def test_they_go_on_a_full_disk_too(self) -> None:
+    def test_jobs_of_a_removed_account_are_removed_on_a_full_disk(self) -> None:
         """At a start, which must not need room."""
         job = self.of_ann()
         database = self.machine.database
@@ -359,22 +359,22 @@ class OwnerTests(JobCase):
         database.deferred_writes.write_deferred()
         self.assertEqual([], CronStore(database).list_jobs())
 
-    def test_agents_of_others_do_not_count(self) -> None:
+    def test_agents_of_other_accounts_do_not_count(self) -> None:
         job = self.of_ann(concurrency_policy=ConcurrencyPolicy.SKIP)
         self.create(BOB, working_dir=self.place("bob"), start=True)
         self.spend(610)
         self.assertEqual(["prompt_sent"], self.statuses(job))
 
 
-class LineTests(SynchronousTestCase):
-    def test_every_character(self) -> None:
+class JobLineTests(SynchronousTestCase):
+    def test_every_control_and_line_end_is_refused_in_a_line(self) -> None:
         refused = {char for char in map(chr, range(sys.maxunicode + 1)) if not is_line(f"a{char}b")}
         kinds = ("Cc", "Zl", "Zp")
         told = {char for char in map(chr, range(0x3000)) if unicodedata.category(char) in kinds}
         self.assertEqual(told - {"\t"}, refused)
 
 
-class MergeTests(SynchronousTestCase):
+class JobMergeTests(SynchronousTestCase):
     """L{merge_definition} as a whole."""
 
     WANTED = st.fixed_dictionaries(
@@ -401,7 +401,7 @@ class MergeTests(SynchronousTestCase):
     )
 
     @given(WANTED)
-    def test_what_was_said_comes_back(self, given: dict[str, Any]) -> None:
+    def test_defined_job_round_trips(self, given: dict[str, Any]) -> None:
         found = merge_definition(given)
         self.assertEqual(found, merge_definition({}, found))
         self.assertEqual(found, merge_definition(flatten_definition(found)))
@@ -409,7 +409,7 @@ class MergeTests(SynchronousTestCase):
         self.assertEqual(1, len({"prompt_text", "prompt_file_path"} & there))
 
     @given(WANTED, WANTED)
-    def test_a_change_of_everything_is_a_new_job(
+    def test_change_of_every_field_equals_a_new_job(
         self, one: dict[str, Any], other: dict[str, Any]
     ) -> None:
         self.assertEqual(merge_definition(other), merge_definition(other, merge_definition(one)))

@@ -25,7 +25,7 @@ class OsUserJobTests(CronHarnessCase):
         self.ann = self.world.caller("ann", "a")
         self.accounts["ann"] = self.ann
 
-    def test_all_of_a_run_is_the_users(self) -> None:
+    def test_run_uses_the_rights_of_the_os_user(self) -> None:
         """The folder is looked at, the prompt file read and the session started as the user."""
         (self.work / "p.txt").write_text("make all")
         readers: list[str | None] = []
@@ -47,7 +47,7 @@ class OsUserJobTests(CronHarnessCase):
         assert run.session_id is not None
         self.assertEqual(self.user, self.host[run.session_id].spec.place.user)
 
-    def test_a_user_who_is_gone(self) -> None:
+    def test_removed_os_user_fails_the_run(self) -> None:
         job = self.make(self.ann)
         self.world.remove("a")
         self.run_by_hand(job)

@@ -14,7 +14,7 @@ from tests.security.harness import SecurityHarness
 from tservice.core.zone import local_zone
 
 
-class RouteTests(SynchronousTestCase):
+class CronRouteTests(SynchronousTestCase):
     """As ann, who has a workspace; as root, who is an admin; as bob."""
 
     def setUp(self) -> None:
@@ -60,10 +60,10 @@ class RouteTests(SynchronousTestCase):
         answer = self.world.ask(method, f"/api/cron/{path}", body, cookie)
         return answer.status, json.loads(answer.body)["error"]
 
-    def test_there_are_ten_routes(self) -> None:
+    def test_routes_are_ten(self) -> None:
         self.assertEqual(10, len(self.answers))
 
-    def test_a_job_s_life(self) -> None:
+    def test_job_is_created_changed_run_and_deleted(self) -> None:
         job = self.make(notes="n\n\tm\r\n", launchCommand="cd x")
         want = self.body(notes="n\n\tm\r\n", launchCommand="cd x", owner="ann")
         self.assertEqual(want, {name: job[name] for name in want})
@@ -81,7 +81,7 @@ class RouteTests(SynchronousTestCase):
         self.assertEqual({}, self.call("DELETE", "jobs/{id}", id=job["id"]))
         self.assertEqual([other], self.call("GET", "jobs"))
 
-    def test_run_now(self) -> None:
+    def test_manual_run_is_listed(self) -> None:
         job = self.make()
         found = self.call("POST", "jobs/{id}/run", id=job["id"])
         # Her own shell of the world is another agent of the same kind.
@@ -104,14 +104,14 @@ class RouteTests(SynchronousTestCase):
         self.assertEqual([later], self.call("GET", "runs", name="root"))
         self.assertEqual([], self.call("GET", "runs", name="bob"))
 
-    def test_preview(self) -> None:
+    def test_preview_creates_no_job(self) -> None:
         body = self.body(scheduleType="cron", cronExpression="0 9 * * mon")
         fires = self.call("POST", "preview", body)["fires"]
         self.assertEqual({7 * 86_400_000}, {b - a for a, b in itertools.pairwise(fires)})
         self.assertEqual(5, len(fires))
         self.assertEqual([], self.call("GET", "jobs"))
 
-    def test_preview_explains_the_expression(self) -> None:
+    def test_schedule_preview_explains_the_expression(self) -> None:
         body = self.body(scheduleType="cron", cronExpression="0 0 */2 * 1")
         shown = self.call("POST", "preview", body)
         words = "At 00:00, on every 2nd day from the 1st to the 31st, only if it is Monday."
@@ -121,7 +121,7 @@ class RouteTests(SynchronousTestCase):
         self.assertEqual({(1, 1)}, {(at.isoweekday(), at.day % 2) for at in moments})
         self.assertNotIn("explanation", self.call("POST", "preview", self.body()))
 
-    def test_preview_needs_no_folder(self) -> None:
+    def test_schedule_preview_needs_no_folder(self) -> None:
         body = self.body(scheduleType="cron", cronExpression="0 9 * * mon", workingDir=None)
         self.assertEqual(5, len(self.call("POST", "preview", body)["fires"]))
         body = self.body(scheduleType="cron", cronExpression="0 9 31 2 *", workingDir=None)
@@ -130,7 +130,7 @@ class RouteTests(SynchronousTestCase):
         )
         self.assertEqual(400, self.refused("POST", "jobs", body)[0])
 
-    def test_fields_are_refused_by_name(self) -> None:
+    def test_job_fields_are_refused_by_name(self) -> None:
         long = "x" * 2001
         gone = str(self.world.cases("ann") / "gone")
         for field, value in (
@@ -155,7 +155,7 @@ class RouteTests(SynchronousTestCase):
                 self.assertTrue(error.startswith(field), (field, value, error))
         self.assertEqual([], self.call("GET", "jobs"))
 
-    def test_required_fields(self) -> None:
+    def test_missing_required_fields_are_named(self) -> None:
         job = self.make()
         for field in (
             "name", "agentType", "workingDir", "promptMode", "inputMode", "scheduleType",
@@ -169,16 +169,16 @@ class RouteTests(SynchronousTestCase):
             self.assertEqual((400, True), (status, error.startswith(field)), error)
         self.assertEqual([job], self.call("GET", "jobs"))
 
-    def test_an_update_that_says_nothing(self) -> None:
+    def test_empty_update_changes_nothing(self) -> None:
         job = self.make()
         same = self.call("PUT", "jobs/{id}", {}, id=job["id"])["job"]
         self.assertEqual(job | {"updatedAt": same["updatedAt"]}, same)
 
-    def test_the_longest_prompt_gets_through(self) -> None:
+    def test_longest_prompt_of_a_job_is_accepted(self) -> None:
         text = "\U0001f600" * 100_000
         self.assertEqual(text, self.make(promptText=text)["promptText"])
 
-    def test_what_is_not_there(self) -> None:
+    def test_missing_or_foreign_job_is_not_found(self) -> None:
         job = self.make()
         for method, path, body in (
             ("GET", "", None), ("PUT", "", {}), ("DELETE", "", None), ("POST", "/run", None),
@@ -188,7 +188,7 @@ class RouteTests(SynchronousTestCase):
                 status, error = self.refused(method, f"jobs/{id}{path}", body, who)
                 self.assertEqual((404, f"Cron job {id} not found"), (status, error))
 
-    def test_they_are_counted(self) -> None:
+    def test_jobs_are_counted_in_status_and_metrics(self) -> None:
         self.make()
         status = self.world.good("ann", "GET", "/api/status")
         self.assertEqual(1, status["cronJobs"])
@@ -198,7 +198,7 @@ class RouteTests(SynchronousTestCase):
         self.assertIn('tservice_cron_jobs{enabled="true"} 1.0', metrics)
         self.assertIn('tservice_cron_runs{status="failed"} 0.0', metrics)
 
-    def test_a_user_who_is_deleted_takes_the_jobs_along(self) -> None:
+    def test_deleted_user_loses_the_jobs(self) -> None:
         self.make()
         self.world.good("root", "DELETE", "/api/admin/users/ann")
         self.assertEqual([], self.call("GET", "jobs", name="root"))

@@ -61,12 +61,12 @@ PRINTED = (
 )
 
 
-class VersionTests(SynchronousTestCase):
-    def test_what_tools_print(self) -> None:
+class ToolVersionTests(SynchronousTestCase):
+    def test_versions_are_read_from_tool_output(self) -> None:
         for text, version in PRINTED:
             self.assertEqual(version, parse_tool_version(text), text)
 
-    def test_order(self) -> None:
+    def test_versions_are_compared_by_number(self) -> None:
         for version, least, older in (
             ("3.1c", (3, 2), True),
             ("3.2", (3, 2), False),
@@ -81,13 +81,13 @@ class VersionTests(SynchronousTestCase):
             self.assertEqual(older, is_older(version, least), version)
 
     @given(st.text(max_size=300))
-    def test_any_text(self, text: str) -> None:
+    def test_any_text_is_read_without_error(self, text: str) -> None:
         version = parse_tool_version(text)
         if version is not None:
             self.assertLessEqual(len(version), 60)
             self.assertTrue(version_numbers(version))
 
-    def test_judgement(self) -> None:
+    def test_tool_status_follows_its_version(self) -> None:
         tmux = TOOLS[0]
         for version, status in (
             ("3.3a", ToolStatus.OK), ("3.1", ToolStatus.OUTDATED), (None, ToolStatus.ERROR)
@@ -100,21 +100,21 @@ class VersionTests(SynchronousTestCase):
         self.assertIs(ToolStatus.OK, found.status)
         self.assertEqual((format_version(tmux.least or ()), None), (old.needed, found.needed))
 
-    def test_the_floor_of_python_is_the_packages(self) -> None:
+    def test_required_python_version_is_that_of_the_package(self) -> None:
         setup = (Path(__file__).resolve().parents[3] / "setup.cfg").read_text()
         floor = ".".join(map(str, PYTHON.least or ()))
         self.assertIn(f"python_requires = >={floor}\n", setup)
 
 
 class CatalogueTests(SynchronousTestCase):
-    def test_every_tool_has_a_hint_everywhere(self) -> None:
+    def test_every_tool_has_an_installation_hint_on_every_platform(self) -> None:
         cli = cli_tool(ExaminedCli(id="x", label="X", names=("x",), install="get x"))
         for tool in (*TOOLS, PYTHON, cli):
             for manager in (*INSTALL, None):
                 self.assertTrue(make_install_hint(tool, manager).strip())
         self.assertEqual("get x", make_install_hint(cli, "apt"))
 
-    def test_hints_by_platform(self) -> None:
+    def test_installation_hints_depend_on_the_platform(self) -> None:
         ssh = next(tool for tool in TOOLS if tool.id == "ssh")
         self.assertEqual(
             ["sudo apt-get install openssh-client", "sudo dnf install openssh-clients",
@@ -122,12 +122,12 @@ class CatalogueTests(SynchronousTestCase):
             [make_install_hint(ssh, manager) for manager in INSTALL],
         )  # fmt: skip
 
-    def test_package_managers(self) -> None:
+    def test_package_manager_is_found_by_platform(self) -> None:
         self.assertEqual("brew", choose_package_manager("darwin", ["apt"]))
         self.assertEqual("dnf", choose_package_manager("linux", ["brew", "dnf"]))
         self.assertIsNone(choose_package_manager("linux", []))
 
-    def test_categories(self) -> None:
+    def test_every_tool_is_in_one_category(self) -> None:
         cli = ExaminedCli(id="x", label="X", names=("x",), install="get x")
         found = {
             category: [tool.id for tool in list_tools(category, [cli])] for category in ToolCategory
@@ -143,16 +143,16 @@ class CatalogueTests(SynchronousTestCase):
         every = [name for names in found.values() for name in names]
         self.assertEqual(every, [tool.id for tool in list_tools(None, [cli])])
 
-    def test_required(self) -> None:
+    def test_required_tools_are_python_tmux_and_curl(self) -> None:
         required = {tool.id for tool in (PYTHON, *TOOLS) if tool.required}
         self.assertEqual({"python", "tmux", "curl"}, required)
 
-    def test_clis_travel(self) -> None:
+    def test_clis_round_trip_as_plain_data(self) -> None:
         plain = ExaminedCli(id="x", label="X", names=("x", "y"), install="npm i")
         clis = [plain, evolve(plain, version_args=("version", "-s"), pattern="v([0-9.]+)")]
         self.assertEqual(clis, parse_clis(encode_clis(clis)))
 
-    def test_an_entry_is_asked_as_it_says(self) -> None:
+    def test_cli_entry_is_asked_with_its_version_arguments(self) -> None:
         """As the page of CLIs asks it, and a custom one that does not say how is not run."""
         claude = next(
             cli for cli in select_enabled(load_stock_entries().values()) if cli.id == "primary"
@@ -174,19 +174,19 @@ class CatalogueTests(SynchronousTestCase):
         found = examine_tool(cli_tool(odd), ProbedHost(folders=(folder,), env={}))
         self.assertEqual((ToolStatus.OK, "tell-7.5"), (found.status, found.version))
 
-    def test_relative_folders_are_passed_over(self) -> None:
+    def test_relative_folders_of_path_are_skipped(self) -> None:
         found = search_patterns({"PATH": "/a::bin:./x:/b"}, Path("/h"), "/c:.:/a")
         self.assertEqual(
             ("/a", "/b", "/c", "~/.local/bin", "~/.npm-global/bin", "/usr/local/bin"), found[:6]
         )
 
 
-class ReportTests(SynchronousTestCase):
+class DoctorReportTests(SynchronousTestCase):
     def row(self, **fields: Any) -> ReportRow:
         return ReportRow(id="x", label="X", category=ToolCategory.CORE,
                    **{"required": True, "status": ToolStatus.OK, **fields})  # fmt: skip
 
-    def test_shape(self) -> None:
+    def test_report_has_the_documented_shape(self) -> None:
         found = make_report("linux", [self.row(version="1.2", path="/x"), self.row(
             status=ToolStatus.MISSING, install_hint="get it")])  # fmt: skip
         self.assertEqual(
@@ -198,7 +198,7 @@ class ReportTests(SynchronousTestCase):
             found["tools"][1],
         )  # fmt: skip
 
-    def test_only_what_is_required_fails(self) -> None:
+    def test_only_required_tools_fail_a_report(self) -> None:
         for status in ToolStatus:
             bad = make_report("linux", [self.row(status=status)])
             self.assertEqual(status is not ToolStatus.OK, has_required_fault(bad))
@@ -206,7 +206,7 @@ class ReportTests(SynchronousTestCase):
                 has_required_fault(make_report("linux", [self.row(status=status, required=False)]))
             )
 
-    def test_what_is_no_report(self) -> None:
+    def test_malformed_child_output_is_no_report(self) -> None:
         for printed in (b"", b'{"tools": []}', b"{\n", b"[]\n", b"{}\n", b"\xff\n", b"\n{}"):
             self.assertIsNone(parse_report(printed))
         self.assertEqual({"tools": []}, parse_report(b'{"tools": []}\nmore'))

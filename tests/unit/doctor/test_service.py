@@ -70,8 +70,8 @@ class DoctorCase(SynchronousTestCase):
         self.assertEqual([], self.api.clock.getDelayedCalls())
 
 
-class ReportTests(DoctorCase):
-    def test_a_report(self) -> None:
+class DoctorReportProcessTests(DoctorCase):
+    def test_report_of_a_category_is_returned(self) -> None:
         connection = self.begin("?category=office")
         order = json.loads(self.child().written)
         self.assertEqual(("office", "/h"), (order["category"], order["home"]))
@@ -86,13 +86,13 @@ class ReportTests(DoctorCase):
         connection.lose()
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_an_unknown_category(self) -> None:
+    def test_unknown_doctor_category_is_refused(self) -> None:
         for query in ("?category=all", "?category=", "?category=core&category=core"):
             status, _, text = self.answer(self.begin(query)).error
             self.assertEqual((400, "category"), (status, text.partition(":")[0]))
         self.assertEqual([], self.processes.spawned)
 
-    def test_one_child_for_all_who_ask_the_same(self) -> None:
+    def test_same_requests_share_one_child(self) -> None:
         first, second, other = self.begin(), self.begin(), self.begin("?category=core")
         self.assertEqual(2, len(self.processes.spawned))
         first.lose()
@@ -103,7 +103,7 @@ class ReportTests(DoctorCase):
         self.assertEqual(3, len(self.processes.spawned))
         self.successResultOf(self.service.stop())
 
-    def test_no_report(self) -> None:
+    def test_child_without_a_report_is_an_error(self) -> None:
         for printed in (b"", b"not json\n", b'{"tools": []'):
             connection = self.begin()
             if printed:
@@ -112,7 +112,7 @@ class ReportTests(DoctorCase):
             self.child(-1).finish(1)
             self.no_report(connection)
 
-    def test_a_child_that_hangs(self) -> None:
+    def test_hanging_doctor_child_is_killed(self) -> None:
         connection = self.begin()
         self.clock.advance(TIME_LIMIT - 0.1)
         self.assertEqual([], self.killed)
@@ -120,7 +120,7 @@ class ReportTests(DoctorCase):
         self.assertEqual([(4000, signal.SIGKILL)], self.killed)
         self.no_report(connection)
 
-    def test_a_child_that_prints_without_end(self) -> None:
+    def test_doctor_child_that_floods_is_killed(self) -> None:
         connection = self.begin()
         for _ in range(REPORT_LIMIT // 65536 + 1):
             if self.child().pid is not None:
@@ -128,17 +128,17 @@ class ReportTests(DoctorCase):
         self.assertEqual([(4000, signal.SIGKILL)], self.killed)
         self.no_report(connection)
 
-    def test_pipes_that_something_holds_open(self) -> None:
+    def test_doctor_waits_for_pipes_held_open_after_its_child_ended(self) -> None:
         connection = self.begin()
         self.child().exit(1)
         self.clock.advance(1)
         self.no_report(connection)
 
-    def test_no_process_can_be_made(self) -> None:
+    def test_doctor_without_a_process_answers_500(self) -> None:
         self.processes.error = OSError(11, "Resource temporarily unavailable")
         self.assertEqual(500, self.answer(self.begin()).status)
 
-    def test_a_stop_kills_the_group(self) -> None:
+    def test_stopping_the_service_kills_the_doctor_group(self) -> None:
         connection = self.begin()
         self.successResultOf(self.service.stop())
         self.assertEqual([(4000, signal.SIGKILL)], self.killed)

@@ -26,7 +26,7 @@ class PackTests(WorkspaceCase):
             data = b"".join(pack_folder(spot, "ws", self.closed))
         return tarfile.open(fileobj=io.BytesIO(data))
 
-    def test_what_is_in_it(self) -> None:
+    def test_archive_contains_files_folders_and_links(self) -> None:
         self.put("a/b.txt", "content").chmod(0o750)
         self.put("empty", "")
         self.put("a/" + "long" * 30 + "/" + "ü" * 60, "long")
@@ -44,7 +44,7 @@ class PackTests(WorkspaceCase):
             self.assertEqual(b"content", content.read())
             self.assertEqual("a/b.txt", found.getmember("ws/link").linkname)
 
-    def test_what_is_left_out(self) -> None:
+    def test_secrets_closed_folders_and_special_files_are_left_out(self) -> None:
         for name in (".env", "sub/server.pem", "data/x", "kept"):
             self.put(name)
         os.mkfifo(self.folder / "fifo")
@@ -53,7 +53,7 @@ class PackTests(WorkspaceCase):
             self.assertEqual(["ws", "ws/kept", "ws/out", "ws/sub"], sorted(found.getnames()))
             self.assertTrue(found.getmember("ws/out").issym())
 
-    def test_a_file_that_changes_meanwhile_keeps_the_archive_whole(self) -> None:
+    def test_file_that_changes_while_packed_keeps_the_archive_valid(self) -> None:
         shrinks = self.put("a", b"x" * 3 * PIECE)
         self.put("b", "after")
         with self.beneath().find(".") as spot:
@@ -67,7 +67,7 @@ class PackTests(WorkspaceCase):
             assert content is not None
             self.assertEqual(b"after", content.read())
 
-    def test_left_half_way_nothing_stays_open(self) -> None:
+    def test_abandoned_archive_closes_its_files(self) -> None:
         self.put("a/b/c", b"x" * PIECE)
         before = open_descriptors()
         with self.beneath().find(".") as spot:
@@ -78,7 +78,7 @@ class PackTests(WorkspaceCase):
         self.assertEqual(before + 1, open_descriptors())  # the workspace itself
 
 
-class OpenTests(WorkspaceCase):
+class OpenedFileTests(WorkspaceCase):
     def opening(self, path: str, *, folders: bool = False) -> Deferred[Opened]:
         handle = WorkerHandle(self.worker)
         self.addCleanup(lambda: self.wait(handle.close()))
@@ -94,7 +94,7 @@ class OpenTests(WorkspaceCase):
     def wait(self, work: Any) -> Any:
         return self.successResultOf(Deferred.fromCoroutine(work))
 
-    def test_a_file(self) -> None:
+    def test_opened_file_is_read_in_parts(self) -> None:
         self.put("a.html", "0123456789")
         file = self.open("a.html")
         assert isinstance(file, OpenFile)
@@ -102,14 +102,14 @@ class OpenTests(WorkspaceCase):
         self.assertEqual(b"2345", self.wait(file.read_chunk(2, 4)))
         self.assertEqual(b"89", self.wait(file.read_chunk(8, 100)))
 
-    def test_what_a_page_could_run_is_plain_text(self) -> None:
+    def test_executable_page_types_are_served_as_plain_text(self) -> None:
         """An address of a file is of the page's own origin, whose scripts and sheets it takes."""
         for name in ("a.js", "a.mjs", "a.css", "a.es", "a.JS", "a.txt"):
             info = FileInfo(name=name, size=0, tag="", modified=0.0)
             self.assertEqual("text/plain; charset=utf-8", info.media_type, name)
         self.assertEqual("image/svg+xml", evolve(info, name="a.svg").media_type)
 
-    def test_the_tag_changes_with_the_content(self) -> None:
+    def test_etag_changes_with_the_content(self) -> None:
         path = self.put("a", "1")
         tags: set[str] = set()
         for content in ("1", "22", "33"):
@@ -120,7 +120,7 @@ class OpenTests(WorkspaceCase):
             tags.add(file.about.tag)
         self.assertEqual(3, len(tags))
 
-    def test_a_folder_only_where_it_is_packed(self) -> None:
+    def test_folder_is_opened_only_as_an_archive(self) -> None:
         self.put("sub/a", b"x" * 3 * PIECE)
         self.failureResultOf(self.opening("sub"), ServiceError)
         folder = self.open("sub", folders=True)
@@ -132,7 +132,7 @@ class OpenTests(WorkspaceCase):
         with tarfile.open(fileobj=io.BytesIO(data)) as found:
             self.assertEqual(["sub", "sub/a"], found.getnames())
 
-    def test_the_workspace_is_called_as_its_folder(self) -> None:
+    def test_archive_is_named_after_the_workspace_folder(self) -> None:
         folder = self.open(".", folders=True)
         assert isinstance(folder, OpenFolder)
         self.assertEqual("ws", folder.name)
@@ -152,14 +152,14 @@ class HandleTests(WorkspaceCase):
     def close(self) -> None:
         self.successResultOf(Deferred.fromCoroutine(self.handle.close()))
 
-    def test_closed_once(self) -> None:
+    def test_handle_is_closed_once(self) -> None:
         self.use(lambda held: held.callback(self.closed_ones.append, "a"))
         self.close()
         self.close()
         self.assertEqual(["a"], self.closed_ones)
         self.failureResultOf(self.use(lambda held: None), CancelledError)
 
-    def test_closed_while_it_is_used(self) -> None:
+    def test_handle_closed_during_use_closes_afterwards(self) -> None:
         def work(held: Any) -> None:
             self.close()
             self.assertEqual([], self.closed_ones)
@@ -168,7 +168,7 @@ class HandleTests(WorkspaceCase):
         self.use(work)
         self.assertEqual(["late"], self.closed_ones)
 
-    def test_closed_without_a_thread(self) -> None:
+    def test_unused_handle_closes_without_a_thread(self) -> None:
         """Nor in the reactor's, for a close waits for a mount that is dead."""
         closed = threading.Event()
         closers: list[threading.Thread] = []
@@ -188,7 +188,7 @@ class HandleTests(WorkspaceCase):
         made.errback(operation_failed("too many requests wait"))
         return made
 
-    def test_what_the_system_says_is_told_as_a_refusal(self) -> None:
+    def test_system_error_becomes_a_service_error(self) -> None:
         for error, code in (
             (FileNotFoundError(2, "x"), "NOT_FOUND"),
             (NotADirectoryError(20, "x"), "NOT_FOUND"),
@@ -204,6 +204,6 @@ class HandleTests(WorkspaceCase):
             found = self.failureResultOf(self.use(work), ServiceError).value
             self.assertEqual(code, found.code.value, error)
 
-    def test_each_session_has_a_place_of_its_own(self) -> None:
+    def test_session_works_in_its_own_location(self) -> None:
         self.use(lambda held: None)
         self.assertEqual([str(self.folder)], self.door.places)

@@ -29,7 +29,7 @@ class FindTests(WorkspaceCase):
         found = self.assertRaises(ServiceError, self.where, path)
         return str(found.code)
 
-    def test_plain_paths(self) -> None:
+    def test_plain_paths_are_found(self) -> None:
         self.put("a/b.txt", "content")
         for path in (
             "a/b.txt",
@@ -43,7 +43,7 @@ class FindTests(WorkspaceCase):
         for path in (".", "a/..", str(self.folder), f"{self.folder}/"):
             self.assertEqual(".", self.where(path), path)
 
-    def test_links_inside(self) -> None:
+    def test_links_inside_the_workspace_are_followed(self) -> None:
         self.put("a/b.txt", "content")
         self.link("deep/relative", "../a/b.txt")
         self.link("absolute", self.folder / "a/b.txt")
@@ -53,7 +53,7 @@ class FindTests(WorkspaceCase):
             self.assertEqual("content", self.read(path), path)
             self.assertEqual("a/b.txt", self.where(path), path)
 
-    def test_nothing_leads_out(self) -> None:
+    def test_no_path_leads_out_of_the_workspace(self) -> None:
         self.link("up", "..")
         self.link("out", self.outside)
         self.link("relative", "../outside/secret.txt")
@@ -78,11 +78,11 @@ class FindTests(WorkspaceCase):
         ):
             self.assertEqual("FORBIDDEN", self.refused(path), path)
 
-    def test_what_is_no_path(self) -> None:
+    def test_invalid_paths_are_refused(self) -> None:
         for path in ("", "a\0b", "x" * 4097):
             self.assertEqual("INVALID_INPUT", self.refused(path), path)
 
-    def test_bounds_of_a_walk(self) -> None:
+    def test_path_resolution_is_bounded(self) -> None:
         self.link("loop", "loop")
         self.put("a/x")
         self.assertEqual("INVALID_INPUT", self.refused("loop"))
@@ -94,7 +94,7 @@ class FindTests(WorkspaceCase):
         self.link("one-more", "l0")
         self.assertEqual("INVALID_INPUT", self.refused("one-more"))
 
-    def test_what_is_missing(self) -> None:
+    def test_missing_file_and_missing_folder_are_distinguished(self) -> None:
         with self.beneath().find("new.txt") as spot:
             self.assertIsNone(spot.status)
             self.assertEqual("new.txt", spot.path)
@@ -104,7 +104,7 @@ class FindTests(WorkspaceCase):
             with self.assertRaises(error), self.beneath().find(path):
                 self.fail(path)
 
-    def test_a_dangling_link_names_what_it_would_be(self) -> None:
+    def test_dangling_link_names_its_target(self) -> None:
         self.link("dangling", "new.txt")
         with self.beneath().find("dangling") as spot:
             self.assertEqual(("new.txt", None), (spot.path, spot.status))
@@ -125,13 +125,13 @@ class FindTests(WorkspaceCase):
         with self.beneath().find("file") as spot, self.assertRaises(ServiceError):
             spot.open_folder()
 
-    def test_closed_folders(self) -> None:
+    def test_closed_folders_are_forbidden(self) -> None:
         self.put("data/secret", "closed")
         self.link("way", "data/secret")
         for path in ("data", "data/secret", "way", "data/none"):
             self.assertEqual("FORBIDDEN", self.refused(path), path)
 
-    def test_a_workspace_in_a_closed_folder(self) -> None:
+    def test_workspace_inside_a_closed_folder_is_forbidden(self) -> None:
         self.put("data/cases/one/x", "mine")
         self.put("data/x", "closed")
         inside = str(self.data / "cases/one")
@@ -142,7 +142,7 @@ class FindTests(WorkspaceCase):
             self.assertEqual("x", spot.path)
         self.assertRaises(ServiceError, ConfinedFolder, str(self.data), free)
 
-    def test_a_workspace_reached_by_a_link(self) -> None:
+    def test_workspace_reached_through_a_link_is_resolved(self) -> None:
         self.put("a.txt", "content")
         os.symlink(self.folder, self.above / "short")
         self.link("absolute", self.above / "short/a.txt")
@@ -152,7 +152,7 @@ class FindTests(WorkspaceCase):
                 with beneath.find(path) as spot:
                     self.assertEqual("a.txt", spot.path)
 
-    def test_a_workspace_that_has_become_a_link(self) -> None:
+    def test_workspace_replaced_by_a_link_is_refused(self) -> None:
         (self.above / "cases").mkdir()
         mine = AccessRules(bounds=FolderLimit(self.above / "cases"))
         for target, code in ((self.outside, "FORBIDDEN"), ("/proc/self", "INVALID_INPUT")):
@@ -164,15 +164,15 @@ class FindTests(WorkspaceCase):
         (self.above / "cases" / "w").mkdir()
         ConfinedFolder(str(self.above / "cases" / "w"), mine).close()
 
-    def test_a_missing_workspace(self) -> None:
+    def test_missing_workspace_is_not_found(self) -> None:
         self.assertRaises(FileNotFoundError, ConfinedFolder, str(self.above / "none"))
 
-    def test_a_name_that_is_not_utf_8(self) -> None:
+    def test_non_utf8_name_is_shown_with_a_replacement_character(self) -> None:
         Path(os.fsdecode(os.fsencode(self.folder) + b"/\xff")).write_text("x")
         self.link("way", os.fsdecode(b"\xff"))
         self.assertEqual("\ufffd", self.where("way"))
 
-    def test_nothing_stays_open(self) -> None:
+    def test_descriptors_are_closed_after_a_search(self) -> None:
         self.put("a/b.txt")
         self.link("link", "a/b.txt")
         before = open_descriptors()

@@ -14,7 +14,7 @@ TREE_ENTRIES = 500
 """In these tests: it takes a while to make more."""
 
 
-class TreeTests(WorkspaceCase):
+class FileTreeTests(WorkspaceCase):
     def tree(self, **wanted: Any) -> dict[str, Any]:
         return list_tree(str(self.folder), TreeRequest(**wanted), self.closed)
 
@@ -25,7 +25,7 @@ class TreeTests(WorkspaceCase):
             found += [entry["path"], *self.names(entry.get("children", []))]
         return found
 
-    def test_what_an_entry_says(self) -> None:
+    def test_entry_has_type_size_and_time(self) -> None:
         file = self.put("a/b.txt", "12345")
         os.utime(file, ns=(0, 1_700_000_000_123_000_000))
         found = self.tree()
@@ -41,23 +41,23 @@ class TreeTests(WorkspaceCase):
         self.assertEqual((1, 1), (found["totalFiles"], found["totalDirectories"]))
         self.assertFalse(found["truncated"])
 
-    def test_folders_first_then_names(self) -> None:
+    def test_folders_come_before_files_by_name(self) -> None:
         for name in ("b.txt", "A.txt", "z/x", "y/x"):
             self.put(name)
         self.assertEqual(["y", "z", "A.txt", "b.txt"], self.names(self.tree(depth=1)["tree"]))
 
-    def test_depth_counts_from_one_and_is_clamped(self) -> None:
+    def test_tree_depth_starts_at_one_and_is_clamped(self) -> None:
         self.put("/".join("abcdefghijklm") + "/x")
         for depth, levels in ((-5, 1), (0, 1), (1, 1), (2, 2), (10, 10), (99, 10)):
             self.assertEqual(levels, len(self.names(self.tree(depth=depth)["tree"])), depth)
 
-    def test_below_a_path(self) -> None:
+    def test_tree_begins_at_the_given_path(self) -> None:
         self.put("a/b/c.txt")
         found = self.tree(path="a/b")
         self.assertEqual("a/b", found["path"])
         self.assertEqual(["a/b/c.txt"], self.names(found["tree"]))
 
-    def test_hidden_ones(self) -> None:
+    def test_hidden_entries_are_shown_on_request(self) -> None:
         self.put(".git/config")
         self.put(".env")
         self.put(".dir/x")
@@ -65,30 +65,30 @@ class TreeTests(WorkspaceCase):
         shown = self.tree(show_hidden=True)["tree"]
         self.assertEqual([".dir", ".dir/x", ".git", ".env"], self.names(shown))
 
-    def test_large_ones_are_entered_when_they_are_named(self) -> None:
+    def test_large_tool_folders_are_entered_only_when_named(self) -> None:
         self.put("node_modules/x/y")
         [entry] = self.tree()["tree"]
         self.assertNotIn("children", entry)
         found = self.tree(path="node_modules")["tree"]
         self.assertEqual(["node_modules/x", "node_modules/x/y"], self.names(found))
 
-    def test_links_are_not_followed(self) -> None:
+    def test_file_tree_does_not_follow_links(self) -> None:
         self.link("out", self.outside)
         self.link("loop", ".")
         kinds = {entry["name"]: entry["type"] for entry in self.tree(depth=10)["tree"]}
         self.assertEqual({"out": "link", "loop": "link"}, kinds)
 
-    def test_other_things(self) -> None:
+    def test_special_files_have_type_other(self) -> None:
         os.mkfifo(self.folder / "fifo")
         self.assertEqual("other", self.tree()["tree"][0]["type"])
 
-    def test_the_service_s_own_folder_is_not_entered(self) -> None:
+    def test_folder_of_the_service_is_not_entered(self) -> None:
         self.put("data/secret")
         [entry] = self.tree()["tree"]
         self.assertEqual(("data", None), (entry["name"], entry.get("children")))
         self.assertRaises(ServiceError, self.tree, path="data")
 
-    def test_the_deep_end_is_cut(self) -> None:
+    def test_deepest_level_is_cut(self) -> None:
         self.patch(module, "TREE_ENTRIES", TREE_ENTRIES)
         for number in range(60):
             for each in range(10):
@@ -100,7 +100,7 @@ class TreeTests(WorkspaceCase):
         self.assertEqual(10, len(found["tree"][0]["children"]))
         self.assertTrue(found["tree"][-1]["truncated"])
 
-    def test_one_large_folder(self) -> None:
+    def test_large_folder_is_truncated(self) -> None:
         self.patch(module, "TREE_ENTRIES", TREE_ENTRIES)
         for number in range(TREE_ENTRIES + 1):
             self.put(f"{number:05}")
@@ -108,13 +108,13 @@ class TreeTests(WorkspaceCase):
         self.assertEqual((True, TREE_ENTRIES), (found["truncated"], found["totalFiles"]))
         self.assertEqual("00499", found["tree"][-1]["name"])
 
-    def test_names_that_are_not_utf_8(self) -> None:
+    def test_non_utf8_names_are_shown(self) -> None:
         os.mkdir(os.fsencode(self.folder) + b"/\xff")
         with open(os.fsencode(self.folder) + b"/\xff/x", "w"):
             pass
         self.assertEqual(["\ufffd", "\ufffd/x"], self.names(self.tree()["tree"]))
 
-    def test_nothing_stays_open(self) -> None:
+    def test_descriptors_are_closed_after_listing(self) -> None:
         self.put("a/b/c")
         before = open_descriptors()
         self.tree()

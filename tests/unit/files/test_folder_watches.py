@@ -46,7 +46,7 @@ class WatchesTests(WorkspaceCase):
         self.heard.clear()
         return found
 
-    def test_what_happens_in_a_folder(self) -> None:
+    def test_every_change_in_a_folder_is_reported(self) -> None:
         self.watch("a")
         self.assertEqual(set(), self.told())
         file = self.put("x")
@@ -59,7 +59,7 @@ class WatchesTests(WorkspaceCase):
         (self.folder / "y").unlink()
         self.assertEqual({"a"}, self.told())
 
-    def test_a_flood_is_told_once_and_rests(self) -> None:
+    def test_flood_of_changes_is_reported_once_and_rests(self) -> None:
         self.watch("a")
         self.watch("b")
         notify = self.watches._notify
@@ -72,7 +72,7 @@ class WatchesTests(WorkspaceCase):
         self.reactor.advance(REST_SECONDS)
         self.assertEqual([notify], self.reactor.getReaders())
 
-    def test_one_change_is_told_at_once_and_the_next_behind_a_rest(self) -> None:
+    def test_single_change_is_reported_immediately_and_the_next_after_a_rest(self) -> None:
         """A thousand a second, each read alone, held everybody else up."""
         self.watch("a")
         notify = self.watches._notify
@@ -85,7 +85,7 @@ class WatchesTests(WorkspaceCase):
         self.reactor.advance(REST_SECONDS / 2)
         self.assertEqual([notify], self.reactor.getReaders())
 
-    def test_many_are_told_a_few_at_a_time_each_once(self) -> None:
+    def test_many_listeners_are_notified_in_batches(self) -> None:
         for number in range(2 * LISTENERS_PER_TURN + 1):
             self.watch(str(number))
         notify = self.watches._notify
@@ -107,7 +107,7 @@ class WatchesTests(WorkspaceCase):
             told,
         )
 
-    def test_one_that_ends_before_its_turn_is_not_told(self) -> None:
+    def test_watch_ended_before_its_turn_is_not_notified(self) -> None:
         stops = [self.watch(str(name)) for name in range(LISTENERS_PER_TURN + 2)]
         self.put("x")
         notify = self.watches._notify
@@ -121,7 +121,7 @@ class WatchesTests(WorkspaceCase):
             [*map(str, range(LISTENERS_PER_TURN)), str(LISTENERS_PER_TURN + 1)], self.heard
         )
 
-    def test_one_that_fails_is_logged_and_others_are_told(self) -> None:
+    def test_failing_listener_is_logged_and_others_are_notified(self) -> None:
         descriptor = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
 
         def fail() -> None:
@@ -134,7 +134,7 @@ class WatchesTests(WorkspaceCase):
         self.assertEqual({"b"}, self.told())
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
 
-    def test_whoever_ends_the_last_watch_when_told_ends_everything(self) -> None:
+    def test_ending_the_last_watch_inside_its_callback_closes_everything(self) -> None:
         stops: list[Callable[[], None]] = []
         descriptor = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
         stops.append(self.watches.watch_folder(descriptor, lambda: stops[0]()))
@@ -147,7 +147,7 @@ class WatchesTests(WorkspaceCase):
         self.assertEqual(([], []), (self.reactor.getReaders(), self.reactor.getDelayedCalls()))
         self.assertEqual(self.before, open_descriptors())
 
-    def test_one_that_rests_can_be_ended(self) -> None:
+    def test_resting_watch_can_be_ended(self) -> None:
         stop = self.watch("a")
         for name in ("x", "y") * 1000:
             self.put(name)
@@ -158,7 +158,7 @@ class WatchesTests(WorkspaceCase):
         self.assertEqual([], self.reactor.getReaders())
         self.assertEqual(self.before, open_descriptors())
 
-    def test_another_ones_flood_loses_nobodys_change(self) -> None:
+    def test_overflow_by_one_folder_notifies_every_watch(self) -> None:
         """The kernel keeps some 16,000 changes for all folders together."""
         (self.folder / "sub").mkdir()
         self.watch("a")
@@ -170,7 +170,7 @@ class WatchesTests(WorkspaceCase):
             notify.doRead()
         self.assertEqual(["a", "c"], sorted(self.heard))
 
-    def test_several_in_one_folder(self) -> None:
+    def test_several_watches_of_one_folder_are_notified(self) -> None:
         """The kernel gives them one watch: none may end with another's."""
         stop = self.watch("a")
         self.watch("b")
@@ -186,14 +186,14 @@ class WatchesTests(WorkspaceCase):
         self.put("sub/y")
         self.assertEqual({"c"}, self.told())
 
-    def test_a_folder_that_is_renamed_is_followed(self) -> None:
+    def test_renamed_folder_is_followed(self) -> None:
         (self.folder / "sub").mkdir()
         self.watch("a", "sub")
         (self.folder / "sub").rename(self.folder / "other")
         (self.folder / "other/x").touch()
         self.assertEqual({"a"}, self.told())
 
-    def test_a_folder_that_is_removed_ends_nobody_else_s_watch(self) -> None:
+    def test_removed_folder_ends_only_its_own_watch(self) -> None:
         (self.folder / "sub").mkdir()
         stop = self.watch("a", "sub")
         self.watch("b")
@@ -204,7 +204,7 @@ class WatchesTests(WorkspaceCase):
         self.put("x")
         self.assertEqual({"b"}, self.told())
 
-    def test_nothing_stays_open(self) -> None:
+    def test_closed_watches_leave_no_descriptor(self) -> None:
         for _ in range(3):
             stop = self.watch("a")
             assert callable(stop)
@@ -213,7 +213,7 @@ class WatchesTests(WorkspaceCase):
             self.reactor.advance(0)
             self.assertEqual(self.before, open_descriptors())
 
-    def test_no_more_watches(self) -> None:
+    def test_failed_watch_is_reported_as_unavailable(self) -> None:
         for error in (inotify.INotifyError("no"), OSError(24, "files")):
             with mock.patch.object(inotify.INotify, "watch", side_effect=error):
                 found = self.assertRaises(ServiceError, self.watch, "a")

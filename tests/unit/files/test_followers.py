@@ -72,7 +72,7 @@ CHANGES: dict[str, Callable[[Path, bytes], object]] = {
 }
 
 
-class TailTests(WorkspaceCase):
+class FollowedTailTests(WorkspaceCase):
     def setUp(self) -> None:
         super().setUp()
         self.held = ExitStack()
@@ -82,7 +82,7 @@ class TailTests(WorkspaceCase):
         tail = FileTail(str(self.folder), path, self.closed)
         return tail, tail.open_at_lines(self.held, lines)
 
-    def test_the_last_lines(self) -> None:
+    def test_last_lines_are_read_first(self) -> None:
         self.put("log", "".join(f"{n}\n" for n in range(100)))
         for lines, text in ((0, ""), (1, "99\n"), (3, "97\n98\n99\n")):
             self.assertEqual(text, self.tail(lines=lines)[1].text, lines)
@@ -92,7 +92,7 @@ class TailTests(WorkspaceCase):
         self.put("log", "")
         self.assertEqual("", self.tail()[1].text)
 
-    def test_of_long_lines_no_more_than_a_bound(self) -> None:
+    def test_long_lines_are_read_up_to_the_bound(self) -> None:
         self.put("log", b"x" * (3 * LINES_BYTES))
         tail, news = self.tail(lines=1)
         size = 0
@@ -101,7 +101,7 @@ class TailTests(WorkspaceCase):
             news = tail.read_news()
         self.assertEqual(LINES_BYTES, size)
 
-    def test_what_is_added(self) -> None:
+    def test_appended_text_is_read(self) -> None:
         file = self.put("log", "")
         tail, _ = self.tail()
         self.assertEqual(TailUpdate(), tail.read_news())
@@ -114,20 +114,20 @@ class TailTests(WorkspaceCase):
             stream.write("ü".encode()[1:] + b"\xff")
         self.assertEqual("ü\ufffd", tail.read_news().text)
 
-    def test_piece_by_piece(self) -> None:
+    def test_appended_text_is_read_in_pieces(self) -> None:
         file = self.put("log", "")
         tail, _ = self.tail()
         file.write_bytes(b"x" * (PIECE + 1))
         self.assertEqual(PIECE, len(tail.read_news().text))
         self.assertEqual(1, len(tail.read_news().text))
 
-    def test_truncation(self) -> None:
+    def test_truncated_file_is_read_from_its_start(self) -> None:
         file = self.put("log", "long before")
         tail, _ = self.tail()
         file.write_text("new")
         self.assertEqual(TailUpdate("new", truncated=True, more=True), tail.read_news())
 
-    def test_file_written_anew_in_one_go_is_told_from_its_beginning(self) -> None:
+    def test_rewritten_file_is_read_from_its_start(self) -> None:
         for new in ("new", "new and longer than before", "equal len.."):
             with self.subTest(new):
                 file = self.put("log", "long before")
@@ -138,7 +138,7 @@ class TailTests(WorkspaceCase):
                     stream.write("more")
                 self.assertEqual(TailUpdate("more", more=True), tail.read_news())
 
-    def test_file_renamed_over_it_is_told_from_its_beginning(self) -> None:
+    def test_file_replaced_by_rename_is_read_from_its_start(self) -> None:
         for new in ("new", "new and longer than before", "equal len..", "long before and more"):
             with self.subTest(new):
                 file = self.put("log", "long before")
@@ -183,7 +183,7 @@ class TailTests(WorkspaceCase):
         file.write_text("after.")
         self.assertTrue(tail.read_news(late).truncated)
 
-    def test_file_is_not_compared_again_while_there_is_more_to_read(self) -> None:
+    def test_file_is_not_compared_while_more_can_be_read(self) -> None:
         file = self.put("log", "")
         tail, _ = self.tail()
         file.write_bytes(b"x" * 9 * PIECE)
@@ -211,9 +211,7 @@ class TailTests(WorkspaceCase):
 
     @thorough
     @given(st.lists(st.tuples(st.sampled_from([*CHANGES]), st.binary(max_size=12)), max_size=12))
-    def test_listener_always_has_what_is_in_the_file(
-        self, changes: list[tuple[str, bytes]]
-    ) -> None:
+    def test_listener_always_has_the_file_content(self, changes: list[tuple[str, bytes]]) -> None:
         file = self.put("log", "begun\n")
         tail, news = self.tail(lines=1000)
         held = ""
@@ -227,7 +225,7 @@ class TailTests(WorkspaceCase):
             self.assertEqual(file.read_bytes().decode("latin-1"), held)
         tail.close()
 
-    def test_rotation(self) -> None:
+    def test_rotated_file_is_read_to_its_end_and_from_its_start(self) -> None:
         file = self.put("log", "a\n")
         tail, _ = self.tail()
         with file.open("a") as stream:
@@ -238,7 +236,7 @@ class TailTests(WorkspaceCase):
         self.assertEqual(TailUpdate("new\n", truncated=True, more=True), tail.read_news())
         self.assertEqual(TailUpdate(), tail.read_news())
 
-    def test_removed_and_made_again(self) -> None:
+    def test_removed_and_recreated_file_is_read_from_its_start(self) -> None:
         file = self.put("log", "a\n")
         tail, _ = self.tail()
         file.unlink()
@@ -246,7 +244,7 @@ class TailTests(WorkspaceCase):
         file.write_text("new\n")
         self.assertEqual(TailUpdate("new\n", truncated=True, more=True), tail.read_news())
 
-    def test_replaced_by_what_may_not_be_read(self) -> None:
+    def test_file_replaced_by_a_forbidden_one_is_refused(self) -> None:
         file = self.put("log", "a\n")
         for make in (
             lambda: os.symlink(self.outside / "secret.txt", file),
@@ -260,7 +258,7 @@ class TailTests(WorkspaceCase):
             file.unlink()
             file.write_text("a\n")
 
-    def test_what_cannot_be_followed(self) -> None:
+    def test_special_secret_and_outside_files_are_not_followed(self) -> None:
         os.mkfifo(self.folder / "fifo")
         self.put(".env")
         for path in ("fifo", ".env", "../outside/secret.txt", "."):
@@ -310,7 +308,7 @@ class FollowersTests(WorkspaceCase):
 
         return told, Deferred.fromCoroutine(listen(stream))
 
-    def test_what_is_told(self) -> None:
+    def test_follower_receives_connected_data_and_end(self) -> None:
         file = self.put("log", "a\nb\n")
         told, ended = self.follow(lines=1)
         connected = {"type": "connected", "streamId": "id"}
@@ -329,7 +327,7 @@ class FollowersTests(WorkspaceCase):
         self.assertEqual(([], 0), (self.watches.listeners, self.followers.count))
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_an_error_ends_it(self) -> None:
+    def test_error_ends_the_follower(self) -> None:
         file = self.put("log", "a")
         told, ended = self.follow()
         file.unlink()
@@ -341,7 +339,7 @@ class FollowersTests(WorkspaceCase):
         )
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_five_idle_minutes_with_signs_of_life(self) -> None:
+    def test_idle_follower_ends_after_five_minutes_with_heartbeats(self) -> None:
         file = self.put("log", "")
         told, ended = self.follow()
         beats = int(IDLE_SECONDS / BEAT_SECONDS)
@@ -358,14 +356,14 @@ class FollowersTests(WorkspaceCase):
         self.successResultOf(ended)
         self.assertEqual({"type": "end"}, told[-1])
 
-    def test_what_nobody_tells_of_is_seen_all_the_same(self) -> None:
+    def test_change_without_a_notification_is_found_by_polling(self) -> None:
         file = self.put("log", "")
         told, _ = self.follow()
         file.write_text("from another machine")
         self.clock.advance(BEAT_SECONDS)
         self.assertEqual({"type": "data", "data": "from another machine"}, told[-1])
 
-    def test_it_ends_with_its_session(self) -> None:
+    def test_follower_ends_with_its_session(self) -> None:
         """Also while the first look is under way."""
         self.put("log", "a\n")
         (told, ended), (_, others) = self.follow(), self.follow("another")
@@ -384,7 +382,7 @@ class FollowersTests(WorkspaceCase):
         self.successResultOf(ended)
         self.assertEqual(["connected", "end"], [each["type"] for each in told])
 
-    def test_so_many_of_a_session(self) -> None:
+    def test_followers_of_a_session_are_limited(self) -> None:
         self.put("log", "")
         streams = [self.follow() for _ in range(STREAMS)]
         _, refused = self.follow()
@@ -395,12 +393,12 @@ class FollowersTests(WorkspaceCase):
             self.successResultOf(ended)
         self.follow()
 
-    def test_what_was_refused_does_not_count(self) -> None:
+    def test_refused_follower_does_not_count(self) -> None:
         for _ in range(STREAMS + 1):
             _, refused = self.follow()
             self.assertEqual(404, self.failureResultOf(refused, ServiceError).value.status)
 
-    def test_a_listener_that_leaves(self) -> None:
+    def test_disconnected_listener_closes_its_follower(self) -> None:
         self.put("log", "a")
         before = open_descriptors()
         _, ended = self.follow()

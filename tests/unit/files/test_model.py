@@ -20,30 +20,30 @@ from tservice.files.model import (
 ROOT = Path(__file__).resolve().parents[3]
 
 
-class NameTests(SynchronousTestCase):
-    def test_secrets_that_scanners_name(self) -> None:
+class FileNameTests(SynchronousTestCase):
+    def test_secret_names_of_known_scanners_are_secret(self) -> None:
         self.assertGreaterEqual(len(set(NAMES)), 60)
         for name in (*NAMES, ".env.local", ".ENV", "tls.KEY", "credentials-prod.json"):
             for path in (name, name.upper(), f"/home/ann/{name}", f"a\nb/{name}"):
                 self.assertTrue(is_secret(path), path)
 
-    def test_docs_list_the_names(self) -> None:
+    def test_docs_list_the_secret_file_names(self) -> None:
         listed = re.findall(r"``([^`]+)``", (ROOT / "docs" / "howto" / "files.rst").read_text())
         for names in (*SECRET_NAMES.values(), ENVIRONMENT_NAMES, PUBLIC_NAMES):
             self.assertEqual(set(), {*names.split()} - {*listed})
 
-    def test_names_that_look_like_secrets(self) -> None:
+    def test_names_that_only_resemble_secrets_are_harmless(self) -> None:
         for name in (*HARMLESS, "key", "pem", "my-credentials.json", "identity", ".ssh/", "a.pem/"):
             self.assertFalse(is_secret(name), name)
 
-    def test_only_environment_files_are_revealed(self) -> None:
+    def test_only_environment_files_can_be_revealed(self) -> None:
         for name in (".env.local", "a/prod.env"):
             self.assertTrue(is_secret(name), name)
             self.assertFalse(is_secret(name, reveal=True), name)
         for name in ("server.pem", "id_rsa", "credentials.json", ".env.pem", ".aws/credentials"):
             self.assertTrue(is_secret(name, reveal=True), name)
 
-    def test_names_that_are_swept(self) -> None:
+    def test_temporary_upload_names_are_swept(self) -> None:
         for name in (
             "paste-1795343126502-5387500d.png",
             "upload-1795343126408-a75ea516-a b\n.txt",
@@ -58,7 +58,7 @@ class NameTests(SynchronousTestCase):
         ):  # fmt: skip
             self.assertIsNone(GENERATED_NAME.fullmatch(name), name)
 
-    def test_names_that_are_sent(self) -> None:
+    def test_uploaded_file_names_are_sanitised(self) -> None:
         for sent, kept in (
             ("a b.txt", "a_b.txt"),
             ("../../etc/passwd", "passwd"),
@@ -79,8 +79,8 @@ class NameTests(SynchronousTestCase):
         self.assertTrue(safe_file_name("ü" * 400 + ".txt").endswith(".txt"))
 
 
-class ImageTests(SynchronousTestCase):
-    def test_by_the_first_bytes(self) -> None:
+class ImageTypeTests(SynchronousTestCase):
+    def test_image_type_is_read_from_the_first_bytes(self) -> None:
         for head, kind in (
             (b"\x89PNG\r\n\x1a\n...", "png"),
             (b"\xff\xd8\xff\xe0", "jpg"),
@@ -91,13 +91,13 @@ class ImageTests(SynchronousTestCase):
         ):
             self.assertEqual(kind, image_type(head))
 
-    def test_what_is_none(self) -> None:
+    def test_other_content_has_no_image_type(self) -> None:
         for head in (b"", b"BM", b"BM is a text about cars", b"RIFF\0\0\0\0WAVE", b"<svg>",
                      b"\x89PNG",
                      b"\0\0\0\x18ftypmp42"):  # fmt: skip
             self.assertIsNone(image_type(head), head)
 
-    def test_what_a_name_promises(self) -> None:
+    def test_image_type_is_read_from_the_name(self) -> None:
         self.assertEqual("jpg", image_type_by_name("a.JPEG"))
         self.assertIsNone(image_type_by_name("png"))
         self.assertIsNone(image_type_by_name("a.png.txt"))

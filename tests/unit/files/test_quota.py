@@ -79,7 +79,7 @@ class QuotaTests(WorkspaceCase):
         self.failureResultOf(self.upload("ann"), ServiceError)
         self.successResultOf(self.save("ben"))
 
-    def test_uploads_and_screenshots_share_it(self) -> None:
+    def test_uploads_and_screenshots_share_the_quota(self) -> None:
         self.successResultOf(self.upload("ann"))
         self.successResultOf(self.keep_screenshot("ann"))
         for begin in (self.upload, self.keep_screenshot):

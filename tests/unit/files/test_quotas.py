@@ -21,7 +21,7 @@ class RateTests(SynchronousTestCase):
         with self.rate.count_operation(session):
             pass
 
-    def test_so_many_a_minute(self) -> None:
+    def test_rate_is_limited_within_a_minute(self) -> None:
         self.take()
         self.clock.advance(WINDOW / 2)
         self.take()
@@ -31,18 +31,18 @@ class RateTests(SynchronousTestCase):
         self.take()
         self.assertRaises(ServiceError, self.take)
 
-    def test_what_fails_does_not_count(self) -> None:
+    def test_failed_request_does_not_count(self) -> None:
         for _ in range(5):
             with self.assertRaises(ZeroDivisionError), self.rate.count_operation("a"):
                 raise ZeroDivisionError
         self.take()
         self.take()
 
-    def test_what_is_under_way_does(self) -> None:
+    def test_running_request_counts(self) -> None:
         with self.rate.count_operation("a"), self.rate.count_operation("a"):
             self.assertRaises(ServiceError, self.take)
 
-    def test_sessions_are_forgotten(self) -> None:
+    def test_sessions_are_forgotten_after_the_window(self) -> None:
         for number in range(50):
             self.take(str(number))
         self.clock.advance(WINDOW)
@@ -84,7 +84,7 @@ class DailyBytesTests(SynchronousTestCase):
         self.assertEqual("OPERATION_FAILED", error.code.value)
         self.assertIn("midnight UTC", error.message)
 
-    def test_bytes_of_an_account_and_day(self) -> None:
+    def test_bytes_are_counted_per_account_and_day(self) -> None:
         self.assertEqual(b"x" * 6, self.upload("ann", [b"xxx", b"xxx"]))
         self.refused("ann", [b"xxx", b"xxx"])
         self.upload("ann", [b"xxxx"])
@@ -95,20 +95,20 @@ class DailyBytesTests(SynchronousTestCase):
         self.clock.advance(1)
         self.upload("ann", [b"x" * 10])
 
-    def test_a_refused_upload_is_not_read_on(self) -> None:
+    def test_refused_upload_is_not_read_further(self) -> None:
         def pieces() -> Iterable[bytes]:
             yield b"x" * 11
             raise AssertionError("it was read on")
 
         self.refused("ann", pieces())
 
-    def test_what_is_not_kept_does_not_count(self) -> None:
+    def test_failed_upload_does_not_count(self) -> None:
         for _ in range(3):
             failed = self.begin("ann", [b"x" * 10], fails=True)
             self.failureResultOf(failed, ZeroDivisionError)
         self.upload("ann", [b"x" * 10])
 
-    def test_uploads_at_the_same_time_share_it(self) -> None:
+    def test_simultaneous_uploads_share_the_quota(self) -> None:
         others: list[Deferred[bytes]] = []
 
         def pieces() -> Iterable[bytes]:
@@ -119,7 +119,7 @@ class DailyBytesTests(SynchronousTestCase):
         self.upload("ann", pieces())
         self.failureResultOf(others[0], ServiceError)
 
-    def test_one_over_midnight_gives_back_nothing_of_the_new_day(self) -> None:
+    def test_upload_over_midnight_refunds_nothing_of_the_new_day(self) -> None:
         def pieces() -> Iterable[bytes]:
             yield b"x" * 6
             self.clock.advance(DAY)
@@ -130,7 +130,7 @@ class DailyBytesTests(SynchronousTestCase):
         self.refused("ann", [b"xx"])
         self.upload("ann", [b"x"])
 
-    def test_accounts_are_forgotten(self) -> None:
+    def test_accounts_are_forgotten_after_the_day(self) -> None:
         for number in range(50):
             self.upload(str(number), [b"x"])
         self.clock.advance(DAY)

@@ -33,7 +33,7 @@ class ForgottenTests(WorkspaceCase):
         found = Deferred.fromCoroutine(self.screenshots.list_newest(username))
         return len(self.successResultOf(found))
 
-    def test_the_next_of_that_name_finds_none(self) -> None:
+    def test_reused_account_name_finds_no_screenshots(self) -> None:
         self.keep("ann")
         self.keep("bob")
         self.screenshots.discard_accounts(lambda name: name == "bob")
@@ -43,11 +43,11 @@ class ForgottenTests(WorkspaceCase):
         self.screenshots.remove_old(0.0)
         self.assertEqual(["bob"], os.listdir(self.kept))
 
-    def test_there_may_be_none_at_all(self) -> None:
+    def test_missing_screenshots_folder_is_no_error(self) -> None:
         self.screenshots.discard_accounts(lambda name: False)
         self.assertFalse(self.kept.exists())
 
-    def test_one_that_cannot_be_moved_is_told_of(self) -> None:
+    def test_folder_that_cannot_be_moved_is_logged(self) -> None:
         folder = self.keep("ann")
 
         def rename(path: Path, target: Path) -> None:

@@ -35,7 +35,7 @@ class HeadTests(SynchronousTestCase):
         self.addCleanup(api.close)
         return api.get("/api/x")
 
-    def test_a_time_that_no_calendar_has(self) -> None:
+    def test_modification_time_out_of_range_has_no_header(self) -> None:
         """Whoever owns a file gives it one; file systems keep 64 bits of seconds."""
         for modified in (1e14, -1e12, 9.2e18):
             answer = self.ask(modified)

@@ -43,10 +43,10 @@ def form(parts: Sequence[Part], end: bytes = b"--BB--\r\n") -> bytes:
 
 
 class BoundaryTests(WorkspaceCase):
-    def test_a_form(self) -> None:
+    def test_boundary_is_read_from_the_content_type(self) -> None:
         self.assertEqual("a b", parse_boundary('Multipart/Form-Data; boundary="a b"'))
 
-    def test_what_is_none(self) -> None:
+    def test_other_content_types_are_refused(self) -> None:
         for kind in (None, "", "multipart/form-data", "application/json; boundary=x",
                      "multipart/mixed; boundary=x", "multipart/form-data; boundary=",
                      "multipart/form-data; boundary=ü",
@@ -57,7 +57,7 @@ class BoundaryTests(WorkspaceCase):
             self.assertTrue(caught.exception.message.startswith("content-type: "), kind)
 
 
-class RoomTests(WorkspaceCase):
+class DiskRoomTests(WorkspaceCase):
     """A disk, by what C{fstatvfs} tells of it."""
 
     def refused(self, free: int, size: int) -> bool:
@@ -73,18 +73,18 @@ class RoomTests(WorkspaceCase):
             return True
         return False
 
-    def test_less_than_one_gigabyte(self) -> None:
+    def test_less_than_one_gigabyte_free_is_refused(self) -> None:
         self.assertFalse(self.refused(10**9, 10 * 10**9))
         self.assertTrue(self.refused(10**9 - 1000, 10 * 10**9))
 
-    def test_less_than_five_percent(self) -> None:
+    def test_less_than_five_percent_free_is_refused(self) -> None:
         self.assertFalse(self.refused(50 * 10**9, 10**12))
         self.assertTrue(self.refused(50 * 10**9 - 1000, 10**12))
 
-    def test_a_file_system_that_tells_nothing(self) -> None:
+    def test_file_system_without_figures_is_accepted(self) -> None:
         self.assertFalse(self.refused(0, 0))
 
-    def test_a_disk_that_fills_while_a_form_arrives(self) -> None:
+    def test_disk_that_fills_during_the_upload_refuses_it(self) -> None:
         rooms = iter([10**9, 10**9, 0])
 
         def tell_room(folder: int) -> os.statvfs_result:
@@ -124,7 +124,7 @@ class ReceiverTests(WorkspaceCase):
         self.assertEqual([], os.listdir(self.into))
         return f"{caught.exception.status} {caught.exception.message}"
 
-    def test_files(self) -> None:
+    def test_files_are_received_with_safe_names(self) -> None:
         found = self.receive(form([("file", "a.txt", b"one"), ("file", "../b.txt", b"")]))
         self.assertEqual([3, 0], [each.size for each in found])
         names = [each.filename for each in found]
@@ -137,46 +137,46 @@ class ReceiverTests(WorkspaceCase):
 
     @settings(max_examples=example_count(60))
     @given(st.binary(max_size=900), st.integers(1, 300))
-    def test_however_it_is_cut(self, content: bytes, step: int) -> None:
+    def test_form_is_received_in_any_pieces(self, content: bytes, step: int) -> None:
         content = content.replace(b"\r\n--BB", b"")
         [kept] = self.receive(form([("file", "a", content)]), step=step)
         file = self.into / kept.filename
         self.assertEqual(content, file.read_bytes())
         file.unlink()
 
-    def test_what_comes_behind_the_end_does_not_count(self) -> None:
+    def test_data_after_the_closing_boundary_is_ignored(self) -> None:
         self.assertEqual(1, len(self.receive(form([("file", "a", b"x")]) + b"\r\nmore", step=7)))
 
-    def test_an_image(self) -> None:
+    def test_image_is_received_with_its_type(self) -> None:
         [kept] = self.receive(form([("image", "holiday.gif", PNG)]), IMAGE)
         self.assertRegex(kept.filename, r"\Apaste-1700000000000-[0-9a-f]{8}\.png\Z")
 
-    def test_what_is_no_image(self) -> None:
+    def test_other_content_is_no_image(self) -> None:
         wanted = "400 image: must be a png, jpg, gif, webp, bmp or heic image"
         for content in (b"", b"text", b"<svg/>", b"x" * 900):
             self.assertEqual(wanted, self.refused(form([("image", "a.png", content)]), IMAGE))
 
-    def test_what_is_not_what_its_name_says(self) -> None:
+    def test_content_must_match_the_image_name(self) -> None:
         for content in (b"text", PNG):
             found = self.refused(form([("file", "a.jpg", content)]))
             self.assertEqual("400 file: is named as a jpg image, but is not one", found)
         self.receive(form([("file", "a.png", PNG)]))
 
-    def test_too_much(self) -> None:
+    def test_too_many_or_too_large_files_are_refused(self) -> None:
         four = form([("file", "a", b"x")] * 4)
         self.assertEqual("400 file: must be at most 3 files", self.refused(four))
         large = form([("file", "a", b"x" * 1001)])
         self.assertEqual("413 file: must be at most 1000 bytes", self.refused(large))
         self.receive(form([("file", "a", b"x" * 1000)]))
 
-    def test_other_fields(self) -> None:
+    def test_other_fields_are_refused(self) -> None:
         self.assertEqual(
             "400 image: is not a known field", self.refused(form([("image", "a", b"x")]))
         )
         self.assertEqual("400 file: must be a file", self.refused(form([("file", None, b"x")])))
         self.assertEqual("400 file: is required", self.refused(form([])))
 
-    def test_what_is_no_form(self) -> None:
+    def test_malformed_forms_are_refused(self) -> None:
         for data in (
             b"",
             b"x" * 500,
@@ -188,7 +188,7 @@ class ReceiverTests(WorkspaceCase):
         ):
             self.assertTrue(self.refused(data).startswith("400 body: must be a whole"), data[:40])
 
-    def test_all_of_it_or_nothing(self) -> None:
+    def test_form_is_received_completely_or_not_at_all(self) -> None:
         found = self.refused(form([("file", "a", b"x"), ("file", "b.png", b"no image")]))
         self.assertTrue(found.startswith("400 "))
         names: list[bytes] = []
@@ -205,7 +205,7 @@ class ReceiverTests(WorkspaceCase):
             )
         self.assertEqual([], os.listdir(self.into))
 
-    def test_half_way_nothing_is_left(self) -> None:
+    def test_interrupted_form_leaves_nothing(self) -> None:
         before = open_descriptors()
         receiver = UploadReceiver.create("BB", FILES, lambda: 0)
         with ExitStack() as held:
@@ -217,7 +217,7 @@ class ReceiverTests(WorkspaceCase):
         self.assertEqual(before, open_descriptors())
 
 
-class FolderTests(WorkspaceCase):
+class UploadFolderTests(WorkspaceCase):
     def open(self) -> None:
         top = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
         try:
@@ -225,7 +225,7 @@ class FolderTests(WorkspaceCase):
         finally:
             os.close(top)
 
-    def test_made_once(self) -> None:
+    def test_gitignore_of_the_upload_folder_is_written_once(self) -> None:
         self.open()
         ignore = self.folder / ".service-uploads/.gitignore"
         self.assertEqual("*\n", ignore.read_text())
@@ -233,7 +233,7 @@ class FolderTests(WorkspaceCase):
         self.open()
         self.assertEqual("mine", ignore.read_text())
 
-    def test_something_else_of_that_name(self) -> None:
+    def test_obstacle_named_like_the_upload_folder_is_refused(self) -> None:
         for make in (
             lambda path: path.write_text("x"),
             lambda path: os.symlink(self.outside, path),
@@ -247,7 +247,7 @@ class FolderTests(WorkspaceCase):
             path.unlink()
         self.assertEqual(["secret.txt"], os.listdir(self.outside))
 
-    def test_a_link_in_the_place_of_gitignore(self) -> None:
+    def test_link_instead_of_gitignore_is_not_followed(self) -> None:
         (self.folder / ".service-uploads").mkdir()
         os.symlink(self.outside / "new", self.folder / ".service-uploads/.gitignore")
         self.open()

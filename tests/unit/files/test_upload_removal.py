@@ -21,13 +21,13 @@ OLD = NOW - KEPT_SECONDS - 1
 NAME = "paste-1795343126502-5387500d.png"
 
 
-class SweepTests(WorkspaceCase):
+class UploadSweepTests(WorkspaceCase):
     def aged(self, path: str, at: float = OLD) -> Path:
         file = self.put(path)
         os.utime(file, (at, at))
         return file
 
-    def test_old_ones_of_ours(self) -> None:
+    def test_old_uploads_are_removed(self) -> None:
         gone = [
             self.aged(f".service-uploads/{NAME}"),
             self.aged(".service-uploads/upload-1795343126408-a75ea516-a.txt"),
@@ -45,7 +45,7 @@ class SweepTests(WorkspaceCase):
         self.assertEqual([False] * len(gone), [each.exists() for each in gone])
         self.assertEqual([True] * len(kept), [each.exists() for each in kept])
 
-    def test_nothing_but_files_and_never_elsewhere(self) -> None:
+    def test_only_uploaded_files_in_the_workspace_are_removed(self) -> None:
         folder = self.folder / ".service-uploads"
         (folder / NAME).mkdir(parents=True)
         os.utime(folder / NAME, (OLD, OLD))
@@ -59,11 +59,11 @@ class SweepTests(WorkspaceCase):
         self.assertEqual(0, sweep_workspace(str(self.folder), NOW))
         self.assertTrue(elsewhere.exists())
 
-    def test_a_workspace_that_is_gone(self) -> None:
+    def test_missing_workspace_is_skipped(self) -> None:
         self.assertEqual(0, sweep_workspace(str(self.above / "none"), NOW))
 
 
-class SweeperTests(SweepTests):
+class SweeperTests(UploadSweepTests):
     def setUp(self) -> None:
         super().setUp()
         self.clock = Clock()
@@ -79,7 +79,7 @@ class SweeperTests(SweepTests):
         self.addCleanup(found.stop)
         return found
 
-    def test_every_hour_from_the_start_on(self) -> None:
+    def test_sweep_runs_hourly_from_the_start(self) -> None:
         self.present = [self.workspace]
         first = self.aged(f".service-uploads/{NAME}")
         sweeper = self.sweeper()
@@ -94,20 +94,20 @@ class SweeperTests(SweepTests):
         sweeper.stop()
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_where_no_session_is_any_more(self) -> None:
+    def test_workspace_without_sessions_is_swept_after_a_restart(self) -> None:
         self.sweeper().remember_workspace(self.workspace)
         file = self.aged(f".service-uploads/{NAME}")
         again = self.sweeper()  # after a restart
         again.start()
         self.assertFalse(file.exists())
 
-    def test_what_has_no_folder_any_more_is_forgotten(self) -> None:
+    def test_workspace_without_an_upload_folder_is_forgotten(self) -> None:
         self.sweeper().remember_workspace(self.workspace)
         again = self.sweeper()
         again.start()
         self.assertEqual("[]", self.file.read_text())
 
-    def test_what_is_remembered_is_bounded(self) -> None:
+    def test_remembered_workspaces_are_bounded(self) -> None:
         self.patch(module, "MOST", MOST)
         sweeper = self.sweeper()
         place = location_of_os_user("ann", 1000)
@@ -119,7 +119,7 @@ class SweeperTests(SweepTests):
         self.assertEqual(MOST, len(again._known))
         self.assertEqual({place}, {spot.place for spot in again._known})
 
-    def test_a_broken_memory(self) -> None:
+    def test_broken_workspace_list_is_ignored(self) -> None:
         for text in ("", "{", "[1]", '[{"folder": 1}]', "[" * 500):
             self.file.write_text(text)
             self.file.chmod(0o600)

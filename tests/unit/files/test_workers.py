@@ -29,7 +29,7 @@ from tservice.files.workers import WorkspaceWorkers
 
 
 class WorkersTests(WorkspaceCase):
-    def test_work_is_done_with_the_rights_of_the_place(self) -> None:
+    def test_work_runs_with_the_rights_of_the_location(self) -> None:
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
         workspace = evolve(self.workspace, place=location_of_os_user("ann", ann.uid))
@@ -37,7 +37,7 @@ class WorkersTests(WorkspaceCase):
         worker = self.successResultOf(Deferred.fromCoroutine(workers.get_worker(workspace)))
         self.assertEqual((ann, str(self.folder)), (worker.place.user, worker.folder))
 
-    def test_an_account_that_names_another_os_user(self) -> None:
+    def test_account_with_another_os_user_is_refused(self) -> None:
         """Rights that it has no more are used for nobody."""
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
@@ -52,7 +52,7 @@ class WorkersTests(WorkspaceCase):
             self.assertEqual(ErrorCode.OPERATION_FAILED, refused.code)
             self.assertIn("osUser: the account's OS user changed", refused.message)
 
-    def test_what_is_out_of_reach(self) -> None:
+    def test_files_of_remote_and_container_sessions_are_unreachable(self) -> None:
         for kind, reason in ((LocationKind.REMOTE, "remote"), (LocationKind.CONTAINER, "docker")):
             workspace = evolve(self.workspace, place=LocationId(kind=kind, name="h"))
             asked = Deferred.fromCoroutine(self.workers.get_worker(workspace))
@@ -65,7 +65,7 @@ class WorkersTests(WorkspaceCase):
 class OutOfReachTests(WorkspaceCase):
     """Everything that the service does with files."""
 
-    def test_before_anything_is_read_or_written(self) -> None:
+    def test_unreachable_session_is_refused_before_any_file_access(self) -> None:
         nobody = mock.Mock()
         ground = build_test_runtime(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
         feature = build_files(ground, sessions=nobody, clis=nobody, audit=nobody, words=nobody)

@@ -33,7 +33,7 @@ class SaveTests(WorkspaceCase):
         self.assertEqual(before, {each.name for each in self.folder.iterdir()})
         return str(caught.exception.code)
 
-    def test_over_what_was_read(self) -> None:
+    def test_read_file_is_overwritten(self) -> None:
         file = self.put("a.sh", "old")
         file.chmod(0o751)
         found = self.save("a.sh", b"new", b"old")
@@ -43,11 +43,11 @@ class SaveTests(WorkspaceCase):
         self.assertEqual(file.stat().st_mtime_ns // 1_000_000, found["mtimeMs"])
         self.assertEqual(["a.sh"], [each.name for each in self.folder.iterdir()])
 
-    def test_a_new_one(self) -> None:
+    def test_new_file_is_created(self) -> None:
         self.save("new.txt", b"x")
         self.assertEqual(0o644, stat.S_IMODE((self.folder / "new.txt").stat().st_mode))
 
-    def test_over_nobody_s_change(self) -> None:
+    def test_changed_file_is_overwritten_only_by_force(self) -> None:
         file = self.put("a.txt", "theirs")
         self.assertEqual("CONFLICT", self.refused("a.txt", b"old"))
         self.assertEqual("CONFLICT", self.refused("a.txt", None))
@@ -57,21 +57,21 @@ class SaveTests(WorkspaceCase):
         self.save("gone.txt", b"mine", b"old", force=True)
         self.assertEqual("mine", file.read_text())
 
-    def test_through_a_link_the_target_is_written(self) -> None:
+    def test_save_through_a_link_writes_its_target(self) -> None:
         file = self.put("sub/real.txt", "old")
         self.link("way", "sub/real.txt")
         self.assertEqual("sub/real.txt", self.save("way", b"new", b"old")["path"])
         self.assertTrue((self.folder / "way").is_symlink())
         self.assertEqual("new", file.read_text())
 
-    def test_never_outside(self) -> None:
+    def test_save_never_writes_outside_the_workspace(self) -> None:
         self.link("out", self.outside / "secret.txt")
         self.link("dangling", self.outside / "new.txt")
         for path in ("out", "dangling", "../outside/new.txt"):
             self.assertEqual("FORBIDDEN", self.refused(path, force=True), path)
         self.assertEqual(["secret.txt"], [each.name for each in self.outside.iterdir()])
 
-    def test_what_is_no_file_and_secrets(self) -> None:
+    def test_special_files_and_secrets_are_not_written(self) -> None:
         os.mkfifo(self.folder / "fifo")
         (self.folder / "sub").mkdir()
         for path, code in (
@@ -83,14 +83,14 @@ class SaveTests(WorkspaceCase):
         ):
             self.assertEqual(code, self.refused(path, force=True), path)
 
-    def test_a_failed_write_leaves_the_old_content(self) -> None:
+    def test_failed_write_leaves_the_old_content(self) -> None:
         file = self.put("a.txt", "old")
         with mock.patch("os.fsync", side_effect=OSError(28, "full")):
             self.assertRaises(OSError, self.save, "a.txt", b"new", b"old")
         self.assertEqual("old", file.read_text())
         self.assertEqual(["a.txt"], [each.name for each in self.folder.iterdir()])
 
-    def test_of_two_at_once_one_wins(self) -> None:
+    def test_one_of_several_simultaneous_saves_wins(self) -> None:
         self.put("a.txt", "old")
         outcomes: list[str] = []
 
@@ -108,12 +108,12 @@ class SaveTests(WorkspaceCase):
             thread.join(PATIENCE)
         self.assertEqual(["CONFLICT"] * 7 + ["saved"], sorted(outcomes))
 
-    def test_a_file_system_without_hard_links(self) -> None:
+    def test_save_works_without_hard_links(self) -> None:
         with mock.patch("os.link", side_effect=OSError(1, "no links")):
             self.save("new.txt", b"x")
         self.assertEqual(["new.txt"], [each.name for each in self.folder.iterdir()])
 
-    def test_nothing_stays_open(self) -> None:
+    def test_descriptors_are_closed_after_saving(self) -> None:
         self.put("a.txt", "old")
         before = open_descriptors()
         self.save("a.txt", b"new", b"old")

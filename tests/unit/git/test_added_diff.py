@@ -56,14 +56,14 @@ class AddedDiffTests(SynchronousTestCase):
         done = subprocess.run(words, cwd=self.root, env=ENVIRON, capture_output=True, check=False)
         return re.sub(rb"^index .*\n", b"", done.stdout, flags=re.MULTILINE)
 
-    def test_as_git(self) -> None:
+    def test_diff_of_an_added_file_equals_that_of_git(self) -> None:
         for name, data in SAMPLES.items():
             self.write(name, data)
             diff = format_added_diff(name, self.read(name))
             self.assertEqual(self.by_git(name).decode(), diff.diff, name)
             self.assertEqual((b"\0" in data[:8000], False), (diff.binary, diff.truncated), name)
 
-    def test_executable_and_symlink(self) -> None:
+    def test_executables_and_symlinks_have_their_mode(self) -> None:
         self.write(b"run", b"x\n")
         (self.root / "run").chmod(0o755)
         (self.root / "link").symlink_to("/etc/passwd")
@@ -73,18 +73,18 @@ class AddedDiffTests(SynchronousTestCase):
             )
         self.assertEqual(b"/etc/passwd", self.read(b"link").data)
 
-    def test_no_symlink_on_the_way(self) -> None:
+    def test_file_reached_through_a_symlink_is_not_read(self) -> None:
         (self.root / "folder").symlink_to("/etc")
         self.assertRaises(OSError, read_content, os.fsencode(self.root), b"folder/passwd")
         self.assertRaises(OSError, read_content, os.fsencode(self.root), b"absent")
 
-    def test_only_files(self) -> None:
+    def test_only_regular_files_are_read(self) -> None:
         os.mkfifo(self.root / "pipe")
         self.assertIsNone(read_content(os.fsencode(self.root), b"pipe"))
 
     @settings(deadline=None)
     @given(st.integers(DIFF_LIMIT - 50, DIFF_LIMIT + 50), st.integers(1, 500))
-    def test_cut_short(self, size: int, width: int) -> None:
+    def test_long_diff_is_truncated_at_a_line(self, size: int, width: int) -> None:
         data = ((b"x" * (width - 1) + b"\n") * (size // width + 1))[:size]
         content = FileContent(mode="100644", data=data[:DIFF_LIMIT], whole=size <= DIFF_LIMIT)
         diff = format_added_diff(b"f", content)
@@ -96,13 +96,13 @@ class AddedDiffTests(SynchronousTestCase):
         lines = body.count("\n") - body.count("\\ No newline")
         self.assertIn(f"+1,{lines} @@" if lines != 1 else "+1 @@", diff.diff)
 
-    def test_one_endless_line(self) -> None:
+    def test_single_endless_line_is_truncated(self) -> None:
         content = FileContent(mode="100644", data=b"x" * DIFF_LIMIT, whole=False)
         diff = format_added_diff(b"f", content)
         self.assertTrue(diff.truncated)
         self.assertTrue(DIFF_LIMIT - 100 < len(diff.diff) <= DIFF_LIMIT)
 
-    def test_a_long_name_is_part_of_it(self) -> None:
+    def test_long_name_counts_towards_the_limit(self) -> None:
         content = FileContent(mode="100644", data=b"x\n" * (DIFF_LIMIT // 3 - 100))
         self.assertFalse(format_added_diff(b"f", content).truncated)
         diff = format_added_diff(b"folder/" * 50 + "n\u00e9".encode(), content)
@@ -113,7 +113,7 @@ class AddedDiffTests(SynchronousTestCase):
 class TrackedDiffTests(SynchronousTestCase):
     """What is made of git's own diff."""
 
-    def test_binary_is_told_by_the_head(self) -> None:
+    def test_binary_file_is_recognized_by_the_diff_header(self) -> None:
         head = b"diff --git a/x b/x\nindex 1..2 100644\n"
         self.assertTrue(
             parse_tracked_diff(head + b"Binary files a/x and b/x differ\n", truncated=False).binary
@@ -121,6 +121,6 @@ class TrackedDiffTests(SynchronousTestCase):
         text = head + b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\nBinary files a and b differ\n"
         self.assertFalse(parse_tracked_diff(text, truncated=False).binary)
 
-    def test_cut_between_lines(self) -> None:
+    def test_tracked_diff_is_cut_between_lines(self) -> None:
         self.assertEqual("a\n", parse_tracked_diff(b"a\nb", truncated=True).diff)
         self.assertEqual("ab", parse_tracked_diff(b"ab", truncated=True).diff)

@@ -77,7 +77,7 @@ REASONS = {
 
 class ProgressTests(SynchronousTestCase):
     @given(st.lists(st.integers(0, len(SAID)), max_size=20))
-    def test_however_it_is_cut(self, cuts: list[int]) -> None:
+    def test_progress_is_parsed_in_any_pieces(self, cuts: list[int]) -> None:
         """The same steps come, but for those that come and go within one piece."""
         reader, seen = ProgressReader(), []
         edges = [0, *sorted(cuts), len(SAID)]
@@ -89,14 +89,14 @@ class ProgressTests(SynchronousTestCase):
         self.assertTrue(all(step in rest for step in seen), seen)
         self.assertEqual(b"warning: something odd\nfatal: early EOF\n", reader.finish_input())
 
-    def test_each_step(self) -> None:
+    def test_each_progress_step_is_reported(self) -> None:
         reader, seen = ProgressReader(), []
         for at in range(len(SAID)):
             if reader.feed_bytes(SAID[at : at + 1]):
                 seen.append((reader.now.phase, reader.now.percent))
         self.assertEqual(STEPS, seen)
 
-    def test_no_more_is_kept_than_the_bound(self) -> None:
+    def test_buffered_progress_is_bounded(self) -> None:
         reader = ProgressReader()
         for _ in range(100):
             reader.feed_bytes(b"x" * 1000)
@@ -105,13 +105,13 @@ class ProgressTests(SynchronousTestCase):
         self.assertLessEqual(len(reader.finish_input()), LINE_LIMIT)
         self.assertTrue(reader.complaints.endswith(b"line 999\n"))
 
-    def test_reasons(self) -> None:
+    def test_known_failures_have_a_reason(self) -> None:
         for text, word in REASONS.items():
             self.assertIn(word, find_failure_reason(text.encode()) or "", text)
         self.assertIsNone(find_failure_reason(b"fatal: something else"))
 
 
-class FenceTests(SynchronousTestCase):
+class GitEnvironmentFenceTests(SynchronousTestCase):
     ENVIRON = {
         "PATH": "/usr/bin:.:/bin", "HOME": "/home/a", "SSH_AUTH_SOCK": "/agent", "LC_TIME": "de",
         "https_proxy": "http://p", "GIT_SSH_COMMAND": "evil", "GIT_DIR": "/x", "LD_PRELOAD": "x",
@@ -119,7 +119,7 @@ class FenceTests(SynchronousTestCase):
         "XDG_CONFIG_HOME": "/c",
     }  # fmt: skip
 
-    def test_what_comes_along(self) -> None:
+    def test_environment_keeps_user_settings_and_drops_dangerous_variables(self) -> None:
         found = user_environment(self.ENVIRON)
         for name in ("GIT_SSH_COMMAND", "GIT_DIR", "LD_PRELOAD", "SERVICE_PASSWORD", "SSH_ASKPASS"):
             self.assertNotIn(name, found)
@@ -128,7 +128,7 @@ class FenceTests(SynchronousTestCase):
         self.assertEqual("/usr/bin:/bin", found["PATH"])
         self.assertEqual("0", found["GIT_TERMINAL_PROMPT"])
 
-    def test_git_gives_the_password_to_its_own_address_alone(self) -> None:
+    def test_password_is_sent_only_to_its_own_address(self) -> None:
         for address, protocol, host, is_given in (
             ("https://u:pw@Example.ORG/x", "https", "example.org", True),
             ("https://u:pw@Example.ORG/x", "https", "Example.ORG", True),
@@ -152,7 +152,7 @@ class FenceTests(SynchronousTestCase):
             )
             self.assertEqual(is_given, b"password=pw\n" in ended.stdout, (address, host))
 
-    def test_secrets_are_in_the_environment_alone(self) -> None:
+    def test_secrets_are_only_in_the_environment(self) -> None:
         source = CloneSource(url="https://h:1/x", username="ann", password="se'c$ret")
         words = clone_arguments(source, "/t", "v1", shallow=True)
         self.assertEqual(["--", "https://h:1/x", "/t"], words[-3:])
@@ -178,15 +178,15 @@ class FenceTests(SynchronousTestCase):
         )
         self.assertEqual(b"username=ann\npassword=se'c$ret\n", ended.stdout)
 
-    def test_a_path_reaches_no_network(self) -> None:
+    def test_clone_of_a_path_uses_no_network(self) -> None:
         local = clone_environment({}, CloneSource(url="/x", local=True), parse_names(b""))
         self.assertEqual(b"file", local[b"GIT_ALLOW_PROTOCOL"])
         far = clone_environment({}, CloneSource(url="https://h/x"), parse_names(b""))
         self.assertNotIn(b"file", far[b"GIT_ALLOW_PROTOCOL"].split(b":"))
 
 
-class InsideTests(SynchronousTestCase):
-    def test_bounds(self) -> None:
+class NestedRepositoryTests(SynchronousTestCase):
+    def test_repositories_found_inside_are_bounded(self) -> None:
         folder = Path(self.mktemp()).resolve()
         for number in range(6):
             control = folder / f"r{number}" / ".git"
@@ -204,7 +204,7 @@ class InsideTests(SynchronousTestCase):
         self.assertFalse(nested_repositories.find_repositories(os.fsencode(folder)).is_complete)
 
 
-class WorktreeTests(TestCase):
+class GitWorktreeTests(TestCase):
     """With the real git."""
 
     def setUp(self) -> None:
@@ -283,14 +283,14 @@ class WorktreeTests(TestCase):
         self.assertNotIn(Path(order.path).name, os.listdir(self.folder))
         return error.message
 
-    async def test_a_folder_that_came_meanwhile_stays(self) -> None:
+    async def test_folder_created_by_another_is_kept(self) -> None:
         (self.folder / "w").mkdir()
         (self.folder / "w" / "mine").write_text("mine")
         self.assertIs(ErrorCode.ALREADY_EXISTS, await self.refused(self.order("w", "b")))
         self.assertEqual("mine", (self.folder / "w" / "mine").read_text())
         self.assertEqual(["main"], self.branches())
 
-    async def test_a_branch_of_the_only_remote(self) -> None:
+    async def test_branch_of_the_only_remote_is_tracked(self) -> None:
         """It is tracked, also where a tag has its name."""
         at = ("-C", str(self.repository))
         self.git(*at, "config", "remote.far.url", "https://h.example/x")
@@ -305,7 +305,7 @@ class WorktreeTests(TestCase):
             config = (self.repository / ".git/config").read_text()
             self.assertIn(f'[branch "{branch}"]\n\tremote = far\n', config)
 
-    async def test_what_fails_leaves_nothing(self) -> None:
+    async def test_failed_worktree_leaves_nothing(self) -> None:
         before = sorted(os.listdir(self.folder))
         for order, code in (
             (self.order("w", "b", "none"), ErrorCode.OPERATION_FAILED),
@@ -317,7 +317,7 @@ class WorktreeTests(TestCase):
             self.assertEqual(before, sorted(os.listdir(self.folder)))
             self.assertEqual(["main"], self.branches())
 
-    async def test_what_a_container_shares_is_left_to_it(self) -> None:
+    async def test_files_shared_with_a_container_are_left_alone(self) -> None:
         """Whoever is in there can have git run something, out here and as somebody else."""
         await self.worktrees.add_worktree(self.order("w", "b"))
         link = self.folder / "link"
@@ -338,7 +338,7 @@ class WorktreeTests(TestCase):
         self.assertTrue((self.repository / ".git/worktrees/w").is_dir(), "git was not run")
 
     @pytest.mark.long
-    async def test_a_pipe_where_git_reads(self) -> None:
+    async def test_pipe_in_the_repository_delays_a_worktree_only_briefly(self) -> None:
         """What is only read takes no longer than a look at a repository."""
         self.patch(inspector, "CONFIG_SECONDS", 1.0)
         self.patch(worktrees, "READ_SECONDS", 2.0)
@@ -355,7 +355,7 @@ class WorktreeTests(TestCase):
         packed.unlink()
         await self.worktrees.add_worktree(self.order("w", "b"))
 
-    async def test_odd_files_in_place_of_what_is_included(self) -> None:
+    async def test_odd_included_files_do_not_block_a_worktree(self) -> None:
         included = self.repository / ".git" / "odd"
         self.git("-C", str(self.repository), "config", "include.path", "odd")
         for make in (included.mkdir, partial(included.symlink_to, "/dev/zero")):
@@ -365,7 +365,7 @@ class WorktreeTests(TestCase):
             self.assertIn("cannot be checked", said)
             included.rmdir() if included.is_dir() else included.unlink()
 
-    async def test_all_of_it_is_in_the_share_of_its_owner(self) -> None:
+    async def test_git_processes_count_for_the_owner(self) -> None:
         undo = await self.worktrees.add_worktree(evolve(self.order("x", "b"), owner="ann"))
         await undo()
         await self.worktrees.add_worktree(evolve(self.order("w", "b"), owner="ann"))
@@ -375,7 +375,7 @@ class WorktreeTests(TestCase):
         )
         self.assertEqual({"ann"}, self.owners)
 
-    async def test_taken_back(self) -> None:
+    async def test_rolled_back_worktree_removes_folder_and_new_branch(self) -> None:
         self.git("-C", str(self.repository), "branch", "there")
         for branch, left in (("new", ["main", "there"]), ("there", ["main", "there"])):
             undo = await self.worktrees.add_worktree(self.order("w", branch))
@@ -384,7 +384,7 @@ class WorktreeTests(TestCase):
             self.assertFalse((self.folder / "w").exists())
             self.assertEqual(left, self.branches())
 
-    async def test_removing_leaves_alone_what_is_no_worktree(self) -> None:
+    async def test_removal_leaves_folders_that_are_no_worktree(self) -> None:
         other = self.folder / "other"
         self.git("init", "-q", str(other))
         await self.worktrees.remove_worktree(str(other), str(self.repository), HERE, None)

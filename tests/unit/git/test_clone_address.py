@@ -49,18 +49,18 @@ LOCAL = {
 NO_LOCAL = ("file://host/x", "file:x", "/a\nb", "file:///a%0ab", "file://")
 
 
-class SourceTests(SynchronousTestCase):
-    def test_good(self) -> None:
+class CloneSourceTests(SynchronousTestCase):
+    def test_valid_sources_are_parsed(self) -> None:
         for text, source in GOOD.items():
             self.assertEqual(source, parse_source(text, local=False), text)
 
-    def test_odd(self) -> None:
+    def test_odd_sources_are_refused(self) -> None:
         for text in ODD:
             error = self.assertRaises(ServiceError, parse_source, text, local=True)
             self.assertIs(ErrorCode.INVALID_INPUT, error.code, text)
             self.assertTrue(error.message.startswith("repository: "), text)
 
-    def test_a_password_for_a_host_that_git_keeps_none_for(self) -> None:
+    def test_password_for_a_host_without_git_credentials_is_refused(self) -> None:
         """Git's names of settings for one address hold no underscore in the host."""
         text = "https://ann:secret@my_host/x"
         error = self.assertRaises(ServiceError, parse_source, text, local=False)
@@ -70,7 +70,7 @@ class SourceTests(SynchronousTestCase):
         for text in ("https://my_host/x", "https://ann@my_host/x"):
             self.assertEqual("https://my_host/x", parse_source(text, local=False).url)
 
-    def test_paths_of_this_machine(self) -> None:
+    def test_local_paths_are_allowed_on_request(self) -> None:
         for text, path in LOCAL.items():
             self.assertEqual(CloneSource(url=path, local=True), parse_source(text, local=True))
         for text in NO_LOCAL:
@@ -81,7 +81,7 @@ class SourceTests(SynchronousTestCase):
             self.assertIs(ErrorCode.FORBIDDEN, error.code, text)
 
     @given(st.text(max_size=60))
-    def test_nothing_that_git_could_take_for_an_option(self, text: str) -> None:
+    def test_source_that_looks_like_an_option_is_refused(self, text: str) -> None:
         for given_text in (text, f"ssh://{text}", f"git@{text}", f"https://{text}"):
             try:
                 source = parse_source(given_text, local=False)
@@ -91,18 +91,18 @@ class SourceTests(SynchronousTestCase):
             self.assertNotIn("::", source.url.split("/")[0].replace("[::", ""))
             self.assertEqual([], [c for c in source.url if c.isspace() or not c.isprintable()])
 
-    def test_a_repr_shows_no_credentials(self) -> None:
+    def test_representation_of_a_source_hides_credentials(self) -> None:
         source = parse_source("https://ann:secret@example.org/x", local=False)
         self.assertNotIn("secret", repr(source))
         self.assertNotIn("ann", repr(source))
 
 
 class RefTests(SynchronousTestCase):
-    def test_good(self) -> None:
+    def test_valid_references_are_accepted(self) -> None:
         for text in ("main", "v1.0", "feature/x-1", "refs/tags/v1", "a" * 40, "\u00fc"):
             self.assertEqual(text, check_ref(text, "ref"))
 
-    def test_odd(self) -> None:
+    def test_odd_references_are_refused(self) -> None:
         for text in (
             "", "-x", "--upload-pack=touch", "a b", "a..b", "a~1", "a^", "a:b", "a?", "a*", "a[b",
             "a\\b", "@", "a@{1}", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.", "a\nb", "a\0",
@@ -112,7 +112,7 @@ class RefTests(SynchronousTestCase):
             self.assertEqual(ErrorCode.INVALID_INPUT, error.code, text)
             self.assertTrue(error.message.startswith("from: "))
 
-    def test_a_branch_is_not_called_what_git_has_checked_out(self) -> None:
+    def test_branch_named_head_is_refused(self) -> None:
         """Git would give the worktree whatever that is, on no branch at all."""
         self.assertEqual("HEAD", check_ref("HEAD", "from"))
         for text in ("HEAD", "-x", "@"):

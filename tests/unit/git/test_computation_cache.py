@@ -24,13 +24,13 @@ class FlightTests(SynchronousTestCase):
     def ask(self, key: str = "a") -> Deferred[int]:
         return Deferred.fromCoroutine(self.flights.get_or_compute(key, self.work))
 
-    def test_joined(self) -> None:
+    def test_simultaneous_requests_share_one_computation(self) -> None:
         first, second = self.ask(), self.ask()
         self.assertEqual(1, len(self.started))
         self.started[0].callback(7)
         self.assertEqual((7, 7), (self.successResultOf(first), self.successResultOf(second)))
 
-    def test_kept_for_its_time(self) -> None:
+    def test_result_is_kept_for_its_time(self) -> None:
         self.ask()
         self.assertIsNone(self.flights.get_cached("a"))
         self.started[0].callback(7)
@@ -39,7 +39,7 @@ class FlightTests(SynchronousTestCase):
         self.clock.advance(0.1)
         self.assertIsNone(self.flights.get_cached("a"))
 
-    def test_bounded(self) -> None:
+    def test_kept_results_are_bounded(self) -> None:
         for number, key in enumerate("ab"):
             self.ask(key)
             self.started[-1].callback(number)
@@ -48,7 +48,7 @@ class FlightTests(SynchronousTestCase):
         self.started[-1].callback(2)
         self.assertEqual([0, None, 2], [self.flights.get_cached(key) for key in "abc"])
 
-    def test_error_reaches_everybody_and_is_not_kept(self) -> None:
+    def test_error_reaches_every_caller_and_is_not_kept(self) -> None:
         first, second = self.ask(), self.ask()
         self.started[0].errback(ZeroDivisionError())
         self.failureResultOf(first, ZeroDivisionError)
@@ -56,14 +56,14 @@ class FlightTests(SynchronousTestCase):
         self.ask().addErrback(lambda _: None)
         self.assertEqual(2, len(self.started))
 
-    def test_leaving_does_not_end_it(self) -> None:
+    def test_cancelled_caller_does_not_end_the_computation(self) -> None:
         first, second = self.ask(), self.ask()
         first.cancel()
         self.failureResultOf(first, CancelledError)
         self.started[0].callback(7)
         self.assertEqual(7, self.successResultOf(second))
 
-    def test_error_that_nobody_waits_for_is_logged(self) -> None:
+    def test_error_without_callers_is_logged(self) -> None:
         only = self.ask()
         only.cancel()
         self.failureResultOf(only, CancelledError)

@@ -24,12 +24,12 @@ DRIVERS = st.text(
 )
 
 
-class OverrideTests(SynchronousTestCase):
+class FilterOverrideTests(SynchronousTestCase):
     """Every driver by its name."""
 
     @settings(deadline=None)
     @given(st.lists(DRIVERS, max_size=5), st.sampled_from(["clean", "process", "smudge"]))
-    def test_every_filter_is_switched_off(self, drivers: list[str], key: str) -> None:
+    def test_every_filter_is_disabled(self, drivers: list[str], key: str) -> None:
         output = "".join(f"filter.{driver}.{key}\0" for driver in drivers).encode()
         overrides = parse_names(output).make_overrides()
         for driver in drivers:
@@ -37,12 +37,12 @@ class OverrideTests(SynchronousTestCase):
                 self.assertEqual("", overrides[f"filter.{driver}.{command}"])
             self.assertEqual("false", overrides[f"filter.{driver}.required"])
 
-    def test_names_that_are_not_utf8(self) -> None:
+    def test_non_utf8_filter_names_are_disabled(self) -> None:
         overrides = parse_names(b"filter.\xe9.clean\0").make_overrides()
         environ = make_environment("/bin", overrides)
         self.assertIn(b"filter.\xe9.clean", environ.values())
 
-    def test_all_reach_git(self) -> None:
+    def test_all_overrides_reach_git(self) -> None:
         overrides = parse_names(b"filter.x.clean\0").make_overrides()
         environ = make_environment("/bin", overrides)
         self.assertEqual(b"%d" % len(overrides), environ[b"GIT_CONFIG_COUNT"])
@@ -52,11 +52,11 @@ class OverrideTests(SynchronousTestCase):
         }
         self.assertEqual({k.encode(): v.encode() for k, v in overrides.items()}, pairs)
 
-    def test_too_many(self) -> None:
+    def test_too_many_filters_are_an_error(self) -> None:
         names = b"".join(b"filter.%d.clean\0" % n for n in range(OVERRIDES_LIMIT))
         self.assertRaises(TooManyOverridesError, parse_names(names).make_overrides)
 
-    def test_remotes(self) -> None:
+    def test_remotes_are_never_fetched_from(self) -> None:
         for names, wanted in (
             (b"remote.pushdefault\0", False),
             (b"core.bare\0", False),
@@ -69,35 +69,35 @@ class OverrideTests(SynchronousTestCase):
         )
 
 
-class EnvironmentTests(SynchronousTestCase):
+class GitEnvironmentTests(SynchronousTestCase):
     """Nothing of the service's own, nothing of the user's."""
 
-    def test_made_from_nothing(self) -> None:
+    def test_environment_is_built_from_nothing(self) -> None:
         environ = make_environment("/bin", {})
         self.assertEqual(b"/dev/null", environ[b"HOME"])
         self.assertEqual(b"1", environ[b"GIT_NO_LAZY_FETCH"])
         self.assertEqual(b"", environ[b"GIT_ALLOW_PROTOCOL"])
         self.assertEqual(b"0", environ[b"GIT_OPTIONAL_LOCKS"])
 
-    def test_folders_are_named(self) -> None:
+    def test_environment_names_the_folders(self) -> None:
         words = make_arguments(REPOSITORY, ["status", b"\xff"])
         self.assertIn(b"--git-dir=/r/.git", words)
         self.assertIn(b"--work-tree=/r", words)
         self.assertEqual([b"status", b"\xff"], words[-2:])
 
-    def test_relative_folders_are_no_place_for_programs(self) -> None:
+    def test_relative_folders_are_dropped_from_the_path(self) -> None:
         self.assertEqual("/a:/b", absolute_folders("/a::.:bin:/b:"))
 
 
 class ErrorTextTests(SynchronousTestCase):
     """One clean line."""
 
-    def test_first_line(self) -> None:
+    def test_error_text_is_the_first_line(self) -> None:
         text = make_error_text(SecretRedactor(), b"\nfatal: no\x1b[31m\nhint: x\n")
         self.assertEqual("fatal: no?[31m", text)
         self.assertEqual("git failed without an error text", make_error_text(SecretRedactor(), b""))
 
-    def test_credentials(self) -> None:
+    def test_credentials_are_redacted(self) -> None:
         for line in (
             b"fatal: https://me:t0ken@host/x",
             b"fatal: me:t0ken@host:x",
@@ -110,7 +110,7 @@ class ErrorTextTests(SynchronousTestCase):
 
     @settings(deadline=None)
     @given(st.binary(max_size=5000))
-    def test_bounded(self, stderr: bytes) -> None:
+    def test_error_text_is_bounded_and_printable(self, stderr: bytes) -> None:
         text = make_error_text(SecretRedactor(), stderr)
         self.assertTrue(0 < len(text) <= ERROR_LIMIT)
         self.assertTrue(text.isprintable())

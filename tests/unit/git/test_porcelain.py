@@ -47,7 +47,7 @@ class StatusParserTests(SynchronousTestCase):
         st.lists(PATHS, max_size=5, unique=True),
         st.integers(1, 50),
     )
-    def test_counts_and_rows(
+    def test_counts_and_changed_files_are_parsed(
         self,
         tracked: list[tuple[str, bytes]],
         untracked: list[bytes],
@@ -77,7 +77,7 @@ class StatusParserTests(SynchronousTestCase):
 
     @settings(deadline=None)
     @given(st.binary(max_size=200))
-    def test_anything_is_read_or_refused(self, data: bytes) -> None:
+    def test_any_status_is_parsed_or_refused(self, data: bytes) -> None:
         try:
             tree = parse(data).finish_input()
         except GitOutputError:
@@ -86,12 +86,12 @@ class StatusParserTests(SynchronousTestCase):
 
     @settings(deadline=None)
     @given(PATHS, PATHS, st.integers(1, 30))
-    def test_rename(self, path: bytes, old: bytes, step: int) -> None:
+    def test_rename_has_old_and_new_path(self, path: bytes, old: bytes, step: int) -> None:
         [change] = parse(renamed("R.", path, old) + b"\0", step).finish_input().files
         self.assertEqual((path, old, "R", "."), (change.path, change.original, *"R."))
         self.assertEqual(to_display_text(old), change.to_wire()["origPath"])
 
-    def test_headers(self) -> None:
+    def test_branch_headers_are_parsed(self) -> None:
         data = (
             b"# branch.oid " + HASH + b"\0# branch.head main\0# branch.upstream origin/main\0"
             b"# branch.ab +3 -4\0# stash 5\0# branch.news 1\0"
@@ -103,12 +103,12 @@ class StatusParserTests(SynchronousTestCase):
         self.assertEqual(HASH.decode(), head.commit)
         self.assertEqual(5, tree.counts.stashes)
 
-    def test_detached_and_unborn(self) -> None:
+    def test_detached_and_unborn_heads_are_parsed(self) -> None:
         head = parse(b"# branch.oid (initial)\0# branch.head (detached)\0").finish_input().head
         self.assertEqual((None, True, True), (head.branch, head.detached, head.unborn))
         self.assertIsNone(head.commit)
 
-    def test_lists_are_bounded_and_counts_exact(self) -> None:
+    def test_git_status_lists_are_bounded_and_counts_exact(self) -> None:
         data = b"".join(b"? %d\0" % number for number in range(5 * MAX_FILES))
         data += unmerged(b"last") + b"\0"
         tree = parse(data, 1000).finish_input()
@@ -117,11 +117,11 @@ class StatusParserTests(SynchronousTestCase):
         self.assertEqual(ChangeKind.CONFLICTED, tree.files[0].kind, "conflicts are never cut off")
         self.assertEqual(5 * MAX_FILES + 1, tree.counts.uncommitted)
 
-    def test_exactly_full_is_not_truncated(self) -> None:
+    def test_list_at_the_bound_is_not_truncated(self) -> None:
         tree = parse(b"".join(b"? %d\0" % number for number in range(MAX_FILES))).finish_input()
         self.assertEqual((MAX_FILES, False), (len(tree.files), tree.truncated))
 
-    def test_broken(self) -> None:
+    def test_broken_status_is_refused(self) -> None:
         broken = (
             b"? x",
             renamed("R.", b"a", b"b"),
@@ -136,7 +136,7 @@ class StatusParserTests(SynchronousTestCase):
                 parse(data).finish_input()
 
 
-class CommitTests(SynchronousTestCase):
+class CommitListTests(SynchronousTestCase):
     """What C{rev-list} prints."""
 
     @settings(deadline=None)
@@ -150,7 +150,7 @@ class CommitTests(SynchronousTestCase):
             max_size=5,
         )
     )
-    def test_round_trip(self, rows: list[tuple[str, int, str]]) -> None:
+    def test_commits_round_trip(self, rows: list[tuple[str, int, str]]) -> None:
         output = b"".join(
             b"commit %s\n%s\0%d\0%s\n" % (HASH, author.encode(), when, subject.encode())
             for author, when, subject in rows
@@ -163,19 +163,19 @@ class CommitTests(SynchronousTestCase):
 
     @settings(deadline=None)
     @given(st.binary(max_size=100))
-    def test_anything_is_read_or_refused(self, data: bytes) -> None:
+    def test_any_commit_list_is_parsed_or_refused(self, data: bytes) -> None:
         with contextlib.suppress(GitOutputError):
             self.assertIsInstance(parse_commits(data), tuple)
 
-    def test_odd_bytes_and_long_lines(self) -> None:
+    def test_odd_bytes_and_long_lines_are_cleaned(self) -> None:
         [commit] = parse_commits(b"commit %s\nb\xe9\0x\0%s\n" % (HASH, b"s" * 5000))
         self.assertEqual(("b\ufffd", 0, 1000), (commit.author, commit.time, len(commit.subject)))
 
-    def test_broken(self) -> None:
+    def test_broken_commit_list_is_refused(self) -> None:
         for data in (b"commit x\n", b"commit x\na\0b\n", b"other x\na\0001\0b\n", b"commit x\na"):
             with self.assertRaises(GitOutputError, msg=repr(data)):
                 parse_commits(data)
 
-    def test_count(self) -> None:
+    def test_commit_count_is_parsed(self) -> None:
         self.assertEqual(12, parse_count(b"12\n"))
         self.assertRaises(GitOutputError, parse_count, b"")

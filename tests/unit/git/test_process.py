@@ -60,7 +60,7 @@ class GitProcessTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
         return self.successResultOf(self.git.ended)
 
-    def test_one_that_cannot_be_ended(self) -> None:
+    def test_unkillable_process_is_given_up(self) -> None:
         """It hangs in the kernel, at a mount whose server is gone."""
         self.clock.advance(30)
         self.assertEqual(1, self.killed)
@@ -73,7 +73,7 @@ class GitProcessTests(SynchronousTestCase):
         self.git.process_ended(-9)
         self.assertEqual([], self.heard)
 
-    def test_well(self) -> None:
+    def test_successful_process_returns_its_output(self) -> None:
         self.git.stdout_received(b"a")
         self.git.stderr_received(b"warning")
         self.git.process_ended(0)
@@ -82,33 +82,33 @@ class GitProcessTests(SynchronousTestCase):
         self.git.kill()
         self.assertEqual(0, self.killed)
 
-    def test_too_slow(self) -> None:
+    def test_slow_process_is_killed(self) -> None:
         self.clock.advance(30)
         self.assertEqual(1, self.killed)
         self.git.process_ended(-9)
         ending = self.ending()
         self.assertEqual((-9, True), (ending.status, ending.timed_out))
 
-    def test_enough(self) -> None:
+    def test_process_is_killed_once_its_output_suffices(self) -> None:
         self.git.stdout_received(b"enough")
         self.git.stdout_received(b"more")
         self.assertEqual(([b"enough"], 1), (self.heard, self.killed))
         self.git.process_ended(-9)
         self.assertTrue(self.ending().enough)
 
-    def test_nonsense(self) -> None:
+    def test_malformed_output_kills_the_process(self) -> None:
         self.git.stdout_received(b"nonsense")
         self.git.process_ended(-9)
         self.assertIsInstance(self.ending().fault, GitOutputError)
 
-    def test_stderr_is_bounded(self) -> None:
+    def test_error_output_is_bounded(self) -> None:
         for _ in range(10):
             self.git.stderr_received(b"x" * 1000)
         self.git.process_ended(1)
         ending = self.ending()
         self.assertEqual((1, 4096), (ending.status, len(ending.stderr)))
 
-    def test_not_started(self) -> None:
+    def test_failed_start_has_its_reason(self) -> None:
         self.git.process_failed("no")
         self.assertEqual(ProcessEnd(status=None, reason="no"), self.ending())
 
@@ -206,7 +206,7 @@ class GitRunnerTests(SynchronousTestCase):
     def error(self, asked: Deferred[bytes]) -> str:
         return str(self.failureResultOf(asked, GitError).value)
 
-    def test_output(self) -> None:
+    def test_output_is_returned(self) -> None:
         asked = self.read(GitActor(uid=5, gid=6))
         self.assertEqual(1, self.runner.running)
         ((number, kind, payload),) = self.server.asked()
@@ -222,7 +222,7 @@ class GitRunnerTests(SynchronousTestCase):
         self.assertEqual(b"out", self.successResultOf(asked))
         self.assertEqual(0, self.runner.running)
 
-    def test_one_server_for_all_that_come_in_time(self) -> None:
+    def test_processes_started_close_together_share_a_server(self) -> None:
         asked = [self.read() for _ in range(3)]
         numbers = [number for number, _, _ in self.server.asked()]
         for number in numbers:
@@ -239,11 +239,11 @@ class GitRunnerTests(SynchronousTestCase):
         self.read()
         self.assertEqual(2, len(self.processes.servers))
 
-    def test_missing(self) -> None:
+    def test_missing_git_is_an_error(self) -> None:
         self.runner = self.make("/absent:.")
         self.failureResultOf(self.read(), GitMissingError)
 
-    def test_not_started(self) -> None:
+    def test_failed_start_is_an_error(self) -> None:
         self.processes.error = OSError(7, "Argument list too long")
         why = "git could not be started: Argument list too long"
         self.assertEqual(why, self.error(self.read()))
@@ -252,7 +252,7 @@ class GitRunnerTests(SynchronousTestCase):
         self.server.say(self.server.asked()[0][0], FAILED, b"Argument list too long")
         self.assertEqual(why, self.error(asked))
 
-    def test_the_server_is_lost(self) -> None:
+    def test_lost_server_fails_its_processes(self) -> None:
         """The next read has another one."""
         asked = self.read()
         self.server.die()
@@ -260,7 +260,7 @@ class GitRunnerTests(SynchronousTestCase):
         self.read()
         self.assertEqual(2, len(self.processes.servers))
 
-    def test_bad_ends(self) -> None:
+    def test_failed_processes_give_clean_errors(self) -> None:
         asked = self.read()
         ((number, _, _),) = self.server.asked()
         self.server.say(number, ERRORS, b"fatal: https://a:b@h/ is bad\nmore")
@@ -279,7 +279,7 @@ class GitRunnerTests(SynchronousTestCase):
         self.server.end(number, -9)
         self.assertEqual("git printed more than 10 bytes", self.error(asked))
 
-    def test_stop(self) -> None:
+    def test_stop_waits_until_the_server_is_gone(self) -> None:
         """It is over when the server is gone, and everything with it."""
         asked = self.read()
         stopped = self.runner.stop()
@@ -292,7 +292,7 @@ class GitRunnerTests(SynchronousTestCase):
         self.assertEqual([], self.server.signals)
         self.successResultOf(self.runner.stop())
 
-    def test_a_server_that_does_not_leave(self) -> None:
+    def test_server_that_does_not_leave_is_killed(self) -> None:
         asked = self.read()
         stopped = self.runner.stop()
         self.clock.advance(STOP_SECONDS)
@@ -301,7 +301,7 @@ class GitRunnerTests(SynchronousTestCase):
         self.successResultOf(stopped)
         self.error(asked)
 
-    def test_pieces(self) -> None:
+    def test_pieces_are_joined_up_to_the_limit(self) -> None:
         pieces = OutputCollector(3)
         self.assertTrue(pieces.add_piece(b"abc"))
         self.assertFalse(pieces.add_piece(b"d"))

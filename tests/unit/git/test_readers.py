@@ -66,13 +66,13 @@ class ReadersTests(SynchronousTestCase):
         self.assertEqual(found, self.successResultOf(Deferred.fromCoroutine(diff)))
         return found["by"]
 
-    def test_one_for_each(self) -> None:
+    def test_each_os_user_has_a_reader(self) -> None:
         ann, ben = self.world.add("ann", 1001), self.world.add("ben", 1002)
         for os_user, by in ((None, ""), (ann, "ann"), (ben, "ben"), (ann, "ann")):
             self.assertEqual(by, self.by(os_user))
         self.assertEqual(["", "ann", "ben"], self.made)
 
-    def test_one_for_each_account(self) -> None:
+    def test_each_account_has_a_reader(self) -> None:
         """What hangs for one of them takes no turn of another."""
         for owner in ("ann", "ben", "ann"):
             asked = self.readers.get_status(
@@ -81,7 +81,7 @@ class ReadersTests(SynchronousTestCase):
             self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual(3, len(self.made))
 
-    def test_bound(self) -> None:
+    def test_readers_are_bounded(self) -> None:
         """The one asked least lately is forgotten."""
         users = [self.world.add(f"u{number}", 1000 + number) for number in range(MAX_READERS + 1)]
         for user in users[:MAX_READERS]:
@@ -94,7 +94,7 @@ class ReadersTests(SynchronousTestCase):
         self.by(users[1])
         self.assertEqual(["u1"], self.made)
 
-    def test_what_is_never_looked_at(self) -> None:
+    def test_remote_and_container_workspaces_are_unsupported(self) -> None:
         for kind, reason in ((LocationKind.REMOTE, "remote"), (LocationKind.CONTAINER, "docker")):
             workspace = GitWorkspace(
                 inside=ANYWHERE, folder="/w", place=LocationId(kind=kind, name="h")
@@ -110,7 +110,7 @@ class ReadersTests(SynchronousTestCase):
 class RightsTests(SynchronousTestCase):
     """What a reader of an OS user does, it does as that user."""
 
-    def test_files(self) -> None:
+    def test_files_are_read_as_the_os_user(self) -> None:
         world = OsUserWorld(Path(self.mktemp()).absolute())
         user = world.add("ann", 1001)
         (user.home / "w").mkdir()
@@ -139,7 +139,7 @@ class RightsTests(SynchronousTestCase):
         # The workspace is resolved, then the search runs, which resolves the home.
         self.assertEqual(["ann"] * 2, world.acted)
 
-    def test_git_itself(self) -> None:
+    def test_git_reads_only_repositories_of_the_os_user(self) -> None:
         """The user's own repositories are read as the user, other people's are refused."""
         folder = Path(self.mktemp()).absolute()
         (folder / ".git").mkdir(parents=True)

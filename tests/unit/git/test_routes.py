@@ -59,7 +59,7 @@ class LocationSessions:
         return [*self.sessions.values()]
 
 
-class QueryTests(SynchronousTestCase):
+class GitQueryTests(SynchronousTestCase):
     """Clamped, defaulted, or refused."""
 
     def options(self, **args: Any) -> GitOptions:
@@ -71,7 +71,7 @@ class QueryTests(SynchronousTestCase):
         }
         return read_query(raw, GitStatusQuery).to_options()
 
-    def test_max_repos(self) -> None:
+    def test_max_repos_is_clamped(self) -> None:
         for text, wanted in (
             ("", 12), ("x", 12), ("7", 7), ("0", 1), ("-3", 1), ("51", 50), ("9" * 200, 50),
             (" 8 ", 8), ("8\x1f", 8), ("1e3", 12), ("nan", 12), ("4.9", 4), ("\u0663", 12),
@@ -80,29 +80,29 @@ class QueryTests(SynchronousTestCase):
         ):  # fmt: skip
             self.assertEqual(wanted, self.options(maxRepos=text).max_repos, text)
 
-    def test_timeout(self) -> None:
+    def test_timeout_is_clamped(self) -> None:
         for texts, wanted in (
             ("", 30), ("x", 30), ("60", 60), ("1", 5), ("121", 120), ("5.5", 5.5), ("inf", 30),
             (["60", "60"], 30), (["60", "70"], 30), ("9" * 5000, 120),
         ):  # fmt: skip
             self.assertEqual(wanted, self.options(timeout=texts).timeout, texts)
 
-    def test_absent(self) -> None:
+    def test_absent_options_have_defaults(self) -> None:
         self.assertEqual(GitOptions(max_repos=12, timeout=30, fresh=False), self.options())
 
-    def test_fresh(self) -> None:
+    def test_fresh_is_a_flag(self) -> None:
         self.assertTrue(self.options(fresh="1").fresh)
         self.assertFalse(self.options(fresh="0").fresh)
         self.assertRaises(ServiceError, self.options, fresh="yes")
 
     @settings(deadline=None)
     @given(st.text(st.characters(codec="utf-8"), max_size=20))
-    def test_always_within(self, text: str) -> None:
+    def test_options_are_always_in_range(self, text: str) -> None:
         options = self.options(maxRepos=text, timeout=text)
         self.assertTrue(1 <= options.max_repos <= 50)
         self.assertTrue(5 <= options.timeout <= 120)
 
-    def test_diff(self) -> None:
+    def test_diff_query_is_parsed(self) -> None:
         whole = {b"repo": [b"/r"], b"path": [b"p"], b"kind": [b"staged"]}
         self.assertEqual(ChangeKind.STAGED, read_query(whole, GitDiffQuery).kind)
         for name in whole:
@@ -131,7 +131,7 @@ class FakeService:
         return {"diff": "", "truncated": False, "binary": False}
 
 
-class RouteTests(SynchronousTestCase):
+class GitRouteTests(SynchronousTestCase):
     """From a call to the service."""
 
     def setUp(self) -> None:
@@ -146,7 +146,7 @@ class RouteTests(SynchronousTestCase):
             Deferred.fromCoroutine(cast(Any, operation.handler(cast(OperationCall, call))))
         )
 
-    def test_status(self) -> None:
+    def test_status_is_asked_for_the_location_of_the_session(self) -> None:
         self.call(0, "l", GitStatusQuery())
         self.call(0, "c", GitStatusQuery())
         self.call(0, "r", GitStatusQuery())
@@ -155,7 +155,7 @@ class RouteTests(SynchronousTestCase):
         wanted = list(zip(kinds, ("/w", "/c", "/w"), strict=True))
         self.assertEqual(wanted, [(each.place.kind, each.folder) for each in places])
 
-    def test_diff(self) -> None:
+    def test_diff_is_asked_for_the_given_file(self) -> None:
         self.call(1, "l", GitDiffQuery(repo="/r", path="p", kind=ChangeKind.STAGED))
         wanted = (
             GitWorkspace(inside=ANYWHERE, folder="/w"),
@@ -166,12 +166,12 @@ class RouteTests(SynchronousTestCase):
         )
         self.assertEqual([wanted], self.service.asked)
 
-    def test_access(self) -> None:
+    def test_routes_are_for_the_owner(self) -> None:
         for operation in require_items(self.routes.operations()):
             self.assertEqual(("GET", AccessRule.OWNER), (operation.method, operation.access))
 
 
-class BuildTests(SynchronousTestCase):
+class GitFeatureTests(SynchronousTestCase):
     """The parts fit."""
 
     def build(self) -> FeatureRegistration[GitReaderRegistry]:
@@ -179,18 +179,18 @@ class BuildTests(SynchronousTestCase):
         sessions = cast(Any, LocationSessions())
         return build_git(ground, sessions=sessions, containers=lambda: ["/more"])
 
-    def test_operations(self) -> None:
+    def test_built_feature_has_its_operations(self) -> None:
         git = self.build()
         paths = [operation.path for operation in git.operations]
         self.assertEqual(["git-status", "git-diff"], [path.rsplit("/")[-1] for path in paths])
         git.close()
 
-    def test_containers_of_both_kinds(self) -> None:
+    def test_containers_of_both_kinds_are_excluded(self) -> None:
         """Those of sessions, and those that nobody works in now."""
         git = self.build()
         self.assertEqual({"/c", "/more"}, set(git.service._own._containers()))
 
-    def test_answer_has_the_documented_form(self) -> None:
+    def test_git_status_answer_has_the_documented_form(self) -> None:
         git = self.build()
         asked = git.service.get_status(
             GitWorkspace(inside=ANYWHERE, folder="/w", place=LocationId(kind=LocationKind.REMOTE)),
@@ -200,10 +200,10 @@ class BuildTests(SynchronousTestCase):
         self.assertEqual("unsupported", GitStatusResponse.model_validate(answer).state)
 
 
-class CaseTests(SynchronousTestCase):
+class CaseStatusRouteTests(SynchronousTestCase):
     """A case's folder is asked for with the rights of whoever asks."""
 
-    def test_the_folder_of_the_case(self) -> None:
+    def test_case_status_uses_the_rights_of_the_caller(self) -> None:
         ann = Identity(username="ann", admin=False, os_user="a")
         asked: list[Any] = []
 

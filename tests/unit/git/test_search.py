@@ -49,7 +49,7 @@ class LocateCase(SynchronousTestCase):
 class UpwardsTests(LocateCase):
     """The repository around the workspace."""
 
-    def test_here_and_above(self) -> None:
+    def test_repository_is_found_in_the_folder_and_above(self) -> None:
         make_bare_minimum(self.work)
         inner = self.work / "a" / "b"
         inner.mkdir(parents=True)
@@ -57,33 +57,33 @@ class UpwardsTests(LocateCase):
         self.assertEqual(["../.."], self.names(inner))
         self.assertFalse(self.find(inner).scanned)
 
-    def test_home_counts_only_as_the_workspace_itself(self) -> None:
+    def test_home_is_a_repository_only_as_the_workspace(self) -> None:
         make_bare_minimum(self.home)
         make_bare_minimum(self.top)
         self.assertEqual([], self.names(self.work))
         self.assertEqual(["."], self.names(self.home))
         self.assertEqual(["."], self.names(self.top))
 
-    def test_above_that_is_not_home(self) -> None:
+    def test_repositories_outside_home_are_found_above(self) -> None:
         other = make_bare_minimum(self.top / "other")
         (other / "x").mkdir()
         self.assertEqual([".."], self.names(other / "x"))
 
-    def test_container_workspace(self) -> None:
+    def test_container_workspace_is_not_searched(self) -> None:
         make_bare_minimum(self.work)
         inner = make_bare_minimum(self.work / "in")
         self.assertEqual([], self.names(self.work, self.work))
         self.assertEqual([".."], self.names(inner, inner), "what lies around it may be looked at")
         self.assertEqual([], self.names(inner, self.work))
 
-    def test_control_folder_in_a_container_workspace(self) -> None:
+    def test_control_folder_in_a_container_workspace_is_ignored(self) -> None:
         """A container may write there: it decides what is configured."""
         shared = make_bare_minimum(self.home / "shared")
         (self.work / ".git").write_text(f"gitdir: {shared}/.git\n")
         self.assertEqual(["."], self.names(self.work))
         self.assertEqual([], self.names(self.work, shared))
 
-    def test_what_leads_out_of_the_top(self) -> None:
+    def test_repository_that_leads_outside_is_ignored(self) -> None:
         """All of a repository is below it, or there is none."""
         other = make_bare_minimum(self.top / "other")
         (self.work / ".git").write_text(f"gitdir: {other}/.git\n")
@@ -97,7 +97,7 @@ class UpwardsTests(LocateCase):
         (self.work / ".git/commondir").write_text(f"{other}/.git\n")
         self.assertEqual((), find_repositories(workspace, bounds).repositories)
 
-    def test_nothing_is_read_outside_of_the_top(self) -> None:
+    def test_no_file_outside_the_top_is_read(self) -> None:
         """Neither through a link in place of a pointer, nor in what a pointer leads to."""
         opened: list[str] = []
         real = open_without_magic_links
@@ -126,39 +126,39 @@ class UpwardsTests(LocateCase):
             if not pointer.is_dir() or pointer.is_symlink():
                 pointer.unlink()
 
-    def test_no_folder(self) -> None:
+    def test_missing_folder_is_an_error(self) -> None:
         self.assertRaises(OSError, self.find, self.work / "absent")
 
 
 class DownwardsTests(LocateCase):
     """The repositories below the workspace."""
 
-    def test_nearest_first_then_by_name(self) -> None:
+    def test_repositories_below_are_listed_nearest_first_then_by_name(self) -> None:
         for name in ("b", "a/z", "c/y", "a/b/deep", "b/inside", "B"):
             make_bare_minimum(self.work / name)
         self.assertEqual(["B", "b", "a/z", "c/y"], self.names(self.work))
         self.assertTrue(self.find(self.work).scanned)
 
-    def test_skipped(self) -> None:
+    def test_hidden_tool_and_linked_folders_are_skipped(self) -> None:
         for name in (".dot", "node_modules", "venv", "ok/target", "ok/__pycache__"):
             make_bare_minimum(self.work / name)
         elsewhere = make_bare_minimum(self.top / "elsewhere")
         (self.work / "link").symlink_to(elsewhere)
         self.assertEqual([], self.names(self.work))
 
-    def test_forbidden(self) -> None:
+    def test_forbidden_folder_is_not_searched(self) -> None:
         make_bare_minimum(self.work / "a")
         make_bare_minimum(self.work / "c" / "d")
         self.assertEqual(["a"], self.names(self.work, self.work / "c"))
 
-    def test_bounds(self) -> None:
+    def test_found_repositories_are_bounded(self) -> None:
         for number in range(module.FOUND_LIMIT + 5):
             make_bare_minimum(self.work / f"{number:03}")
         found = self.find(self.work)
         self.assertEqual(module.FOUND_LIMIT, len(found.repositories))
         self.assertTrue(found.more)
 
-    def test_too_many_folders_are_told_of(self) -> None:
+    def test_incomplete_search_is_reported(self) -> None:
         self.patch(module, "FOLDERS_LIMIT", 3)
         for number in range(5):
             (self.work / str(number)).mkdir()
@@ -168,7 +168,7 @@ class DownwardsTests(LocateCase):
 class RecogniseTests(LocateCase):
     """What counts as a repository."""
 
-    def test_worktree(self) -> None:
+    def test_worktree_is_recognized_with_its_repository(self) -> None:
         main = make_bare_minimum(self.home / "main")
         control = main / ".git" / "worktrees" / "w"
         control.mkdir(parents=True)
@@ -179,7 +179,7 @@ class RecogniseTests(LocateCase):
         self.assertEqual(os.fsencode(control), found.control)
         self.assertEqual(os.fsencode(main / ".git"), found.common)
 
-    def test_nothing(self) -> None:
+    def test_invalid_git_files_are_no_repository(self) -> None:
         for text in ("", "gitdir: ", "gitdir: /absent", "gitdir: a\0b", "x" * 9000):
             (self.work / ".git").write_text(text)
             self.assertIsNone(recognise_repository(os.fsencode(self.work)), text[:20])
@@ -187,21 +187,21 @@ class RecogniseTests(LocateCase):
         (self.work / ".git").mkdir()
         self.assertIsNone(recognise_repository(os.fsencode(self.work)))
 
-    def test_moved(self) -> None:
+    def test_moved_repository_is_detected(self) -> None:
         found = self.one(make_bare_minimum(self.work))
         self.assertFalse(is_moved(found))
         self.work.rename(self.home / "other")
         self.work.symlink_to(self.home / "other")
         self.assertTrue(is_moved(found))
 
-    def test_owners(self) -> None:
+    def test_owners_of_the_repository_are_collected(self) -> None:
         self.assertEqual({os.geteuid()}, find_owners(self.one(make_bare_minimum(self.work))))
 
 
 class ReferenceTests(LocateCase):
     """One reference, loose or packed."""
 
-    def test_found(self) -> None:
+    def test_loose_and_packed_references_are_found(self) -> None:
         repository = self.one(make_bare_minimum(self.work))
         loose = self.work / ".git" / "refs" / "remotes" / "origin"
         loose.mkdir(parents=True)
@@ -215,7 +215,7 @@ class ReferenceTests(LocateCase):
         for absent in ("origin/x", "../../HEAD", "", "a..b"):
             self.assertFalse(has_reference(repository, absent), absent)
 
-    def test_what_is_no_line_of_its_own(self) -> None:
+    def test_malformed_packed_lines_hold_no_reference(self) -> None:
         repository = self.one(make_bare_minimum(self.work))
         packed = self.work / ".git" / "packed-refs"
         name, sha = "refs/heads/x", "1" * 40
@@ -226,7 +226,7 @@ class ReferenceTests(LocateCase):
             packed.write_text(text)
             self.assertTrue(has_reference(repository, "x"), text)
 
-    def test_millions_of_lines_hold_nobody_up(self) -> None:
+    def test_millions_of_packed_lines_are_searched_quickly(self) -> None:
         """Taken apart they were gigabytes; C{bench/hostile.py} measures the time."""
         repository = self.one(make_bare_minimum(self.work))
         packed = self.work / ".git" / "packed-refs"
@@ -234,7 +234,7 @@ class ReferenceTests(LocateCase):
             packed.write_text(line * (8 * 1024 * 1024 // len(line)))
             self.assertFalse(has_reference(repository, "x"), line)
 
-    def test_what_cannot_be_read(self) -> None:
+    def test_unreadable_packed_references_are_ignored(self) -> None:
         repository = self.one(make_bare_minimum(self.work))
         (self.work / ".git" / "packed-refs").write_text("nonsense\n")
         self.assertFalse(has_reference(repository, "origin/main"))

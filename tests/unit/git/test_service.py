@@ -81,7 +81,7 @@ class FakeInspector:
             self.reading.pop(0)[1].callback(None)
 
 
-class ServiceTests(SynchronousTestCase):
+class GitServiceTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.top = Path(self.mktemp()).resolve()
         self.top.mkdir()
@@ -120,22 +120,22 @@ class ServiceTests(SynchronousTestCase):
     def refused(self, asked: Deferred[dict[str, Any]]) -> int:
         return cast(ServiceError, self.failureResultOf(asked, ServiceError).value).status
 
-    def test_no_repository(self) -> None:
+    def test_workspace_without_a_repository_says_so(self) -> None:
         wanted = {"state": "not-a-repo", "repos": [], "reposTruncated": False, "checkedAt": 0}
         self.assertEqual(wanted, self.status())
 
-    def test_unsupported(self) -> None:
+    def test_unsupported_location_gives_its_reason(self) -> None:
         answer = self.service.make_unsupported_answer("docker")
         self.assertEqual(("unsupported", "docker"), (answer["state"], answer["reason"]))
 
-    def test_gone(self) -> None:
+    def test_missing_folder_is_an_error(self) -> None:
         self.workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.top / "absent"))
         answer = self.status()
         self.assertEqual("error", answer["state"])
         self.assertIn("No such file", answer["error"])
         self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED)))
 
-    def test_a_way_into_the_kernel_s_folders(self) -> None:
+    def test_path_into_the_kernel_folders_is_refused(self) -> None:
         """Whose end is a repository: where this process works."""
         make_bare_minimum(self.top)
         before = os.getcwd()
@@ -151,7 +151,7 @@ class ServiceTests(SynchronousTestCase):
             self.assertIn("symbolic links", answer["error"])
             self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED)))
 
-    def test_one(self) -> None:
+    def test_single_repository_is_described(self) -> None:
         make_bare_minimum(self.top)
         answer = self.status()
         self.assertEqual(("ok", False), (answer["state"], answer["reposTruncated"]))
@@ -160,7 +160,7 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual((self.top.name, "."), (repo["name"], repo["path"]))
         self.assertEqual(r"l\xe9", repo["status"]["files"][3]["path"])
 
-    def test_folder_of_projects(self) -> None:
+    def test_folder_of_projects_lists_every_repository(self) -> None:
         for number in range(3):
             make_bare_minimum(self.top / str(number))
         answer = self.status(max_repos=2)
@@ -169,7 +169,7 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual(3, len(self.status(max_repos=3)["repos"]))
         self.assertFalse(self.status(max_repos=3)["reposTruncated"])
 
-    def test_error_of_one_among_many(self) -> None:
+    def test_error_of_one_among_many_repositories_is_its_own(self) -> None:
         make_bare_minimum(self.top / "a")
         self.inspector.error = GitError("fatal: no")
         answer = self.status()
@@ -178,21 +178,21 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual(("error", "fatal: no"), (status["state"], status["error"]))
         self.assertEqual(422, self.refused(self.diff("a", ChangeKind.STAGED, str(self.top / "a"))))
 
-    def test_error_of_the_only_one(self) -> None:
+    def test_error_of_the_only_repository_is_the_answer(self) -> None:
         make_bare_minimum(self.top)
         self.inspector.error = GitError("x" * 999)
         answer = self.status()
         self.assertEqual(("error", "x" * 300), (answer["state"], answer["error"]))
         self.assertEqual("error", answer["repos"][0]["status"]["state"])
 
-    def test_no_git(self) -> None:
+    def test_missing_git_is_an_error(self) -> None:
         make_bare_minimum(self.top / "a")
         self.inspector.error = GitMissingError("git is not installed")
         answer = self.status()
         self.assertEqual(("error", []), (answer["state"], answer["repos"]))
         self.assertEqual("git is not installed", answer["error"])
 
-    def test_four_at_a_time(self) -> None:
+    def test_four_repositories_are_read_at_a_time(self) -> None:
         for number in range(6):
             make_bare_minimum(self.top / str(number))
         asked = self.ask()
@@ -202,7 +202,7 @@ class ServiceTests(SynchronousTestCase):
         self.inspector.finish()
         self.assertEqual(6, len(self.successResultOf(asked)["repos"]))
 
-    def test_kept_four_seconds(self) -> None:
+    def test_status_is_cached_for_four_seconds(self) -> None:
         make_bare_minimum(self.top)
         self.status()
         self.clock.advance(3.9)
@@ -210,7 +210,7 @@ class ServiceTests(SynchronousTestCase):
         self.clock.advance(0.2)
         self.assertNoResult(self.ask())
 
-    def test_list_kept_thirty_seconds(self) -> None:
+    def test_repository_list_is_cached_for_thirty_seconds(self) -> None:
         make_bare_minimum(self.top / "a")
         self.status()
         make_bare_minimum(self.top / "b")
@@ -221,7 +221,7 @@ class ServiceTests(SynchronousTestCase):
         self.clock.advance(31)
         self.assertEqual(3, len(self.status()["repos"]))
 
-    def test_fresh_joins(self) -> None:
+    def test_fresh_request_joins_a_running_one(self) -> None:
         make_bare_minimum(self.top)
         first, second = self.ask(), self.ask(fresh=True)
         self.assertEqual(1, len(self.inspector.reading))
@@ -232,21 +232,21 @@ class ServiceTests(SynchronousTestCase):
         self.inspector.finish()
         self.successResultOf(third)
 
-    def test_new_container_workspace_counts_at_once(self) -> None:
+    def test_new_container_workspace_is_excluded_immediately(self) -> None:
         make_bare_minimum(self.top / "a")
         self.assertEqual("ok", self.status()["state"])
         self.containers.append(str(self.top / "a"))
         self.assertEqual("not-a-repo", self.status()["state"])
         self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED, str(self.top / "a"))))
 
-    def test_diff_of_what_is_listed(self) -> None:
+    def test_diff_of_a_listed_file_is_returned(self) -> None:
         make_bare_minimum(self.top)
         answer = self.successResultOf(self.diff("a", ChangeKind.UNSTAGED))
         self.assertEqual({"diff": "text", "truncated": False, "binary": False}, answer)
         self.successResultOf(self.diff(r"l\xe9", ChangeKind.UNTRACKED))
         self.assertEqual([b"a", b"l\xe9"], [change.path for change in self.inspector.diffs])
 
-    def test_diff_of_anything_else(self) -> None:
+    def test_diff_of_an_unlisted_file_is_not_found(self) -> None:
         make_bare_minimum(self.top)
         for path, kind in (
             ("a", ChangeKind.CONFLICTED),
@@ -261,7 +261,7 @@ class ServiceTests(SynchronousTestCase):
             self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED, repo)), repo)
         self.assertEqual([], self.inspector.diffs)
 
-    def test_diff_fails(self) -> None:
+    def test_failed_diff_is_an_error(self) -> None:
         make_bare_minimum(self.top)
         self.successResultOf(self.diff("a", ChangeKind.STAGED))
         self.inspector.error = GitError("fatal: bad object")

@@ -28,31 +28,31 @@ class UserSettingsTests(SynchronousTestCase):
             (self.home / ".gitconfig").write_text(text)
         return read_user_settings(self.home, {})
 
-    def test_defaults(self) -> None:
+    def test_missing_settings_have_defaults(self) -> None:
         core = self.read().core
         self.assertEqual(str(self.home / ".config/git/ignore"), core["excludesFile"])
         elsewhere = read_user_settings(self.home, {"XDG_CONFIG_HOME": "/x"})
         self.assertEqual("/x/git/ignore", elsewhere.core["excludesFile"])
 
-    def test_kept(self) -> None:
+    def test_allowed_settings_are_kept(self) -> None:
         settings = self.read("[core]\nexcludesFile = ~/mine\nautocrlf = input\npager = evil\n")
         self.assertEqual(str(self.home / "mine"), settings.core["excludesFile"])
         self.assertEqual("input", settings.core["autocrlf"])
         self.assertNotIn("pager", settings.core)
 
-    def test_repository_wins(self) -> None:
+    def test_repository_settings_take_precedence(self) -> None:
         configured = ConfiguredNames(names=frozenset({"core.excludesfile"}))
         self.assertNotIn("core.excludesFile", self.read().get_defaults(configured))
         nothing = ConfiguredNames(names=frozenset())
         self.assertIn("core.excludesFile", self.read().get_defaults(nothing))
 
-    def test_safe(self) -> None:
+    def test_safe_directories_are_read(self) -> None:
         settings = self.read("[safe]\ndirectory = /old\ndirectory =\ndirectory = ~/r\n")
         self.assertTrue(settings.is_trusted(os.fsencode(self.home / "r")))
         self.assertFalse(settings.is_trusted(b"/old"))
         self.assertTrue(self.read("[safe]\ndirectory = *\n").is_trusted(b"/any"))
 
-    def test_unreadable(self) -> None:
+    def test_unreadable_settings_are_ignored(self) -> None:
         self.assertEqual(frozenset(), self.read("[core\n").safe)
         os.unlink(self.home / ".gitconfig")
         os.mkfifo(self.home / ".gitconfig")
@@ -74,18 +74,18 @@ class ActorTests(SynchronousTestCase):
         ):
             return choose_actor(REPOSITORY, user, euid, group)
 
-    def test_own(self) -> None:
+    def test_own_repository_is_read_as_oneself(self) -> None:
         self.assertEqual(GitActor(), self.choose({5}, 5))
         self.assertEqual(GitActor(), self.choose({0}, 0))
 
-    def test_root_becomes_the_owner(self) -> None:
+    def test_root_reads_as_the_owner(self) -> None:
         self.assertEqual(GitActor(uid=5, gid=6, own_settings=False), self.choose({5}, 0))
         self.assertEqual(GitActor(uid=404, gid=77, own_settings=False), self.choose({404}, 0))
 
-    def test_refused(self) -> None:
+    def test_foreign_and_mixed_owners_are_refused(self) -> None:
         for owners, euid in (({6}, 5), ({5, 6}, 5), ({0, 5}, 0), ({0}, 5)):
             self.assertRaises(GitError, self.choose, owners, euid)
 
-    def test_declared_safe(self) -> None:
+    def test_declared_safe_repository_is_read(self) -> None:
         user = UserSettings(core={}, safe=frozenset({b"/r"}))
         self.assertEqual(GitActor(), self.choose({6}, 5, user))

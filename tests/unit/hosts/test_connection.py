@@ -50,12 +50,12 @@ class ConnectionTests(SynchronousTestCase):
     def opened(self) -> None:
         self.masters[-1].opening.callback(None)
 
-    def test_nobody_connects_unasked(self) -> None:
+    def test_host_is_not_connected_unasked(self) -> None:
         self.clock.advance(10_000)
         self.assertEqual([], self.masters)
         self.assertIs(ConnectionState.DOWN, self.way.state)
 
-    def test_all_who_wait_share_one_attempt(self) -> None:
+    def test_waiting_callers_share_one_attempt(self) -> None:
         waiting = [Deferred.fromCoroutine(self.way.wait_connected()) for _ in range(3)]
         ready = self.way.wait_ready()
         self.assertEqual(1, len(self.masters))
@@ -66,14 +66,14 @@ class ConnectionTests(SynchronousTestCase):
         self.assertTrue(self.way.is_up)
         self.assertEqual(["up"], self.heard.told)
 
-    def test_a_failure_is_told_to_whoever_asked(self) -> None:
+    def test_failed_attempt_reaches_its_callers(self) -> None:
         waiting = Deferred.fromCoroutine(self.way.wait_connected())
         self.refuse("refused")
         why = self.failureResultOf(waiting, HostUnreachable)
         self.assertEqual("refused", why.getErrorMessage())
         self.assertTrue(self.masters[0].closed)
 
-    def test_the_delays_lie_between_attempts(self) -> None:
+    def test_delays_are_between_attempts(self) -> None:
         """5, 15, 45, 120, 300, 300; then it is over."""
         self.assertEqual((5, 15, 45, 120, 300, 300), RETRY_DELAYS)
         self.way.request_connection()
@@ -93,7 +93,7 @@ class ConnectionTests(SynchronousTestCase):
         self.clock.advance(100_000)
         self.assertEqual(7, len(self.masters))
 
-    def test_a_wish_connects_at_once_and_begins_anew(self) -> None:
+    def test_request_connects_immediately_and_resets_the_delay(self) -> None:
         self.way.request_connection()
         self.refuse()
         self.clock.advance(5)
@@ -110,7 +110,7 @@ class ConnectionTests(SynchronousTestCase):
         self.opened()
         self.assertEqual("up", self.heard.told[-1])
 
-    def test_who_asks_what_runs_there_does_not_hurry_it(self) -> None:
+    def test_discovery_does_not_shorten_the_delay(self) -> None:
         self.way.connect_first()
         self.refuse()
         for _ in range(4):
@@ -118,7 +118,7 @@ class ConnectionTests(SynchronousTestCase):
             self.clock.advance(1)
         self.assertEqual(1, len(self.masters))
 
-    def test_not_by_itself(self) -> None:
+    def test_reconnect_setting_off_needs_a_request(self) -> None:
         """With the setting off, only a wish begins again."""
         self.by_itself = False
         self.way.request_connection()
@@ -130,7 +130,7 @@ class ConnectionTests(SynchronousTestCase):
         self.way.request_connection()
         self.assertEqual(2, len(self.masters))
 
-    def test_a_close_ends_everything(self) -> None:
+    def test_close_ends_everything(self) -> None:
         self.way.request_connection()
         self.opened()
         self.masters[0].gone.callback("reset")
@@ -141,13 +141,13 @@ class ConnectionTests(SynchronousTestCase):
         self.way.request_connection()
         self.assertEqual(1, len(self.masters))
 
-    def test_a_close_while_it_connects(self) -> None:
+    def test_close_while_connecting_fails_the_callers(self) -> None:
         self.way.request_connection()
         self.way.close()
         self.assertTrue(self.masters[0].closed)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_waiters_have_a_bound(self) -> None:
+    def test_waiting_callers_are_bounded(self) -> None:
         waiting = [self.way.wait_ready() for _ in range(MAX_WAITERS)]
         self.failureResultOf(self.way.wait_ready(), HostUnreachable)
         waiting[0].cancel()

@@ -31,7 +31,7 @@ SSH = SshCommand(program="/ssh", configuration=Path("/d/config"), sockets=Path("
 KEY = HostKey("ssh-ed25519", "AAAAC3NzaC1lZDI1NTE5AAAAIFzWhhW8HH3NLJS7hyDChQQv8pGLf2yzHTqPUBH2nYgL")
 
 
-class RuleTests(SynchronousTestCase):
+class HostRuleTests(SynchronousTestCase):
     """L{check_host}."""
 
     def refused(self, field: str, **fields: Any) -> None:
@@ -39,7 +39,7 @@ class RuleTests(SynchronousTestCase):
         self.assertEqual(400, error.status)
         self.assertIn(field, str(error))
 
-    def test_what_may_be(self) -> None:
+    def test_valid_host_is_accepted(self) -> None:
         full = evolve(
             HOST,
             host="fe80::1%eth0",
@@ -55,7 +55,7 @@ class RuleTests(SynchronousTestCase):
         self.assertEqual(("command", 2), (full.wake_method, len(full.macs)))
         self.assertEqual("none", HOST.wake_method)
 
-    def test_hostile_fields(self) -> None:
+    def test_hostile_host_fields_are_refused(self) -> None:
         for bad in ("", "-oProxyCommand=x", "a\nb", "a b", "a;b", "$(x)", "a\x7f", "x" * 256):
             self.refused("host", host=bad)
             self.refused("jumpHost", jump_host=bad)
@@ -71,7 +71,7 @@ class RuleTests(SynchronousTestCase):
         self.refused("commands", commands={"primary": "-x"})
         self.refused("commands", commands={str(n): "/x" for n in range(MOST_COMMANDS + 1)})
 
-    def test_options_that_run_programs_or_forward(self) -> None:
+    def test_options_that_run_programs_or_forward_are_refused(self) -> None:
         for name in (
             "ProxyCommand", "proxycommand", "LocalCommand", "PermitLocalCommand",
             "KnownHostsCommand", "PKCS11Provider", "SecurityKeyProvider", "Include", "Match",
@@ -85,29 +85,29 @@ class RuleTests(SynchronousTestCase):
             self.refused("extraSshOptions", extra_ssh_options=(bad,))
         self.refused("extraSshOptions", extra_ssh_options=("Compression=yes",) * (MOST_OPTIONS + 1))
 
-    def test_waking(self) -> None:
+    def test_wake_fields_are_checked(self) -> None:
         five = ",".join(["00:11:22:33:44:55"] * 5)
         for bad in ("", "x", "00:11:22:33:44", "00:11-22:33:44:55", five, "0" * 129):
             self.refused("wakeMac", wake_mac=bad)
         for bad in ("wake", "/bin/wake now", "~/wake", ""):
             self.refused("wakeCommand", wake_command=bad)
 
-    def test_ids(self) -> None:
+    def test_host_ids_are_made_from_labels(self) -> None:
         self.assertEqual("my-box", make_host_id("My box!", {}))
         self.assertEqual("my-box-3", make_host_id("My box", {"my-box": 1, "my-box-2": 1}))
         self.assertEqual("buro", make_host_id("Büro", {}))
         self.assertEqual("host-2", make_host_id("构建机", {"host": 1}))
 
-    def test_paths_there(self) -> None:
+    def test_remote_paths_are_checked(self) -> None:
         self.assertEqual("~/a b", check_remote_path("remotePath", "~/a b"))
         for bad in ("a", "/a/../b", "/a\nb", "-x"):
             self.assertRaises(ServiceError, check_remote_path, "remotePath", bad)
 
 
-class WordTests(SynchronousTestCase):
+class SshCommandLineTests(SynchronousTestCase):
     """L{SshCommand}, L{build_configuration}."""
 
-    def test_one_connection(self) -> None:
+    def test_shared_connection_command_is_built(self) -> None:
         host = evolve(HOST, jump_host="me@jump", identity_file="/k e", port=2222)
         words = SSH.master_command(host)
         self.assertIn("ControlMaster=yes", words)
@@ -123,7 +123,7 @@ class WordTests(SynchronousTestCase):
         self.assertEqual([*tied.tie, *SSH.master_command(host)], tied.master_command(host))
         self.assertEqual(shared, tied.shared_command(host))
 
-    def test_what_always_holds(self) -> None:
+    def test_ssh_configuration_has_its_fixed_options(self) -> None:
         text = build_configuration(Path("/a b/known"))
         for line in (
             "BatchMode yes", "ServerAliveInterval 15", "ServerAliveCountMax 3", "ConnectTimeout 10",
@@ -131,14 +131,14 @@ class WordTests(SynchronousTestCase):
         ):  # fmt: skip
             self.assertIn(line + "\n", text)
 
-    def test_paths(self) -> None:
+    def test_paths_in_the_configuration_are_quoted(self) -> None:
         self.assertEqual('"/100%%"', quote_path("/100%"))
         for bad in ('/a"b', "/a\\b", "/${HOME}"):
             self.assertRaises(ValueError, quote_path, bad)
 
     @settings(max_examples=example_count(200), deadline=None)
     @given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
-    def test_no_field_becomes_an_option(self, host: str, user: str) -> None:
+    def test_no_host_field_becomes_an_ssh_option(self, host: str, user: str) -> None:
         try:
             made = check_host(evolve(HOST, host=host, username=user))
         except ServiceError:
@@ -147,16 +147,16 @@ class WordTests(SynchronousTestCase):
         self.assertEqual(["-l", user, "-p", "22", "--", host], words[-6:])
 
 
-class KeyTests(SynchronousTestCase):
+class KnownHostKeyTests(SynchronousTestCase):
     """C{known_hosts}."""
 
-    def test_names(self) -> None:
+    def test_known_hosts_name_contains_the_port(self) -> None:
         self.assertEqual("far.example", known_hosts_name(HOST))
         self.assertEqual(
             "[far.example]:23", known_hosts_name(evolve(HOST, host="FAR.example", port=23))
         )
 
-    def test_one_key_a_name(self) -> None:
+    def test_host_has_one_known_key(self) -> None:
         text = replace_key(
             "# mine\nother ssh-rsa AAAA\nfar.example ssh-rsa BBBB\n", "far.example", KEY
         )
@@ -165,14 +165,14 @@ class KeyTests(SynchronousTestCase):
         self.assertTrue(text.startswith("# mine\n"))
         self.assertEqual([], parse_keys("@revoked far.example ssh-rsa AAAA\nx\n"))
 
-    def test_fingerprint(self) -> None:
+    def test_key_fingerprint_is_sha256(self) -> None:
         self.assertRegex(KEY.fingerprint, r"^SHA256:[A-Za-z0-9+/]{43}$")
 
 
 class FactTests(SynchronousTestCase):
     """What a host says of itself."""
 
-    def test_facts(self) -> None:
+    def test_facts_of_a_host_are_parsed(self) -> None:
         found = parse_facts(b"me\n1000\n/home/me\n/bin/bash\n/opt/bin:/bin\ntmux 3.3a\n")
         self.assertEqual(("me", 1000, "/home/me"), (found.user, found.uid, found.home))
         self.assertEqual(("/opt/bin:/bin", "3.3a"), (found.path, found.tmux))
@@ -187,7 +187,7 @@ class FactTests(SynchronousTestCase):
         ):
             self.assertRaises(RemoteError, parse_facts, bad)
 
-    def test_tmux(self) -> None:
+    def test_old_tmux_is_refused(self) -> None:
         for good in ("3.2", "3.2a", "3.5a", "next-3.6", "4.0"):
             check_tmux_version(good)
         for bad in (None, "3.1c", "2.9", "1.8", "", "\u00b2", "x" * 5000 + "3.3"):

@@ -19,7 +19,7 @@ from tservice.hosts.registry import HostRegistry
 HOST = RemoteHost(id="h", label="H", host="h.lan", username="me")
 
 
-class LateTests(SynchronousTestCase):
+class HostRegistryRightTests(SynchronousTestCase):
     def setUp(self) -> None:
         folder = Path(self.mktemp()).absolute()
         folder.mkdir(mode=0o700)
@@ -30,7 +30,7 @@ class LateTests(SynchronousTestCase):
         found = self.failureResultOf(change, ServiceError).value
         self.assertEqual(ErrorCode.FORBIDDEN, found.code)
 
-    def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
+    def test_right_lost_during_the_request_changes_no_host(self) -> None:
         self.refused(Deferred.fromCoroutine(self.book.add(HOST, deny_change)))
         self.assertEqual((), self.book.list_hosts())
         made = self.successResultOf(Deferred.fromCoroutine(self.book.add(HOST)))

@@ -80,7 +80,7 @@ class WakeTests(SynchronousTestCase):
         connection.send(request_head("POST", path, {}))
         return connection
 
-    def test_a_host_is_woken_and_reached(self) -> None:
+    def test_host_is_woken_and_reached(self) -> None:
         for path in ("/api/remote-hosts/h/wake", "/api/sessions/s/wake"):
             self.serve()
             asked = self.wake(path)
@@ -92,7 +92,7 @@ class WakeTests(SynchronousTestCase):
                 parse_http_answer(asked.value()).data,
             )
 
-    def test_why_it_was_in_vain(self) -> None:
+    def test_failed_wake_gives_its_reason(self) -> None:
         self.serve()
         asked = self.wake("/api/remote-hosts/h/wake")
         self.hosts.ringing.errback(WakeError("wakeCommand ended with status 1"))
@@ -102,7 +102,7 @@ class WakeTests(SynchronousTestCase):
             parse_http_answer(asked.value()).data,
         )  # fmt: skip
 
-    def test_what_cannot_be_woken(self) -> None:
+    def test_host_without_wake_settings_is_refused(self) -> None:
         self.serve(evolve(HOST, wake_command=None))
         for path, status, said in (
             ("/api/remote-hosts/none/wake", 404, "Remote host none"),

@@ -72,20 +72,20 @@ class WakerTests(SynchronousTestCase):
     def spend(self, seconds: float) -> None:
         self.clock.pump([0.5] * int(seconds * 2))
 
-    def test_one_that_is_connected_is_not_woken(self) -> None:
+    def test_connected_host_is_not_woken(self) -> None:
         self.way.request_connection()
         self.masters[0].opening.callback(None)
         self.successResultOf(self.reach())
         self.assertEqual([], self.alarm.rung)
 
-    def test_one_that_answers_is_connected_to_and_not_woken(self) -> None:
+    def test_answering_host_is_connected_and_not_woken(self) -> None:
         self.awake = True
         waiting = self.reach()
         self.masters[0].opening.callback(None)
         self.successResultOf(waiting)
         self.assertEqual([], self.alarm.rung)
 
-    def test_one_that_answers_and_refuses_is_not_woken(self) -> None:
+    def test_answering_host_that_refuses_is_not_woken(self) -> None:
         """A key that changed is no sleep."""
         self.awake = True
         waiting = self.reach()
@@ -95,7 +95,7 @@ class WakerTests(SynchronousTestCase):
         )
         self.assertEqual([], self.alarm.rung)
 
-    def test_nothing_configured_means_connecting(self) -> None:
+    def test_host_without_wake_settings_is_only_connected(self) -> None:
         self.waker = self.make(evolve(HOST, wake_command=None))
         waiting = self.reach()
         self.assertEqual((1, 0), (len(self.masters), self.looks))
@@ -103,7 +103,7 @@ class WakerTests(SynchronousTestCase):
         self.failureResultOf(waiting, HostUnreachable)
         self.assertEqual([], self.told)
 
-    def test_a_sleeper_is_woken_and_waited_for_by_all_who_ask(self) -> None:
+    def test_sleeping_host_is_woken_once_for_all_callers(self) -> None:
         waiting: list[Deferred[Any]] = [self.reach(), self.reach()]
         waiting.append(Deferred.fromCoroutine(self.waker.wake_host()))
         self.assertEqual(1, len(self.alarm.rung))
@@ -116,7 +116,7 @@ class WakerTests(SynchronousTestCase):
         self.assertEqual([None, None, True], [self.successResultOf(each) for each in waiting])
         self.assertEqual([("waking", "command")], self.told)
 
-    def test_the_budget_counts_the_wake_itself(self) -> None:
+    def test_time_budget_includes_the_wake(self) -> None:
         waiting = self.reach()
         self.spend(8)
         self.alarm.rung[0].callback(None)
@@ -127,7 +127,7 @@ class WakerTests(SynchronousTestCase):
         self.assertEqual("port 22 of h.lan does not answer", why)
         self.assertEqual([("waking", "command"), ("failed", why)], self.told)
 
-    def test_a_wake_that_took_it_all_leaves_one_look(self) -> None:
+    def test_wake_that_used_the_budget_leaves_one_probe(self) -> None:
         waiting = self.reach()
         self.spend(WAKE_SECONDS + 1)
         before = self.looks
@@ -135,13 +135,13 @@ class WakerTests(SynchronousTestCase):
         self.assertEqual(before + 1, self.looks)
         self.failureResultOf(waiting, HostUnreachable)
 
-    def test_what_cannot_wake_is_told_at_once(self) -> None:
+    def test_failed_wake_is_reported_immediately(self) -> None:
         waiting = Deferred.fromCoroutine(self.waker.wake_host())
         self.alarm.rung[0].errback(WakeError("no network"))
         self.assertFalse(self.successResultOf(waiting))
         self.assertEqual(("failed", "no network"), self.told[-1])
 
-    def test_whoever_asks_again_soon_shares_what_came_of_it(self) -> None:
+    def test_repeated_wake_shares_the_recent_result(self) -> None:
         """A command that fails at once, or a host that is up, is no reason to run it in a loop."""
         asked = [Deferred.fromCoroutine(self.waker.wake_host())]
         self.alarm.rung[0].errback(WakeError("no network"))
@@ -155,7 +155,7 @@ class WakerTests(SynchronousTestCase):
         self.alarm.rung[1].errback(WakeError("no network"))
         self.assertFalse(self.successResultOf(again))
 
-    def test_one_that_is_lost_again_is_woken_again(self) -> None:
+    def test_host_lost_again_is_woken_again(self) -> None:
         """It has just been woken, and what was done for that was not in vain."""
         waiting = self.reach()
         self.awake = True
@@ -171,7 +171,7 @@ class WakerTests(SynchronousTestCase):
         self.alarm.rung[1].errback(WakeError("no network"))
         self.failureResultOf(waiting, HostUnreachable)
 
-    def test_typing_wakes_once_and_then_leaves_it_in_peace(self) -> None:
+    def test_typing_wakes_the_host_once(self) -> None:
         self.waker.request_connection()
         self.waker.request_connection()
         self.assertEqual(1, len(self.alarm.rung))
@@ -185,7 +185,7 @@ class WakerTests(SynchronousTestCase):
         self.waker.close()
         self.assertEqual([], [call for call in self.clock.getDelayedCalls() if call.active()])
 
-    def test_behind_a_jump_host_only_ssh_can_tell(self) -> None:
+    def test_host_behind_a_jump_host_is_probed_by_ssh(self) -> None:
         self.waker = self.make(evolve(HOST, jump_host="j.lan"))
         waiting = self.reach()
         self.masters[0].opening.errback(HostUnreachable("timed out"))
@@ -243,7 +243,7 @@ class AlarmTests(SynchronousTestCase):
     def end(self, error: Exception) -> None:
         self.machine.started[0][0].processExited(Failure(error))
 
-    def test_a_packet_for_each_address(self) -> None:
+    def test_each_address_gets_a_packet(self) -> None:
         host = evolve(HOST, wake_command=None, wake_mac="01:02:03:04:05:06, AA-BB-CC-DD-EE-FF")
         self.successResultOf(self.machine.ring(host))
         there = ("255.255.255.255", 9)
@@ -253,7 +253,7 @@ class AlarmTests(SynchronousTestCase):
         self.assertTrue(self.machine.closed)
         self.assertEqual(102, len(build_magic_packet("01:02:03:04:05:06")))
 
-    def test_the_command_wins_and_has_no_arguments(self) -> None:
+    def test_wake_command_takes_precedence_and_has_no_arguments(self) -> None:
         ringing = self.machine.ring(evolve(HOST, wake_mac="01:02:03:04:05:06"))
         _, program, argv, path = self.machine.started[0]
         self.assertEqual(("/bin/wake", ["/bin/wake"], "/"), (program, argv, path))
@@ -262,13 +262,13 @@ class AlarmTests(SynchronousTestCase):
         self.assertEqual([], self.machine.sent)
         self.assertEqual([], self.machine.clock.getDelayedCalls())
 
-    def test_a_command_that_fails_says_how(self) -> None:
+    def test_failed_wake_command_gives_its_status(self) -> None:
         ringing = self.machine.ring(HOST)
         self.end(ProcessTerminated(3))
         why = self.failureResultOf(ringing, WakeError).getErrorMessage()
         self.assertEqual("wakeCommand ended with status 3", why)
 
-    def test_a_command_that_does_not_end_is_ended(self) -> None:
+    def test_hanging_wake_command_is_killed(self) -> None:
         ringing = self.machine.ring(HOST)
         self.machine.clock.advance(COMMAND_TIMEOUT)
         self.assertEqual(["KILL"], self.machine.signals)

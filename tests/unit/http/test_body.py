@@ -76,11 +76,11 @@ class BodyTests(SynchronousTestCase):
         error = self.assertRaises(ServiceError, read, raw, **options)
         self.assertEqual((ErrorCode.INVALID_INPUT, text), (error.code, error.message))
 
-    def test_good(self) -> None:
+    def test_valid_body_is_parsed(self) -> None:
         found = read(b'{"cols": 3, "listOf": [{"atMost": 1}], "name": null}')
         self.assertEqual((3, 1.0, None), (found.cols, found.list_of[0].at_most, found.name))
 
-    def test_rules_are_named(self) -> None:
+    def test_broken_rules_are_named(self) -> None:
         for raw, text in [
             (b'{"cols": 501}', "cols: must be at most 500"),
             (b'{"cols": 0}', "cols: must be at least 1"),
@@ -108,7 +108,7 @@ class BodyTests(SynchronousTestCase):
         ]:
             self.assertSays(text, raw)
 
-    def test_what_is_not_json(self) -> None:
+    def test_malformed_json_is_refused(self) -> None:
         for raw in (b"{", b'{"cols": 1,}', b"{'cols': 1}", b"\xef\xbb\xbf{}", b'{"cols": NaN}'):
             self.assertSays("body: must be JSON", raw)
         for raw in (b"-Infinity", b'{"cols": 01}', b'"\x01"', b"{}{}"):
@@ -117,7 +117,7 @@ class BodyTests(SynchronousTestCase):
             self.assertSays("body: must be UTF-8", raw)
         self.assertSays("body: must hold finite numbers only", b'{"cols": 1e999}')
 
-    def test_half_a_surrogate_pair_names_its_field(self) -> None:
+    def test_unpaired_surrogate_names_its_field(self) -> None:
         rule = "must not hold half a surrogate pair"
         self.assertSays(f"name: {rule}", b'{"name": "a\\ud800"}')
         self.assertSays(f"anything.0.x: {rule}", b'{"anything": [{"x": "\\uDFFFa"}]}')
@@ -126,10 +126,10 @@ class BodyTests(SynchronousTestCase):
         self.assertSays(f"\\udc00: {rule}", b'{"\\udc00": 1}')
         self.assertEqual("😀", read(b'{"cols": 1, "name": "\\ud83d\\ude00"}').name)
 
-    def test_repeated_name(self) -> None:
+    def test_repeated_name_is_refused(self) -> None:
         self.assertSays("cols: must not be repeated", b'{"cols": 1, "x": 1, "cols": 2}')
 
-    def test_depth(self) -> None:
+    def test_nesting_is_bounded(self) -> None:
         deep = f"body: must not be nested deeper than {MAX_DEPTH}"
         for levels in (MAX_DEPTH, 500, 3_000):
             self.assertSays(deep, b'{"anything":' + b"[" * levels + b"]" * levels + b"}")
@@ -138,7 +138,7 @@ class BodyTests(SynchronousTestCase):
         read(b'{"cols":1,"anything":' + b"[" * levels + b"]" * levels + b"}")
         read(b'{"cols":1,"anything":[' + b"[]," * 500 + b"[]]}")
 
-    def test_numbers(self) -> None:
+    def test_long_and_infinite_numbers_are_refused(self) -> None:
         most = f"body: must hold no integer of more than {MAX_DIGITS} digits"
         finite = "body: must hold finite numbers only"
         for number in ("1" * (MAX_DIGITS + 1), "-" + "9" * MAX_DIGITS, "9" * 5000):
@@ -154,7 +154,7 @@ class BodyTests(SynchronousTestCase):
         text = '"1e999 ' + "9" * 999 + '"'
         self.assertEqual(text[1:-1], read(b'{"cols":1,"anything":%b}' % text.encode()).anything)
 
-    def test_a_crowd_of_values_is_not_parsed(self) -> None:
+    def test_too_many_values_are_not_parsed(self) -> None:
         crowd = f"body: must hold at most {MAX_VALUES} values and names"
         for unit in (b"[", b"0,", b"[],", b"{},", b'"",', b'{"a":0},', b'"\\\\\\"",'):
             raw = b'{"cols":1,"anything":[' + unit * MAX_VALUES + b"0]}"
@@ -165,33 +165,33 @@ class BodyTests(SynchronousTestCase):
             found = read(b'{"cols":1,"anything":[' + (unit + b",") * few + b"0]}")
             self.assertEqual(few + 1, len(found.anything))
 
-    def test_a_crowd_of_unknown_names_is_refused_by_the_first(self) -> None:
+    def test_many_unknown_names_are_refused_by_the_first(self) -> None:
         names = b"".join(b',"x%d":0' % number for number in range(4_000))
         with patch("tservice.http.body.explain", side_effect=AssertionError):
             self.assertSays("x0: is not a known field", b'{"cols": 1' + names + b"}")
         few = b"".join(b',"x%d":0' % number for number in range(SPARE_VALUES))
         self.assertSays("x0: is not a known field", b'{"cols": 1' + few + b"}")
 
-    def test_empty(self) -> None:
+    def test_empty_body_is_refused_unless_optional(self) -> None:
         self.assertSays("body: is required", b"")
         self.assertSays("body: is required", b" \n")
         self.assertSays("cols: is required", b"", optional=True)
         self.assertEqual({}, read_body(b"", "", LooseBody, True).data)
 
-    def test_types(self) -> None:
+    def test_content_type_must_be_json(self) -> None:
         for kind in ("", "application/json; charset=utf-8", "Text/Plain;charset=UTF-8"):
             self.assertEqual(1, read(b'{"cols": 1}', kind).cols)
         for kind in ("application/x-www-form-urlencoded", "multipart/form-data", "json"):
             self.assertSays("content-type: must be application/json", b"{}", content_type=kind)
 
-    def test_a_caller_s_word_is_shortened_and_cleaned(self) -> None:
+    def test_quoted_input_is_shortened_and_cleaned(self) -> None:
         long = "\x1b[31m" + "x" * 999
         error = self.assertRaises(ServiceError, read, json.dumps({"cols": 1, long: 1}).encode())
         self.assertNotIn("\x1b", error.message)
         self.assertTrue(len(error.message) < 250)
 
 
-class QueryTests(SynchronousTestCase):
+class BodyQueryTests(SynchronousTestCase):
     """Query strings."""
 
     def ask(self, **args: list[bytes]) -> AskedQuery:
@@ -200,12 +200,12 @@ class QueryTests(SynchronousTestCase):
     def assertSays(self, text: str, **args: list[bytes]) -> None:
         self.assertEqual(text, self.assertRaises(ServiceError, self.ask, **args).message)
 
-    def test_good(self) -> None:
+    def test_valid_query_is_parsed(self) -> None:
         found = self.ask(timeout=[b"5"], fresh=[b"1"], until=[b"a", b"b,c"], unknown=[b"\xff"])
         self.assertEqual((5, True, ("a", "b,c")), (found.timeout, found.fresh, found.until))
         self.assertEqual(AskedQuery(), self.ask())
 
-    def test_integers_of_any_length(self) -> None:
+    def test_integers_of_any_length_are_clamped(self) -> None:
         """Whoever clamps them must get them: they end where an integer of a database does."""
         most = 10**18 - 1
         for text, wanted in (
@@ -218,7 +218,7 @@ class QueryTests(SynchronousTestCase):
         ):
             self.assertEqual(wanted, self.ask(timeout=[text]).timeout)
 
-    def test_bad(self) -> None:
+    def test_invalid_query_values_are_refused(self) -> None:
         self.assertSays("timeout: must not be repeated", timeout=[b"1", b"2"])
         for value in (b"", b"1.0", b" 1", b"1_0", b"+", b"0x1", b"\xd9\xa1"):
             self.assertSays("timeout: must be an integer", timeout=[value])
@@ -270,10 +270,10 @@ SIGNLESS = st.recursive(
 """Values without a sign of JSON in their texts."""
 
 
-class PropertyTests(SynchronousTestCase):
+class BodyPropertyTests(SynchronousTestCase):
     """Nothing that a caller can send is a server error."""
 
-    def test_a_name_as_long_as_a_body(self) -> None:
+    def test_name_as_long_as_the_body_is_no_server_error(self) -> None:
         """No step is taken for each of its characters, and little of it is told back."""
         name, steps = "k" * 900_000, 0
 
@@ -314,23 +314,23 @@ class PropertyTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(ANY_JSON, st.sampled_from(["/api/a", "/api/b", "/api/c"]))
-    def test_any_json(self, value: object, path: str) -> None:
+    def test_any_json_is_no_server_error(self, value: object, path: str) -> None:
         self.check(path, json.dumps(value).encode())
 
     @settings(max_examples=example_count(140), deadline=None)
     @given(st.dictionaries(st.sampled_from(["cols", "name", "inner", "numbers"]), ANY_JSON))
-    def test_nearly_right(self, value: dict[str, object]) -> None:
+    def test_almost_valid_body_is_no_server_error(self, value: dict[str, object]) -> None:
         self.check("/api/a", json.dumps({"cols": 5, **value}).encode())
         self.check("/api/b", json.dumps({"numbers": [value.get("cols")]}).encode())
 
     @settings(max_examples=example_count(100), deadline=None)
     @given(st.binary(max_size=40))
-    def test_any_bytes(self, raw: bytes) -> None:
+    def test_any_bytes_are_no_server_error(self, raw: bytes) -> None:
         self.check("/api/a", raw)
 
     @settings(max_examples=example_count(100), deadline=None)
     @given(ANY_JSON)
-    def test_what_json_allows_comes_through(self, value: object) -> None:
+    def test_valid_json_is_parsed_as_json_does(self, value: object) -> None:
         """Our reader takes exactly what it hands on."""
         try:
             found = parse_json(json.dumps(value).encode())
@@ -340,7 +340,9 @@ class PropertyTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(140), deadline=None)
     @given(ANY_JSON, st.sampled_from([None, 1]))
-    def test_values_are_counted_without_parsing(self, value: object, indent: int | None) -> None:
+    def test_json_values_are_counted_without_parsing(
+        self, value: object, indent: int | None
+    ) -> None:
         raw = json.dumps(value, indent=indent).encode()
         for enough in (1, 1_000):
             counted = count_values(raw, enough)
@@ -350,7 +352,7 @@ class PropertyTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(140), deadline=None)
     @given(SIGNLESS)
-    def test_what_was_parsed_counts_the_same(self, value: object) -> None:
+    def test_parsed_values_are_counted_like_their_text(self, value: object) -> None:
         counted = count_values(json.dumps(value).encode(), 1_000)
         assert count_parsed_values(value, 1_000) == counted
         assert (count_parsed_values(value, 5) > 5) == (counted > 5)
@@ -362,7 +364,7 @@ class PropertyTests(SynchronousTestCase):
         st.sampled_from([5, 64]),
         st.booleans(),
     )
-    def test_what_was_parsed_is_under_the_same_rules(
+    def test_parsed_data_is_checked_like_its_text(
         self, value: object, values: int, optional: bool
     ) -> None:
         raw = b"" if value is None else json.dumps(value).encode()

@@ -63,7 +63,7 @@ class BoundTree(RequestBody):
 class BoundsTests(SynchronousTestCase):
     """What a body may have, read from its model."""
 
-    def test_what_the_model_takes_fits(self) -> None:
+    def test_size_bound_fits_the_largest_body_of_the_model(self) -> None:
         widest = "\U0001f600" * 2_000
         inner = {"text": widest, "flag": False}
         full = {
@@ -82,13 +82,13 @@ class BoundsTests(SynchronousTestCase):
         # Names and values of the model, what it nests, and the two of the dict.
         self.assertEqual(2 + 7 * 2 - 3 + 4 * (2 + 4) + 2 + 2 + 4, bounds.values - SPARE_VALUES)
 
-    def test_what_is_open(self) -> None:
+    def test_open_models_have_the_general_bounds(self) -> None:
         self.assertEqual(JSON_BODY_LIMIT, find_body_limits(BoundText).size)
         self.assertEqual(2 + 2 + SPARE_VALUES, find_body_limits(BoundText).values)
         for model in (BoundAnything, BoundMany, BoundTree):
             bounds = find_body_limits(model)
             self.assertEqual((JSON_BODY_LIMIT, MAX_VALUES), (bounds.size, bounds.values))
 
-    def test_nothing_to_say(self) -> None:
+    def test_model_without_fields_has_minimal_bounds(self) -> None:
         self.assertEqual(EMPTY_BODY, find_body_limits(None))
         self.assertEqual(LEAST_BODY_LIMIT, find_body_limits(RequestBody).size)

@@ -35,7 +35,7 @@ class NamedGate(OpenGate):
         return CredentialsAccepted(identity=Identity(username=name, admin=name == "root"))
 
 
-class ShareTests(SynchronousTestCase):
+class AccountShareTests(SynchronousTestCase):
     shared = True
 
     def setUp(self) -> None:
@@ -62,7 +62,7 @@ class ShareTests(SynchronousTestCase):
         """C{None}: it waits for its answer."""
         return parse_http_answer(connection.value()).status if connection.value() else None
 
-    def test_one_account_leaves_half(self) -> None:
+    def test_connections_of_one_account_are_limited_to_its_share(self) -> None:
         held = [self.ask("ann") for _ in range(MOST)]
         self.assertEqual([None] * 8 + [429] * 8, [self.status(each) for each in held])
         refused = parse_http_answer(held[-1].value())
@@ -74,7 +74,7 @@ class ShareTests(SynchronousTestCase):
             each.lose()
         self.assertIsNone(self.status(self.ask("ann")))
 
-    def test_accounts_that_act_together_leave_some(self) -> None:
+    def test_accounts_together_leave_some_connections(self) -> None:
         got: dict[str, int] = {}
         for name in ("ann", "bob", "cat", "dan", "eve"):
             asked = [self.ask(name) for _ in range(MOST)]
@@ -83,7 +83,7 @@ class ShareTests(SynchronousTestCase):
         self.assertIsNone(self.status(self.ask("root")))
         self.assertEqual(200, self.status(self.ask("root", "/api/things/1")))
 
-    def test_what_nobody_known_asked_makes_room(self) -> None:
+    def test_anonymous_request_makes_room_for_users(self) -> None:
         """As of who takes a file slowly that anybody may have: the oldest of whoever has most."""
         first = self.ask("", "/api/public", "10.0.0.1")
         strangers = [self.ask("", "/api/public", "10.0.0.2") for _ in range(MOST - 2)]
@@ -95,7 +95,7 @@ class ShareTests(SynchronousTestCase):
             [each.transport.aborted for each in (first, *strangers[:2], mine)],
         )
 
-    def test_a_connection_is_whose_request_is_on_it(self) -> None:
+    def test_connection_belongs_to_the_account_of_its_current_request(self) -> None:
         """Once known is not known for ever: what is asked next may be nobody's."""
         for _ in range(MOST):
             connection = self.ask("ann", "/api/things/1")
@@ -104,22 +104,24 @@ class ShareTests(SynchronousTestCase):
         self.assertEqual(200, self.status(self.ask("bob", "/api/things/1")))
 
 
-class AloneTests(ShareTests):
+class AloneTests(AccountShareTests):
     """Where there is one account, all connections are its own."""
 
     shared = False
 
-    def test_one_account_leaves_half(self) -> None:
+    def test_connections_of_one_account_are_limited_to_its_share(self) -> None:
         held = [self.ask("ann") for _ in range(MOST)]
         self.assertEqual([None] * MOST, [self.status(each) for each in held])
         self.assertIsNone(self.api.site.buildProtocol(None))
 
-    test_accounts_that_act_together_leave_some = test_one_account_leaves_half
+    test_accounts_together_leave_some_connections = (
+        test_connections_of_one_account_are_limited_to_its_share
+    )
 
 
-class RuleTests(SynchronousTestCase):
+class ShareRuleTests(SynchronousTestCase):
     @given(st.lists(st.integers(0, 9), max_size=200), st.integers(1, 1024))
-    def test_some_are_always_left(self, asked: list[int], most: int) -> None:
+    def test_some_connections_are_always_left(self, asked: list[int], most: int) -> None:
         """Whatever accounts ask, in whatever order; and the first that asks has something."""
         held: Counter[int] = Counter()
         for account in asked:

@@ -15,7 +15,7 @@ from tservice.http.connections.connection_limit import (
 )
 
 
-class RoomTests(SynchronousTestCase):
+class DescriptorRoomTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.limits = (1024, 1 << 20)
         self.logged: list[str] = []
@@ -25,7 +25,7 @@ class RoomTests(SynchronousTestCase):
         globalLogPublisher.addObserver(noted)
         self.addCleanup(globalLogPublisher.removeObserver, noted)
 
-    def test_what_is_left(self) -> None:
+    def test_descriptors_are_reserved_for_sessions_and_tabs(self) -> None:
         """Beside 200 for the rest, 256 for targets of web tabs, and four for each session."""
         self.assertEqual(656, count_reserved_descriptors(50))
         self.assertEqual(976, count_reserved_descriptors(50, tabs_listener=True))
@@ -33,18 +33,18 @@ class RoomTests(SynchronousTestCase):
         self.assertEqual(368, connections_for_descriptors(1024, count_reserved_descriptors(50)))
         self.assertEqual(1, connections_for_descriptors(256, count_reserved_descriptors(50)))
 
-    def test_where_it_is_enough(self) -> None:
+    def test_sufficient_descriptor_limit_is_unchanged(self) -> None:
         """Nothing is changed: programs in panes inherit the limit."""
         self.assertEqual(368, raise_descriptor_limit(656))
         self.assertEqual((1024, 1 << 20), self.limits)
         self.assertEqual([], self.logged)
 
-    def test_where_more_may_be_had(self) -> None:
+    def test_soft_descriptor_limit_is_raised(self) -> None:
         self.assertEqual(FEW, raise_descriptor_limit(2456))
         self.assertEqual((2456 + FEW, 1 << 20), self.limits)
         self.assertEqual([], self.logged)
 
-    def test_where_no_more_may_be_had(self) -> None:
+    def test_insufficient_hard_limit_is_logged(self) -> None:
         self.limits = (256, 300)
         self.assertEqual(1, raise_descriptor_limit(656))
         self.assertEqual((300, 300), self.limits)

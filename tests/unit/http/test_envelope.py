@@ -57,7 +57,7 @@ class MomentModel(BaseModel):
 class EnvelopeProperties(SynchronousTestCase):
     @settings(max_examples=example_count(400), deadline=None)
     @given(VALUES, st.booleans())
-    def test_a_success_holds_what_was_returned(self, value: object, in_reply: bool) -> None:
+    def test_success_holds_the_returned_value(self, value: object, in_reply: bool) -> None:
         found = success_response(
             RawReply(content=value) if in_reply else value, ResponseStyle.ENVELOPE
         )
@@ -66,7 +66,7 @@ class EnvelopeProperties(SynchronousTestCase):
 
     @settings(max_examples=example_count(400), deadline=None)
     @given(TEXT, st.sampled_from(ErrorCode))
-    def test_an_error_tells_its_code_and_text(self, text: str, code: ErrorCode) -> None:
+    def test_error_holds_code_and_text(self, text: str, code: ErrorCode) -> None:
         found = failure_response(ServiceError(code, text))
         shown = read(found.content)
         self.assertEqual(HTTP_STATUS[code], found.status)
@@ -76,14 +76,14 @@ class EnvelopeProperties(SynchronousTestCase):
 
 
 class DumpTests(SynchronousTestCase):
-    def test_half_a_surrogate_is_shown_as_a_question_mark(self) -> None:
+    def test_unpaired_surrogate_is_written_as_a_question_mark(self) -> None:
         """So that one character that was cut in two does not cost the whole answer."""
         self.assertEqual(b'{"a?":["?b",null]}', dump_json({"a\udcff": ["\ud83db", float("nan")]}))
 
-    def test_so_it_is_in_models(self) -> None:
+    def test_unpaired_surrogate_in_a_model_is_written_as_a_question_mark(self) -> None:
         self.assertEqual(
             b'[{"atMs":"a?"}]', dump_json([MomentModel.model_construct(at_ms="a\ud800")])
         )
 
-    def test_what_is_no_json_is_an_error(self) -> None:
+    def test_value_that_is_no_json_is_an_error(self) -> None:
         self.assertRaises(PydanticSerializationError, dump_json, {"a": object()})

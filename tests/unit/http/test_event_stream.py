@@ -45,7 +45,7 @@ def events(data: bytes) -> list[tuple[str, str, Any]]:
     return found
 
 
-class StreamTests(SynchronousTestCase):
+class EventStreamTests(SynchronousTestCase):
     """One service, many listeners."""
 
     def setUp(self) -> None:
@@ -72,7 +72,7 @@ class StreamTests(SynchronousTestCase):
     def names(self, connection: SiteConnection) -> list[str]:
         return [name for _, name, _ in events(connection.value())]
 
-    def test_init_first(self) -> None:
+    def test_init_event_comes_first(self) -> None:
         connection = self.listen()
         self.assertEqual(
             [("b1-0", "init", {"id": "", "name": "root", "nameSource": ""})],
@@ -82,7 +82,7 @@ class StreamTests(SynchronousTestCase):
         self.assertIn("content-type: text/event-stream", text)
         self.assertIn("cache-control: no-store", text)
 
-    def test_events_are_numbered(self) -> None:
+    def test_streamed_events_are_numbered(self) -> None:
         connection = self.listen()
         self.happen(data="1")
         self.happen("tunnel:error", error="a\nb\r\n\u2028")
@@ -94,7 +94,7 @@ class StreamTests(SynchronousTestCase):
             events(connection.value())[1:],
         )
 
-    def test_heartbeat(self) -> None:
+    def test_heartbeat_is_sent_regularly(self) -> None:
         connection = self.listen()
         self.happen()
         self.api.clock.advance(HEARTBEAT_SECONDS)
@@ -102,19 +102,19 @@ class StreamTests(SynchronousTestCase):
         self.api.clock.pump([HEARTBEAT_SECONDS] * 20)
         self.assertFalse(connection.transport.disconnecting)
 
-    def test_reconnect_replays_what_was_missed_and_nothing_else(self) -> None:
+    def test_reconnect_replays_exactly_the_missed_events(self) -> None:
         for name in (A, B, C):
             self.happen(name)
         self.assertEqual([B, C], self.names(self.listen(last="b1-1")))
         self.assertEqual([], self.names(self.listen(last="b1-3")))
         self.assertEqual([A, B, C], self.names(self.listen(last="b1-0")))
 
-    def test_unknown_ids_get_init(self) -> None:
+    def test_unknown_last_event_id_gets_init(self) -> None:
         self.happen(A)
         for last in ("b2-1", "b1-2", "b1-", "b1", "-1", "b1-x", "b1-\xb2", "b1-" + "9" * 5000):
             self.assertEqual(["init"], self.names(self.listen(last=last)), last)
 
-    def test_nobody_hears_what_a_namesake_missed(self) -> None:
+    def test_events_are_not_replayed_to_another_account_of_the_same_name(self) -> None:
         self.gate.identity = ANN
         self.happen(A, owner="ann")
         self.assertEqual([A], self.names(self.listen(last="b1-0")))
@@ -123,13 +123,13 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(["init"], self.names(self.listen(last="b1-0")))
         self.assertEqual([B], self.names(self.listen(last="b1-1")))
 
-    def test_ring_is_bounded(self) -> None:
+    def test_replayed_events_are_bounded(self) -> None:
         for _ in range(RING + 1):
             self.happen()
         self.assertEqual(RING, len(self.names(self.listen(last="b1-1"))))
         self.assertEqual(["init"], self.names(self.listen(last="b1-0")))
 
-    def test_ring_is_bounded_in_size(self) -> None:
+    def test_replayed_events_are_bounded_in_size(self) -> None:
         big = "x" * (event_stream.RING_CHARS // 2)
         for _ in range(3):
             self.happen("session:terminal", data=big)
@@ -145,7 +145,7 @@ class StreamTests(SynchronousTestCase):
             {query: len(self.names(stream)) for query, stream in streams.items()},
         )
 
-    def test_audience(self) -> None:
+    def test_events_reach_only_their_audience(self) -> None:
         self.gate.identity = ANN
         ann = self.listen()
         self.gate.identity = ROOT
@@ -165,7 +165,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(["b1-0", "b1-1", "b1-2"], [i for i, _, _ in events(ann.value())])
         self.assertEqual(7, len(events(root.value())))
 
-    def test_cap(self) -> None:
+    def test_number_of_clients_is_capped(self) -> None:
         clients = [self.listen() for _ in range(MAX_CLIENTS)]
         answer = self.api.get("/api/events")
         self.assertEqual((503, b"Too many SSE connections"), (answer.status, answer.content))
@@ -174,7 +174,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(MAX_CLIENTS - 1, self.streams.client_count)
         self.assertEqual(["init"], self.names(self.listen()))
 
-    def test_nobody_keeps_others_out(self) -> None:
+    def test_one_account_cannot_keep_others_out(self) -> None:
         first, *rest = [self.listen() for _ in range(MAX_CLIENTS)]
         self.gate.identity = Identity(username="other", admin=False)
         other = self.listen()
@@ -185,7 +185,7 @@ class StreamTests(SynchronousTestCase):
         first.lose()
         self.assertEqual(MAX_CLIENTS, self.streams.client_count)
 
-    def test_a_client_that_does_not_read_is_cut_off_alone(self) -> None:
+    def test_slow_client_is_disconnected_alone(self) -> None:
         slow, quick = self.listen(), self.listen()
         slow.producer.pauseProducing()
         self.happen(data="x" * 1000)
@@ -199,7 +199,7 @@ class StreamTests(SynchronousTestCase):
         slow.lose()
         self.assertEqual(1, self.streams.client_count)
 
-    def test_the_ring_is_bounded_by_what_it_holds(self) -> None:
+    def test_replay_buffer_is_bounded_by_its_size(self) -> None:
         """Also by events that are not bulky: a list of jobs may be long."""
         for _ in range(2 * event_stream.RING_CHARS // 1_000_000):
             self.happen(data="x" * 1_000_000)
@@ -207,7 +207,7 @@ class StreamTests(SynchronousTestCase):
         self.assertLessEqual(held, event_stream.RING_CHARS)
         self.assertGreater(held, event_stream.RING_CHARS // 2)
 
-    def test_a_client_that_reads_again_gets_everything_in_order(self) -> None:
+    def test_client_that_resumes_reading_gets_everything_in_order(self) -> None:
         connection = self.listen()
         connection.producer.pauseProducing()
         for name in (A, B):
@@ -216,7 +216,7 @@ class StreamTests(SynchronousTestCase):
         self.happen(C)
         self.assertEqual(["init", A, B, C], self.names(connection))
 
-    def test_bytes_are_made_once(self) -> None:
+    def test_event_bytes_are_encoded_once(self) -> None:
         made: list[str] = []
         real = event_stream.encode_message
 
@@ -231,19 +231,19 @@ class StreamTests(SynchronousTestCase):
         self.happen("session:terminal")
         self.assertEqual([A, "session:terminal"], made)
 
-    def test_bulky_events_cost_nothing_while_nobody_listens(self) -> None:
+    def test_bulky_events_are_not_encoded_without_listeners(self) -> None:
         self.patch(event_stream, "encode_message", None)
         self.happen("session:terminal")
         self.assertEqual(1, len(self.streams._ring))
 
-    def test_what_cannot_be_written_stays_out(self) -> None:
+    def test_unencodable_event_is_dropped_and_logged(self) -> None:
         connection = self.listen()
         self.happen("hook:stop", data={"x": object()})
         self.assertEqual(1, len(self.flushLoggedErrors()))
         self.happen(A)
         self.assertEqual(["init", A], self.names(connection))
 
-    def test_shutdown(self) -> None:
+    def test_shutdown_is_announced_and_ends_the_streams(self) -> None:
         connection = self.listen()
         self.successResultOf(self.streams.stopService())
         self.assertEqual(["init", "server:shutdown"], self.names(connection))
@@ -262,11 +262,11 @@ class StreamTests(SynchronousTestCase):
         self.happen(A)
         self.assertEqual(["init", A], self.names(other))
 
-    def test_head(self) -> None:
+    def test_head_request_opens_no_stream(self) -> None:
         self.assertEqual(200, self.api.request("HEAD", "/api/events").status)
         self.assertEqual(0, self.streams.client_count)
 
-    def test_nothing_is_left(self) -> None:
+    def test_closed_stream_leaves_nothing(self) -> None:
         connection = self.listen()
         connection.lose()
         self.successResultOf(self.streams.stopService())

@@ -29,7 +29,7 @@ class BulkTask:
         self.cut.append(self.name)
 
 
-class LineTests(SynchronousTestCase):
+class FairSchedulerTests(SynchronousTestCase):
     """Two lines, of those that have come and those that have more."""
 
     def setUp(self) -> None:
@@ -46,7 +46,7 @@ class LineTests(SynchronousTestCase):
         for _ in range(turns):
             run_turn(self.clock)
 
-    def test_who_comes_waits_for_one_of_them(self) -> None:
+    def test_new_job_waits_for_one_other_at_most(self) -> None:
         for name in "abcdef":
             self.bulk(name)
         self.pump(3)
@@ -55,7 +55,7 @@ class LineTests(SynchronousTestCase):
         self.pump(2)
         self.assertIn("new", self.served[3:])
 
-    def test_those_that_come_without_end_leave_them_every_second_turn(self) -> None:
+    def test_new_jobs_leave_every_second_turn_to_continuing_ones(self) -> None:
         for name in "abc":
             self.bulk(name)
         for name in "xyz":
@@ -65,7 +65,7 @@ class LineTests(SynchronousTestCase):
         self.assertEqual(list("abcabc"), [each for each in self.served if each in "abc"])
         self.assertEqual(list("xyzxyz"), [each for each in self.served if each in "xyz"])
 
-    def test_who_leaves_either_line(self) -> None:
+    def test_removed_job_leaves_no_timer(self) -> None:
         for again in (False, True):
             one = self.bulk("a", again)
             self.turns.remove_connection(one)

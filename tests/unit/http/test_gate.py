@@ -11,7 +11,7 @@ from tservice.core.config.model import Config
 from tservice.http.gate import prefers_page
 
 
-class OrderTests(GateCase):
+class GateOrderTests(GateCase):
     """Host, then Origin, then authentication, on every path."""
 
     PATHS = (
@@ -30,7 +30,7 @@ class OrderTests(GateCase):
         ("POST", "/webview/x/"),
     )
 
-    def test_host_first(self) -> None:
+    def test_host_is_checked_first(self) -> None:
         for method, path in require_items(self.PATHS):
             for host in ("evil.example", ""):
                 headers = {"Host": host, "Origin": "http://evil.example"}
@@ -38,23 +38,23 @@ class OrderTests(GateCase):
                 if method != "HEAD":
                     self.assertBare(403, "Forbidden: host not allowed", answer)
 
-    def test_origin_second(self) -> None:
+    def test_origin_is_checked_second(self) -> None:
         for path in ("/api/who", "/nope", "/api/login", "/q/x", "/api/hook-event", "/%ff"):
             for origin in ("http://evil.example", "null", "http://localhost:3000"):
                 answer = self.ask({"Origin": origin, **basic_headers()}, path, "POST")
                 self.assertBare(403, "Forbidden: cross-site request blocked", answer)
 
-    def test_authentication_third(self) -> None:
+    def test_authentication_is_checked_third(self) -> None:
         for method, path in require_items(self.PATHS):
             answer = self.ask({}, path, method)
             public = path in ("/healthz", "/q/abc", "/assets/x-1234.js", "/api/login")
             self.assertEqual(not public, answer.status == 401, (method, path))
 
-    def test_hosts_that_pass(self) -> None:
+    def test_allowed_hosts_pass(self) -> None:
         for host in ("box.example", "bound.example:1", "tunnel.example", "10.1.2.3", "a.ts.net"):
             self.assertEqual(200, self.ask({"Host": host, **basic_headers()}).status, host)
 
-    def test_two_hosts_are_none(self) -> None:
+    def test_two_host_headers_are_refused(self) -> None:
         for hosts in (b"Host: localhost", b"Host:"), (b"Host:", b"Host: localhost"):
             self.refused(b"\r\n".join([*hosts, b"", b""]))
         self.refused(b"Host: localhost\r\nHost: localhost\r\n\r\n")
@@ -64,21 +64,21 @@ class OrderTests(GateCase):
         connection.send(b"GET /healthz HTTP/1.1\r\n" + headers)
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 403 "), headers)
 
-    def test_no_host(self) -> None:
+    def test_missing_host_is_refused(self) -> None:
         connection = self.api.connect()
         connection.send(b"GET /healthz HTTP/1.0\r\n\r\n")
         self.assertTrue(connection.value().startswith(b"HTTP/1.0 403 "))
 
-    def test_own_origin_passes(self) -> None:
+    def test_request_from_the_own_origin_passes(self) -> None:
         headers = {"Host": "localhost:8770", "Origin": "http://localhost:8770", **basic_headers()}
         self.assertEqual(200, self.ask(headers, method="POST").status)
 
-    def test_reading_across_sites_is_the_browser_s_business(self) -> None:
+    def test_cross_site_read_is_answered_without_cors_headers(self) -> None:
         answer = self.ask({"Origin": "http://evil.example", **basic_headers()})
         self.assertEqual(200, answer.status)
         self.assertNotIn("access-control-allow-origin", answer.headers)
 
-    def test_a_page_elsewhere_changes_nothing_without_an_origin_either(self) -> None:
+    def test_cross_site_request_without_an_origin_changes_nothing(self) -> None:
         """A navigation of its form, by a browser that sends no Origin with it."""
         for mode in ("navigate", "no-cors", "cors", "websocket"):
             for site in ("cross-site", "same-site"):
@@ -93,7 +93,7 @@ class OrderTests(GateCase):
             browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", **basic_headers()}
             self.assertEqual(200, self.ask(browser, method="POST").status)
 
-    def test_a_page_elsewhere_shows_no_password_and_asks_for_none(self) -> None:
+    def test_cross_site_request_uses_no_password_and_gets_no_challenge(self) -> None:
         """A link may hold a name and password, which the browser then sends with all it asks."""
         for site in ("cross-site", "same-site"):
             link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
@@ -106,7 +106,7 @@ class OrderTests(GateCase):
         self.assertIn("www-authenticate", self.ask(typed).headers)
         self.assertEqual(200, self.ask({**typed, **basic_headers()}).status)
 
-    def test_a_page_elsewhere_starts_no_reading(self) -> None:
+    def test_cross_site_request_starts_no_costly_reading(self) -> None:
         """It could not see the answer, but would cost us a child, a stream, or a held wait."""
         for site in ("cross-site", "same-site"):
             browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", **basic_headers()}
@@ -127,7 +127,7 @@ class OrderTests(GateCase):
             browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "cors", **basic_headers()}
             self.assertEqual(200, self.ask(browser).status)
 
-    def test_upgrade_across_sites(self) -> None:
+    def test_cross_site_upgrade_is_refused(self) -> None:
         headers = {"Origin": "http://evil.example", "Upgrade": "websocket", **basic_headers()}
         self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(headers, "/ws/mine"))
 
@@ -135,12 +135,12 @@ class OrderTests(GateCase):
 class AuthenticationTests(GateCase):
     """Basic, cookies and failures in single-user mode."""
 
-    def test_bare_401(self) -> None:
+    def test_missing_credentials_get_a_bare_401(self) -> None:
         answer = self.ask()
         self.assertBare(401, "Unauthorized", answer)
         self.assertEqual('Basic realm="Service"', answer.headers["www-authenticate"])
 
-    def test_basic_opens_one_session_and_reuses_it(self) -> None:
+    def test_basic_login_opens_one_session_and_reuses_it(self) -> None:
         first, second = self.ask(basic_headers()), self.ask(basic_headers())
         self.assertEqual({"user": "admin", "by": "basic"}, first.data)
         cookie = first.headers["set-cookie"]
@@ -152,7 +152,7 @@ class AuthenticationTests(GateCase):
         self.ask({**basic_headers(), "User-Agent": "other"})
         self.assertEqual(2, len(self.cookies.list_sessions()))
 
-    def test_wrong_passwords(self) -> None:
+    def test_wrong_passwords_are_refused(self) -> None:
         for headers in (
             basic_headers(password="wrong"),
             basic_headers(username="root"),
@@ -162,12 +162,12 @@ class AuthenticationTests(GateCase):
         ):
             self.assertBare(401, "Unauthorized", self.ask(headers))
 
-    def test_headers_that_are_no_basic_are_no_failures(self) -> None:
+    def test_malformed_credentials_do_not_count_as_failed_logins(self) -> None:
         for value in ("Basic", "Basic !!", "Basic YQ==", "Bearer x", "Basic /w=="):
             for _ in range(CAP):
                 self.assertEqual(401, self.ask({"Authorization": value}).status)
 
-    def test_cap(self) -> None:
+    def test_failed_logins_are_capped(self) -> None:
         for _ in range(CAP):
             self.assertEqual(401, self.ask(basic_headers(password="wrong")).status)
         self.clock.advance(10.5)
@@ -179,32 +179,32 @@ class AuthenticationTests(GateCase):
         self.assertEqual(429, self.login("wrong").status)
         self.assertEqual(401, self.ask({"Accept": "text/html", **basic_headers()}, "/").status)
 
-    def test_where_none_is_needed_passwords_are_not_to_be_tried_either(self) -> None:
+    def test_passwords_are_capped_where_none_is_needed(self) -> None:
         self.assertEqual({"user": None}, self.ask({}, "/tab/x").json()["data"])
         self.assertEqual({"user": "admin"}, self.ask(basic_headers(), "/tab/x").json()["data"])
         self.address = "203.0.113.7"
         answers = [self.ask(basic_headers(password="wrong"), "/tab/x").status for _ in range(11)]
         self.assertEqual([401] * 10 + [429], answers)
 
-    def test_a_cookie_passes_over_the_cap(self) -> None:
+    def test_cookie_passes_over_the_cap(self) -> None:
         cookie = {"Cookie": self.ask(basic_headers()).headers["set-cookie"].partition(";")[0]}
         for _ in range(CAP):
             self.ask(basic_headers(password="wrong"))
         self.assertEqual(200, self.ask(cookie).status)
 
-    def test_the_window_ends(self) -> None:
+    def test_cap_ends_with_its_window(self) -> None:
         for _ in range(CAP + 5):
             self.ask(basic_headers(password="wrong"))
         self.clock.advance(WINDOW_SECONDS)
         self.assertEqual(401, self.ask(basic_headers(password="wrong")).status)
 
-    def test_addresses_are_counted_apart(self) -> None:
+    def test_addresses_have_separate_caps(self) -> None:
         for _ in range(CAP + 1):
             self.ask(basic_headers(password="wrong"))
         self.address = "10.0.0.9"
         self.assertEqual(401, self.ask(basic_headers("other", "wrong")).status)
 
-    def test_a_name_has_a_cap_of_its_own(self) -> None:
+    def test_name_has_its_own_cap(self) -> None:
         """Also where there is only one: many addresses have ten tries of it together."""
         for number in range(CAP):
             self.address = f"10.0.{number}.1"
@@ -214,7 +214,7 @@ class AuthenticationTests(GateCase):
         self.assertEqual(429, self.login("wrong").status)
         self.assertEqual(429, self.ask(basic_headers()).status)
 
-    def test_many_networks_of_a_customer(self) -> None:
+    def test_networks_of_one_customer_share_a_cap(self) -> None:
         for number in range(NETWORK_CAP):
             self.address = f"2001:db8:7:{number:x}::1"
             self.assertEqual(401, self.ask(basic_headers(f"name{number}", "wrong")).status)
@@ -222,7 +222,7 @@ class AuthenticationTests(GateCase):
         self.assertEqual(429, self.ask(basic_headers("another", "wrong")).status)
         self.assertEqual(429, self.ask(basic_headers()).status)
 
-    def test_cookie(self) -> None:
+    def test_cookie_authenticates_exactly(self) -> None:
         page = self.page(self.login())
         cookie = page["Cookie"]
         answer = self.ask({**page, "Cookie": f"a=b; {cookie}; c"})
@@ -231,16 +231,16 @@ class AuthenticationTests(GateCase):
         for text in ("service_session=", "service_session=x", "service_session=\xff", cookie[:-1]):
             self.assertEqual(401, self.ask({**page, "Cookie": text}).status)
 
-    def test_an_old_cookie_and_the_right_password(self) -> None:
+    def test_old_cookie_with_the_right_password_is_accepted(self) -> None:
         answer = self.ask({"Cookie": "service_session=old", **basic_headers()})
         self.assertEqual("basic", answer.data["by"])
 
-    def test_secure_behind_a_tls_proxy_only_when_it_is_trusted(self) -> None:
+    def test_cookie_is_secure_only_for_a_trusted_tls_proxy(self) -> None:
         answer = self.ask({"X-Forwarded-Proto": "https", **basic_headers()})
         self.assertNotIn("Secure", answer.headers["set-cookie"])
         self.assertNotIn("strict-transport-security", answer.headers)
 
-    def test_login_page(self) -> None:
+    def test_browser_without_credentials_gets_the_login_page(self) -> None:
         browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
         for path in ("/", "/login", "/nope"):
             answer = self.ask(browser, path)
@@ -250,16 +250,16 @@ class AuthenticationTests(GateCase):
         for path in ("/api/who", "/ws/x", "/webview/x/y"):
             self.assertBare(401, "Unauthorized", self.ask(browser, path))
 
-    def test_scripts_of_a_page_get_no_challenge(self) -> None:
+    def test_fetch_requests_get_no_basic_challenge(self) -> None:
         answer = self.ask({"Sec-Fetch-Mode": "cors"})
         self.assertBare(401, "Unauthorized", answer)
         self.assertNotIn("www-authenticate", answer.headers)
         self.assertIn("www-authenticate", self.ask({"Sec-Fetch-Mode": "navigate"}).headers)
 
-    def test_public_asset(self) -> None:
+    def test_assets_are_public(self) -> None:
         self.assertEqual(200, self.ask(path="/assets/x-1234.js").status)
 
-    def test_accept(self) -> None:
+    def test_accept_header_decides_on_the_login_page(self) -> None:
         for accept, want in (
             ("text/html", True),
             ("text/html;q=0.5, application/json;q=0.4", True),
@@ -271,7 +271,7 @@ class AuthenticationTests(GateCase):
         ):
             self.assertEqual(want, prefers_page(accept), accept)
 
-    def test_a_large_upload_of_a_stranger_is_refused_early(self) -> None:
+    def test_large_unauthenticated_upload_is_refused_early(self) -> None:
         self.api = ApiHarness(
             [sample_operation("POST", "/api/up", self.who, body_limit=8 << 20)],
             self.api.kernel._gate,
@@ -287,7 +287,7 @@ class AuthenticationTests(GateCase):
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "))
 
 
-class HookTests(GateCase):
+class GateHookTests(GateCase):
     """Hooks of this machine (protocol-hook-secret)."""
 
     def hook(self, secret: str | None = None, **headers: str) -> ParsedAnswer:
@@ -296,41 +296,41 @@ class HookTests(GateCase):
             named["X-Service-Hook-Secret"] = secret
         return self.ask(named, "/api/hook-event", "POST", {})
 
-    def test_right(self) -> None:
+    def test_right_hook_secret_is_accepted(self) -> None:
         self.assertEqual({"user": "hook", "by": "hook"}, self.hook(SECRET).data)
         self.address = "::ffff:127.0.0.1"
         self.assertEqual(200, self.hook(SECRET).status)
 
-    def test_wrong(self) -> None:
+    def test_wrong_hook_secret_is_refused(self) -> None:
         for secret in (None, "", "x", SECRET.upper() + "0", "\xff"):
             answer = self.hook(secret, **basic_headers())
             self.assertBare(401, "Unauthorized: hook secret required", answer)
             self.assertNotIn("www-authenticate", answer.headers)
 
-    def test_buckets_are_apart(self) -> None:
+    def test_hook_and_password_caps_are_separate(self) -> None:
         for _ in range(CAP):
             self.assertEqual(401, self.hook("x").status)
         self.assertEqual(429, self.hook("x").status)
         self.assertEqual(200, self.hook(SECRET).status)
         self.assertEqual(401, self.ask(basic_headers(password="wrong")).status)
 
-    def test_from_elsewhere_it_is_like_any_other(self) -> None:
+    def test_hook_path_from_another_machine_needs_a_login(self) -> None:
         self.address = "10.0.0.9"
         self.assertBare(401, "Unauthorized", self.hook(SECRET))
         self.assertEqual("basic", self.hook(None, **basic_headers()).data["by"])
 
 
-class OpenTests(GateCase):
+class OpenGateTests(GateCase):
     """Single-user without a password (protocol-auth)."""
 
     config = Config()
 
-    def test_everybody_is_the_user(self) -> None:
+    def test_every_visitor_is_the_user(self) -> None:
         self.assertEqual({"user": "admin", "by": "none"}, self.ask().data)
         self.assertEqual(200, self.ask(path="/api/admin").status)
         self.assertNotIn("set-cookie", self.ask().headers)
 
-    def test_hooks_need_the_secret_all_the_same(self) -> None:
+    def test_hooks_still_need_the_secret(self) -> None:
         self.assertEqual(401, self.ask(path="/api/hook-event", method="POST").status)
 
     def test_credential_that_cannot_be_right_is_not_served_as_admin(self) -> None:
@@ -340,7 +340,7 @@ class OpenTests(GateCase):
             self.assertNotIn("www-authenticate", answer.headers)
         self.assertIn("send no Authorization header", answer.content.decode())
 
-    def test_login_has_nothing_to_do(self) -> None:
+    def test_login_has_no_effect(self) -> None:
         answer = self.login("anything")
         self.assertEqual((200, "admin"), (answer.status, answer.data["username"]))
         self.assertNotIn("set-cookie", answer.headers)

@@ -65,22 +65,22 @@ class AgainTests(GateCase):
     def vanish(self) -> None:
         self.named.changed = lambda identity: None
 
-    def test_nothing_changed(self) -> None:
+    def test_unchanged_right_keeps_the_answer(self) -> None:
         for path in ("/api/slow", "/api/sessions/mine/slow"):
             self.assertEqual(200, self.answered(path, lambda: None).status)
 
-    def test_the_session_is_another_s(self) -> None:
+    def test_session_moved_to_another_account_drops_the_answer(self) -> None:
         def hand_over() -> None:
             self.owners["mine"] = "bob"
 
         found = self.answered("/api/sessions/mine/slow", hand_over)
         self.assertEqual((404, "NOT_FOUND"), found.error[:2])
 
-    def test_the_session_is_gone(self) -> None:
+    def test_answer_about_a_deleted_session_is_kept(self) -> None:
         found = self.answered("/api/sessions/mine/slow", self.owners.clear)
         self.assertEqual(200, found.status)
 
-    def test_each_right_that_can_be_lost(self) -> None:
+    def test_each_lost_right_drops_the_answer(self) -> None:
         for lost in (
             {"can_bypass_permissions": False},
             {"must_change_password": True},
@@ -92,15 +92,15 @@ class AgainTests(GateCase):
             found = self.answered("/api/slow", partial(self.become, **lost))
             self.assertEqual((403, "FORBIDDEN"), found.error[:2], lost)
 
-    def test_a_demoted_admin_sees_no_session_of_others(self) -> None:
+    def test_demoted_admin_sees_no_session_of_others(self) -> None:
         demote = partial(self.become, admin=False)
         found = self.answered("/api/sessions/theirs/slow", demote, **{"X-User": "root"})
         self.assertEqual((404, "NOT_FOUND"), found.error[:2])
 
-    def test_more_rights_are_no_harm(self) -> None:
+    def test_added_right_keeps_the_answer(self) -> None:
         self.assertEqual(200, self.answered("/api/slow", partial(self.become, admin=True)).status)
 
-    def test_who_is_gone(self) -> None:
+    def test_removed_account_gets_a_401(self) -> None:
         found = self.answered("/api/slow", self.vanish)
         self.assertEqual((401, b"Unauthorized"), (found.status, found.content))
         self.assertIn("www-authenticate", found.headers)
@@ -109,7 +109,7 @@ class AgainTests(GateCase):
         found = self.answered("/api/slow", self.vanish, **script)
         self.assertNotIn("www-authenticate", found.headers)
 
-    def test_a_socket_is_not_opened_for_who_is_gone(self) -> None:
+    def test_websocket_of_a_removed_account_is_closed(self) -> None:
         found = self.answered("/ws/mine/slow", self.vanish, **UPGRADE, **{"X-User": "ann"})
         self.assertEqual(401, found.status)
         demote = partial(self.become, can_bypass_permissions=False)
@@ -122,7 +122,7 @@ class AgainTests(GateCase):
         self.assertEqual(4003, int.from_bytes(frame[2:4], "big"))
         connection.lose()
 
-    def test_nobody_and_hooks_have_nothing_to_lose(self) -> None:
+    def test_public_and_hook_answers_need_no_right(self) -> None:
         self.assertEqual(200, self.answered("/api/public", self.vanish).status)
         secret = {"X-Service-Hook-Secret": SECRET}
         self.assertEqual(200, self.answered("/api/hook", self.vanish, **secret).status)
@@ -134,11 +134,11 @@ class RoleTests(GateCase):
     def as_user(self, name: str, path: str) -> ParsedAnswer:
         return self.ask({"X-User": name}, path)
 
-    def test_admin(self) -> None:
+    def test_admin_routes_are_for_admins_only(self) -> None:
         self.assertEqual(200, self.as_user("root", "/api/admin").status)
         self.assertEqual((403, "FORBIDDEN"), self.as_user("ann", "/api/admin").error[:2])
 
-    def test_a_foreign_session_is_an_unknown_one(self) -> None:
+    def test_session_of_another_account_is_not_found(self) -> None:
         self.assertEqual(200, self.as_user("ann", "/api/sessions/mine").status)
         self.assertEqual(200, self.as_user("root", "/api/sessions/theirs").status)
         self.assertEqual(
@@ -146,7 +146,7 @@ class RoleTests(GateCase):
             [self.as_user("ann", f"/api/sessions/{name}").error for name in ("theirs", "none")],
         )
 
-    def test_sockets(self) -> None:
+    def test_websocket_credentials_are_checked_before_the_upgrade_and_ownership_after(self) -> None:
         """Credentials are judged in HTTP, ownership after the upgrade (protocol-gate)."""
         self.assertEqual(401, self.ask(UPGRADE, "/ws/mine").status)
         connection = self.api.connect()
@@ -156,7 +156,7 @@ class RoleTests(GateCase):
         self.assertEqual(4003, int.from_bytes(frame[2:4], "big"))
         connection.lose()
 
-    def test_must_change_password(self) -> None:
+    def test_account_that_must_change_its_password_is_refused(self) -> None:
         self.named.flagged = True
         refused = (403, "PASSWORD_CHANGE_REQUIRED")
         self.assertEqual(refused, self.as_user("ann", "/api/who").error[:2])
@@ -164,7 +164,7 @@ class RoleTests(GateCase):
         self.assertTrue(self.as_user("ann", "/api/me").data["mustChangePassword"])
         self.assertEqual(200, self.as_user("ann", "/").status)
 
-    def test_must_change_password_where_there_is_nothing(self) -> None:
+    def test_unknown_paths_for_an_account_that_must_change_its_password(self) -> None:
         self.named.flagged = True
         for method, path in (
             ("GET", "/api/nothing"),
@@ -188,23 +188,23 @@ class RoleTests(GateCase):
 class SignOutTests(GateCase):
     """The routes of access."""
 
-    def test_me(self) -> None:
+    def test_me_route_describes_the_caller(self) -> None:
         self.assertEqual(
             {"username": "admin", "role": "admin", "mustChangePassword": False, "multiUser": False},
             self.ask(basic_headers(), "/api/me").data,
         )
 
-    def test_wrong_login(self) -> None:
+    def test_wrong_login_is_refused(self) -> None:
         answer = self.login("wrong")
         self.assertBare(401, "Unauthorized", answer)
         self.assertNotIn("www-authenticate", answer.headers)
         self.assertNotIn("set-cookie", answer.headers)
         self.assertEqual(400, self.ask({}, "/api/login", "POST", {"username": "a"}).status)
 
-    def test_every_login_is_a_session(self) -> None:
+    def test_every_login_opens_a_session(self) -> None:
         self.assertNotEqual(self.page(self.login()), self.page(self.login()))
 
-    def test_logout(self) -> None:
+    def test_logout_ends_its_own_session(self) -> None:
         cookie, other = self.page(self.login()), self.page(self.login())
         answer = self.ask(cookie, "/api/logout", "POST")
         want = "service_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
@@ -213,7 +213,7 @@ class SignOutTests(GateCase):
         self.assertEqual(200, self.ask(other).status)
         self.assertEqual([1], [len(ids) for ids in self.revoked])
 
-    def test_revoke_all(self) -> None:
+    def test_revoke_all_ends_every_session(self) -> None:
         cookie = self.page(self.login())
         self.login()
         answer = self.ask(cookie, "/api/auth/revoke", "POST")
@@ -221,7 +221,7 @@ class SignOutTests(GateCase):
         self.assertIn("Max-Age=0", answer.headers["set-cookie"])
         self.assertEqual(401, self.ask(cookie).status)
 
-    def test_revoke_one(self) -> None:
+    def test_revoke_one_ends_the_named_session(self) -> None:
         mine, other = self.page(self.login()), self.page(self.login())
         known: Any = self.cookies.list_sessions()[1].id
         answer = self.ask(mine, "/api/auth/revoke", "POST", {"sessionId": known})
@@ -246,7 +246,7 @@ class HandshakenTransport(MemoryTransport):
 class TLSTests(GateCase):
     """A connection that is TLS itself, on the default port, where no Host names a port."""
 
-    def test_the_plain_page_of_the_same_name_is_another_site(self) -> None:
+    def test_http_origin_of_the_same_host_is_another_site(self) -> None:
         for scheme, status in (("https", 200), ("http", 403)):
             connection = self.api.connect(transport=HandshakenTransport(self.address))
             headers = {
@@ -261,7 +261,7 @@ class TLSTests(GateCase):
 class HeaderTests(GateCase):
     """What every answer carries."""
 
-    def test_security_headers_everywhere(self) -> None:
+    def test_security_headers_are_in_every_answer(self) -> None:
         for headers, path, status in (
             (basic_headers(), "/api/who", 200),
             ({}, "/api/who", 401),
@@ -280,12 +280,12 @@ class HeaderTests(GateCase):
             # Not even as the picture or script of a page that may not read it.
             self.assertEqual("same-origin", answer.headers["cross-origin-resource-policy"])
 
-    def test_sockets_of_the_own_host_only(self) -> None:
+    def test_policy_allows_websockets_of_the_own_host_only(self) -> None:
         csp = self.ask({"Host": "localhost:8770"}).headers["content-security-policy"]
         self.assertIn("connect-src 'self' ws://localhost:8770 wss://localhost:8770;", csp)
 
 
-class ProxyTests(GateCase):
+class GateProxyTests(GateCase):
     """Behind a trusted reverse proxy, with an allowed origin."""
 
     config = Config(
@@ -300,22 +300,22 @@ class ProxyTests(GateCase):
         "Host": "127.0.0.1:8770",
     }
 
-    def test_its_word_counts(self) -> None:
+    def test_forwarded_headers_of_a_trusted_proxy_count(self) -> None:
         answer = self.ask({**self.FORWARDED, **basic_headers()})
         self.assertTrue(answer.headers["set-cookie"].endswith("; Secure"))
         self.assertIn("max-age=", answer.headers["strict-transport-security"])
         self.assertEqual("1.2.3.4", self.cookies.list_sessions()[0].address)
 
-    def test_the_scheme_of_the_origin_counts(self) -> None:
+    def test_origin_scheme_behind_a_proxy_is_checked(self) -> None:
         for scheme, status in (("https", 200), ("http", 403)):
             headers = {**self.FORWARDED, "Origin": f"{scheme}://a.ts.net", **basic_headers()}
             self.assertEqual(status, self.ask(headers, method="POST").status)
 
-    def test_hooks_through_a_proxy_are_no_local_ones(self) -> None:
+    def test_hooks_through_a_proxy_are_not_local(self) -> None:
         headers = {**self.FORWARDED, "X-Service-Hook-Secret": SECRET}
         self.assertBare(401, "Unauthorized", self.ask(headers, "/api/hook-event", "POST"))
 
-    def test_both_names_are_judged(self) -> None:
+    def test_host_and_forwarded_host_are_checked(self) -> None:
         """A rebound page can send X-Forwarded-Host, and a proxy may hand it on as it came."""
         self.assertEqual(403, self.ask({"Host": "inner", **basic_headers()}).status)
         for host, forwarded in (("evil.example", "a.ts.net"), ("a.ts.net", "evil.example")):
@@ -323,7 +323,7 @@ class ProxyTests(GateCase):
             found = self.ask({**self.FORWARDED, **names, **basic_headers()})
             self.assertBare(403, "Forbidden: host not allowed", found)
 
-    def test_cors(self) -> None:
+    def test_cors_headers_are_sent_for_the_allowed_origin(self) -> None:
         origin = {"Origin": "http://localhost:5173"}
         answer = self.ask({**origin, **basic_headers()}, method="POST")
         self.assertEqual(200, answer.status)
@@ -342,7 +342,7 @@ class ProxyTests(GateCase):
         self.assertIn("POST", answer.headers["access-control-allow-methods"])
         self.assertEqual(401, self.ask(origin, method="OPTIONS").status)
 
-    def test_bad_rules_stop_the_start(self) -> None:
+    def test_bad_proxy_rules_stop_the_start(self) -> None:
         for config in (
             Config(allowed_origins=("https://evil.example",)),
             Config(trusted_proxies=("somebody",)),

@@ -28,7 +28,7 @@ RULES = make_host_policy(["Box"], ["Alias.example", ".corp.example"])
 class HostTests(SynchronousTestCase):
     """L{parse_host} and L{admits_host} (protocol-hosts)."""
 
-    def test_admitted(self) -> None:
+    def test_allowed_hosts_are_admitted(self) -> None:
         for header in (
             "localhost",
             "LOCALHOST:8770",
@@ -46,7 +46,7 @@ class HostTests(SynchronousTestCase):
         ):
             self.assertTrue(admits_host(parse_host(header), RULES), header)
 
-    def test_refused(self) -> None:
+    def test_foreign_hosts_are_refused(self) -> None:
         for header in (
             "",
             "evil.example",
@@ -79,20 +79,20 @@ class HostTests(SynchronousTestCase):
         ):
             self.assertFalse(admits_host(parse_host(header), RULES), header)
 
-    def test_parts(self) -> None:
+    def test_host_header_is_split_into_name_and_port(self) -> None:
         self.assertEqual(HostHeader("::1", 80), parse_host("[::1]:80"))
         self.assertEqual(HostHeader("x", None), parse_host("X."))
 
     @settings(max_examples=example_count(100))
     @given(st.text(max_size=30))
-    def test_any_text(self, text: str) -> None:
+    def test_any_host_header_is_parsed(self, text: str) -> None:
         host = parse_host(text)
         if host is not None and host.port is not None:
             assert 0 <= host.port <= 65535
 
     @settings(max_examples=example_count(300))
     @given(st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z0-9-]{1,20}){0,3}", fullmatch=True))
-    def test_a_name_needs_a_reason(self, name: str) -> None:
+    def test_host_name_must_be_allowed_by_a_rule(self, name: str) -> None:
         """Nothing but the listed names, and names below the listed suffixes."""
         reasons = (
             name in ("localhost", "box", "alias.example"),
@@ -116,7 +116,7 @@ class OriginTests(SynchronousTestCase):
         assert found is not None
         return is_same_origin(parse_origin(origin), found, scheme)
 
-    def test_same(self) -> None:
+    def test_same_origin_is_recognized(self) -> None:
         for origin, host in (
             ("http://localhost:8770", "localhost:8770"),
             ("https://x.ts.net", "x.ts.net"),
@@ -126,7 +126,7 @@ class OriginTests(SynchronousTestCase):
         ):
             self.assertTrue(self.same(origin, host), (origin, host))
 
-    def test_foreign(self) -> None:
+    def test_foreign_origin_is_refused(self) -> None:
         for origin, host in (
             ("null", "localhost"),
             ("", "localhost"),
@@ -143,13 +143,13 @@ class OriginTests(SynchronousTestCase):
         ):
             self.assertFalse(self.same(origin, host), (origin, host))
 
-    def test_scheme_counts_where_it_is_known(self) -> None:
+    def test_known_scheme_must_match(self) -> None:
         self.assertTrue(self.same("https://x.ts.net", "x.ts.net", "https"))
         self.assertFalse(self.same("http://x.ts.net", "x.ts.net", "https"))
 
     @settings(max_examples=example_count(200))
     @given(SCHEMES, NAMES, PORTS, NAMES, PORTS)
-    def test_only_equal_hosts_and_ports(
+    def test_origin_matches_only_equal_host_and_port(
         self, scheme: str, name: str, port: str, host: str, host_port: str
     ) -> None:
         mine = NUMBERS[port] or {"http": 80, "https": 443}[scheme]
@@ -158,7 +158,7 @@ class OriginTests(SynchronousTestCase):
         assert self.same(f"{scheme}://{name}{port}", f"{host}{host_port}") is want
 
     @given(st.text(max_size=40))
-    def test_any_text(self, text: str) -> None:
+    def test_any_origin_header_is_parsed(self, text: str) -> None:
         assert not self.same(text, "localhost:1") or text.lower() == "http://localhost:1"
 
     def test_cors_is_localhost_only(self) -> None:
@@ -170,7 +170,7 @@ class OriginTests(SynchronousTestCase):
             self.assertRaises(ValueError, localhost_origins, [text])
 
 
-class SourceTests(SynchronousTestCase):
+class ForwardedSourceTests(SynchronousTestCase):
     """L{find_source}: only a trusted proxy is believed."""
 
     HEADERS = {
@@ -184,28 +184,28 @@ class SourceTests(SynchronousTestCase):
         found = find_source(peer, "localhost", trusted_networks(trusted), headers.get)
         return found.address, found.scheme, found.host
 
-    def test_untrusted(self) -> None:
+    def test_untrusted_proxy_is_ignored(self) -> None:
         self.assertEqual(("9.9.9.9", None, "localhost"), self.ask("9.9.9.9", ()))
         self.assertEqual(("9.9.9.9", None, "localhost"), self.ask("9.9.9.9", ("10.0.0.0/8",)))
         self.assertEqual(("127.0.0.1", None, "localhost"), self.ask("::ffff:127.0.0.1", ()))
 
-    def test_trusted(self) -> None:
+    def test_trusted_proxy_gives_the_address(self) -> None:
         proxies = ("127.0.0.1", "10.0.0.0/8")
         self.assertEqual(("1.2.3.4", "https", "x.ts.net"), self.ask("127.0.0.1", proxies))
         self.assertEqual(("10.0.0.2", "https", "x.ts.net"), self.ask("127.0.0.1", proxies[:1]))
 
-    def test_nonsense_in_the_chain_ends_it(self) -> None:
+    def test_invalid_address_ends_the_forwarded_chain(self) -> None:
         self.assertEqual("127.0.0.1", self.ask("127.0.0.1", ("127.0.0.1",), x_forwarded_for="x")[0])
         self.assertEqual("127.0.0.1", self.ask("127.0.0.1", ("127.0.0.1",), x_forwarded_for="")[0])
 
-    def test_nonsense_elsewhere(self) -> None:
+    def test_invalid_forwarded_scheme_and_host_are_ignored(self) -> None:
         found = self.ask("::1", ("::1",), x_forwarded_proto="gopher", x_forwarded_host="")
         self.assertEqual((None, "localhost"), found[1:])
 
-    def test_a_socket_file_is_nobody_s_address(self) -> None:
+    def test_unix_socket_has_no_address(self) -> None:
         self.assertEqual("unix", self.ask("unix", ("0.0.0.0/0",))[0])
 
-    def test_normal_spelling(self) -> None:
+    def test_addresses_are_normalized(self) -> None:
         for text, want in (
             ("::FFFF:1.2.3.4", "1.2.3.4"),
             ("0:0:0:0:0:0:0:1", "::1"),
@@ -214,5 +214,5 @@ class SourceTests(SynchronousTestCase):
         ):
             self.assertEqual(want, normal_address(text))
 
-    def test_bad_proxies(self) -> None:
+    def test_invalid_proxy_networks_are_refused(self) -> None:
         self.assertRaises(ValueError, trusted_networks, ["proxy.example"])

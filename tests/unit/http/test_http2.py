@@ -46,7 +46,7 @@ class LongPage:
         )
 
 
-class HTTP2Tests(SynchronousTestCase):
+class HTTP2SiteTests(SynchronousTestCase):
     """Requests, refusals and time-outs over one connection."""
 
     def setUp(self) -> None:
@@ -152,19 +152,19 @@ class HTTP2Tests(SynchronousTestCase):
             data = data[size:]
             self.pump()
 
-    def test_get(self) -> None:
+    def test_get_request_is_answered(self) -> None:
         stream = self.ask("GET", "/api/v1/things/7")
         self.assertEqual("200", self.status(stream))
         self.assertEqual({"id": "7"}, json.loads(self.content(stream))["data"]["path"])
 
-    def test_post(self) -> None:
+    def test_post_request_is_answered(self) -> None:
         stream = self.ask("POST", "/api/size", end=False, content_type="application/json")
         self.send(stream, b'{"cols": 5}')
         self.client.end_stream(stream)
         self.pump()
         self.assertEqual({"seenCols": 5}, json.loads(self.content(stream))["data"])
 
-    def test_a_long_post(self) -> None:
+    def test_long_post_is_answered(self) -> None:
         """It is read in two turns, and others are answered beside it."""
         stream = self.ask("POST", "/api/size", end=False, content_type="application/json")
         self.send(stream, b" " * LONG_TEXT + b'{"cols": 5}')
@@ -176,7 +176,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.assertEqual({"seenCols": 5}, json.loads(self.content(stream))["data"])
         self.assertEqual("200", self.status(other))
 
-    def test_a_long_post_that_is_taken_back(self) -> None:
+    def test_cancelled_long_post_releases_its_body(self) -> None:
         stream = self.ask("POST", "/api/size", end=False, content_type="application/json")
         self.send(stream, b" " * LONG_TEXT + b'{"cols": 5}')
         self.client.end_stream(stream)
@@ -186,7 +186,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.assertEqual(("", 0), (self.status(stream), self.api.site._held))
         self.assertEqual("200", self.status(self.ask("GET", "/api/things/7")))
 
-    def test_a_body_over_its_bound(self) -> None:
+    def test_body_over_its_bound_is_refused(self) -> None:
         stream = self.ask("POST", "/api/size", end=False, content_type="application/json")
         self.send(stream, b" " * (JSON_BODY_LIMIT + 1))
         self.assertEqual(0, self.api.site._held)
@@ -194,7 +194,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.pump()
         self.assertEqual("413", self.status(stream))
 
-    def test_a_body_that_does_not_end(self) -> None:
+    def test_unfinished_body_times_out(self) -> None:
         stream = self.ask("POST", "/api/size", end=False, content_length=str(10**9))
         self.send(stream, b" " * 100_000)
         request = self.channel._channel.streams[stream]._request
@@ -204,7 +204,7 @@ class HTTP2Tests(SynchronousTestCase):
         reset = [e for e in self.events[stream] if isinstance(e, h2.events.StreamReset)]
         self.assertEqual(1, len(reset))
 
-    def test_a_file_waits_for_its_reader(self) -> None:
+    def test_file_download_waits_for_its_reader(self) -> None:
         self.acknowledging = False
         stream = self.ask("GET", "/api/file")
         self.assertEqual("200", self.status(stream))
@@ -217,7 +217,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.assertEqual(PIECES, self.written)
         self.assertEqual(PIECES * BUFFER_BYTES, len(self.content(stream)))
 
-    def test_a_large_answer_waits_for_its_reader(self) -> None:
+    def test_large_answer_waits_for_its_reader(self) -> None:
         self.acknowledging = False
         stream = self.ask("GET", "/api/large")
         self.assertEqual("200", self.status(stream))
@@ -229,7 +229,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.assertEqual(LONG, len(json.loads(self.content(stream))["data"]["text"]))
         self.assertEqual(0, self.api.kernel._large.unread_bytes)
 
-    def test_a_connection_that_ends_before_its_page_is_taken(self) -> None:
+    def test_connection_ended_before_its_page_is_read_releases_it(self) -> None:
         self.acknowledging = False
         for path in ("/page", "/api/large"):
             self.assertEqual("200", self.status(self.ask("GET", path)))
@@ -240,7 +240,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.assertEqual([], self.flushLoggedErrors())
         self.assertEqual(0, self.api.kernel._large.unread_bytes)
 
-    def test_many_small_answers_that_nobody_takes(self) -> None:
+    def test_many_small_unread_answers_count_against_the_bound(self) -> None:
         """They wait for their reader in one connection, and count all the same."""
         self.acknowledging = False
         self.client.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
@@ -254,7 +254,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.pump()
         self.assertEqual(0, self.api.kernel._large.unread_bytes)
 
-    def test_a_large_answer_that_is_taken_back(self) -> None:
+    def test_cancelled_large_answer_is_released(self) -> None:
         self.acknowledging = False
         stream = self.ask("GET", "/api/large")
         self.client.reset_stream(stream)
@@ -262,7 +262,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.assertEqual(0, self.api.kernel._large.unread_bytes)
         self.assertEqual("200", self.status(self.ask("GET", "/api/things/7")))
 
-    def test_a_form_is_read_as_it_arrives(self) -> None:
+    def test_form_is_read_as_it_arrives(self) -> None:
         stream = self.begin_form()
         self.send(stream, b"abc")
         self.assertEqual([b"abc"], self.read)
@@ -271,7 +271,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.pump()
         self.assertEqual({"size": 6}, json.loads(self.content(stream))["data"])
 
-    def test_a_form_waits_for_its_reader(self) -> None:
+    def test_form_waits_for_its_reader(self) -> None:
         self.reading = Deferred()
         stream = self.begin_form()
         self.send(stream, b"a")
@@ -284,7 +284,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.pump()
         self.assertGreater(self.client.local_flow_control_window(stream), 0)
 
-    def test_a_form_that_is_refused_is_answered_at_its_end(self) -> None:
+    def test_refused_form_is_answered_at_its_end(self) -> None:
         self.refused = True
         stream = self.begin_form()
         self.send(stream, b"abc")
@@ -293,7 +293,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.pump()
         self.assertEqual("400", self.status(stream))
 
-    def test_a_refused_form_without_end(self) -> None:
+    def test_endless_refused_form_is_cut_off(self) -> None:
         self.refused = True
         stream = self.begin_form()
         self.send(stream, b"abc")
@@ -301,7 +301,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.pump()
         self.assertTrue(any(isinstance(e, h2.events.StreamReset) for e in self.events[stream]))
 
-    def test_a_long_poll_is_no_idleness(self) -> None:
+    def test_long_poll_is_not_idle(self) -> None:
         stream = self.ask("GET", "/api/park")
         for _ in range(8):
             self.clock.advance(IDLE_SECONDS)
@@ -312,25 +312,25 @@ class HTTP2Tests(SynchronousTestCase):
         self.clock.advance(IDLE_SECONDS)
         self.assertTrue(self.transport.disconnecting)
 
-    def test_half_a_request_is(self) -> None:
+    def test_unfinished_request_is_idle(self) -> None:
         self.ask("POST", "/api/size", end=False)
         self.clock.advance(IDLE_SECONDS)
         self.assertTrue(self.transport.disconnecting)
 
-    def test_hang_up(self) -> None:
+    def test_disconnected_client_cancels_the_handler(self) -> None:
         self.ask("GET", "/api/park")
         self.connection.lose()
         self.assertEqual(self.handlers.parked, self.handlers.cancelled)
         self.assertEqual(0, self.api.site.connection_count)
 
-    def test_no_sockets_here(self) -> None:
+    def test_websockets_are_refused(self) -> None:
         headers = {name.lower(): value for name, value in UPGRADE.items() if name[0] == "S"}
         self.assertEqual("426", self.status(self.ask("GET", "/ws/x", True, **headers)))
 
-    def test_a_method_that_is_none(self) -> None:
+    def test_invalid_method_is_a_bad_request(self) -> None:
         self.assertEqual("400", self.status(self.ask("G\u00cbT", "/api/list")))
         self.assertEqual("400", self.status(self.ask("GET /", "/api/list")))
 
-    def test_offered(self) -> None:
+    def test_http2_is_offered_when_enabled(self) -> None:
         self.assertEqual([b"h2", b"http/1.1"], self.api.site.acceptableProtocols())
         self.assertEqual([b"http/1.1"], ApiHarness([]).site.acceptableProtocols())

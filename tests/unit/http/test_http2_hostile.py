@@ -23,7 +23,7 @@ from tservice.http.connections.negotiation import FIELDS, RESETS, RESIZES, TABLE
 FULL = 16_384
 
 
-class TurnTests(HostileConnectionCase):
+class HTTP2TurnTests(HostileConnectionCase):
     """Many requests in what is read at a time hold nobody else up."""
 
     def many(self, count: int) -> bytes:
@@ -48,7 +48,7 @@ class TurnTests(HostileConnectionCase):
         self.patch(turns, "_run_iteration", noted)
         return found
 
-    def test_a_few_heads_in_one_turn(self) -> None:
+    def test_few_headers_are_parsed_in_one_turn(self) -> None:
         begun = self.turns()
         self.connection.send(self.many(20))
         self.assertEqual((1, "paused"), (self.begun(), self.transport.producerState))
@@ -57,7 +57,7 @@ class TurnTests(HostileConnectionCase):
         self.assertEqual("producing", self.transport.producerState)
         self.assertEqual([1] * 20, self.answers())
 
-    def test_all_connections_share_a_turn(self) -> None:
+    def test_connections_share_a_turn(self) -> None:
         """Twenty of them brought back what a bound for each was made against."""
         self.settle()
         served: list[int] = []
@@ -89,7 +89,7 @@ class TurnTests(HostileConnectionCase):
         """One more connection, with a table of its own for the same heads."""
         return self.api.connect(transport=HTTP2Transport())
 
-    def test_a_head_of_many_fields_costs_more(self) -> None:
+    def test_request_with_many_header_fields_costs_more(self) -> None:
         begun = self.turns()
         many = {f"x{number}": "y" for number in range(60 * FIELDS)}
         self.connection.send(
@@ -107,7 +107,7 @@ class TurnTests(HostileConnectionCase):
         self.settle()
         self.assertEqual([1, 1, 1, 1], begun[:4])
 
-    def test_what_comes_meanwhile_comes_behind(self) -> None:
+    def test_later_data_waits_for_the_earlier_requests(self) -> None:
         sent = self.many(12)
         self.connection.send(sent[:-5])
         self.connection.send(sent[-5:])
@@ -125,14 +125,14 @@ class TurnTests(HostileConnectionCase):
             data = data[9 + size :]
         return list(found.values())
 
-    def test_a_connection_that_is_lost_in_between(self) -> None:
+    def test_lost_connection_drops_its_waiting_requests(self) -> None:
         self.connection.send(self.many(20))
         self.connection.lose()
         self.clock.advance(0)
         self.assertEqual(1, self.begun())
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_small_frames_too(self) -> None:
+    def test_small_frames_are_limited_in_a_turn(self) -> None:
         ping = frame.PingFrame(0, opaque_data=b"x" * 8).serialize()
         self.connection.send(ping * (ITERATION_BUDGET + 1))
         self.assertEqual("paused", self.transport.producerState)
@@ -140,10 +140,10 @@ class TurnTests(HostileConnectionCase):
         self.assertEqual("producing", self.transport.producerState)
 
 
-class FloodTests(HostileConnectionCase):
+class HTTP2FloodTests(HostileConnectionCase):
     """Frames without end."""
 
-    def test_continuation(self) -> None:
+    def test_endless_continuation_frames_are_cut(self) -> None:
         first = frame.HeadersFrame(1, data=self.head()).serialize()
         self.connection.send(first)
         part = frame.ContinuationFrame(1, data=b"\0" * FULL).serialize()
@@ -156,14 +156,14 @@ class FloodTests(HostileConnectionCase):
         self.assertEqual(0, len(self.patient.conn.incoming_buffer._data))
         self.assertCut("a request's header of more than")
 
-    def test_continuation_by_bytes(self) -> None:
+    def test_continuation_frames_are_bounded_in_bytes(self) -> None:
         self.connection.send(frame.HeadersFrame(1, data=self.head()).serialize())
         parts = frame.ContinuationFrame(1, data=b"").serialize() * BURST
         for at in range(0, len(parts), 5):
             self.connection.send(parts[at : at + 5])
         self.assertCut("Too many continuation frames")
 
-    def test_what_carries_nothing(self) -> None:
+    def test_flood_of_empty_frames_is_cut(self) -> None:
         empty = [
             frame.PingFrame(0, opaque_data=b"12345678"),
             frame.SettingsFrame(0),
@@ -180,12 +180,12 @@ class FloodTests(HostileConnectionCase):
                 self.connection.send(each * 20)
                 self.assertCut("too many frames")
 
-    def test_empty_data(self) -> None:
+    def test_flood_of_empty_data_frames_is_cut(self) -> None:
         self.connection.send(self.request(1, method="POST", path="/api/size"))
         self.connection.send(frame.DataFrame(1).serialize() * (BURST + 1))
         self.assertCut("too many frames")
 
-    def test_a_body_in_crumbs(self) -> None:
+    def test_body_in_tiny_frames_is_cut(self) -> None:
         """A turn of the reactor takes in thousands of these, from whoever may connect."""
         padded = frame.DataFrame(1, b"", flags=["PADDED"], pad_length=255)
         for crumb in (frame.DataFrame(1, b"x"), padded):
@@ -196,20 +196,20 @@ class FloodTests(HostileConnectionCase):
             self.connection.send(crumb.serialize())
             self.assertCut("too many frames")
 
-    def test_a_body_in_pieces(self) -> None:
+    def test_body_in_ordinary_pieces_is_accepted(self) -> None:
         self.connection.send(self.request(1, method="POST", content_type="application/json"))
         piece = frame.DataFrame(1, b" " * 1024).serialize()
         for _ in range(BURST // 50 + 1):
             self.connection.send(piece * 50)
         self.assertFalse(any("cutting" in formatEvent(event) for event in self.logged))
 
-    def test_a_slow_trickle_is_none(self) -> None:
+    def test_slow_trickle_of_frames_is_no_flood(self) -> None:
         for _ in range(10):
             self.connection.send(frame.PingFrame(0, opaque_data=b"12345678").serialize() * 500)
             self.clock.advance(1)
         self.assertFalse(self.transport.aborted)
 
-    def test_many_priorities_are_passed_over(self) -> None:
+    def test_many_priority_frames_are_ignored(self) -> None:
         ones = [
             bytes(frame.PriorityFrame(2 * number + 1, depends_on=2 * number).serialize())
             for number in range(1, 1500)
@@ -218,7 +218,7 @@ class FloodTests(HostileConnectionCase):
         self.assertFalse(self.transport.aborted)
         self.assertEqual([], self.flushLoggedErrors())
 
-    def test_settings_that_are_none(self) -> None:
+    def test_invalid_settings_are_refused(self) -> None:
         """The library keeps the value of each of 65,536 numbers, known or not."""
         for at in range(16, 20 * SETTINGS, SETTINGS // 2):
             unknown = dict.fromkeys(range(at, at + SETTINGS // 2), 1)
@@ -226,13 +226,13 @@ class FloodTests(HostileConnectionCase):
         self.assertTrue(len(self.patient.conn.remote_settings) <= 2 * SETTINGS)
         self.assertCut("too many settings")
 
-    def test_settings_in_one_frame(self) -> None:
+    def test_many_settings_in_one_frame_are_cut(self) -> None:
         most = dict.fromkeys(range(16, 16 + SETTINGS), 1)
         self.connection.send(frame.SettingsFrame(0, settings={**most, 9999: 1}).serialize())
         self.assertNotIn(9999, self.patient.conn.remote_settings)
         self.assertCut("too many settings")
 
-    def test_some_settings_that_nobody_knows(self) -> None:
+    def test_some_unknown_settings_are_accepted(self) -> None:
         """Browsers send such numbers, so that servers stay used to them."""
         for number in range(0x0A0A, 0xFFFF, 0x1010):
             self.connection.send(frame.SettingsFrame(0, settings={number: 7}).serialize())
@@ -241,7 +241,7 @@ class FloodTests(HostileConnectionCase):
         self.assertFalse(self.transport.aborted)
         self.assertIn(b"\0\0\0\1", self.transport.value())
 
-    def test_resets(self) -> None:
+    def test_flood_of_stream_resets_is_cut(self) -> None:
         for number in range(RESETS + 10):
             stream = 2 * number + 1
             self.connection.send(self.request(stream, "END_STREAM", path="/api/park"))
@@ -251,7 +251,7 @@ class FloodTests(HostileConnectionCase):
         self.assertEqual(self.handlers.parked, self.handlers.cancelled)
         self.assertCut("Too many stream resets")
 
-    def test_resets_of_what_is_over(self) -> None:
+    def test_resets_of_finished_streams_are_accepted(self) -> None:
         for number in range(50):
             stream = 2 * number + 1
             self.connection.send(self.request(stream, "END_STREAM"))
@@ -260,7 +260,7 @@ class FloodTests(HostileConnectionCase):
             self.connection.send(bytes(reset) + bytes(frame.DataFrame(stream, b"x").serialize()))
         self.assertEqual([], self.flushLoggedErrors())
 
-    def test_resets_in_one_piece(self) -> None:
+    def test_resets_in_one_read_are_cut(self) -> None:
         parts = []
         for number in range(2 * RESETS):
             parts.append(self.request(2 * number + 1, "END_STREAM"))
@@ -272,7 +272,7 @@ class FloodTests(HostileConnectionCase):
 class BreachTests(HostileConnectionCase):
     """What is no HTTP/2."""
 
-    def test_broken(self) -> None:
+    def test_invalid_frames_end_the_connection(self) -> None:
         breaches = [
             bytes(frame.WindowUpdateFrame(0, window_increment=1).serialize())[:-4] + b"\0\0\0\0",
             bytes(frame.DataFrame(99, b"x").serialize()),
@@ -286,7 +286,7 @@ class BreachTests(HostileConnectionCase):
                 self.connection.send(each)
                 self.assertCut("")
 
-    def test_connect(self) -> None:
+    def test_connect_method_is_refused(self) -> None:
         """It names no path (RFC 9113, section 8.5)."""
         fields = [(":method", "CONNECT"), (":authority", "localhost:22")]
         for flags in (["END_HEADERS"], ["END_HEADERS", "END_STREAM"]):
@@ -296,7 +296,7 @@ class BreachTests(HostileConnectionCase):
                 self.connection.send(sent.serialize())
                 self.assertCut("no path")
 
-    def test_its_own_words_are_logged_in_part(self) -> None:
+    def test_protocol_error_is_logged_truncated(self) -> None:
         """The name of a field that may not be is in the text of the error."""
         head = self.encoder.encode([*self.fields(), ("X" + "y" * 12_000, "1")])
         sent = frame.HeadersFrame(1, data=head, flags=["END_HEADERS", "END_STREAM"])
@@ -306,16 +306,16 @@ class BreachTests(HostileConnectionCase):
         self.assertTrue(len(formatEvent(event)) < 2 * WHY)
         self.assertCut("Xyyy")
 
-    def test_a_vast_frame_is_not_awaited(self) -> None:
+    def test_huge_frame_is_refused_by_its_header(self) -> None:
         self.connection.send(b"\xff\xff\xff\x00\x00\x00\x00\x00\x01")
         self.assertCut("a frame of more than")
 
-    def test_windows_beyond_their_bound(self) -> None:
+    def test_windows_beyond_their_bound_are_refused(self) -> None:
         most = frame.WindowUpdateFrame(0, window_increment=2**31 - 1).serialize()
         self.connection.send(bytes(most) * 2)
         self.assertCut("")
 
-    def test_header_bomb(self) -> None:
+    def test_header_bomb_is_cut(self) -> None:
         """One entry of the table, named again and again."""
         name = ("x", "y" * 3_000)
         first = self.encoder.encode([*self.fields(), name])
@@ -325,7 +325,7 @@ class BreachTests(HostileConnectionCase):
         self.connection.send(sent.serialize())
         self.assertCut("")
 
-    def test_a_table_that_is_resized_without_end(self) -> None:
+    def test_endless_table_resizes_are_cut(self) -> None:
         """Each is a byte, and some microseconds before anybody is asked."""
         head = self.head()
         sent = frame.HeadersFrame(1, data=b"\x20" * RESIZES + head, flags=["END_HEADERS"])
@@ -347,7 +347,7 @@ class BreachTests(HostileConnectionCase):
         self.assertCut("table")
         self.assertEqual(RESIZES + 1, len(resized))
 
-    def test_a_table_of_any_size_for_our_answers(self) -> None:
+    def test_any_header_table_size_is_accepted(self) -> None:
         """Every header of an answer is looked for in it, from one end to the other."""
         for size in (2**32 - 1, 0, 2**20, 100, 2**24):
             settings = {frame.SettingsFrame.HEADER_TABLE_SIZE: size}
@@ -360,7 +360,7 @@ class BreachTests(HostileConnectionCase):
         heads = [list(decoder.decode(sent.data)) for sent in self.heads()]
         self.assertEqual([(":status", "200")] * 3, [head[0] for head in heads])
 
-    def test_a_table_of_many_sizes(self) -> None:
+    def test_header_table_of_changing_sizes_is_accepted(self) -> None:
         for number in range(100):
             settings = {frame.SettingsFrame.HEADER_TABLE_SIZE: number % 2 * 1_000}
             self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())

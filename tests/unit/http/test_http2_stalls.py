@@ -15,19 +15,19 @@ class StallTests(HostileConnectionCase):
         settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 0}
         self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
 
-    def test_no_window_is_no_work(self) -> None:
+    def test_closed_window_starts_no_work(self) -> None:
         self.shut()
         for number in range(20):
             self.connection.send(self.request(2 * number + 1, "END_STREAM"))
         self.settle()
 
-    def test_a_window_of_a_byte(self) -> None:
+    def test_window_of_one_byte_is_served_slowly(self) -> None:
         settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 1}
         self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
         self.connection.send(self.request(1, "END_STREAM"))
         self.settle()
 
-    def test_it_goes_on_when_the_window_opens(self) -> None:
+    def test_answer_continues_when_the_window_opens(self) -> None:
         self.shut()
         self.connection.send(self.request(1, "END_STREAM"))
         self.settle()
@@ -36,7 +36,7 @@ class StallTests(HostileConnectionCase):
         self.settle()
         self.assertIn(b'"success":true', self.transport.value()[before:].replace(b" ", b""))
 
-    def test_it_goes_on_when_the_settings_open_it(self) -> None:
+    def test_answer_continues_when_the_settings_open_the_window(self) -> None:
         self.shut()
         self.connection.send(self.request(1, "END_STREAM"))
         self.settle()
@@ -45,7 +45,7 @@ class StallTests(HostileConnectionCase):
         self.settle()
         self.assertIn(b'"success":true', self.transport.value().replace(b" ", b""))
 
-    def test_what_is_not_taken_is_no_answer_under_way(self) -> None:
+    def test_unread_answer_counts_as_idle(self) -> None:
         """It makes room for others, and the idle time-out ends it."""
         self.shut()
         self.connection.send(self.request(1, "END_STREAM"))
@@ -54,7 +54,7 @@ class StallTests(HostileConnectionCase):
         self.clock.advance(IDLE_SECONDS)
         self.assertTrue(self.transport.disconnecting)
 
-    def test_heads_of_half_requests_are_held_against_the_bound(self) -> None:
+    def test_headers_of_unfinished_requests_count_against_the_bound(self) -> None:
         before = self.api.site._held
         for number in range(50):
             sent = self.request(2 * number + 1, method="POST", path="/api/size", x="y" * 2_000)

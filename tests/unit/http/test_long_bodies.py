@@ -83,7 +83,7 @@ class LongBodyTests(SynchronousTestCase):
         connection.send(self.asked(content, **headers))
         return connection
 
-    def test_counted_first_and_parsed_in_the_next_turn(self) -> None:
+    def test_long_body_is_counted_first_and_parsed_in_the_next_turn(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG)
         self.assertEqual((["count_values"], b""), (self.steps, connection.value()))
         run_turn(self.clock)
@@ -91,11 +91,11 @@ class LongBodyTests(SynchronousTestCase):
         self.assertEqual({"cols": 5}, parse_http_answer(connection.value()).data)
         self.assertEqual(0, self.api.site._held)
 
-    def test_a_short_one_at_once(self) -> None:
+    def test_short_body_is_parsed_immediately(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG[11:])
         self.assertEqual({"cols": 5}, parse_http_answer(connection.value()).data)
 
-    def test_the_order_of_refusals(self) -> None:
+    def test_refusals_keep_their_order_for_long_bodies(self) -> None:
         crowd = b"[" + b"0," * (2 * SPARE_VALUES) + b"0]"
         for content, status, text in (
             (b"[" + LONG * 4, 413, f"body: must be at most {JSON_BODY_LIMIT} bytes"),
@@ -116,14 +116,14 @@ class LongBodyTests(SynchronousTestCase):
             run_turn(self.clock)
             self.assertEqual(text, parse_http_answer(connection.value()).error[2])
 
-    def test_a_client_that_leaves_in_between(self) -> None:
+    def test_client_that_disconnects_before_parsing_is_not_served(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG)
         connection.lose()
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertEqual((["count_values"], []), (self.steps, self.handled))
         self.assertEqual((0, 0), (self.api.site._held, self.api.site.connection_count))
 
-    def test_a_right_that_ends_in_between(self) -> None:
+    def test_right_lost_before_parsing_refuses_the_request(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG)
         self.gate.ended = True
         run_turn(self.clock)
@@ -132,7 +132,7 @@ class LongBodyTests(SynchronousTestCase):
         )
         self.assertEqual([], self.handled)
 
-    def test_what_comes_behind_stays_behind(self) -> None:
+    def test_pipelined_requests_wait_for_a_long_body(self) -> None:
         connection = self.api.connect()
         wanted = [5, 6, 7]
         for cols in wanted:
@@ -147,7 +147,7 @@ class LongBodyTests(SynchronousTestCase):
         self.assertEqual((sorted(places), wanted), (places, self.handled))
         self.assertEqual(4, said.count(b"HTTP/1.1 200"))
 
-    def test_others_are_answered_in_between(self) -> None:
+    def test_other_connections_are_answered_before_a_long_body_is_parsed(self) -> None:
         connection = self.post(b'{"cols": 5}' + LONG)
         self.assertEqual(200, self.api.get("/api/things/n1e").status)
         self.assertEqual(b"", connection.value())

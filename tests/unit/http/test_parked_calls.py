@@ -39,7 +39,7 @@ class ParkedTests(SynchronousTestCase):
         )
         return inner, Deferred.fromCoroutine(self.parked.run_call(call))
 
-    def test_only_those_whose_right_is_over_end(self) -> None:
+    def test_only_calls_whose_right_ended_are_cancelled(self) -> None:
         held = {name: self.hold(name) for name in ("ann", "bob", "cid")}
         self.lost = {"ann", "bob"}
         self.parked.drop_connections(lambda identity: identity.username in ("ann", "cid"))
@@ -49,7 +49,7 @@ class ParkedTests(SynchronousTestCase):
             held[name][0].callback(name)
             self.assertEqual(name, self.successResultOf(held[name][1]))
 
-    def test_what_has_ended_is_forgotten(self) -> None:
+    def test_finished_call_is_forgotten(self) -> None:
         good, answered = self.hold("ann")
         bad, failed = self.hold("ann")
         good.callback(1)
@@ -58,7 +58,7 @@ class ParkedTests(SynchronousTestCase):
         self.failureResultOf(failed, ZeroDivisionError)
         self.assertEqual({}, self.parked._held)
 
-    def test_an_end_that_ends_another(self) -> None:
+    def test_cancelled_call_may_cancel_another(self) -> None:
         """As a handler that lets go of what a second call waits for."""
         first, answered = self.hold("ann")
         second, other = self.hold("ann")

@@ -54,7 +54,7 @@ class GuessCase(GateCase):
 class StrangerTests(GuessCase):
     """An address that never signed in."""
 
-    def test_over_the_cap_one_password_in_five_seconds_is_looked_at(self) -> None:
+    def test_capped_address_has_one_password_checked_in_five_seconds(self) -> None:
         self.flood()
         for _ in range(3):
             self.assertEqual([429] * 200, self.guess(200))
@@ -68,17 +68,17 @@ class StrangerTests(GuessCase):
         self.clock.advance(LOOK_SECONDS)
         self.assertEqual(200, self.ask(basic_headers()).status)
 
-    def test_the_refusal_says_when_a_password_is_looked_at_again(self) -> None:
+    def test_refusal_names_the_time_of_the_next_check(self) -> None:
         self.flood()
         self.clock.advance(1.5)
         self.assertEqual("4", self.ask(basic_headers()).headers["retry-after"])
 
-    def test_the_window_ends(self) -> None:
+    def test_cap_of_a_stranger_ends_with_its_window(self) -> None:
         self.flood()
         self.clock.advance(WINDOW_SECONDS)
         self.assertEqual([401] * CAP, self.guess(CAP))
 
-    def test_names_are_capped_over_all_addresses(self) -> None:
+    def test_guesses_of_a_name_are_capped_over_all_addresses(self) -> None:
         for number in range(CAP):
             self.address = f"198.51.{number}.1"
             self.assertEqual([401], self.guess())
@@ -93,7 +93,7 @@ class StrangerTests(GuessCase):
         self.assertEqual([401, 429], self.guess(2))
         self.assertEqual([401], self.guess(name="another"))
 
-    def test_slow_looks_from_many_addresses_count_for_the_name(self) -> None:
+    def test_delayed_checks_from_many_addresses_count_for_the_name(self) -> None:
         """Or many addresses over their own caps would guess one name without a cap."""
         for number in range(CAP + 5):
             self.address = f"198.51.{number}.1"
@@ -105,14 +105,14 @@ class StrangerTests(GuessCase):
             found += self.guess()
         self.assertEqual([401] * CAP + [429] * 5, found)
 
-    def test_a_cookie_is_not_held_up(self) -> None:
+    def test_cookie_is_not_delayed(self) -> None:
         page = self.page(self.login())
         self.address = "203.0.113.8"
         self.flood()
         self.assertEqual(200, self.ask(page).status)
         self.assertEqual(200, self.ask({"X-User": "ann"}).status)
 
-    def test_nothing_shown_is_no_guess(self) -> None:
+    def test_request_without_a_password_is_no_guess(self) -> None:
         self.flood()
         self.assertEqual(401, self.ask().status)
         self.assertEqual(401, self.ask({"Accept": "text/html"}, "/").status)
@@ -137,7 +137,7 @@ class KnownTests(GuessCase):
     def statuses(self, asked: list[SiteConnection]) -> list[int]:
         return [parse_http_answer(one.value()).status for one in asked if one.value()]
 
-    def test_a_request_waits_its_turn(self) -> None:
+    def test_request_from_a_known_address_waits_its_turn(self) -> None:
         self.flood()
         asked = [self.send(basic_headers(password=f"x{n}")) for n in range(3)] + [
             self.send(basic_headers())
@@ -148,7 +148,7 @@ class KnownTests(GuessCase):
             self.assertEqual(number + 1, self.looked)
         self.assertEqual([401, 401, 401, 200], self.statuses(asked))
 
-    def test_turns_are_bounded(self) -> None:
+    def test_waiting_checks_are_bounded(self) -> None:
         self.flood()
         asked = [self.send(basic_headers(password=f"x{n}")) for n in range(500)]
         self.assertEqual([429] * (500 - MAX_TURNS), self.statuses(asked))
@@ -156,14 +156,14 @@ class KnownTests(GuessCase):
         self.assertEqual(MAX_TURNS, self.looked)
         self.assertEqual(500, len(self.statuses(asked)))
 
-    def test_one_password_that_many_requests_show_has_one_turn(self) -> None:
+    def test_one_password_sent_by_many_requests_is_checked_once(self) -> None:
         """A program sends its password with each request, and may send many at once."""
         self.flood()
         asked = [self.send(basic_headers()) for _ in range(50)]
         self.clock.advance(TURN_SECONDS)
         self.assertEqual((1, [200] * 50), (self.looked, self.statuses(asked)))
 
-    def test_strangers_who_guess_the_name_take_no_turn_of_its_owner(self) -> None:
+    def test_guessing_strangers_do_not_delay_the_owner_of_the_name(self) -> None:
         home = self.address
         for number in range(CAP + 5):
             self.address = f"198.51.{number}.1"
@@ -171,7 +171,7 @@ class KnownTests(GuessCase):
         self.address = home
         self.assertEqual(200, self.ask(basic_headers()).status)
 
-    def test_another_name_at_a_known_address_waits_too(self) -> None:
+    def test_other_name_at_a_known_address_waits_too(self) -> None:
         """Nobody is locked out of their own house."""
         for number in range(CAP):
             self.guess(name=f"name{number}")
@@ -180,7 +180,7 @@ class KnownTests(GuessCase):
         self.clock.pump([TURN_SECONDS] * 2)
         self.assertEqual([401, 401], self.statuses(asked))
 
-    def test_a_known_address_gives_no_turns_at_another_name(self) -> None:
+    def test_known_address_gives_no_turns_to_another_name(self) -> None:
         """Or whoever has an account could guess others' passwords once a second."""
         for number in range(CAP):
             self.address = f"198.51.{number}.1"
@@ -188,11 +188,11 @@ class KnownTests(GuessCase):
         self.address = "203.0.113.7"
         self.assertEqual([429] * 5, self.guess(5, "bob"))
 
-    def test_thirty_days_later_it_is_a_stranger(self) -> None:
+    def test_known_address_is_forgotten_after_thirty_days(self) -> None:
         self.clock.advance(KNOWN_SECONDS + 1)
         self.assertEqual([401] * CAP + [429] * 3, self.guess(CAP + 3))
 
-    def test_it_is_known_after_a_restart(self) -> None:
+    def test_known_address_survives_a_restart(self) -> None:
         known = KnownAddresses(self.clock, [("ann", "2001:db8::1", 0), ("ann", "192.0.2.1", 5)])
         self.assertTrue(known.knows_address("2001:db8::2"))
         self.assertFalse(known.knows_name("2001:db8::2", "bob"))
@@ -209,7 +209,7 @@ class KnownTests(GuessCase):
         ]
         self.assertEqual([False] + [True] * MAX_KNOWN, found)
 
-    def test_the_stop_ends_what_waits(self) -> None:
+    def test_stopped_service_ends_waiting_checks(self) -> None:
         self.flood()
         asked = [self.send(basic_headers(password="x"))]
         assert self.passwords is not None
@@ -217,7 +217,7 @@ class KnownTests(GuessCase):
         self.assertEqual([429], self.statuses(asked))
         self.assertEqual(set(), self.passwords._waiting)
 
-    def test_a_client_that_leaves_is_no_failure_of_others(self) -> None:
+    def test_disconnected_client_does_not_fail_others(self) -> None:
         self.flood()
         self.send(basic_headers(password="x")).lose()
         asked = [self.send(basic_headers())]
@@ -239,13 +239,13 @@ class ManyAtOnceTests(GuessCase):
 
         self.patch(self.account, "check_password", slow)
 
-    def test_many_at_once_are_no_way_round_the_cap(self) -> None:
+    def test_simultaneous_guesses_do_not_pass_the_cap(self) -> None:
         for number in range(3 * CAP):
             connection = self.api.connect(self.address)
             connection.send(request_head("GET", "/api/who", basic_headers(password=f"x{number}")))
         self.assertEqual(CAP, self.looked)
 
-    def test_right_ones_take_nothing_of_the_cap(self) -> None:
+    def test_simultaneous_right_passwords_do_not_count(self) -> None:
         asked = [self.api.connect(self.address) for _ in range(CAP)]
         for number, connection in enumerate(asked):
             connection.send(request_head("GET", "/api/who", basic_headers(password=f"x{number}")))
@@ -256,10 +256,10 @@ class ManyAtOnceTests(GuessCase):
         )
 
 
-class LockoutTests(GuessCase):
+class PasswordLockoutTests(GuessCase):
     """Each cap that is reached is told once."""
 
-    def test_each_is_told_once(self) -> None:
+    def test_each_lockout_is_reported_once(self) -> None:
         told: list[LockoutEvent] = []
         self.failures.when_locked(told.append)
         self.guess(CAP - 1)

@@ -39,7 +39,7 @@ class PipelineTests(SynchronousTestCase):
     def turn(self) -> None:
         run_turn(self.clock)
 
-    def test_what_is_no_request_has_one_answer(self) -> None:
+    def test_invalid_request_gets_one_answer(self) -> None:
         """What comes in behind it, until the connection is closed, is part of no request: a proxy
         could take a second answer for that to somebody else's."""
         chunked = request_head("POST", "/api/things", {"Transfer-Encoding": "chunked"})
@@ -52,7 +52,7 @@ class PipelineTests(SynchronousTestCase):
             self.assertTrue(said.startswith(b"HTTP/1.1 400 "))
             self.assertTrue(connection.transport.disconnecting)
 
-    def test_each_has_a_turn_of_its_own(self) -> None:
+    def test_each_pipelined_request_has_its_own_turn(self) -> None:
         self.connection.send(b"".join(map(self.ask, range(MANY))))
         for number in range(MANY):
             self.assertEqual(number + 1, self.answered())
@@ -63,14 +63,14 @@ class PipelineTests(SynchronousTestCase):
         self.connection.send(self.ask(MANY))
         self.assertEqual(MANY + 1, self.answered())
 
-    def test_in_pieces(self) -> None:
+    def test_requests_arriving_in_pieces_are_answered(self) -> None:
         data = b"".join(map(self.ask, range(20)))
         for at in range(0, len(data), 7):
             self.connection.send(data[at : at + 7])
             self.clock.advance(0)
         self.assertEqual(20, self.answered())
 
-    def test_what_comes_between_two_turns_is_behind(self) -> None:
+    def test_request_arriving_between_turns_keeps_its_order(self) -> None:
         self.connection.send(self.ask(0) + self.ask(1) + self.ask(2)[:9])
         self.connection.send(self.ask(2)[9:] + self.ask(3))
         for _ in range(4):
@@ -79,7 +79,7 @@ class PipelineTests(SynchronousTestCase):
         self.assertEqual(4, self.answered())
         self.assertLess(said.index(b"n2e"), said.index(b"n3e"))
 
-    def test_bodies(self) -> None:
+    def test_pipelined_requests_with_bodies_are_answered(self) -> None:
         body = b'{"cols": 5}'
         post = request_head("POST", "/api/size", {"Content-Length": str(len(body))}) + body
         self.connection.send((post + self.ask(0)) * 3)
@@ -87,7 +87,7 @@ class PipelineTests(SynchronousTestCase):
             self.clock.advance(0)
         self.assertEqual(6, self.answered())
 
-    def test_who_does_not_read_is_not_answered(self) -> None:
+    def test_client_that_does_not_read_gets_no_more_answers(self) -> None:
         self.connection.send(b"".join(map(self.ask, range(MANY))))
         self.connection.producer.pauseProducing()
         for _ in range(MANY):
@@ -101,7 +101,7 @@ class PipelineTests(SynchronousTestCase):
         self.assertEqual(MANY, self.answered())
         self.assertEqual("producing", self.connection.transport.producerState)
 
-    def test_nor_is_more_read_of_one_who_asks_one_by_one(self) -> None:
+    def test_slow_reader_without_pipelining_is_not_read_further(self) -> None:
         self.connection.send(request_head("GET", "/api/park", {}))
         self.connection.producer.pauseProducing()
         self.handlers.parked[0].callback({})
@@ -110,18 +110,18 @@ class PipelineTests(SynchronousTestCase):
         self.connection.send(self.ask(1))
         self.assertEqual(2, self.answered())
 
-    def test_who_does_not_read_is_idle(self) -> None:
+    def test_client_that_does_not_read_is_idle(self) -> None:
         self.connection.send(self.ask(0) + self.ask(1))
         self.connection.producer.pauseProducing()
         self.clock.advance(IDLE_SECONDS)
         self.assertTrue(self.connection.transport.disconnecting)
 
-    def test_hang_up(self) -> None:
+    def test_lost_connection_drops_pipelined_requests(self) -> None:
         self.connection.send(self.ask(0) + self.ask(1))
         self.connection.lose()
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_a_connection_that_is_to_end(self) -> None:
+    def test_connection_close_ignores_later_requests(self) -> None:
         self.connection.send(
             request_head("GET", "/api/things/1", {"Connection": "close"}) + self.ask(0)
         )
@@ -155,7 +155,7 @@ class ChunkTests(SynchronousTestCase):
         self.connection = api.connect()
         self.head = request_head("POST", "/api/size", self.CHUNKED)
 
-    def test_crumbs(self) -> None:
+    def test_body_in_too_many_tiny_chunks_is_refused(self) -> None:
         """What is behind the piece that went over the bound is thrown away unread."""
         chunks = read_of_bodies(self)
         self.connection.send(self.head + b"1\r\n \r\n" * 10_000)
@@ -167,7 +167,7 @@ class ChunkTests(SynchronousTestCase):
         self.assertLessEqual(sum(chunks), MAX_TINY_CHUNKS + BITE_BYTES // 6)
         self.assertLessEqual(len(chunks), 2)
 
-    def test_what_is_sent_so_by_people(self) -> None:
+    def test_ordinary_small_chunks_are_accepted(self) -> None:
         """A body in lines, one in a few crumbs, and what comes behind it in the same read."""
         line = b'{"cols": 5}' + b" " * TINY_CHUNK_BYTES
         for body in (
@@ -192,7 +192,7 @@ class ChunkTests(SynchronousTestCase):
             self.clock.advance(0)
 
 
-class QueryTests(SynchronousTestCase):
+class PipelinedQueryTests(SynchronousTestCase):
     """A query string is taken apart before anybody is asked."""
 
     def setUp(self) -> None:
@@ -204,7 +204,7 @@ class QueryTests(SynchronousTestCase):
         connection.send(request_head("GET", f"/api/things/n1e?{query}", {}))
         return connection.value()
 
-    def test_too_many_parameters(self) -> None:
+    def test_too_many_query_parameters_are_refused(self) -> None:
         """They are counted, and none is looked at."""
         parsed: list[bytes] = []
         self.patch(http, "parse_qs", lambda query, *rest: parsed.append(query))
@@ -214,7 +214,7 @@ class QueryTests(SynchronousTestCase):
             self.assertIn(b"query: must not have more than %d parameters" % PARAMETERS, said)
         self.assertEqual([], parsed)
 
-    def test_as_many_as_may_be(self) -> None:
+    def test_query_parameters_at_the_bound_are_accepted(self) -> None:
         for query in (
             "&" * (PARAMETERS - 1),
             "a=1&" * (PARAMETERS - 1) + "b",
@@ -249,7 +249,7 @@ class StreamedChunkTests(SynchronousTestCase):
                 await self.answer
         return {"size": self.size}
 
-    def test_crumbs(self) -> None:
+    def test_streamed_body_in_too_many_tiny_chunks_is_refused(self) -> None:
         """They are told together, and what is behind those that were too many is not read."""
         chunks = read_of_bodies(self)
         self.connection.send(b"1\r\n \r\n" * 10_000)
@@ -261,7 +261,7 @@ class StreamedChunkTests(SynchronousTestCase):
             self.size, MAX_TINY_CHUNKS + MAX_TINY_CHUNKS // TINY_CHUNK_BYTES + BITE_BYTES
         )
 
-    def test_what_comes_behind_them_in_other_reads(self) -> None:
+    def test_data_after_refused_chunks_is_discarded_up_to_a_bound(self) -> None:
         """It is thrown away, up to a bound, also while no answer was given yet."""
         self.answer = Deferred()
         self.connection.send(b"1\r\n \r\n" * 10_000)
@@ -275,7 +275,7 @@ class StreamedChunkTests(SynchronousTestCase):
         self.connection.send(bytes(LINGER_BYTES))
         self.assertTrue(self.connection.transport.aborted)
 
-    def test_crumbs_between_what_is_large(self) -> None:
+    def test_tiny_chunks_between_large_ones_are_accepted(self) -> None:
         large = b"1000\r\n%b\r\n" % bytes(4096)
         self.connection.send((large + b"1\r\n \r\n") * (2 * MAX_TINY_CHUNKS) + b"0\r\n\r\n")
         self.clock.pump([0] * 100)

@@ -23,24 +23,24 @@ class RoutingTests(SynchronousTestCase):
         self.handlers = SampleHandlers()
         self.api = ApiHarness(self.handlers.table())
 
-    def test_payload_is_wrapped(self) -> None:
+    def test_response_data_is_wrapped(self) -> None:
         answer = self.api.get("/api/things/a1")
         self.assertEqual(200, answer.status)
         self.assertEqual({"success": True, "data": {"path": {"id": "a1"}}}, answer.json())
         self.assertEqual(str(len(answer.content)), answer.headers["content-length"])
         self.assertEqual("no-store", answer.headers["cache-control"])
 
-    def test_no_payload_is_an_empty_object(self) -> None:
+    def test_missing_response_data_is_an_empty_object(self) -> None:
         self.assertEqual({}, self.api.request("DELETE", "/api/things/a1").data)
 
-    def test_models_leave_in_camel_case(self) -> None:
+    def test_response_models_use_camel_case(self) -> None:
         self.assertEqual({"seenCols": 5}, self.api.post("/api/size", {"cols": 5}).data)
 
-    def test_version_prefix_is_an_alias(self) -> None:
+    def test_version_prefix_is_a_path_alias(self) -> None:
         self.assertEqual({"path": {"id": "x"}}, self.api.get("/api/v1/things/x").data)
         self.assertEqual(404, self.api.get("/api/v1/v1/things/x").status)
 
-    def test_base_path(self) -> None:
+    def test_routes_work_below_a_base_path(self) -> None:
         api = ApiHarness(self.handlers.table(), base_path="/deep")
         for path in ("/deep/api/things/x", "/deep/api/v1/things/x", "/api/things/x"):
             self.assertEqual(200, api.get(path).status, path)
@@ -51,12 +51,12 @@ class RoutingTests(SynchronousTestCase):
             self.api.post("/api/v1/nope", {}).error,
         )
 
-    def test_wrong_method(self) -> None:
+    def test_wrong_method_is_refused_with_the_allowed_methods(self) -> None:
         answer = self.api.request("PUT", "/api/things/x")
         self.assertEqual((405, "INVALID_INPUT"), answer.error[:2])
         self.assertEqual("DELETE, GET, HEAD, OPTIONS", answer.headers["allow"])
 
-    def test_options(self) -> None:
+    def test_options_lists_the_allowed_methods(self) -> None:
         answer = self.api.request("OPTIONS", "/api/things/x")
         self.assertEqual((204, b""), (answer.status, answer.content))
         self.assertEqual("DELETE, GET, HEAD, OPTIONS", answer.headers["allow"])
@@ -67,29 +67,29 @@ class RoutingTests(SynchronousTestCase):
         self.assertEqual((200, b""), (answer.status, answer.content))
         self.assertEqual(got.headers["content-length"], answer.headers["content-length"])
 
-    def test_outside_the_api_it_is_text(self) -> None:
+    def test_unknown_path_outside_the_api_is_plain_text(self) -> None:
         answer = self.api.get("/nope")
         self.assertEqual((404, b"Not Found"), (answer.status, answer.content))
         self.assertTrue(answer.headers["content-type"].startswith("text/plain"))
 
-    def test_parameters_are_decoded_once(self) -> None:
+    def test_path_parameters_are_decoded_once(self) -> None:
         self.assertEqual(
             {"path": {"id": "ü%41 ?"}}, self.api.get("/api/things/%C3%BC%2541%20%3F").data
         )
         self.assertEqual({"path": {"id": "A"}}, self.api.get("/%61pi/things/%41").data)
 
-    def test_bad_paths_are_unknown(self) -> None:
+    def test_malformed_path_parameters_are_not_found(self) -> None:
         for path in ("a%2Fb", "%00", "%ff", "..", "%2e%2e", ".", "%C3", "a/b", "", "x/"):
             self.assertEqual(404, self.api.get(f"/api/things/{path}").status, path)
         for path in ("//api/things/x", "/api//things/x", "*", "http://h/api/things/x", "/%"):
             self.assertEqual(404, self.api.get(path).status, path)
 
-    def test_bytes_beyond_ascii(self) -> None:
+    def test_path_bytes_beyond_ascii_are_decoded(self) -> None:
         connection = self.api.connect()
         connection.send(b"GET /api/things/\xff HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 400 "))
 
-    def test_a_line_without_end(self) -> None:
+    def test_endless_request_line_is_refused(self) -> None:
         """What stands before the end of the line, and what comes behind it, is all the same."""
         good = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: "
         for start, status in ((b"GET /", b"414"), (good, b"431")):
@@ -102,14 +102,14 @@ class RoutingTests(SynchronousTestCase):
                 self.api.clock.advance(LINGER_SECONDS)
                 self.assertTrue(connection.transport.aborted)
 
-    def test_rest_of_the_path(self) -> None:
+    def test_rest_of_the_path_is_a_parameter(self) -> None:
         for path, rest in (("", ""), ("/a//b%2Fc/", "/a//b%2Fc/"), ("x", "x")):
             self.assertEqual(
                 {"path": {"name": "n", "rest": rest}},
                 self.api.request("PATCH", f"/web/n/{path}").data,
             )
 
-    def test_one_route_one_operation(self) -> None:
+    def test_duplicate_route_is_an_error(self) -> None:
         table = [sample_operation("GET", "/api/x", self.handlers.echo)] * 2
         self.assertRaises(ValueError, ApiHarness, table)
 
@@ -127,7 +127,7 @@ class FuzzTests(SynchronousTestCase):
         st.binary(max_size=12) | st.text("%2fFeE./\\?&=", max_size=12).map(str.encode),
         st.lists(st.tuples(st.binary(max_size=8), st.binary(max_size=8)), max_size=3),
     )
-    def test_any_head(
+    def test_any_request_head_is_no_server_error(
         self, method: bytes, start: bytes, rest: bytes, headers: list[tuple[bytes, bytes]]
     ) -> None:
         lines = [b"%b %b%b HTTP/1.1" % (method, start, rest), b"Host: localhost"]
@@ -138,7 +138,7 @@ class FuzzTests(SynchronousTestCase):
         connection.lose()
 
 
-class AnswerTests(SynchronousTestCase):
+class SiteAnswerTests(SynchronousTestCase):
     """What handlers raise and return, on the wire."""
 
     def setUp(self) -> None:
@@ -146,19 +146,19 @@ class AnswerTests(SynchronousTestCase):
         self.told: list[tuple[object, ...]] = []
         self.api = ApiHarness(self.handlers.table(), answered=lambda *args: self.told.append(args))
 
-    def test_service_error(self) -> None:
+    def test_service_error_becomes_its_response(self) -> None:
         self.assertEqual(
             (404, "NOT_FOUND", "Thing 7 not found"), self.api.get("/api/missing/7").error
         )
 
-    def test_fault_tells_no_detail_and_is_logged_once(self) -> None:
+    def test_unexpected_error_hides_its_details_and_is_logged_once(self) -> None:
         answer = self.api.get("/api/broken")
         self.assertEqual(
             (500, "INTERNAL_ERROR", "Internal error (number 1 in the log)"), answer.error
         )
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
 
-    def test_what_takes_no_body(self) -> None:
+    def test_operation_without_a_body_refuses_one(self) -> None:
         """A body that says something there is as wrong as an unknown field elsewhere."""
         for body, text in (
             ({"x": 1}, "x: is not a known field"),
@@ -176,7 +176,7 @@ class AnswerTests(SynchronousTestCase):
             self.assertEqual(200, self.api.request("DELETE", "/api/things/1", empty).status)
         self.assertEqual(200, self.api.request("DELETE", "/api/things/1", b"", form).status)
 
-    def test_what_reads_its_body_itself_or_none(self) -> None:
+    def test_operation_that_reads_its_own_body_gets_any(self) -> None:
         for method, path in (
             ("POST", "/api/upload"),
             ("POST", "/web/a/b"),
@@ -184,7 +184,7 @@ class AnswerTests(SynchronousTestCase):
         ):
             self.assertEqual(200, self.api.request(method, path, {"x": 1}).status, path)
 
-    def test_what_is_switched_off(self) -> None:
+    def test_switched_off_operation_refuses_before_parsing(self) -> None:
         """That comes before what is wrong with the request, and after who may ask."""
 
         def off() -> None:
@@ -216,25 +216,25 @@ class AnswerTests(SynchronousTestCase):
             connection.send(request_head("POST", "/api/size", {"Content-Length": "0"}))
             self.assertTrue(connection.value().startswith(b"HTTP/1.1 " + line), line)
 
-    def test_raw(self) -> None:
+    def test_raw_reply_is_sent_unchanged(self) -> None:
         answer = self.api.get("/raw")
         self.assertEqual(b"ok 1\n", answer.content)
         self.assertEqual(
             ("text/plain", "b"), (answer.headers["content-type"], answer.headers["x-a"])
         )
 
-    def test_query(self) -> None:
+    def test_query_parameters_are_parsed(self) -> None:
         self.assertEqual({"limit": 3}, self.api.get("/api/list?limit=3&other=1").data)
         self.assertEqual("limit: must be an integer", self.api.get("/api/list?limit=x").error[2])
 
-    def test_answers_are_counted(self) -> None:
+    def test_answers_are_counted_by_route(self) -> None:
         self.api.get("/api/things/1")
         self.api.get("/nope")
         self.assertEqual(
             [("/api/things/{id}", "GET", 200, 0.0, 43), ("none", "GET", 404, 0.0, 9)], self.told
         )
 
-    def test_hang_up_cancels_the_handler(self) -> None:
+    def test_disconnected_client_cancels_the_handler(self) -> None:
         connection = self.api.connect()
         connection.send(request_head("GET", "/api/park", {}))
         connection.lose()
@@ -250,14 +250,14 @@ class AnswerTests(SynchronousTestCase):
         self.handlers.parked[0].callback({"a": 1})
         self.assertEqual({"a": 1}, parse_http_answer(connection.value()).data)
 
-    def test_a_cancelled_handler_with_its_client_still_there(self) -> None:
+    def test_cancelled_handler_with_a_connected_client_is_an_error(self) -> None:
         connection = self.api.connect()
         connection.send(request_head("GET", "/api/park", {}))
         self.handlers.parked[0].cancel()
         self.assertEqual((500, "INTERNAL_ERROR"), parse_http_answer(connection.value()).error[:2])
         self.flushLoggedErrors()
 
-    def test_a_stream_that_breaks_is_cut(self) -> None:
+    def test_broken_stream_is_cut(self) -> None:
         connection = self.api.connect()
         connection.send(request_head("GET", "/api/stream", {}))
         self.assertTrue(connection.transport.aborted)
@@ -278,7 +278,7 @@ class BodyBoundTests(SynchronousTestCase):
         self.assertEqual((413, "PAYLOAD_TOO_LARGE"), answer.error[:2])
         self.assertEqual("close", answer.headers["connection"])
 
-    def test_declared(self) -> None:
+    def test_declared_length_over_the_bound_is_refused(self) -> None:
         self.connection.send(
             request_head("POST", "/api/size", {"Content-Length": str(JSON_BODY_LIMIT + 1)})
         )
@@ -290,7 +290,7 @@ class BodyBoundTests(SynchronousTestCase):
         self.assertRefused()
         self.assertNotIn(b"100 Continue", self.connection.value())
 
-    def test_chunked(self) -> None:
+    def test_chunked_body_over_the_bound_is_refused(self) -> None:
         self.connection.send(request_head("POST", "/api/size", {"Transfer-Encoding": "chunked"}))
         chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
         for _ in range(16):
@@ -299,8 +299,8 @@ class BodyBoundTests(SynchronousTestCase):
         self.connection.send(chunk)
         self.assertRefused()
 
-    def test_what_still_comes_is_thrown_away_and_then_the_connection_is_cut(self) -> None:
-        self.test_chunked()
+    def test_data_after_the_refusal_is_discarded_until_the_connection_is_cut(self) -> None:
+        self.test_chunked_body_over_the_bound_is_refused()
         sent = self.connection.value()
         self.connection.send(b"10000\r\nGET / HTTP/1.1\r\n\r\n")
         self.assertEqual(sent, self.connection.value())
@@ -308,37 +308,37 @@ class BodyBoundTests(SynchronousTestCase):
         self.api.clock.advance(LINGER_SECONDS)
         self.assertTrue(self.connection.transport.aborted)
 
-    def test_throwing_away_is_bounded(self) -> None:
-        self.test_declared()
+    def test_discarding_is_bounded(self) -> None:
+        self.test_declared_length_over_the_bound_is_refused()
         self.connection.send(b"x" * LINGER_BYTES)
         self.assertFalse(self.connection.transport.aborted)
         self.connection.send(b"x")
         self.assertTrue(self.connection.transport.aborted)
 
-    def test_hang_up_after_the_refusal_leaves_nothing(self) -> None:
-        self.test_declared()
+    def test_disconnect_after_the_refusal_leaves_no_timer(self) -> None:
+        self.test_declared_length_over_the_bound_is_refused()
         self.connection.lose()
         self.assertEqual([], self.api.clock.getDelayedCalls())
 
-    def test_an_operation_may_take_more(self) -> None:
+    def test_operation_may_accept_a_larger_body(self) -> None:
         size = 2 * JSON_BODY_LIMIT
         self.connection.send(request_head("POST", "/api/v1/upload", {"Content-Length": str(size)}))
         for _ in range(size // 65536):
             self.connection.send(b"x" * 65536)
         self.assertEqual({"path": {}}, parse_http_answer(self.connection.value()).data)
 
-    def test_an_operation_may_take_less(self) -> None:
+    def test_operation_may_accept_only_a_smaller_body(self) -> None:
         self.assertEqual(200, self.api.post("/api/tiny", {"cols": 1}).status)
         answer = self.api.post("/api/tiny", b'{"cols":               1}')
         self.assertEqual((413, "PAYLOAD_TOO_LARGE"), answer.error[:2])
 
-    def test_bodies_held_together_are_bounded(self) -> None:
+    def test_total_size_of_held_bodies_is_bounded(self) -> None:
         self.assertTrue(self.api.site.reserve_body_bytes(256 * 1024 * 1024 - 10))
         self.assertEqual(503, self.api.post("/api/size", {"cols": 100}).status)
         self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
         self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
 
-    def test_bodies_that_never_end_make_room(self) -> None:
+    def test_unfinished_bodies_make_room_for_new_ones(self) -> None:
         """Who holds all of it by sending half a body does not do so for long."""
         slow = self.api.connect("10.0.0.2")
         self.addCleanup(slow.lose)
@@ -360,21 +360,21 @@ class PatienceTests(SynchronousTestCase):
         self.connection = self.api.connect()
         self.addCleanup(self.api.close)
 
-    def test_idle(self) -> None:
+    def test_idle_connection_is_closed(self) -> None:
         self.connection.send(request_head("GET", "/api/things/1", {}))
         self.api.clock.advance(IDLE_SECONDS - 1)
         self.assertFalse(self.connection.transport.disconnecting)
         self.api.clock.advance(1)
         self.assertTrue(self.connection.transport.disconnecting)
 
-    def test_headers_that_drip(self) -> None:
+    def test_slowly_sent_headers_time_out(self) -> None:
         """A byte now and then keeps the idle time-out quiet, but not this."""
         for byte in b"GET /api/thin":
             self.connection.send(bytes([byte]))
             self.api.clock.advance(HEADER_SECONDS / 10)
         self.assertTrue(self.connection.transport.disconnecting)
 
-    def test_a_slow_body_that_keeps_up(self) -> None:
+    def test_slow_body_within_the_minimum_rate_is_accepted(self) -> None:
         self.connection.send(request_head("POST", "/api/size", {"Content-Length": "40000"}))
         for _ in range(40):
             self.connection.send(b" " * 1000)
@@ -382,14 +382,14 @@ class PatienceTests(SynchronousTestCase):
         self.assertFalse(self.connection.transport.disconnecting)
         self.assertEqual(400, parse_http_answer(self.connection.value()).status)
 
-    def test_a_body_that_drips(self) -> None:
+    def test_slowly_sent_body_times_out(self) -> None:
         self.connection.send(request_head("POST", "/api/size", {"Content-Length": "4000"}))
         for _ in range(30):
             self.connection.send(b" ")
             self.api.clock.advance(1)
         self.assertTrue(self.connection.transport.disconnecting)
 
-    def test_one_that_will_not_go_is_aborted(self) -> None:
+    def test_connection_that_does_not_close_is_aborted(self) -> None:
         self.api.clock.advance(IDLE_SECONDS)
         self.api.clock.advance(15)
         self.assertTrue(self.connection.transport.aborted)
@@ -397,7 +397,7 @@ class PatienceTests(SynchronousTestCase):
     def ask(self, connection: SiteConnection, path: str = "/api/things/1") -> None:
         connection.send(request_head("GET", path, {}))
 
-    def test_connections_are_bounded(self) -> None:
+    def test_number_of_connections_is_bounded(self) -> None:
         other = self.api.connect()
         for each in (self.connection, other):
             self.ask(each, "/api/park")
@@ -406,7 +406,7 @@ class PatienceTests(SynchronousTestCase):
         self.assertIsNotNone(self.api.site.buildProtocol(None))
         self.assertEqual(2, self.api.site.connection_count)
 
-    def test_who_waits_makes_room(self) -> None:
+    def test_waiting_connections_make_room_for_new_ones(self) -> None:
         """However many connections somebody opens to say nothing, the next one is served."""
         slow = self.api.connect()
         slow.send(b"GET /api/th")
@@ -419,7 +419,7 @@ class PatienceTests(SynchronousTestCase):
         slow.lose()
         self.assertEqual(2, self.api.site.connection_count)
 
-    def test_the_place_with_most_of_them_makes_it(self) -> None:
+    def test_address_with_most_waiting_connections_loses_one(self) -> None:
         api = ApiHarness(SampleHandlers().table(), max_connections=3)
         self.addCleanup(api.close)
         quiet = api.connect("10.0.0.1")
@@ -427,7 +427,7 @@ class PatienceTests(SynchronousTestCase):
         api.connect("10.0.0.3")
         self.assertEqual([False, True, False], [each.transport.aborted for each in (quiet, *slow)])
 
-    def test_keep_alive(self) -> None:
+    def test_connection_is_kept_alive(self) -> None:
         """Many requests on one connection, one after the other."""
         for _ in range(3):
             self.connection.send(request_head("GET", "/api/things/1", {}))

@@ -43,14 +43,14 @@ class StaticTests(SynchronousTestCase):
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.api.request("GET", path, headers=named)
 
-    def test_the_page(self) -> None:
+    def test_index_page_is_served_uncached(self) -> None:
         for path in ("/", "/login", "/index.html"):
             answer = self.get(path)
             self.assertEqual((200, b"<html>ui</html>"), (answer.status, answer.content))
             self.assertEqual("no-cache", answer.headers["cache-control"])
             self.assertEqual("text/html; charset=utf-8", answer.headers["content-type"])
 
-    def test_gestures_are_there_with_the_flag_alone(self) -> None:
+    def test_gesture_overlay_is_added_only_with_the_flag(self) -> None:
         page = b"<html><head><title>ui</title></head>" + b"x" * 2000
         for name, content in {
             "index.html": page,
@@ -80,13 +80,13 @@ class StaticTests(SynchronousTestCase):
                 content = gzip.decompress(content)
             self.assertEqual(page.replace(b"</head>", OVERLAY), content)
 
-    def test_hashed_files_are_kept_for_ever(self) -> None:
+    def test_hashed_files_are_cached_forever(self) -> None:
         answer = self.get("/assets/main-Ab_9-xYz.js")
         self.assertEqual(SCRIPT, answer.content)
         self.assertIn("immutable", answer.headers["cache-control"])
         self.assertEqual("no-cache", self.get("/assets/plain.js").headers["cache-control"])
 
-    def test_compressed_siblings(self) -> None:
+    def test_compressed_siblings_are_served(self) -> None:
         for path, accept, want in (
             ("/assets/main-Ab_9-xYz.js", "gzip, br", (b"BR", "br")),
             ("/assets/style-12345678.css", "gzip, br", (b"GZ", "gzip")),
@@ -98,14 +98,14 @@ class StaticTests(SynchronousTestCase):
             self.assertEqual(want, found, (path, accept))
             self.assertEqual("Accept-Encoding", answer.headers["vary"])
 
-    def test_compressed_here(self) -> None:
+    def test_uncompressed_files_are_compressed_on_request(self) -> None:
         answer = self.get("/assets/plain.js", Accept_Encoding="gzip")
         self.assertEqual(SCRIPT, gzip.decompress(answer.content))
         self.assertNotIn("content-encoding", self.get("/", Accept_Encoding="gzip").headers)
         image = self.get("/icons/a%20b%C3%BC.png", Accept_Encoding="gzip")
         self.assertEqual((200, b"P" * 5000), (image.status, image.content))
 
-    def test_etag(self) -> None:
+    def test_etag_gives_304(self) -> None:
         tag = self.get("/").headers["etag"]
         for header in (tag, f'"x", W/{tag}', "*"):
             answer = self.get("/", If_None_Match=header)
@@ -115,11 +115,11 @@ class StaticTests(SynchronousTestCase):
         packed = self.get("/assets/plain.js", Accept_Encoding="gzip").headers["etag"]
         self.assertNotEqual(packed, self.get("/assets/plain.js").headers["etag"])
 
-    def test_head(self) -> None:
+    def test_head_request_has_the_length_and_no_body(self) -> None:
         answer = self.api.request("HEAD", "/assets/plain.js")
         self.assertEqual(("2200", b""), (answer.headers["content-length"], answer.content))
 
-    def test_nothing_else(self) -> None:
+    def test_other_paths_are_not_found(self) -> None:
         for path in (
             "/../secret",
             "/%2e%2e/secret",
@@ -137,23 +137,23 @@ class StaticTests(SynchronousTestCase):
             self.assertEqual(404, self.get(path).status, path)
 
     @given(st.text(max_size=20))
-    def test_any_path(self, text: str) -> None:
+    def test_any_path_is_found_or_not_found(self, text: str) -> None:
         answer = self.api.request("GET", "/" + "".join(f"%{b:02x}" for b in text.encode()))
         assert answer.status in (200, 404)
 
-    def test_memory_is_bounded(self) -> None:
+    def test_cached_static_files_are_bounded(self) -> None:
         self.patch(static_files, "CACHE_BYTES", 100)
         for _ in range(2):
             self.assertEqual(SCRIPT, self.get("/assets/plain.js").content)
         self.get("/")
         self.assertEqual([("index.html", None)], list(self.pages._cache))
 
-    def test_files_are_read_once(self) -> None:
+    def test_static_files_are_read_once(self) -> None:
         self.get("/assets/plain.js")
         (self.folder / "assets/plain.js").unlink()
         self.assertEqual(SCRIPT, self.get("/assets/plain.js").content)
 
-    def test_login_page(self) -> None:
+    def test_login_page_is_the_index_page(self) -> None:
         page = self.pages.login_page()
         self.assertEqual(b"<html>ui</html>", page.content)
         self.assertEqual("no-store", page.headers["Cache-Control"])
@@ -166,7 +166,7 @@ class NotBuiltTests(SynchronousTestCase):
         self.pages = StaticPages(Path(self.mktemp()))
         self.api = ApiHarness(pages=self.pages)
 
-    def test_the_page_says_so(self) -> None:
+    def test_page_of_an_unbuilt_ui_says_so(self) -> None:
         for path in ("/", "/login"):
             answer = self.api.get(path)
             self.assertEqual(200, answer.status)
@@ -178,7 +178,7 @@ class NotBuiltTests(SynchronousTestCase):
 class EncodingTests(SynchronousTestCase):
     """L{accepted_encodings}."""
 
-    def test_weights(self) -> None:
+    def test_accept_encoding_weights_are_honoured(self) -> None:
         self.assertEqual(
             {"gzip", "br"}, accepted_encodings("gzip;q=0.1, BR, zstd;q=0, x;q=0.000") - {""}
         )

@@ -149,7 +149,7 @@ class TCPTests(TestCase):
         heard, code, reason = await factory.over
         return heard, code, reason
 
-    async def test_a_refused_body_is_answered_although_the_client_writes_on(self) -> None:
+    async def test_refused_body_is_answered_while_the_client_keeps_writing(self) -> None:
         """The client sees the 413, not a reset, with megabytes still on their way."""
         size = 8 * JSON_BODY_LIMIT
         raw = await self.dial(RawTcpClient())
@@ -161,7 +161,7 @@ class TCPTests(TestCase):
         self.assertEqual(413, answer.status)
         self.assertEqual(0, self.api.site._held)
 
-    async def test_a_chunked_body_is_refused_at_its_bound(self) -> None:
+    async def test_chunked_body_is_refused_at_its_bound(self) -> None:
         raw = await self.dial(RawTcpClient())
         raw.transport.write(request_head("POST", "/api/size", {"Transfer-Encoding": "chunked"}))
         for _ in range(40):
@@ -169,7 +169,7 @@ class TCPTests(TestCase):
         raw.transport.loseWriteConnection()
         self.assertEqual(413, parse_http_answer(await raw.over).status)
 
-    async def test_a_body_byte_by_byte(self) -> None:
+    async def test_body_sent_byte_by_byte_is_accepted(self) -> None:
         body = b'{"cols": 5}'
         headers = {"Content-Length": str(len(body)), "Connection": "close"}
         pieces = [request_head("POST", "/api/size", headers), *(bytes([byte]) for byte in body)]
@@ -181,7 +181,7 @@ class TCPTests(TestCase):
         numbers = [part.split(b'"')[0] for part in found.split(b'"id":"')[1:]]
         self.assertEqual([b"%d" % n for n in range(50)], numbers)
 
-    async def test_echo(self) -> None:
+    async def test_websocket_echoes_texts_and_bytes(self) -> None:
         for deflate in (False, True):
             heard, code, reason = await self.talk(
                 "/ws/echo", "ü", b"\xff\x00", "x" * 100_000, "end", deflate=deflate
@@ -189,17 +189,17 @@ class TCPTests(TestCase):
             self.assertEqual(["ü", b"\xff\x00", "x" * 100_000], heard)
             self.assertEqual((4009, "session ended"), (code, reason))
 
-    async def test_a_snapshot_of_megabytes(self) -> None:
+    async def test_websocket_sends_a_snapshot_of_megabytes(self) -> None:
         for deflate in (False, True):
             heard, _, _ = await self.talk("/ws/echo", "snapshot", "end", deflate=deflate)
             self.assertEqual([SNAPSHOT, "done"], heard)
 
-    async def test_close_codes(self) -> None:
+    async def test_websocket_close_codes_arrive(self) -> None:
         self.assertEqual(([], 4004, "no such session"), await self.talk("/ws/none"))
         _, code, _ = await self.talk("/ws/echo", "x" * (MAX_MESSAGE + 1))
         self.assertEqual(1009, code)
 
-    async def test_a_close_arrives_although_the_client_writes_on(self) -> None:
+    async def test_websocket_close_arrives_while_the_client_keeps_writing(self) -> None:
         """It sees the code, not a reset, with megabytes still on their way."""
         for path, fault, code in (
             ("/ws/none", b"", 4004),
@@ -216,7 +216,7 @@ class TCPTests(TestCase):
                 [(0x88, code)], [(each.first, each.code) for each in read_frames(sent)]
             )
 
-    async def test_shutdown(self) -> None:
+    async def test_shutdown_closes_websockets_with_1001(self) -> None:
         talks = [Deferred.fromCoroutine(self.talk("/ws/echo", "hello")) for _ in range(5)]
         while self.sockets.socket_count < 5:
             await turn()
@@ -224,7 +224,7 @@ class TCPTests(TestCase):
         for _, code, _ in require_items(await gatherResults(talks)):
             self.assertEqual(1001, code)
 
-    async def test_a_lost_connection_leaves_nothing(self) -> None:
+    async def test_lost_connection_leaves_nothing(self) -> None:
         raw = await self.dial(RawTcpClient())
         raw.transport.write(request_head("GET", "/api/park", {}))
         while self.api.site.connection_count < 1:

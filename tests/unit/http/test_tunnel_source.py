@@ -15,16 +15,16 @@ TOLD = {"x-forwarded-for": "198.51.100.9, 203.0.113.7", "x-forwarded-proto": "ht
 
 
 class ThroughTunnelTests(SynchronousTestCase):
-    def test_the_last_address_and_the_scheme(self) -> None:
+    def test_last_forwarded_address_and_scheme_are_taken(self) -> None:
         want = RequestSource(address="203.0.113.7", scheme="https", host="t.example")
         for address in ("127.0.0.1", "::1"):
             came = evolve(HERE, address=address)
             self.assertEqual(want, find_tunnel_source(came, TUNNELS, TOLD.get))
 
-    def test_nothing_told_is_nothing_changed(self) -> None:
+    def test_missing_forwarded_headers_change_nothing(self) -> None:
         self.assertEqual(HERE, find_tunnel_source(HERE, TUNNELS, lambda name: None))
 
-    def test_not_for_others(self) -> None:
+    def test_connections_outside_the_tunnel_are_unchanged(self) -> None:
         for came in (
             evolve(HERE, address="10.0.0.1"),
             evolve(HERE, address="unix"),
@@ -36,11 +36,11 @@ class ThroughTunnelTests(SynchronousTestCase):
             self.assertIs(came, find_tunnel_source(came, TUNNELS, TOLD.get))
         self.assertIs(HERE, find_tunnel_source(HERE, frozenset(), TOLD.get))
 
-    def test_any_spelling_of_the_host(self) -> None:
+    def test_tunnel_host_matches_in_any_spelling(self) -> None:
         for host in ("T.EXAMPLE", "t.example:443", "t.example."):
             found = find_tunnel_source(evolve(HERE, host=host), TUNNELS, TOLD.get)
             self.assertEqual(("203.0.113.7", host), (found.address, found.host))
 
     @given(st.dictionaries(st.sampled_from(["x-forwarded-for", "x-forwarded-host"]), st.text()))
-    def test_never_another_host(self, headers: dict[str, str]) -> None:
+    def test_tunnel_host_is_never_replaced(self, headers: dict[str, str]) -> None:
         self.assertEqual("t.example", find_tunnel_source(HERE, TUNNELS, headers.get).host)

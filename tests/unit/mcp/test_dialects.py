@@ -74,8 +74,8 @@ WRITTEN: Mapping[McpFormat, list[tuple[McpServer, dict[str, Any]]]] = {
 }
 
 
-class ShapeTests(SynchronousTestCase):
-    def test_written_as_each_cli_has_it(self) -> None:
+class DialectShapeTests(SynchronousTestCase):
+    def test_servers_are_written_in_the_form_of_each_cli(self) -> None:
         for name, cases in WRITTEN.items():
             dialect = DIALECTS[name]
             for server, entry in cases:
@@ -84,7 +84,7 @@ class ShapeTests(SynchronousTestCase):
                 self.assertEqual({dialect.key: {"new": entry}}, data, name)
                 self.assertEqual({"new": server}, dialect.parse_table(text).servers)
 
-    def test_what_each_cannot_say(self) -> None:
+    def test_each_cli_supports_its_server_types(self) -> None:
         said = {
             name: [dialect.can_express(server) for server in (PLAIN, HTTP, SSE, THERE)]
             for name, dialect in DIALECTS.items()
@@ -101,7 +101,7 @@ class ShapeTests(SynchronousTestCase):
             said,
         )
 
-    def test_read_in_other_shapes(self) -> None:
+    def test_alternative_forms_are_read(self) -> None:
         plain = McpServer(kind=McpTransportKind.STDIO, command="run")
         web = McpServer(kind=McpTransportKind.HTTP, url="http://h/mcp")
         for dialect, entry, server in (
@@ -116,7 +116,7 @@ class ShapeTests(SynchronousTestCase):
             text = json.dumps({dialect.key: {"x": entry}})
             self.assertEqual({"x": server}, dialect.parse_table(text).servers, entry)
 
-    def test_what_is_not_understood_is_there_all_the_same(self) -> None:
+    def test_unknown_server_form_is_listed_by_name(self) -> None:
         for dialect, entry in (
             (CLAUDE, None),
             (CLAUDE, []),
@@ -144,7 +144,7 @@ class ShapeTests(SynchronousTestCase):
         found = CODEX.parse_table('[mcp_servers]\na = 1\nb = {command = "x", url = "http://h"}\n')
         self.assertEqual((("a", "b"), {}), (found.names, found.servers))
 
-    def test_switched_off(self) -> None:
+    def test_disabled_servers_are_read(self) -> None:
         for dialect, off, on in (
             (ANTIGRAVITY, {"command": "x", "disabled": True}, {"command": "x", "disabled": False}),
             (
@@ -163,12 +163,12 @@ class ShapeTests(SynchronousTestCase):
         self.assertEqual({"off"}, GEMINI.parse_table(json.dumps(entry)).disabled)
         self.assertEqual(frozenset(), GEMINI.parse_table('{"mcp": []}').disabled)
 
-    def test_copilot_is_told_by_the_file_beside_it(self) -> None:
+    def test_copilot_disabled_servers_are_in_another_file(self) -> None:
         beside = '{"disabledMcpServers": ["x"], "mcpServers": {"none of its": {}}}'
         found = COPILOT.parse_table('{"mcpServers": {"x": {"command": "x"}}}', [beside])
         self.assertEqual((("x",), {"x"}), (found.names, found.disabled))
 
-    def test_opencode_lays_its_files_over_each_other(self) -> None:
+    def test_opencode_configuration_files_are_merged(self) -> None:
         under = '{"mcp": {"a": {"type": "local", "command": ["x"]}, "b": {}}}'
         found = OPENCODE.parse_table('{"mcp": {"a": {"enabled": false}, "c": null}}', [under])
         self.assertEqual(("a", "b", "c"), found.names)
@@ -176,13 +176,13 @@ class ShapeTests(SynchronousTestCase):
         self.assertEqual({"a"}, found.disabled)
 
 
-class FaultTests(SynchronousTestCase):
+class DialectFaultTests(SynchronousTestCase):
     """Positions and rules, never content."""
 
     def fault(self, dialect: Any, text: str) -> str:
         return str(self.assertRaises(DialectError, dialect.read, text))
 
-    def test_json(self) -> None:
+    def test_json_fault_gives_its_position(self) -> None:
         for text, fault in (
             ("", "not valid JSON (line 1, column 1)"),
             ('{\n  "k": s3cr3t\n}', "not valid JSON (line 2, column 8)"),
@@ -198,14 +198,14 @@ class FaultTests(SynchronousTestCase):
         ):
             self.assertEqual(fault, self.fault(CLAUDE, text))
 
-    def test_comments_where_the_cli_reads_them(self) -> None:
+    def test_comments_are_accepted_where_the_cli_reads_them(self) -> None:
         self.assertEqual((), GEMINI.parse_table('// a\n{/* b */ "a": "//"}').names)
         self.fault(GEMINI, '{"a": 1,}')
         self.assertEqual((), OPENCODE.parse_table('{"a": [1, /* c */ ], // d\n}').names)
         for text in ("{,}", '{"a": [,]}', '{"a": 1,,}', '{"a": 1} /* no end', '{"a":,}'):
             self.fault(OPENCODE, text)
 
-    def test_toml(self) -> None:
+    def test_toml_fault_gives_its_position(self) -> None:
         for text, fault in (
             ('a = 1\nb = 2\nsome_long_key = = 5"', "not valid TOML (line 3, column 17)"),
             ('a = "s3cr3t', "not valid TOML (line 1, column 12)"),
@@ -217,7 +217,7 @@ class FaultTests(SynchronousTestCase):
         ):
             self.assertEqual(fault, self.fault(CODEX, text))
 
-    def test_too_many(self) -> None:
+    def test_too_many_servers_are_a_fault(self) -> None:
         servers = {str(number): None for number in range(SERVER_LIMIT + 1)}
         self.assertEqual(
             "mcpServers has more than 1000 servers",
@@ -225,14 +225,14 @@ class FaultTests(SynchronousTestCase):
         )
 
 
-class LayoutTests(SynchronousTestCase):
+class DialectLayoutTests(SynchronousTestCase):
     """Additions look like what is there."""
 
     def added(self, dialect: Any, before: str, after: str) -> None:
         server = McpServer(kind=McpTransportKind.STDIO, command="run")
         self.assertEqual(dedent(after), dialect.write(dedent(before), {"new": server}))
 
-    def test_behind_the_last_and_its_comment(self) -> None:
+    def test_addition_follows_the_last_server_and_its_comment(self) -> None:
         before = """\
             {
                 // servers
@@ -262,14 +262,14 @@ class LayoutTests(SynchronousTestCase):
             """
         self.added(OPENCODE, before, after)
 
-    def test_a_comma_that_is_there_is_enough(self) -> None:
+    def test_existing_trailing_comma_is_reused(self) -> None:
         before = '{\n\t"mcp": {\n\t\t"old": {},\n\t}\n}'
         after = OPENCODE.add_servers(before, {"new": PLAIN})
         self.assertTrue(
             after.startswith('{\n\t"mcp": {\n\t\t"old": {},\n\t\t"new": {\n\t\t\t"type"')
         )
 
-    def test_on_one_line(self) -> None:
+    def test_addition_to_a_one_line_object_stays_on_one_line(self) -> None:
         self.assertEqual(
             '{"a": 1, "mcpServers": {"o": {}, "new": {"command": "run", "args": []}}}',
             GEMINI.add_servers(
@@ -278,7 +278,7 @@ class LayoutTests(SynchronousTestCase):
             ),
         )
 
-    def test_an_empty_table(self) -> None:
+    def test_empty_table_gets_the_addition(self) -> None:
         before = """\
             {
               "mcpServers": {},
@@ -298,19 +298,19 @@ class LayoutTests(SynchronousTestCase):
             """
         self.added(GEMINI, before, after)
 
-    def test_no_table(self) -> None:
+    def test_missing_table_is_added(self) -> None:
         before = '{\r\n  "b": 1\r\n}\r\n'
         after = GEMINI.add_servers(before, {"new": PLAIN})
         self.assertTrue(after.startswith('{\r\n  "b": 1,\r\n  "mcpServers": {\r\n    "new": {\r\n'))
         self.assertEqual(after.count("\n"), after.count("\r\n"))
 
-    def test_a_blank_that_is_none_for_json(self) -> None:
+    def test_no_break_space_in_a_comment_stays_in_the_comment(self) -> None:
         """At the end of a comment, where it belongs to the comment."""
         before = '{\n  "mcp": {\n    "old": {} // mine\u00a0\n  }\n}'
         after = OPENCODE.add_servers(before, {"new": PLAIN})
         self.assertIn("// mine\u00a0\n", after)
 
-    def test_toml_tables_go_to_the_end(self) -> None:
+    def test_toml_tables_are_appended(self) -> None:
         before = """\
             model = "x"  # mine
 
@@ -330,7 +330,7 @@ class LayoutTests(SynchronousTestCase):
         )
         self.added(CODEX, before, after)
 
-    def test_toml_between_braces(self) -> None:
+    def test_inline_toml_table_gets_the_addition(self) -> None:
         self.added(
             CODEX,
             'mcp_servers = {old = {command = "o"}} # mine\nmodel = "x"\n',

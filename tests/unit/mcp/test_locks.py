@@ -15,8 +15,8 @@ from tservice.mcp.locked_files import FileLocked, find_lock_folder, hold_lock
 from tservice.mcp.survey import SyncTarget, remove_old_locks, write_target
 
 
-class LockTests(SyncCase):
-    def test_nothing_but_files_and_backups_is_left(self) -> None:
+class ConfigFileLockTests(SyncCase):
+    def test_synchronisation_leaves_only_configuration_files_and_backups(self) -> None:
         """Neither beside a configuration file, nor in the home folder, nor among the locks."""
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini, two=RUN)
@@ -31,12 +31,12 @@ class LockTests(SyncCase):
         )  # fmt: skip
         self.assertEqual([], [*self.locks.iterdir()])
 
-    def test_no_folder_is_made_for_what_is_not_written(self) -> None:
+    def test_lock_creates_no_folder_for_an_unwritten_file(self) -> None:
         codex = self.home / ".codex" / "config.toml"
         with hold_lock(codex, self.locks):
             self.assertFalse(codex.parent.exists())
 
-    def test_lock_files_of_earlier_versions_go(self) -> None:
+    def test_lock_files_of_earlier_versions_are_removed(self) -> None:
         """But not what somebody else put there, and not one that is held."""
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini, one=RUN)
@@ -52,7 +52,7 @@ class LockTests(SyncCase):
             remove_old_locks(self.look().targets)
         self.assertEqual((True, True), (old.exists(), other.is_symlink()))
 
-    def test_lock_goes_by_the_file_and_not_by_its_name(self) -> None:
+    def test_lock_belongs_to_the_file_and_not_to_its_name(self) -> None:
         self.servers(self.gemini)
         other = self.home / "link.json"
         other.symlink_to(self.gemini)
@@ -62,7 +62,7 @@ class LockTests(SyncCase):
             with hold_lock(self.claude, self.locks):
                 pass
 
-    def test_lock_whose_file_was_removed_meanwhile_is_none(self) -> None:
+    def test_lock_whose_file_was_removed_is_taken_again(self) -> None:
         self.servers(self.gemini)
         take = locked_files._acquire_lock
 
@@ -80,7 +80,7 @@ class LockTests(SyncCase):
         with hold_lock(self.gemini, self.locks):
             pass
 
-    def test_lock_folder_is_the_user_s_alone(self) -> None:
+    def test_lock_folder_is_private(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini)
         self.locks.mkdir()
@@ -91,7 +91,7 @@ class LockTests(SyncCase):
         self.assertIn("accessible to another user", str(self.sync()["gemini"].error))
         self.assertEqual([], self.names(self.gemini))
 
-    def test_where_the_locks_are(self) -> None:
+    def test_lock_folder_is_shared_by_all_services_of_a_user(self) -> None:
         """The same for all services of a user, whoever started them."""
         name = f"tservice-{os.getuid()}-locks"
         self.assertEqual(self.home / name, find_lock_folder({"XDG_RUNTIME_DIR": str(self.home)}))
@@ -100,7 +100,7 @@ class LockTests(SyncCase):
         for other in ("", self.home.name, "/nowhere", str(self.put(self.home / "file", ""))):
             self.assertEqual(usual, find_lock_folder({"XDG_RUNTIME_DIR": other}), other)
 
-    def test_one_writer_at_a_time(self) -> None:
+    def test_one_writer_runs_at_a_time(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini)
         found = self.look()
@@ -111,7 +111,7 @@ class LockTests(SyncCase):
         self.assertEqual(before, self.gemini.read_bytes())
         self.assertEqual(("one",), write_target(target, found.offer.servers, self.locks).added)
 
-    def test_writers_of_one_home_lose_nothing(self) -> None:
+    def test_concurrent_writers_of_one_home_lose_nothing(self) -> None:
         """Four services, each with servers that only it knows of, and a file that all write."""
         self.servers(self.gemini)
         others = []

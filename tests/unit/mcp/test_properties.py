@@ -39,7 +39,7 @@ def only_added(before: str, after: str) -> bool:
     return rest[:1] == "," and rest[1 + begin :].endswith(before[start + begin :])
 
 
-class PropertyTests(SynchronousTestCase):
+class DialectPropertyTests(SynchronousTestCase):
     """The same for each dialect."""
 
     def check(
@@ -83,20 +83,20 @@ class PropertyTests(SynchronousTestCase):
 
         holds()
 
-    def test_claude(self) -> None:
+    def test_claude_dialect_round_trips(self) -> None:
         self.run_on(McpFormat.CLAUDE)
 
-    def test_gemini(self) -> None:
+    def test_gemini_dialect_round_trips(self) -> None:
         self.run_on(McpFormat.GEMINI)
 
-    def test_antigravity(self) -> None:
+    def test_antigravity_dialect_round_trips(self) -> None:
         self.run_on(McpFormat.ANTIGRAVITY)
 
-    def test_opencode(self) -> None:
+    def test_opencode_dialect_round_trips(self) -> None:
         self.run_on(McpFormat.OPENCODE)
 
-    def test_codex(self) -> None:
+    def test_codex_dialect_round_trips(self) -> None:
         self.run_on(McpFormat.CODEX)
 
-    def test_copilot(self) -> None:
+    def test_copilot_dialect_round_trips(self) -> None:
         self.run_on(McpFormat.COPILOT)

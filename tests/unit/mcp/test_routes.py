@@ -68,8 +68,8 @@ class McpRouteCase(SynchronousTestCase):
         return "one" in self.gemini.read_text()
 
 
-class RouteTests(McpRouteCase):
-    def test_off(self) -> None:
+class McpSyncRouteTests(McpRouteCase):
+    def test_switched_off_sync_refuses_first(self) -> None:
         """Said before anything else of the request is looked at."""
         self.switch(False)
         for method, body in (("GET", None), ("POST", None), ("POST", b"{ no"), ("POST", {"x": 1})):
@@ -78,7 +78,7 @@ class RouteTests(McpRouteCase):
             self.assertIn("mcpSyncEnabled", text)
         self.assertFalse(self.written())
 
-    def test_dry_run(self) -> None:
+    def test_dry_run_writes_nothing(self) -> None:
         answer = self.api.get(PATH).data
         self.assertFalse(answer["applied"])
         by_id = {target["id"]: target for target in answer["targets"]}
@@ -101,7 +101,7 @@ class RouteTests(McpRouteCase):
         self.assertFalse(self.written())
         self.assertEqual([], self.heard)
 
-    def test_sync(self) -> None:
+    def test_sync_writes_and_publishes_without_secrets(self) -> None:
         answer = self.api.request("POST", PATH)
         self.assertTrue(answer.data["applied"])
         self.assertTrue(self.written())
@@ -111,7 +111,7 @@ class RouteTests(McpRouteCase):
         self.assertEqual(answer.data, to_wire(event))
         self.assertEqual([[]] * 6, [t["added"] for t in self.api.get(PATH).data["targets"]])
 
-    def test_errors_hold_no_content(self) -> None:
+    def test_errors_contain_no_file_content(self) -> None:
         self.gemini.write_text('{"key": "s3cr3t" "')
         answer = self.api.get(PATH)
         self.assertNotIn(b"s3cr3t", answer.content)
@@ -120,10 +120,10 @@ class RouteTests(McpRouteCase):
             ("unreadable", "not valid JSON (line 1, column 18)"), (found["status"], found["error"])
         )
 
-    def test_admins_only(self) -> None:
+    def test_sync_is_for_admins_only(self) -> None:
         self.assertEqual({AccessRule.ADMIN}, {op.access for op in self.mcp.operations})
 
-    def test_accounts_with_an_os_user(self) -> None:
+    def test_accounts_with_an_os_user_are_refused(self) -> None:
         """The files are not those that their agents read."""
         caller = Identity(username="ann", admin=True, os_user="ann")
         mcp = self.mcp.service
@@ -134,8 +134,8 @@ class RouteTests(McpRouteCase):
             self.successResultOf(Deferred.fromCoroutine(ask(own)))
 
 
-class LateTests(McpRouteCase):
-    def test_whose_right_ended_while_files_were_read_has_none_written(self) -> None:
+class McpSyncRightTests(McpRouteCase):
+    def test_right_lost_while_reading_writes_nothing(self) -> None:
         admin = Identity(username="admin", admin=True)
         asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, deny_change))
         self.assertEqual(403, self.failureResultOf(asked, ServiceError).value.status)
@@ -146,7 +146,7 @@ class LateTests(McpRouteCase):
 
 
 class TimeTests(McpRouteCase):
-    def test_a_second_sync_is_refused_while_one_runs(self) -> None:
+    def test_second_sync_is_refused_while_one_runs(self) -> None:
         threads = HeldThreads()
         self.begin(doors=NoWorkerPools(files=threads))
         first = self.post()
@@ -158,7 +158,7 @@ class TimeTests(McpRouteCase):
         self.post()
         self.assertEqual(1, len(threads.begun))
 
-    def test_looks_are_shared(self) -> None:
+    def test_concurrent_readings_are_shared(self) -> None:
         threads = HeldThreads()
         self.begin(doors=NoWorkerPools(files=threads))
         asked = [self.api.connect() for _ in range(5)]
@@ -170,7 +170,7 @@ class TimeTests(McpRouteCase):
         for connection in asked[1:]:
             self.assertFalse(parse_http_answer(connection.value()).data["applied"])
 
-    def test_a_sync_goes_on_without_its_caller(self) -> None:
+    def test_sync_continues_without_its_caller(self) -> None:
         threads = HeldThreads()
         self.begin(doors=NoWorkerPools(files=threads))
         self.post().lose()
@@ -181,7 +181,7 @@ class TimeTests(McpRouteCase):
         threads.finish()
         self.successResultOf(stopped)
 
-    def test_a_stop_waits_for_what_is_being_written(self) -> None:
+    def test_stop_waits_for_a_running_write(self) -> None:
         threads = HeldThreads()
         self.begin(doors=NoWorkerPools(files=threads))
         self.post()
@@ -193,7 +193,7 @@ class TimeTests(McpRouteCase):
         self.successResultOf(stopped)
         self.assertTrue(self.written())
 
-    def test_another_service_is_waited_for(self) -> None:
+    def test_lock_of_another_service_is_waited_for(self) -> None:
         with hold_lock(self.gemini, find_lock_folder(self.environ)):
             asked = self.post()
             self.ground.reactor.advance(service.LOCK_PAUSE * 3)
@@ -202,7 +202,7 @@ class TimeTests(McpRouteCase):
         self.assertTrue(parse_http_answer(asked.value()).data["applied"])
         self.assertTrue(self.written())
 
-    def test_but_not_for_ever(self) -> None:
+    def test_lock_of_another_service_is_waited_for_only_briefly(self) -> None:
         with hold_lock(self.gemini, find_lock_folder(self.environ)):
             asked = self.post()
             self.ground.reactor.pump([service.LOCK_PAUSE] * service.LOCK_TRIES)
@@ -214,7 +214,7 @@ class TimeTests(McpRouteCase):
             (found["status"], found["error"], found["added"]),
         )
 
-    def test_the_unexpected_is_a_500_and_not_the_end(self) -> None:
+    def test_unexpected_error_is_a_500_and_the_next_sync_works(self) -> None:
         with patch.object(service, "survey_files", lambda places: 1 // 0):
             self.assertEqual(500, self.api.get(PATH).error[0])
             self.assertEqual(500, self.api.request("POST", PATH).error[0])

@@ -20,8 +20,8 @@ from tservice.mcp.model import TargetStatus
 from tservice.mcp.survey import write_target
 
 
-class LookTests(SyncCase):
-    def test_every_enabled_cli_then_copilot(self) -> None:
+class McpSyncReadingTests(SyncCase):
+    def test_every_enabled_cli_is_read_then_copilot(self) -> None:
         found = [(target.location.id, target.status.value) for target in self.look().targets]
         self.assertEqual(
             [
@@ -35,19 +35,19 @@ class LookTests(SyncCase):
             found,
         )
 
-    def test_nothing_is_made_or_written(self) -> None:
+    def test_reading_creates_and_writes_nothing(self) -> None:
         self.servers(self.claude, one=RUN)
         before = self.claude.read_bytes()
         self.assertEqual(("one",), self.target("gemini").added)
         self.assertEqual(before, self.claude.read_bytes())
         self.assertEqual([self.claude], [*self.home.iterdir()])
 
-    def test_a_file_of_a_cli_that_is_not_installed_counts(self) -> None:
+    def test_file_of_a_missing_cli_counts(self) -> None:
         self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
         self.assertEqual(TargetStatus.OK, self.target("copilot").status)
         self.assertEqual(("one",), self.target("primary").added)
 
-    def test_relocated(self) -> None:
+    def test_relocated_configuration_folders_are_used(self) -> None:
         elsewhere = self.home / "elsewhere"
         for variable, name, path in (
             ("CLAUDE_CONFIG_DIR", "primary", ".claude.json"),
@@ -65,7 +65,7 @@ class LookTests(SyncCase):
             self.assertEqual((TargetStatus.SKIPPED, None), (found.status, found.path))
             self.assertEqual(f"~/relative/{path}", found.location.stated)
 
-    def test_a_file_that_is_shared_is_one_target(self) -> None:
+    def test_shared_file_is_one_target(self) -> None:
         shared = self.home / "shared"
         shared.mkdir()
         self.environ = {"CLAUDE_CONFIG_DIR": str(shared), "COPILOT_HOME": str(self.home / "link")}
@@ -77,12 +77,12 @@ class LookTests(SyncCase):
         self.assertEqual(["primary", "opencode", "codex", "gemini", "antigravity"], ids)
         self.assertTrue(self.look().targets[0].location.installed)
 
-    def test_unsupported_are_installed_agents_without_a_file(self) -> None:
+    def test_installed_agents_without_a_file_are_unsupported(self) -> None:
         self.assertEqual((), find_unsupported(self.entries(), self.has))
         self.installed = {"pi", "shell"}
         self.assertEqual(("Pi",), find_unsupported(self.entries(), self.has))
 
-    def test_unreadable(self) -> None:
+    def test_unreadable_files_are_reported_without_content(self) -> None:
         for content in (
             b'{"s3cr3t": ',
             b'"s3cr3t"',
@@ -98,7 +98,7 @@ class LookTests(SyncCase):
                 self.claude.write_text(text)
                 self.assertEqual(TargetStatus.UNREADABLE, self.target("primary").status)
 
-    def test_crowds_of_escapes(self) -> None:
+    def test_too_many_escapes_are_unreadable(self) -> None:
         """They cost as much to read as values do, with the interpreter held."""
         self.put(self.claude, '{"a": "' + "\\n" * 7_500_000 + '"}')
         self.assertEqual("larger than", str(self.target("primary").error)[14:25])
@@ -107,7 +107,7 @@ class LookTests(SyncCase):
         self.assertEqual(TargetStatus.UNREADABLE, found.status)
         self.assertIn(f"more than {locked_files.SIGN_LIMIT} values and escapes", str(found.error))
 
-    def test_what_is_never_closed_is_looked_at_once(self) -> None:
+    def test_unclosed_strings_and_comments_are_read_in_time(self) -> None:
         """C{bench/hostile.py} measures it: the square of these took seconds."""
         for text in ('"' + '\\"' * 20_000, "/**" + " /" * 200_000):
             for path in (self.gemini, self.home / ".config/opencode/opencode.json"):
@@ -115,14 +115,14 @@ class LookTests(SyncCase):
             for name in ("gemini", "opencode"):
                 self.assertEqual(TargetStatus.UNREADABLE, self.target(name).status)
 
-    def test_unreadable_ones_neither_give_nor_get(self) -> None:
+    def test_unreadable_file_neither_gives_nor_receives_servers(self) -> None:
         self.put(self.claude, "{ no")
         self.servers(self.gemini, one=RUN)
         found = self.sync()
         self.assertEqual("{ no", self.claude.read_text())
         self.assertEqual((), found["primary"].added)
 
-    def test_failed(self) -> None:
+    def test_failed_file_access_is_reported(self) -> None:
         self.claude.symlink_to(self.home / "nowhere")
         self.assertEqual(TargetStatus.FAILED, self.target("primary").status)
         self.claude.unlink()
@@ -137,7 +137,7 @@ class LookTests(SyncCase):
         (self.home / ".gemini").write_text("a file")
         self.assertEqual("Not a directory", self.target("gemini").error)
 
-    def test_the_file_beside_it_must_be_readable_too(self) -> None:
+    def test_additional_configuration_file_must_be_readable_too(self) -> None:
         self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
         self.put(self.home / ".copilot/settings.json", "{ s3cr3t")
         found = self.target("copilot")
@@ -146,7 +146,7 @@ class LookTests(SyncCase):
             "settings.json in the same folder: not valid JSON (line 1, column 3)", found.error
         )
 
-    def test_off_beside_it(self) -> None:
+    def test_server_disabled_in_the_additional_file_is_disabled(self) -> None:
         self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
         self.put(self.home / ".copilot/settings.json", {"disabledMcpServers": ["one"]})
         self.assertEqual(("one",), self.look().offer.disabled)
@@ -195,8 +195,8 @@ class FileSwapper:
         return swapped
 
 
-class WriteTests(SyncCase):
-    def test_everybody_gets_what_the_others_have(self) -> None:
+class McpSyncWritingTests(SyncCase):
+    def test_every_cli_receives_the_servers_of_the_others(self) -> None:
         self.installed |= {"codex", "opencode", "antigravity", "copilot"}
         self.servers(self.claude, one=RUN)
         self.put(self.home / ".codex/config.toml", '[mcp_servers.two]\nurl = "http://h/mcp"\n')
@@ -207,7 +207,7 @@ class WriteTests(SyncCase):
             self.assertEqual({"one", "two"}, set(target.table.names), target.location.id)
             self.assertEqual((), target.added)
 
-    def test_the_previous_content_is_kept(self) -> None:
+    def test_previous_content_is_kept_as_a_backup(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini, two=RUN)
         before = self.gemini.read_bytes()
@@ -222,7 +222,7 @@ class WriteTests(SyncCase):
         self.sync()
         self.assertEqual(before, backup.read_bytes())
 
-    def test_modes(self) -> None:
+    def test_file_modes_are_kept_or_narrowed_for_secrets(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini, two=RUN)
         self.gemini.chmod(0o644)
@@ -232,7 +232,7 @@ class WriteTests(SyncCase):
         self.sync()
         self.assertEqual(0o600, stat.S_IMODE(self.gemini.stat().st_mode))
 
-    def test_new_files_and_folders_are_private(self) -> None:
+    def test_new_configuration_files_and_folders_are_private(self) -> None:
         self.servers(self.claude, one=RUN)
         old = os.umask(0)
         self.addCleanup(os.umask, old)
@@ -241,14 +241,14 @@ class WriteTests(SyncCase):
         self.assertEqual(0o700, stat.S_IMODE(self.gemini.parent.stat().st_mode))
         self.assertFalse((self.home / ".codex").exists())
 
-    def test_ends_of_lines_stay(self) -> None:
+    def test_line_ends_are_kept(self) -> None:
         self.servers(self.claude, one=RUN)
         self.gemini.parent.mkdir()
         self.gemini.write_bytes(b'{\r\n  "a": 1\r\n}\r\n')
         self.sync()
         self.assertTrue(self.gemini.read_bytes().startswith(b'{\r\n  "a": 1,\r\n  "mcp'))
 
-    def test_through_a_link(self) -> None:
+    def test_linked_file_is_written_at_its_target(self) -> None:
         self.servers(self.claude, one=RUN)
         kept = self.servers(self.home / "dotfiles" / "gemini.json", two=RUN)
         self.gemini.parent.mkdir()
@@ -258,7 +258,7 @@ class WriteTests(SyncCase):
         self.assertEqual(["two", "one"], self.names(kept))
         self.assertEqual(["gemini.json"], [path.name for path in kept.parent.iterdir()])
 
-    def test_nothing_is_written_through_planted_links(self) -> None:
+    def test_configuration_is_not_written_through_planted_links(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini, two=RUN)
         mine = self.put(self.home / "mine", "mine")
@@ -267,7 +267,7 @@ class WriteTests(SyncCase):
         self.assertEqual(TargetStatus.FAILED, self.sync()["gemini"].status)
         self.assertEqual("mine", mine.read_text())
 
-    def test_opencode_with_comments_in_its_own_file(self) -> None:
+    def test_opencode_file_with_comments_is_written(self) -> None:
         self.servers(self.claude, one=RUN)
         folder = self.home / ".config/opencode"
         relaxed = self.put(folder / "opencode.jsonc", '{\n  // mine\n  "mcp": {},\n}\n')
@@ -277,7 +277,7 @@ class WriteTests(SyncCase):
         self.assertIn("// mine", relaxed.read_text())
         self.assertEqual('{"mcp": {"two": {}}}', (folder / "opencode.json").read_text())
 
-    def test_another_users_file_is_left(self) -> None:
+    def test_file_of_another_user_is_left_alone(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini)
         before = self.gemini.read_bytes()
@@ -289,7 +289,7 @@ class WriteTests(SyncCase):
         self.assertEqual((TargetStatus.FAILED, reason), (found.status, found.error))
         self.assertEqual(before, self.gemini.read_bytes())
 
-    def test_a_folder_of_another_user_is_left(self) -> None:
+    def test_folder_of_another_user_is_left_alone(self) -> None:
         """Who can change the folder can lead the write elsewhere, at any moment."""
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini)
@@ -304,7 +304,7 @@ class WriteTests(SyncCase):
         self.gemini.parent.chmod(0o700)
         self.assertEqual(TargetStatus.OK, self.sync()["gemini"].status)
 
-    def test_a_file_that_becomes_a_link_meanwhile(self) -> None:
+    def test_file_replaced_by_a_link_is_not_written(self) -> None:
         """A file elsewhere is never given what was made of another one."""
         self.servers(self.claude, one=RUN)
         outside = self.servers(self.home / "outside" / "precious.json", mine=RUN)
@@ -320,7 +320,7 @@ class WriteTests(SyncCase):
                 self.assertEqual(RUN, now.get("mine"), "what was there is there")
                 outside.write_bytes(before)
 
-    def test_what_came_in_between_stays(self) -> None:
+    def test_change_between_read_and_write_is_kept(self) -> None:
         """The CLI itself writes the file, after it was read and before it is replaced."""
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini)
@@ -337,7 +337,7 @@ class WriteTests(SyncCase):
         self.assertEqual((TargetStatus.OK, ("one",)), (found.status, found.added))
         self.assertEqual(["late", "one"], self.names(self.gemini))
 
-    def test_one_that_never_rests_is_left(self) -> None:
+    def test_constantly_changing_file_is_left_alone(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini)
         count = iter(range(100))
@@ -355,7 +355,7 @@ class WriteTests(SyncCase):
         left = {path.name for path in self.gemini.parent.iterdir()}
         self.assertEqual({"settings.json", "settings.json.service-bak"}, left)
 
-    def test_a_name_that_came_in_between_is_not_touched(self) -> None:
+    def test_name_added_between_read_and_write_is_kept(self) -> None:
         self.servers(self.claude, one=RUN)
         self.servers(self.gemini)
         found = self.look()

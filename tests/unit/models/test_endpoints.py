@@ -23,7 +23,7 @@ from tservice.models.model import ENDPOINT_LIMIT
 PATH = "/api/model-endpoints"
 
 
-class EndpointTests(ModelCase):
+class ModelEndpointTests(ModelCase):
     """Made, changed, forgotten."""
 
     @property
@@ -36,7 +36,7 @@ class EndpointTests(ModelCase):
     def kept(self) -> Any:
         return json.loads(self.file.read_text())["endpoints"]
 
-    def test_the_life_of_one(self) -> None:
+    def test_endpoint_is_created_changed_and_deleted(self) -> None:
         made = self.endpoint(authStyle="api-key", defaultModelId="m")
         expected = {
             "id": made["id"], "label": "here", "baseUrl": URL, "apiKeySet": True,
@@ -55,7 +55,7 @@ class EndpointTests(ModelCase):
         self.assertEqual([], self.kept())
         self.assert_error(404, made["id"], self.put(made, label="x"))
 
-    def test_no_token_has_the_key_sent_elsewhere(self) -> None:
+    def test_token_cannot_redirect_the_api_key(self) -> None:
         made, elsewhere = self.endpoint(), "http://127.0.0.1:9999"
         self.gate.identity = evolve(ADMIN, method="token", token="t", scopes=frozenset({"admin"}))
         self.assert_error(403, "baseUrl", self.put(made, baseUrl=elsewhere))
@@ -69,7 +69,7 @@ class EndpointTests(ModelCase):
         self.gate.identity = ADMIN
         self.assertEqual(URL, self.put(made, baseUrl=URL).data["endpoint"]["baseUrl"])
 
-    def test_the_key_is_nowhere_else(self) -> None:
+    def test_api_key_appears_nowhere_else(self) -> None:
         made = self.endpoint()
         self.put(made, label="other")
         said = str(self.machine.events) + repr(self.models._registry.list_endpoints())
@@ -79,7 +79,7 @@ class EndpointTests(ModelCase):
         self.assertIn(KEY, self.redactor.redact_text(KEY), "one that is not kept any more")
         self.assertNotIn("another", self.redactor.redact_text("another-key-0123456789"))
 
-    def test_off(self) -> None:
+    def test_switched_off_feature_refuses_first(self) -> None:
         """Before anything else of a request is judged."""
         made = self.endpoint()
         self.switch(False)
@@ -96,14 +96,14 @@ class EndpointTests(ModelCase):
         answer = self.make(endpointId=made["id"], modelId="m")
         self.assert_error(403, "customModelEndpointsEnabled", answer)
 
-    def test_who_may(self) -> None:
+    def test_changes_are_for_admins(self) -> None:
         for operation in require_items(self.feature.operations):
             expected = AccessRule.USER if operation.method == "GET" else AccessRule.ADMIN
             if operation.path.startswith("/api/sessions"):
                 expected = AccessRule.OWNER
             self.assertIs(expected, operation.access, operation.path)
 
-    def test_bad_fields(self) -> None:
+    def test_invalid_endpoint_fields_are_refused(self) -> None:
         made = self.endpoint()
         bad: list[tuple[dict[str, Any], str]] = [
             ({"label": ""}, "label"),
@@ -122,7 +122,7 @@ class EndpointTests(ModelCase):
         self.assert_error(400, "baseUrl", self.api.post(PATH, {"label": "n"}))
         self.assertEqual(1, len(self.kept()))
 
-    def test_labels_are_told_apart(self) -> None:
+    def test_labels_must_be_unique(self) -> None:
         self.endpoint()
         other = self.endpoint(label="there")
         answer = self.api.post(PATH, {"label": "HERE ", "baseUrl": URL})
@@ -130,13 +130,13 @@ class EndpointTests(ModelCase):
         self.assertEqual((409, "ALREADY_EXISTS"), self.put(other, label="here").error[:2])
         self.assertEqual("there", self.put(other, label="there").data["endpoint"]["label"])
 
-    def test_how_many(self) -> None:
+    def test_endpoints_are_limited_in_number(self) -> None:
         for number in range(ENDPOINT_LIMIT):
             self.endpoint(label=f"number {number}")
         answer = self.api.post(PATH, {"label": "more", "baseUrl": URL})
         self.assert_error(422, str(ENDPOINT_LIMIT), answer)
 
-    def test_over_a_restart(self) -> None:
+    def test_endpoints_survive_a_restart(self) -> None:
         made = self.endpoint(authStyle="api-key", defaultModelId="m")
         self.server.offers(m=5)
         self.api.request("POST", f"{PATH}/{made['id']}/discover-models")
@@ -146,7 +146,7 @@ class EndpointTests(ModelCase):
         self.assertEqual(before, [to_wire(each) for each in again.endpoints()])
         self.successResultOf(again.stop())
 
-    def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
+    def test_right_lost_during_the_request_changes_no_endpoint(self) -> None:
         """It waits for the changes of others, and for the server's answer."""
         made = self.endpoint()
         self.server.offers(m=5)
@@ -161,7 +161,7 @@ class EndpointTests(ModelCase):
             self.assertEqual(ErrorCode.FORBIDDEN, refused.value.code)
         self.assertEqual(before, self.kept())
 
-    def test_a_file_that_cannot_be_used(self) -> None:
+    def test_unusable_endpoints_file_is_left_alone(self) -> None:
         """It is left as it is, and nothing is written over it."""
         for content, mode in [("{", 0o600), ('{"endpoints": [{}]}', 0o600), ("{}", 0o600),
                               ('{"endpoints": []}', 0o644)]:  # fmt: skip
@@ -186,7 +186,7 @@ class DiscoveryTests(ModelCase):
     def discover(self, endpoint: Any) -> Any:
         return self.api.request("POST", f"{PATH}/{endpoint['id']}/discover-models")
 
-    def test_discover(self) -> None:
+    def test_offered_models_are_discovered(self) -> None:
         made = self.endpoint(defaultModelId="old")
         self.server.offers(a=50_000, b=None)
         models = [{"id": "a", "contextLength": 50_000}, {"id": "b"}]
@@ -197,7 +197,7 @@ class DiscoveryTests(ModelCase):
         self.assertNotIn("defaultModelId", shown)
         self.assertEqual(f"Bearer {KEY}", self.server.asked[0].headers["Authorization"])
 
-    def test_what_goes_wrong(self) -> None:
+    def test_failed_discovery_gives_its_reason(self) -> None:
         made = self.endpoint(defaultModelId="kept")
         self.assert_error(422, "Connection refused", self.discover(made))
         for status, body, words in [
@@ -211,7 +211,7 @@ class DiscoveryTests(ModelCase):
         self.assertEqual("kept", self.api.get(PATH).data[0]["defaultModelId"])
         self.assert_error(404, "none", self.discover({"id": "none"}))
 
-    def test_running(self) -> None:
+    def test_loaded_models_are_reported(self) -> None:
         made = self.endpoint()
         path = f"{PATH}/{made['id']}/running-status"
         self.assertEqual({"supported": False, "running": []}, self.api.get(path).data)
@@ -219,7 +219,7 @@ class DiscoveryTests(ModelCase):
         running = [{"model": "a", "state": "ready"}]
         self.assertEqual({"supported": True, "running": running}, self.api.get(path).data)
 
-    def test_all_who_ask_meanwhile_share_one_question(self) -> None:
+    def test_simultaneous_questions_share_one_request(self) -> None:
         """Whoever may ask could have the service open connections without number."""
         made = self.endpoint()
         self.server.runs("a")
@@ -235,7 +235,7 @@ class DiscoveryTests(ModelCase):
         self.api.get(path)
         self.assertEqual(2, len(self.server.asked), "another question, another answer")
 
-    def test_a_question_is_not_shared_with_another_address(self) -> None:
+    def test_question_is_not_shared_with_another_address(self) -> None:
         made = self.endpoint()
         path = f"{PATH}/{made['id']}/running-status"
         self.server.held = held = Deferred[None]()
@@ -248,7 +248,7 @@ class DiscoveryTests(ModelCase):
         self.assertEqual([f"{URL}/running", "http://127.0.0.1:2/running"], urls)
         held.callback(None)
 
-    def test_rounds(self) -> None:
+    def test_models_are_polled_every_five_minutes(self) -> None:
         """Every five minutes, while the feature is on; what does not answer changes nothing."""
         one, two = self.endpoint(), self.endpoint(label="two", baseUrl="http://127.0.0.1:2")
         self.server.offers(a=1)
@@ -267,7 +267,7 @@ class DiscoveryTests(ModelCase):
         silent = [each for each in self.logged if "Connection refused" in each]
         self.assertEqual(1, len(silent), "said once")
 
-    def test_a_stop_ends_a_round(self) -> None:
+    def test_stop_ends_the_polling(self) -> None:
         self.endpoint()
         self.server.held = Deferred()
         self.clock.advance(ROUND_INTERVAL)
@@ -277,7 +277,7 @@ class DiscoveryTests(ModelCase):
         self.assertEqual([], self.flushLoggedErrors())
         self.assertEqual([], [call for call in self.clock.getDelayedCalls() if call.active()])
 
-    def test_a_swap_is_told_to_who_used_the_model(self) -> None:
+    def test_model_swap_is_published_to_its_users(self) -> None:
         made = self.endpoint()
         session = self.make(endpointId=made["id"], modelId="a").data["session"]
         path = f"{PATH}/{made['id']}/running-status"

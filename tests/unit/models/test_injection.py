@@ -58,10 +58,10 @@ class InjectionCase(SynchronousTestCase):
         return (self.folder / name).read_text("utf-8")
 
 
-class StyleTests(InjectionCase):
+class InjectionStyleTests(InjectionCase):
     """Each agent's own way."""
 
-    def test_every_style_but_none(self) -> None:
+    def test_every_style_is_covered(self) -> None:
         for kind in CustomModelStyle:
             found = build_injection(kind, self.target())
             self.assertEqual(kind is CustomModelStyle.NONE, found is None)
@@ -69,7 +69,7 @@ class StyleTests(InjectionCase):
                 self.assertNotIn(KEY, "".join(found.env.values()) + repr(found))
                 self.assertIn(KEY, "".join(found.secrets.values()))
 
-    def test_claude(self) -> None:
+    def test_claude_gets_the_key_by_variable(self) -> None:
         made = self.made(CustomModelStyle.CLAUDE_ENV)
         self.assertEqual({"ANTHROPIC_AUTH_TOKEN": KEY}, made.secrets)
         self.assertEqual("http://h:1", made.env["ANTHROPIC_BASE_URL"])
@@ -79,7 +79,7 @@ class StyleTests(InjectionCase):
         approved = json.loads(keyed.files[".claude.json"])["customApiKeyResponses"]["approved"]
         self.assertEqual([KEY[-20:]], approved)
 
-    def test_nothing_leads_elsewhere(self) -> None:
+    def test_conflicting_variables_are_removed(self) -> None:
         env = {
             "ANTHROPIC_API_KEY": "own",
             "ANTHROPIC_CUSTOM_HEADERS": "x",
@@ -90,7 +90,7 @@ class StyleTests(InjectionCase):
         made = self.made(CustomModelStyle.CLAUDE_ENV)
         self.assertEqual({"PATH": "/bin"}, remove_variables(env, made.unset))
 
-    def test_codex(self) -> None:
+    def test_codex_gets_the_key_by_variable(self) -> None:
         made = self.made(CustomModelStyle.CODEX_HOME, AuthStyle.API_KEY)
         config = tomllib.loads(made.files["config.toml"])
         provider = config["model_providers"][config["model_provider"]]
@@ -101,20 +101,20 @@ class StyleTests(InjectionCase):
         self.assertEqual({"x-api-key": provider["env_key"]}, provider["env_http_headers"])
         self.assertEqual([provider["env_key"]], config["shell_environment_policy"]["exclude"])
 
-    def test_opencode(self) -> None:
+    def test_opencode_gets_the_key_in_its_content(self) -> None:
         made = self.made(CustomModelStyle.OPENCODE_CONTENT, AuthStyle.API_KEY)
         content = json.loads(made.secrets["OPENCODE_CONFIG_CONTENT"])
         self.assertEqual("custom/m", content["model"])
         self.assertEqual({"x-api-key": KEY}, content["provider"]["custom"]["options"]["headers"])
 
-    def test_pi(self) -> None:
+    def test_pi_gets_the_key_by_variable(self) -> None:
         """Its key is named, never written: pi runs what begins with an exclamation mark."""
         made = self.made(CustomModelStyle.PI_HOME)
         self.assertNotIn(KEY, "".join(made.files.values()))
         provider = json.loads(made.files["models.json"])["providers"]["custom"]
         self.assertEqual(KEY, made.secrets[provider["apiKey"]])
 
-    def test_gemini_keeps_the_users_settings(self) -> None:
+    def test_gemini_keeps_the_settings_of_the_user(self) -> None:
         own = self.home / ".gemini" / "settings.json"
         own.parent.mkdir()
         security = {"auth": {"selectedType": "oauth-personal"}, "folderTrust": {"enabled": True}}
@@ -130,10 +130,10 @@ class StyleTests(InjectionCase):
         self.assertEqual({"security": {"auth": {"selectedType": "gemini-api-key"}}}, kept)
 
 
-class FolderTests(InjectionCase):
+class InjectionFolderTests(InjectionCase):
     """What is written, with which mode, and what becomes of it."""
 
-    def test_modes_and_links(self) -> None:
+    def test_written_files_have_private_modes_and_links(self) -> None:
         made = self.made(CustomModelStyle.CLAUDE_ENV)
         self.put(made)
         self.put(made)
@@ -149,7 +149,7 @@ class FolderTests(InjectionCase):
         self.assertFalse(self.folder.exists())
         self.assertTrue((projects / "kept").exists())
 
-    def test_trust_is_taken_over(self) -> None:
+    def test_trust_of_the_user_is_copied(self) -> None:
         """Of the working folder alone, and only when it is trust."""
         own = self.home / ".claude.json"
         for said, expected in [(True, {"/work"}), (False, set()), ("yes", set())]:
@@ -160,14 +160,14 @@ class FolderTests(InjectionCase):
             self.assertEqual(expected, set(kept.get("projects", {})))
             self.assertNotIn("oauthAccount", kept)
 
-    def test_a_moved_configuration(self) -> None:
+    def test_moved_configuration_folder_is_used(self) -> None:
         target = self.target(CLAUDE_CONFIG_DIR=str(self.base / "moved"))
         made = build_injection(CustomModelStyle.CLAUDE_ENV, target)
         assert made is not None
         self.assertEqual(self.base / "moved" / "projects", made.links["projects"])
         self.assertEqual(self.base / "moved" / ".claude.json", made.trusted)
 
-    def test_left_over(self) -> None:
+    def test_leftover_folders_are_found(self) -> None:
         base = self.base / "homes"
         self.assertEqual([], injection_folders.find_orphaned(base, []))
         known, gone = "0" * 36, "1" * 36
@@ -178,7 +178,7 @@ class FolderTests(InjectionCase):
     @settings(deadline=None, max_examples=example_count(30))
     @given(st.dictionaries(st.sampled_from("ABC"), st.text(st.characters(exclude_characters="\0",
            exclude_categories=["Cs"]), max_size=20), min_size=1))  # fmt: skip
-    def test_the_program_gets_any_value_as_it_is(self, variables: Mapping[str, str]) -> None:
+    def test_program_receives_any_value_unchanged(self, variables: Mapping[str, str]) -> None:
         folder = Path(self.mktemp()).absolute()
         injection_folders.write_injection(folder, Injection(secrets=variables), "/work")
         script = "import os, json, sys; print(json.dumps([dict(os.environ), sys.argv[1:]]))"

@@ -39,10 +39,10 @@ class SessionsCase(ModelCase):
         return self.machine.config.data_dir / injection_folders.FOLDER / str(session["id"])
 
 
-class SessionTests(SessionsCase):
+class CustomModelSessionTests(SessionsCase):
     """Chosen at the start, changed, given up."""
 
-    def test_a_session(self) -> None:
+    def test_session_starts_with_a_custom_model(self) -> None:
         session = self.begun()
         custom = {"endpointId": self.endpoint_id, "modelId": "big", "label": "here"}
         self.assertEqual(custom, session["customModel"])
@@ -54,13 +54,13 @@ class SessionTests(SessionsCase):
         self.assertNotIn(KEY, str(spec.env) + str(spec.argv))
         self.assertIn(KEY, (self.folder(session) / injection_folders.VARIABLES).read_text())
 
-    def test_the_folder_goes_with_the_session(self) -> None:
+    def test_model_folder_is_removed_with_the_session(self) -> None:
         session = self.begun()
         self.assertTrue(self.folder(session).is_dir())
         self.api.request("DELETE", f"/api/sessions/{session['id']}")
         self.assertFalse(self.folder(session).exists())
 
-    def test_what_an_agent_wrote_behind_its_end_goes_too(self) -> None:
+    def test_files_written_after_the_end_are_removed_too(self) -> None:
         session = self.begun()
         folder = self.folder(session)
         refused = OSError(errno.ENOTEMPTY, "Directory not empty")
@@ -74,7 +74,7 @@ class SessionTests(SessionsCase):
         self.assertFalse(folder.exists())
         self.assertEqual([], [line for line in self.logged if "failed" in line])
 
-    def test_a_folder_that_cannot_be_removed_is_told(self) -> None:
+    def test_folder_that_cannot_be_removed_is_logged(self) -> None:
         session = self.begun()
         with mock.patch.object(shutil, "rmtree", side_effect=PermissionError):
             self.api.request("DELETE", f"/api/sessions/{session['id']}")
@@ -82,7 +82,7 @@ class SessionTests(SessionsCase):
         self.assertIn("removing the model folder", "".join(self.logged))
         self.assertTrue(self.flushLoggedErrors(PermissionError))
 
-    def test_the_service_ends_without_another_look(self) -> None:
+    def test_stopping_service_does_not_retry_the_removal(self) -> None:
         session = self.begun()
         self.api.request("DELETE", f"/api/sessions/{session['id']}")
         folder = self.folder(session)
@@ -91,7 +91,7 @@ class SessionTests(SessionsCase):
         self.clock.pump(PAUSES)
         self.assertTrue(folder.is_dir())
 
-    def test_what_a_killed_service_left(self) -> None:
+    def test_folders_left_by_a_kill_are_removed_at_the_start(self) -> None:
         session = self.begun()
         other = self.folder({"id": "0" * 36})
         other.mkdir()
@@ -101,7 +101,7 @@ class SessionTests(SessionsCase):
         self.assertFalse(other.exists())
         self.successResultOf(again.stop())
 
-    def test_the_users_own_model_and_addresses_count_for_nothing(self) -> None:
+    def test_model_variables_of_the_user_are_ignored(self) -> None:
         body = {
             "mode": "primary",
             "start": True,
@@ -116,7 +116,7 @@ class SessionTests(SessionsCase):
         self.assertEqual(URL, spec.env["ANTHROPIC_BASE_URL"])
         self.assertNotIn("ANTHROPIC_API_KEY", spec.env)
 
-    def test_questions_come_before_anything_is_made(self) -> None:
+    def test_confirmation_is_asked_before_anything_is_created(self) -> None:
         small = self.make(endpointId=self.endpoint_id, modelId="small")
         warning = {
             "requiresContextWarning": True, "modelId": "small", "contextLength": 8_000,
@@ -143,7 +143,7 @@ class SessionTests(SessionsCase):
         self.assertIn("session", self.make(endpointId=self.endpoint_id, modelId="untold",
                                            confirmedSwap=True).data)  # fmt: skip
 
-    def test_whom_a_swap_affects(self) -> None:
+    def test_swap_lists_the_affected_sessions_of_the_caller(self) -> None:
         """Live sessions with the loaded model; only those that the caller may see."""
         first, second = self.begun(), self.begun()
         self.begun("untold")
@@ -158,7 +158,7 @@ class SessionTests(SessionsCase):
         self.assertEqual({"customModel", "restarted"}, set(self.change(
             first, endpointId=self.endpoint_id, modelId="big").data))  # fmt: skip
 
-    def test_refusals(self) -> None:
+    def test_invalid_model_choices_are_refused(self) -> None:
         self.assert_error(404, "none", self.make(endpointId="none", modelId="m"))
         self.assert_error(400, "modelId", self.make(endpointId=self.endpoint_id, modelId="-m"))
         self.machine.install("agy")
@@ -179,7 +179,7 @@ class SessionTests(SessionsCase):
         )
         self.assert_error(400, "this machine", self.change(session, clear=True))
 
-    def test_another_model_while_it_runs(self) -> None:
+    def test_model_of_a_running_session_is_changed(self) -> None:
         session = self.begun()
         answer = self.change(session, endpointId=self.endpoint_id, modelId="untold").data
         custom = {"endpointId": self.endpoint_id, "modelId": "untold", "label": "here"}
@@ -189,7 +189,7 @@ class SessionTests(SessionsCase):
         self.assertEqual("untold", now["displayModel"])
         self.assertIsNotNone(now["pid"])
 
-    def test_its_own_model_again(self) -> None:
+    def test_custom_model_of_a_session_is_cleared(self) -> None:
         session = self.begun()
         answer = self.change(session, clear=True).data
         self.assertEqual({"customModel": None, "restarted": True}, answer)
@@ -201,21 +201,21 @@ class SessionTests(SessionsCase):
         again = self.change(session, clear=True).data
         self.assertEqual({"customModel": None, "restarted": False}, again)
 
-    def test_before_it_runs(self) -> None:
+    def test_model_is_chosen_before_the_start(self) -> None:
         session = self.api.post("/api/sessions", {"mode": "codex"}).data["session"]
         answer = self.change(session, endpointId=self.endpoint_id, modelId="big").data
         self.assertFalse(answer["restarted"])
         self.api.request("POST", f"/api/sessions/{session['id']}/start")
         self.assertEqual(str(self.folder(session)), self.spec(session).env["CODEX_HOME"])
 
-    def test_an_endpoint_in_use_stays(self) -> None:
+    def test_endpoint_in_use_cannot_be_deleted(self) -> None:
         session = self.begun()
         path = f"/api/model-endpoints/{self.endpoint_id}"
         self.assertEqual((409, "CONFLICT"), self.api.request("DELETE", path).error[:2])
         self.change(session, clear=True)
         self.assertEqual({}, self.api.request("DELETE", path).data)
 
-    def test_an_endpoint_that_is_gone(self) -> None:
+    def test_missing_endpoint_refuses_the_start(self) -> None:
         """A session of it does not start on anything else."""
         body = {
             "mode": "primary",
@@ -229,18 +229,18 @@ class SessionTests(SessionsCase):
         self.api.request("DELETE", f"/api/model-endpoints/{self.endpoint_id}")
         self.assert_error(422, "customModel: ", self.api.request("POST", start))
 
-    def test_the_state_of_claude_is_whole(self) -> None:
+    def test_claude_state_is_seeded_completely(self) -> None:
         session = self.begun()
         state = json.loads((self.folder(session) / ".claude.json").read_text())
         self.assertEqual({"hasCompletedOnboarding": True}, state)
 
 
-class OsUserTests(SessionsCase):
+class CustomModelOsUserTests(SessionsCase):
     """Sessions that run as somebody else."""
 
     multiuser = True
 
-    def test_the_folder_of_an_os_user(self) -> None:
+    def test_folder_of_an_os_user_belongs_to_it(self) -> None:
         """It is in that user's home, and worked on with that user's rights, over a restart too."""
         world = self.machine.os_users
         user = world.add("a", 2001)

@@ -84,22 +84,22 @@ class CaptureCase(SynchronousTestCase):
         return found
 
 
-class CaptureTests(CaptureCase):
+class CaptureReadingTests(CaptureCase):
     """L{capture_pane}."""
 
-    def test_every_version_tells_what_was_written(self) -> None:
+    def test_capture_returns_written_rows_in_every_tmux_version(self) -> None:
         for version in ((3, 3), (3, 4), (3, 5)):
             tmux = PlayedTmux(version)
             found = self.read(tmux, 10)
             self.assertEqual((ROWS, 1), (found.lines, found.history), version)
 
-    def test_before_3_3_blanks_that_are_seen_stay(self) -> None:
+    def test_visible_blanks_stay_before_tmux_3_3(self) -> None:
         """What a colour could show is left; blanks that were typed go with the others."""
         found = self.read(PlayedTmux((3, 2)), 10)
         coloured = (b"\x1b[44m x " + BLANK, b"\x1b[0m" + BLANK)
         self.assertEqual((b"above", b"$ ls", *coloured, b"y"), found.lines)
 
-    def test_what_tmux_writes_of_a_death_is_left_out(self) -> None:
+    def test_death_notice_of_tmux_is_left_out(self) -> None:
         for version in ((3, 2), (3, 3)):
             found = self.read(PlayedTmux(version, dead=True), 10)
             self.assertEqual((1, b"above", b"y"), (found.history, found.lines[0], found.lines[-1]))
@@ -118,14 +118,14 @@ class WrapTests(CaptureCase):
         self.tmux.rows = [full, full, b"end", full, full, b"on", b"next"]
         self.tmux.wrapped = {0, 1, 3, 4}
 
-    def test_the_history_has_lines_and_the_screen_rows(self) -> None:
+    def test_history_is_joined_into_lines_and_the_screen_kept_in_rows(self) -> None:
         found = self.read(self.tmux, None)
         full = b"x" * 80
         self.assertEqual((full + full + b"end", full, full, b"on", b"next"), found.lines)
         self.assertEqual((1, 3, 3), (found.history, found.history_rows, found.history_size))
         self.assertEqual(frozenset({1, 2}), found.wrapped)
 
-    def test_a_line_goes_on_from_the_history_into_the_screen(self) -> None:
+    def test_line_continues_from_the_history_into_the_screen(self) -> None:
         self.tmux.rows.append(b"later")
         found = self.read(self.tmux, 2)
         full = b"x" * 80
@@ -133,7 +133,7 @@ class WrapTests(CaptureCase):
         self.assertEqual((b"end", full, full, b"on"), found.lines[:4])
         self.assertEqual(frozenset({1, 2}), found.wrapped)
 
-    def test_a_line_over_pages(self) -> None:
+    def test_line_continues_over_capture_pages(self) -> None:
         self.patch(module, "AT_ONCE", 2)
         self.patch(module, "PAGE", 8)
         self.tmux.rows = [b"%080d" % number for number in range(34)]
@@ -148,7 +148,7 @@ class WrapTests(CaptureCase):
 class WrappedRowsTests(SynchronousTestCase):
     """L{find_wrapped_rows}: what is printed one by one, beside what is printed joined."""
 
-    def test_what_was_wrapped(self) -> None:
+    def test_wrapped_rows_are_found_by_comparison(self) -> None:
         full, wide = b"x" * 10, "日本語日x".encode()
         for rows, lines, want in (
             ((b"a", b"b"), (b"a", b"b"), ()),
@@ -184,7 +184,7 @@ class LongHistoryTests(CaptureCase):
         self.tmux = PlayedTmux((3, 3))
         self.tmux.rows = [b"%03d" % number for number in range(100)]
 
-    def test_the_newest_is_kept(self) -> None:
+    def test_newest_history_is_kept(self) -> None:
         for quiet in (True, False):
             for history in (None, 50):
                 found = self.read(self.tmux, history, quiet=quiet)
@@ -192,7 +192,7 @@ class LongHistoryTests(CaptureCase):
                 rows = [row.removeprefix(b"\x1b[m\x1b(B") for row in found.lines]
                 self.assertEqual(self.tmux.rows[-25:], rows)
 
-    def test_never_more_is_asked_for_at_a_time(self) -> None:
+    def test_history_is_requested_in_bounded_pages(self) -> None:
         """tmux itself would hold it all, and do nothing else meanwhile."""
         self.tmux.prints = True
         found = self.read(self.tmux, None, quiet=True)
@@ -201,10 +201,10 @@ class LongHistoryTests(CaptureCase):
         # The last two ask for lines and, with the row below it, for the last one.
         self.assertEqual([-21, -1], asked[-2:])
 
-    def test_what_has_room_is_whole(self) -> None:
+    def test_history_within_the_bound_is_whole(self) -> None:
         found = self.read(self.tmux, 20, quiet=True)
         self.assertEqual(20, found.history)
 
-    def test_a_row_for_which_there_is_no_room(self) -> None:
+    def test_row_larger_than_the_bound_ends_the_history(self) -> None:
         self.tmux.rows[-5] = b"x" * 10_000
         self.assertEqual(0, self.read(self.tmux, None, quiet=True).history)

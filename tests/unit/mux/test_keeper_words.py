@@ -27,17 +27,19 @@ def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
 
 
 class KeeperWordsTests(SynchronousTestCase):
-    def test_a_word_is_taken_out(self) -> None:
+    def test_keeper_word_is_removed_from_the_output(self) -> None:
         got = KeeperWordParser(b"abc").feed(b"one" + SAID + b"two")
         self.assertEqual([b"one", KeeperWord("exit", 3), b"two"], got)
 
-    def test_another_token_is_not_the_keeper(self) -> None:
+    def test_word_with_another_token_is_output(self) -> None:
         data = SAID.replace(b"abc", b"abd")
         self.assertEqual([data], KeeperWordParser(b"abc").feed(data))
 
     @settings(max_examples=example_count(100), deadline=None)
     @given(st.binary(max_size=20), st.binary(max_size=20), CUTS)
-    def test_heard_once_under_any_cut(self, before: bytes, after: bytes, cuts: list[int]) -> None:
+    def test_keeper_words_are_found_once_at_any_cut(
+        self, before: bytes, after: bytes, cuts: list[int]
+    ) -> None:
         """No byte of the program is lost; at most the word's own bytes stay."""
         words = KeeperWordParser(b"abc")
         got = [part for piece in pieces(before + SAID + after, cuts) for part in words.feed(piece)]
@@ -51,7 +53,7 @@ class KeeperWordsTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(st.lists(st.sampled_from([b"\x1b", b"]7773;abc;", b"exit;", b"1", b"\x07", b"x"])), CUTS)
-    def test_anything_else_passes(self, parts: list[bytes], cuts: list[int]) -> None:
+    def test_other_output_passes_unchanged(self, parts: list[bytes], cuts: list[int]) -> None:
         data = b"".join(parts).replace(b"exit;1", b"")
         words = KeeperWordParser(b"abc")
         got = [part for piece in pieces(data, cuts) for part in words.feed(piece)]
@@ -59,7 +61,7 @@ class KeeperWordsTests(SynchronousTestCase):
 
 
 class ModeWatchTests(SynchronousTestCase):
-    def test_set_and_reset(self) -> None:
+    def test_modes_are_set_and_reset(self) -> None:
         watch = ModeTracker()
         self.assertTrue(watch.feed(b"x\x1b[?2004hy"))
         self.assertFalse(watch.feed(b"\x1b[?2004h"))
@@ -71,11 +73,11 @@ class ModeWatchTests(SynchronousTestCase):
         self.assertTrue(watch.feed(b"\x1bc"))
         self.assertEqual(b"", watch.stored_value)
 
-    def test_what_was_kept_comes_back(self) -> None:
+    def test_stored_modes_are_restored(self) -> None:
         self.assertEqual(b"1004;2004", ModeTracker(b"2004;1004;9").stored_value)
         self.assertEqual(b"", ModeTracker(b"").stored_value)
 
-    def test_what_a_program_asked_of_the_keyboard(self) -> None:
+    def test_keyboard_protocol_requests_are_followed(self) -> None:
         watch = ModeTracker()
         for data, sequences in (
             (b"\x1b[>4;2m", b"\x1b[>4;2m"),
@@ -93,7 +95,7 @@ class ModeWatchTests(SynchronousTestCase):
             self.assertTrue(watch.feed(data), data)
             self.assertEqual(sequences, watch.sequences, data)
 
-    def test_pushes_are_bounded(self) -> None:
+    def test_keyboard_protocol_stack_is_bounded(self) -> None:
         watch = ModeTracker()
         watch.feed(b"\x1b[>1u" * 100)
         self.assertEqual(b"\x1b[>1u" * 16, watch.sequences)
@@ -101,7 +103,7 @@ class ModeWatchTests(SynchronousTestCase):
         # A comma would shift what tmux tells behind it, the title.
         self.assertNotIn(b",", watch.stored_value)
 
-    def test_what_was_asked_of_the_keyboard_comes_back(self) -> None:
+    def test_stored_keyboard_protocol_is_restored(self) -> None:
         watch = ModeTracker()
         watch.feed(b"\x1b[>4;2m\x1b[>5u\x1b[?2004h")
         kept = ModeTracker(watch.stored_value)
@@ -113,7 +115,7 @@ class ModeWatchTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(CUTS)
-    def test_keyboard_under_any_cut(self, cuts: list[int]) -> None:
+    def test_keyboard_protocol_is_followed_at_any_cut(self, cuts: list[int]) -> None:
         watch = ModeTracker()
         data = b"text\x1b[>1u\x1b[>4u more\x1b[<u\x1b[>4;1m\x1b[>9u\x1b[<1u\x1b[m"
         for piece in pieces(data, cuts):
@@ -122,7 +124,7 @@ class ModeWatchTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(CUTS)
-    def test_any_cut(self, cuts: list[int]) -> None:
+    def test_modes_are_followed_at_any_cut(self, cuts: list[int]) -> None:
         watch = ModeTracker()
         for piece in pieces(b"text\x1b[m\x1b[?2004h more \x1b[?1004;2004l\x1b[?1004h", cuts):
             watch.feed(piece)
@@ -130,11 +132,11 @@ class ModeWatchTests(SynchronousTestCase):
 
 
 class TitleWatchTests(SynchronousTestCase):
-    def test_noticed_under_any_cut(self) -> None:
+    def test_title_change_is_noticed_at_any_cut(self) -> None:
         data = b"a\x1b]0;title\x07b"
         for cut in range(len(data)):
             watch = TitleDetector()
             self.assertTrue(any([watch.feed(data[:cut]), watch.feed(data[cut:])]), cut)
 
-    def test_other_sequences(self) -> None:
+    def test_other_sequences_change_no_title(self) -> None:
         self.assertFalse(TitleDetector().feed(b"\x1b]8;;x\x07\x1b]10;?\x07"))

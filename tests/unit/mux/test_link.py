@@ -14,7 +14,7 @@ from tservice.mux.tmux.server_link import FIRST_DELAY, HEARTBEAT, LAST_DELAY, SE
 from tservice.mux.transport import ServerReachability
 
 
-class LinkTests(SynchronousTestCase):
+class ClientLinkTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock, self.told, self.server = Clock(), RecordingLinkListener(), FakeTmuxServer()
         self.link = ServerLink(self.clock, self.told, self.server)
@@ -30,11 +30,11 @@ class LinkTests(SynchronousTestCase):
     def command(self, line: bytes = b"a") -> Deferred[list[AnswerBlock]]:
         return Deferred.fromCoroutine(self.link.send_command(line))
 
-    def test_output_passes(self) -> None:
+    def test_pane_output_passes_the_link(self) -> None:
         self.last.say(b"%output %0 x\n")
         self.assertEqual([b"x"], self.told.events)
 
-    def test_a_client_that_dies_is_replaced(self) -> None:
+    def test_dead_client_is_replaced(self) -> None:
         self.last.end_stream(9)
         waiting = self.command()
         self.clock.advance(FIRST_DELAY)
@@ -46,7 +46,7 @@ class LinkTests(SynchronousTestCase):
         self.last.answer(b"1")
         self.assertEqual((b"1",), self.successResultOf(waiting)[0].lines)
 
-    def test_delays_grow_and_begin_anew(self) -> None:
+    def test_reconnect_delay_grows_and_resets(self) -> None:
         for delay in (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, LAST_DELAY, LAST_DELAY):
             count = len(self.server.started)
             self.last.end_stream(9)
@@ -60,7 +60,7 @@ class LinkTests(SynchronousTestCase):
         self.clock.advance(FIRST_DELAY)
         self.assertEqual(11, len(self.server.started))
 
-    def test_a_server_that_is_gone(self) -> None:
+    def test_lost_server_fails_waiting_commands(self) -> None:
         waiting = self.command()
         self.server.reached = ServerReachability.GONE
         self.last.end_stream()
@@ -69,14 +69,14 @@ class LinkTests(SynchronousTestCase):
         self.failureResultOf(self.command(), PaneGone)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_unknown_is_not_gone(self) -> None:
+    def test_unreachable_server_is_not_lost(self) -> None:
         self.server.reached = ServerReachability.UNKNOWN
         self.last.end_stream(9)
         self.clock.advance(FIRST_DELAY)
         self.assertEqual(2, len(self.server.started))
         self.assertEqual([], self.told.events)
 
-    def test_an_answer_that_takes_its_time(self) -> None:
+    def test_link_acts_only_after_the_reachability_answer(self) -> None:
         """Nothing is done before it is there, nor after whoever asked has let go."""
         for reach, told in (
             (ServerReachability.GONE, ["lost"]),
@@ -93,7 +93,7 @@ class LinkTests(SynchronousTestCase):
             self.assertEqual(told, self.told.events)
             self.assertEqual(1 if told else 2, len(self.server.started))
 
-    def test_let_go_before_the_answer(self) -> None:
+    def test_close_before_the_reachability_answer_is_final(self) -> None:
         answer = self.server.hold()
         self.last.end_stream(9)
         closing = Deferred.fromCoroutine(self.link.close("the service has detached"))
@@ -101,14 +101,14 @@ class LinkTests(SynchronousTestCase):
         self.assertFalse(answer.called and answer.result is ServerReachability.GONE)
         self.assertEqual(([], []), (self.told.events, self.clock.getDelayedCalls()))
 
-    def test_nobody_waits_for_a_client_that_will_not_come(self) -> None:
+    def test_command_fails_immediately_when_no_client_will_come(self) -> None:
         """As where tmux refused to start a session: what is left of it is ended at once."""
         self.link.expect_end(True)
         self.last.end_stream(1)
         self.failureResultOf(self.command(), MuxTimeout)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_an_end_that_is_expected_before_the_answer(self) -> None:
+    def test_expected_end_overrides_a_pending_reachability_answer(self) -> None:
         """Whoever ends the server says what follows."""
         answer = self.server.hold()
         self.last.end_stream(9)
@@ -119,7 +119,7 @@ class LinkTests(SynchronousTestCase):
         self.link.expect_end(False)
         self.assertEqual(["lost"], self.told.events)
 
-    def test_a_server_that_stands_still_is_waited_for(self) -> None:
+    def test_stalled_server_keeps_its_client(self) -> None:
         """No client is killed and none is added; the old one is understood again."""
         self.server.answering = False
         late = self.command()
@@ -135,7 +135,7 @@ class LinkTests(SynchronousTestCase):
         self.assertEqual((b"2",), self.successResultOf(again)[0].lines)
         self.assertEqual([], self.told.events)
 
-    def test_a_client_that_stalls_is_replaced(self) -> None:
+    def test_stalled_client_is_replaced(self) -> None:
         """The server answers somebody else, so it is the client."""
         late = self.command()
         stalled = self.last
@@ -146,7 +146,7 @@ class LinkTests(SynchronousTestCase):
         self.last.attached()
         self.assertEqual(["gap", "attached"], self.told.events)
 
-    def test_a_stalled_client_is_found_by_the_heartbeat(self) -> None:
+    def test_heartbeat_detects_a_stalled_client(self) -> None:
         self.clock.advance(HEARTBEAT)
         self.assertEqual(["heartbeat"], self.told.events)
         self.command().addErrback(lambda why: why.trap(MuxTimeout))
@@ -154,7 +154,7 @@ class LinkTests(SynchronousTestCase):
         self.clock.pump([COMMAND_TIMEOUT, 0])
         self.assertEqual(["KILL"], stalled.signals)
 
-    def test_a_client_that_attaches_slowly_is_not_given_up(self) -> None:
+    def test_slowly_attaching_client_is_not_replaced(self) -> None:
         self.last.end_stream(9)
         self.clock.advance(FIRST_DELAY)
         waiting = self.command()
@@ -164,7 +164,7 @@ class LinkTests(SynchronousTestCase):
         self.last.attached()
         self.assertEqual(["gap", "attached"], self.told.events)
 
-    def test_what_waits_is_bounded(self) -> None:
+    def test_waiting_commands_are_bounded(self) -> None:
         self.last.end_stream(9)
         waiting = [self.command() for _ in range(MAX_WAITING)]
         self.failureResultOf(self.command(), MuxBusy)
@@ -172,14 +172,14 @@ class LinkTests(SynchronousTestCase):
         for each in waiting:
             self.failureResultOf(each, MuxTimeout)
 
-    def test_close(self) -> None:
+    def test_closed_link_refuses_commands(self) -> None:
         closed = Deferred.fromCoroutine(self.link.close("let go"))
         self.successResultOf(closed)
         self.assertEqual([], self.told.events)
         self.failureResultOf(self.command(), PaneGone)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_an_end_that_is_expected(self) -> None:
+    def test_expected_end_starts_no_new_client(self) -> None:
         self.link.expect_end(True)
         self.last.end_stream()
         self.clock.advance(10)

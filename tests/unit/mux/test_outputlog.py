@@ -22,7 +22,7 @@ class OutputLogTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(400), deadline=None)
     @given(steps, st.integers(1, 3 * SEGMENT), st.randoms(use_true_random=False))
-    def test_every_held_offset_reads_the_true_bytes(self, plan, limit, random) -> None:  # type: ignore[no-untyped-def]
+    def test_every_held_offset_reads_the_written_bytes(self, plan, limit, random) -> None:  # type: ignore[no-untyped-def]
         log, model, floor = OutputLog(CAPACITY, "e"), bytearray(), 0
         for step in plan:
             if step is None:
@@ -41,7 +41,7 @@ class OutputLogTests(SynchronousTestCase):
             self.assertEqual(want, log.read(offset, limit))
             self.assertEqual(want, log.read(offset, limit))
 
-    def test_outside_is_refused(self) -> None:
+    def test_offset_outside_the_log_is_refused(self) -> None:
         log = OutputLog(CAPACITY, "e")
         log.append(b"abc")
         self.assertRaises(LookupError, log.read, 4, 1)
@@ -50,19 +50,19 @@ class OutputLogTests(SynchronousTestCase):
         self.assertRaises(LookupError, log.read, 3, 1)
         self.assertEqual(b"", log.read(4, 1))
 
-    def test_many_small_writes_share_segments(self) -> None:
+    def test_many_small_writes_share_output_segments(self) -> None:
         """A keystroke's echo costs its bytes, not an object each."""
         log = OutputLog(CAPACITY, "e")
         for _ in range(SEGMENT):
             log.append(b"x")
         self.assertEqual(1, len(log._segments))
 
-    def test_readers_at_one_place_share_one_copy(self) -> None:
+    def test_readers_at_one_offset_share_one_copy(self) -> None:
         log = OutputLog(CAPACITY, "e")
         log.append(b"abc")
         self.assertIs(log.read(0, 9), log.read(0, 9))
 
-    def test_listeners(self) -> None:
+    def test_listeners_are_called_for_each_append(self) -> None:
         log, heard = OutputLog(CAPACITY, "e"), list[int]()
         end = log.subscribe(lambda: heard.append(log.end))
         log.append(b"")
@@ -73,7 +73,7 @@ class OutputLogTests(SynchronousTestCase):
         log.append(b"c")
         self.assertEqual([2, 3], heard)
 
-    def test_a_finished_log_is_kept_for_those_who_read_it(self) -> None:
+    def test_finished_log_is_kept_for_its_readers(self) -> None:
         log = OutputLog(CAPACITY, "e")
         log.append(b"abc")
         first, second = log.subscribe(lambda: None), log.subscribe(lambda: None)
@@ -86,7 +86,7 @@ class OutputLogTests(SynchronousTestCase):
         log.append(b"late")
         self.assertEqual(b"late", log.read(3, 9))
 
-    def test_a_broken_listener_does_not_silence_the_others(self) -> None:
+    def test_failing_listener_does_not_silence_the_others(self) -> None:
         log, heard = OutputLog(CAPACITY, "e"), list[int]()
         log.subscribe(lambda: 1 // 0)  # type: ignore[arg-type]
         log.subscribe(lambda: heard.append(1))

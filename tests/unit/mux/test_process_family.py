@@ -22,7 +22,7 @@ ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 WAITS = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); print(flush=True); input()"
 
 
-class FamilyTests(TestCase):
+class ProcessFamilyTests(TestCase):
     """A program in a session of its own, as the one of a pane."""
 
     def setUp(self) -> None:
@@ -75,7 +75,7 @@ class FamilyTests(TestCase):
         self.end(child)
         return pids, await family.find_leftovers()
 
-    async def test_what_goes_on_is_named(self) -> None:
+    async def test_surviving_processes_are_named(self) -> None:
         script = "trap '' HUP; sleep 54321 & setsid sleep 54322 & echo; read wait"
         pids, left = await self.left(script, 1)
         self.assertEqual({"sleep 54321", "sleep 54322"}, {each.command for each in left})
@@ -84,20 +84,20 @@ class FamilyTests(TestCase):
             if each.pid not in pids:
                 os.kill(each.pid, signal.SIGKILL)
 
-    async def test_what_ends_in_a_moment_is_not_left(self) -> None:
+    async def test_process_that_ends_within_the_grace_is_not_named(self) -> None:
         child = self.program("sleep 0.3 & echo; read wait", "sh", "-c")
         family = await LocalProcessFamily.from_pid(reactor, child.pid, ID)
         self.end(child)
         self.assertEqual((), await family.find_leftovers())
 
-    async def test_a_long_command_is_cut_and_no_more_than_some_are_named(self) -> None:
+    async def test_long_command_is_truncated_and_few_are_named(self) -> None:
         word = "x" * 300
         loop = f"for n in $(seq {MOST + 5}); do sh -c 'sleep 54323; : {word}' & done; echo; read w"
         _, left = await self.left(loop, MOST + 5)
         self.assertEqual(MOST, len(left))
         self.assertEqual({COMMAND_CHARS}, {len(e.command) for e in left if "x" in e.command})
 
-    async def test_a_shell_that_tells_its_jobs_nothing(self) -> None:
+    async def test_dash_jobs_are_hung_up(self) -> None:
         """dash does not; it has no jobs that are disowned."""
         child = self.program("sleep 54324 & sleep 54325 & echo; read wait", "dash", "-c")
         family = await LocalProcessFamily.from_pid(reactor, child.pid, ID)
@@ -107,14 +107,14 @@ class FamilyTests(TestCase):
         await family.hang_up_jobs()
         self.assertEqual((), await family.find_leftovers())
 
-    def test_the_name_of_a_process_says_nothing(self) -> None:
+    def test_process_name_is_not_trusted(self) -> None:
         named = "open('/proc/self/comm', 'w').write('a) R 1 (b'); "
         child = self.program(named + WAITS, sys.executable, "-c")
         found = read_process(child.pid)
         assert found is not None
         self.assertEqual((os.getpid(), child.pid), (found.parent, found.terminal))
 
-    def test_a_process_that_is_over(self) -> None:
+    def test_ended_process_has_no_survivors(self) -> None:
         child = self.program(WAITS, sys.executable, "-c")
         held = open_process(child.pid)
         assert held is not None

@@ -127,7 +127,7 @@ class ReadOnly(SocketFolder):
         raise MuxError("the socket cannot be removed: Read-only file system")
 
 
-class EndTests(SynchronousTestCase):
+class ServerEndTests(SynchronousTestCase):
     """L{TmuxServer.end_server}."""
 
     def setUp(self) -> None:
@@ -154,7 +154,7 @@ class EndTests(SynchronousTestCase):
     def wait(self, clock: Clock, seconds: float) -> None:
         clock.pump([LOOK_EVERY] * int(seconds / LOOK_EVERY + 2))
 
-    def test_a_process_that_ends_by_itself(self) -> None:
+    def test_process_that_ends_by_itself_is_not_killed(self) -> None:
         held = FakeHeldProcess(Liveness.ALIVE, Liveness.ALIVE, Liveness.DEAD)
         ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, 0.1)
@@ -162,7 +162,7 @@ class EndTests(SynchronousTestCase):
         self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
         self.assertEqual([True, False], self.link.expected)
 
-    def test_a_socket_that_cannot_be_removed(self) -> None:
+    def test_server_whose_socket_cannot_be_removed_counts_as_ended(self) -> None:
         """All has ended; what is left of it is not said to live."""
         self.sockets = ReadOnly(self.folder)
         held = FakeHeldProcess(Liveness.ALIVE, Liveness.DEAD)
@@ -171,7 +171,7 @@ class EndTests(SynchronousTestCase):
         self.assertEqual(LEFT, self.successResultOf(ending))
         self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
 
-    def test_it_is_hung_up_before_its_terminal_is_gone(self) -> None:
+    def test_process_is_hung_up_before_its_terminal_closes(self) -> None:
         """A shell whose terminal is gone first takes that for the end of its input, and tells its
         jobs nothing."""
         held, server = FakeHeldProcess(Liveness.ALIVE), FakeHeldProcess(Liveness.ALIVE)
@@ -183,7 +183,7 @@ class EndTests(SynchronousTestCase):
         self.assertEqual(LEFT, self.successResultOf(ending))
         self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
 
-    def test_a_process_that_stays_is_killed(self) -> None:
+    def test_process_that_survives_the_hangup_is_killed(self) -> None:
         held = FakeHeldProcess(Liveness.ALIVE)
         ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
@@ -192,7 +192,7 @@ class EndTests(SynchronousTestCase):
         self.wait(clock, 0.1)
         self.assertEqual(LEFT, self.successResultOf(ending))
 
-    def test_a_process_that_nobody_knows_of_is_not_killed(self) -> None:
+    def test_unidentified_process_is_not_killed(self) -> None:
         held = FakeHeldProcess(Liveness.UNKNOWN)
         ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
@@ -200,7 +200,7 @@ class EndTests(SynchronousTestCase):
         self.assertIn("nobody can tell", why.getErrorMessage())
         self.assertEqual(["HUP", "closed"], held.done)
 
-    def test_a_server_out_of_reach_is_not_taken_for_dead(self) -> None:
+    def test_unreachable_server_is_not_taken_for_dead(self) -> None:
         """Its socket is left, and its process too."""
         held = FakeHeldProcess(Liveness.ALIVE)
         ending, clock = self.end(ServerReachability.UNKNOWN, held)
@@ -209,7 +209,7 @@ class EndTests(SynchronousTestCase):
         self.assertEqual(["closed"], held.done)
         self.assertEqual([True, False], self.link.expected)
 
-    def test_a_server_that_stands_still_is_killed_where_it_is_seen(self) -> None:
+    def test_stalled_server_is_killed_if_visible(self) -> None:
         server = FakeHeldProcess(Liveness.ALIVE)
         ending, clock = self.end(ServerReachability.HERE, None, server)
         self.wait(clock, 5 + END_TIMEOUT + 1)

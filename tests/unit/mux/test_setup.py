@@ -74,8 +74,8 @@ class SetupCase(SynchronousTestCase):
         )
 
 
-class SetupTests(SetupCase):
-    def test_files_that_everybody_can_read(self) -> None:
+class OsUserSetupTests(SetupCase):
+    def test_program_files_are_readable_by_every_user(self) -> None:
         found = self.now(self.setups("/none", sys.executable).get_setup(self.place))
         self.assertEqual(sys.executable, found.python)
         for copy, original in ((found.keeper, KEEPER), (found.configuration, CONFIGURATION)):
@@ -83,7 +83,7 @@ class SetupTests(SetupCase):
             self.assertEqual(original.read_bytes(), copy.read_bytes())
             self.assertEqual(0o644, copy.stat().st_mode & 0o777)
 
-    def test_what_is_before_the_change_of_user(self) -> None:
+    def test_environment_before_the_user_change_is_clean(self) -> None:
         """Nothing of the pane's environment has a name that a loader or setpriv would know."""
         setup = self.now(self.setups().get_setup(self.place))
         self.assertIs(fresh_keyring, setup.start_context)
@@ -98,7 +98,7 @@ class SetupTests(SetupCase):
         )
         self.assertIn(b"LD_AUDIT", build_environment(spec, b"token"))
 
-    def test_a_start_that_the_system_refuses(self) -> None:
+    def test_refused_program_start_is_an_error(self) -> None:
         class Processes:
             def spawnProcess(self, *args: object, **more: object) -> None:
                 raise PermissionError(1, "not today")
@@ -110,16 +110,16 @@ class SetupTests(SetupCase):
         error = self.assertRaises(MuxError, server.attach_client, client)
         self.assertEqual("/s cannot be started: not today", str(error))
 
-    def test_no_interpreter(self) -> None:
+    def test_missing_interpreter_is_an_error(self) -> None:
         error = self.refused(self.setups("/none").get_setup(self.place))
         self.assertEqual("me can run none of /none", error)
 
-    def test_no_place(self) -> None:
+    def test_unwritable_shared_folder_is_an_error(self) -> None:
         (self.folder / "s").write_text("in the way")
         error = self.refused(self.setups().get_setup(self.place))
         self.assertIn("the files for me cannot be written", error)
 
-    def test_sockets(self) -> None:
+    def test_sockets_of_the_user_folder_are_found(self) -> None:
         """In a folder of the user's; all of them are found, nothing else is taken for one."""
         setups = self.setups()
         self.assertEqual(frozenset(), self.now(setups.find_session_ids()))
@@ -143,7 +143,7 @@ class SetupTests(SetupCase):
         folder.path = aside / "x"
         self.assertIn("c.sock cannot be removed", self.refused(folder.remove_socket("c")))
 
-    def test_a_preface_is_the_users(self) -> None:
+    def test_preface_file_belongs_to_the_user(self) -> None:
         """Written in the user's name, and through no link that the user has put there."""
         folder = self.sockets(self.setups())
         self.now(folder.prepare_folder())
@@ -159,7 +159,7 @@ class SetupTests(SetupCase):
         self.now(folder.remove_socket(ID))
         self.assertFalse(path.exists())
 
-    def test_a_preface_that_cannot_be_written_is_left_out(self) -> None:
+    def test_unwritable_preface_is_left_out(self) -> None:
         nothing: Any = None  # no process is started
         setup = self.now(self.setups().get_setup(self.place))
         self.now(setup.sockets.prepare_folder())
@@ -173,7 +173,7 @@ class SetupTests(SetupCase):
         planted.mkdir()
         self.assertEqual(b"", self.now(server.put_preface(spec)))
 
-    def test_no_folder_for_sockets(self) -> None:
+    def test_file_instead_of_the_socket_folder_is_an_error(self) -> None:
         folder = self.sockets(self.setups())
         folder.path.write_text("in the way")
         self.refused(folder.prepare_folder())
@@ -184,26 +184,26 @@ class OsUserTransportTests(SetupCase):
         super().setUp()
         self.transport = OsUserTransport("/t", self.place)
 
-    def test_argv(self) -> None:
+    def test_transport_runs_commands_through_the_location(self) -> None:
         """As the place runs whatever it runs."""
         self.assertEqual(self.place.build_command(["/t", "-V"]), self.transport.build_argv("-V"))
         self.assertEqual("/s", self.transport.build_argv("-V")[0])
 
-    def test_reached_as_the_user(self) -> None:
+    def test_server_is_reached_as_the_user(self) -> None:
         self.assertIs(
             ServerReachability.GONE,
             self.now(self.transport.check_reachability(self.folder / "none")),
         )
         self.assertEqual(["me"], self.world.acted)
 
-    def test_not_reached_where_nobody_can_act(self) -> None:
+    def test_remote_user_is_unreachable(self) -> None:
         far = places_of(HERE).recall_location(LocationId(kind=LocationKind.REMOTE, name="h"))
         transport = evolve(self.transport, place=far)
         self.assertIs(
             ServerReachability.UNKNOWN, self.now(transport.check_reachability(self.folder / "none"))
         )
 
-    def test_held_processes(self) -> None:
+    def test_only_processes_of_the_user_are_held(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:
             stranger = evolve(self.place, user=evolve(self.user, uid=os.getuid() + 1))
             other = evolve(self.transport, place=stranger)
@@ -231,12 +231,12 @@ class MultiplexerTests(SetupCase):
     def spec(self) -> PaneSpec:
         return PaneSpec(session_id=ID, argv=("x",), env={}, cwd="/", place=self.place)
 
-    def test_where_there_is_none(self) -> None:
+    def test_location_without_a_setup_runs_no_panes(self) -> None:
         mux = self.multiplexer(None)
         for work in (mux.create_pane(self.spec()), mux.adopt_pane(ID, self.place)):
             self.assertEqual("this service runs no panes in me", self.refused(work))
 
-    def test_found(self) -> None:
+    def test_sessions_of_os_users_are_found_and_adopted(self) -> None:
         setups = self.setups()
         mux = self.multiplexer(setups)
         folder = self.sockets(setups)
@@ -247,7 +247,7 @@ class MultiplexerTests(SetupCase):
         self.assertIsNone(self.now(mux.adopt_pane(ID, self.place)))
         self.assertEqual(frozenset(), self.now(mux.find_session_ids()))
 
-    def test_the_fake_knows_them_too(self) -> None:
+    def test_fake_multiplexer_adopts_by_location(self) -> None:
         mux = FakeMultiplexer(Clock())
         self.now(mux.create_pane(self.spec()))
         other = self.world.place(self.world.add("other", 1))

@@ -52,7 +52,7 @@ class TransportTests(SynchronousTestCase):
     def hold_server(self, path: Path) -> HeldProcess | None:
         return self.now(self.transport.acquire_server(path))
 
-    def test_a_process_that_is_somebody_elses(self) -> None:
+    def test_process_of_another_user_is_probed_and_not_signalled(self) -> None:
         """It became root by sudo, or the pane's program has put its number down."""
 
         def refused(descriptor: int, number: int) -> None:
@@ -66,13 +66,13 @@ class TransportTests(SynchronousTestCase):
         self.now(held.kill())
         self.assertIs(Liveness.ALIVE, self.now(held.get_liveness()))
 
-    def test_nobody_listens(self) -> None:
+    def test_socket_without_a_listener_is_gone(self) -> None:
         self.assertIs(ServerReachability.GONE, self.reach())
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(str(self.path))
         self.assertIs(ServerReachability.GONE, self.reach())
 
-    def test_somebody_listens(self) -> None:
+    def test_listening_socket_is_reachable_unless_its_queue_is_full(self) -> None:
         """A full queue of connections is neither yes nor no."""
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(str(self.path))
@@ -80,7 +80,7 @@ class TransportTests(SynchronousTestCase):
             self.assertIs(ServerReachability.HERE, self.reach())
             self.assertIs(ServerReachability.UNKNOWN, self.reach())
 
-    def test_at_what_is_no_socket_nobody_listens(self) -> None:
+    def test_path_that_is_no_socket_is_gone(self) -> None:
         """What runs in the pane may have put it there, as a link to somebody else's server."""
         other = self.folder / "other.sock"
         with socket.socket(socket.AF_UNIX) as server:
@@ -97,7 +97,7 @@ class TransportTests(SynchronousTestCase):
                 self.assertIs(ServerReachability.GONE, self.reach())
                 self.path.rmdir() if self.path.is_dir() else self.path.unlink()
 
-    def test_a_server_that_is_starting(self) -> None:
+    def test_locked_socket_of_a_starting_server_is_unknown(self) -> None:
         """Its socket refuses connections at first, and whoever starts it holds a lock."""
         with socket.socket(socket.AF_UNIX) as server, open(f"{self.path}.lock", "w") as lock:
             self.assertIs(ServerReachability.GONE, self.reach())
@@ -109,7 +109,7 @@ class TransportTests(SynchronousTestCase):
             self.assertIs(ServerReachability.HERE, self.reach())
         self.assertIs(ServerReachability.GONE, self.reach())
 
-    def test_what_is_no_lock_of_a_server(self) -> None:
+    def test_irregular_lock_file_is_ignored(self) -> None:
         """A pipe without a writer holds nobody up; a link is not followed."""
         lock = Path(f"{self.path}.lock")
         os.mkfifo(lock)
@@ -118,12 +118,12 @@ class TransportTests(SynchronousTestCase):
         lock.symlink_to("/etc/passwd")
         self.assertIs(ServerReachability.UNKNOWN, self.reach())
 
-    def test_argv(self) -> None:
+    def test_command_line_uses_setpriv_where_available(self) -> None:
         with_setpriv = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", "/usr/bin/tmux", "-V"]
         self.assertEqual(with_setpriv, self.transport.build_argv("-V"))
         self.assertEqual(["/usr/bin/tmux", "-V"], LocalTransport("/usr/bin/tmux").build_argv("-V"))
 
-    def test_a_held_process(self) -> None:
+    def test_held_process_is_probed_and_killed(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:
             held = self.hold(child.pid)
             assert held is not None
@@ -135,7 +135,7 @@ class TransportTests(SynchronousTestCase):
             held.close()
         self.assertIsNone(self.hold(child.pid))
 
-    def test_a_held_process_under_a_high_number(self) -> None:
+    def test_process_with_a_high_descriptor_is_held(self) -> None:
         """A service with a thousand clients has its descriptors above 1023."""
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
@@ -149,7 +149,7 @@ class TransportTests(SynchronousTestCase):
         self.assertIs(Liveness.ALIVE, self.now(held.get_liveness()))
         held.close()
 
-    def test_who_listens_is_held(self) -> None:
+    def test_listening_process_is_held(self) -> None:
         program = (
             "import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]);"
             " s.listen(); print(flush=True); time.sleep(60)"
@@ -166,7 +166,7 @@ class TransportTests(SynchronousTestCase):
             held.close()
         self.assertIsNone(self.hold_server(self.path))
 
-    def test_a_hangup(self) -> None:
+    def test_held_process_is_hung_up_once(self) -> None:
         # Children of a test run under nohup would ignore it.
         before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         self.addCleanup(signal.signal, signal.SIGHUP, before)
@@ -178,12 +178,12 @@ class TransportTests(SynchronousTestCase):
             self.now(held.send_hangup())
             held.close()
 
-    def test_session_ids_are_no_paths(self) -> None:
+    def test_session_ids_cannot_be_socket_paths(self) -> None:
         folder = SocketFolder(self.folder)
         for name in ("", "../x", "a/b", "A", "-a", "a" * 65, "a\n"):
             self.assertRaises(ValueError, folder.get_socket_path, name)
 
-    def test_found(self) -> None:
+    def test_sockets_in_the_folder_are_found(self) -> None:
         folder = SocketFolder(self.folder)
         self.assertEqual(frozenset(), self.now(folder.find_session_ids()))
         self.now(folder.prepare_folder())
@@ -193,23 +193,23 @@ class TransportTests(SynchronousTestCase):
         (folder.path / "file.sock").touch()
         self.assertEqual({"abc"}, self.now(folder.find_session_ids()))
 
-    def test_a_folder_that_is_a_link_is_refused(self) -> None:
+    def test_linked_socket_folder_is_refused(self) -> None:
         (self.folder / "mux").symlink_to("/tmp")
         self.refused(SocketFolder(self.folder).prepare_folder())
 
-    def test_a_file_in_its_place_is_refused(self) -> None:
+    def test_file_instead_of_the_socket_folder_is_refused(self) -> None:
         (self.folder / "mux").write_text("somebody's")
         self.refused(SocketFolder(self.folder).prepare_folder())
         self.assertEqual("somebody's", (self.folder / "mux").read_text())
 
-    def test_a_full_disk_is_named(self) -> None:
+    def test_full_disk_is_named_in_the_socket_folder_error(self) -> None:
         def full(*_: object, **__: object) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         self.patch(Path, "mkdir", full)
         self.refused(SocketFolder(self.folder).prepare_folder(), "the disk is full")
 
-    def test_a_path_that_is_too_long_everywhere(self) -> None:
+    def test_socket_path_too_long_everywhere_is_refused(self) -> None:
         long = self.folder / ("x" * 100)
         self.refused(SocketFolder(long, long).prepare_folder())
         self.assertFalse(os.path.lexists(long))

@@ -28,7 +28,7 @@ class DeliveryCase(NotifyCase):
 
 
 class AttemptTests(DeliveryCase):
-    def test_accepted(self) -> None:
+    def test_accepted_message_has_a_result(self) -> None:
         self.tell("hook:stop", message="Done")
         body = json.loads(self.post.requests[0].body or b"")
         self.assertEqual(
@@ -45,7 +45,7 @@ class AttemptTests(DeliveryCase):
                          (result.ok, result.status, result.error, result.at))  # fmt: skip
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_three_retries_after_1_5_and_25_seconds(self) -> None:
+    def test_failed_delivery_is_retried_after_1_5_and_25_seconds(self) -> None:
         self.tell("hook:stop")
         for number, pause in enumerate((1, 5, 25), 1):
             self.post.answer(503)
@@ -60,7 +60,7 @@ class AttemptTests(DeliveryCase):
         assert result is not None
         self.assertEqual((False, None, "Timed out"), (result.ok, result.status, result.error))
 
-    def test_a_clock_set_back_between_them(self) -> None:
+    def test_clock_set_back_does_not_delay_a_retry(self) -> None:
         """It was to be in a second, and is not in an hour."""
         self.tell("hook:stop")
         self.post.answer(503)
@@ -69,7 +69,7 @@ class AttemptTests(DeliveryCase):
         self.clock.advance(1)
         self.assertEqual(2, len(self.post.requests))
 
-    def test_every_text(self) -> None:
+    def test_every_failed_answer_has_its_text(self) -> None:
         for answer, text, status in (
             (500, "HTTP 500", 500),
             (404, "HTTP 404", 404),
@@ -92,7 +92,7 @@ class AttemptTests(DeliveryCase):
             assert result is not None
             self.assertEqual((False, text, status), (result.ok, result.error, result.status))
 
-    def test_five_in_flight(self) -> None:
+    def test_at_most_five_deliveries_run_at_once(self) -> None:
         for number in range(12):
             self.tell("hook:stop", f"s{number}")
         self.assertEqual(["s0", "s1", "s2", "s3", "s4"], self.sent())
@@ -104,26 +104,26 @@ class AttemptTests(DeliveryCase):
         self.assertEqual([f"s{number}" for number in range(12)], self.sent())
         self.assertEqual(0, self.waiting())
 
-    def test_the_outbox_is_bounded(self) -> None:
+    def test_webhook_outbox_is_bounded(self) -> None:
         for number in range(OUTBOX_LIMIT + 3):
             self.tell("hook:stop", f"s{number}")
         self.assertEqual(OUTBOX_LIMIT, self.waiting())
         self.post.answer()
         self.assertEqual("s5", self.sent()[-1])
 
-    def test_attention_leaves_out_what_can_wait(self) -> None:
+    def test_attention_scope_leaves_out_what_can_wait(self) -> None:
         self.configure(MessageScope.ATTENTION)
         self.tell("hook:stop")
         self.assertEqual([], self.post.requests)
         self.tell("hook:idle_prompt")
         self.assertEqual(1, len(self.post.requests))
 
-    def test_told_once_in_three_seconds(self) -> None:
+    def test_same_event_is_sent_once_in_three_seconds(self) -> None:
         self.tell("hook:stop")
         self.tell("hook:stop")
         self.assertEqual(1, self.waiting())
 
-    def test_a_failing_database_is_not_asked_without_end(self) -> None:
+    def test_failing_database_is_not_queried_in_a_loop(self) -> None:
         self.tell("hook:stop")
         self.database.execute("ALTER TABLE webhook_result RENAME TO gone")
         self.post.answer()
@@ -136,8 +136,8 @@ class AttemptTests(DeliveryCase):
         self.assertEqual(0, self.waiting())
 
 
-class RestartTests(DeliveryCase):
-    def test_what_waits_for_a_retry_survives(self) -> None:
+class DeliveryRestartTests(DeliveryCase):
+    def test_message_waiting_for_a_retry_survives_a_restart(self) -> None:
         self.tell("hook:stop")
         self.post.answer(500)
         self.crash()
@@ -150,19 +150,19 @@ class RestartTests(DeliveryCase):
         self.post.answer(500)
         self.assertEqual((3, 0), (len(self.post.requests), self.waiting()))
 
-    def test_what_was_under_way_is_sent_again(self) -> None:
+    def test_message_being_sent_is_sent_again_after_a_restart(self) -> None:
         self.tell("hook:stop")
         self.crash()
         self.assertEqual(["s1"], self.sent())
 
-    def test_what_was_accepted_is_not(self) -> None:
+    def test_accepted_message_is_not_sent_again(self) -> None:
         self.tell("hook:stop")
         self.post.answer()
         self.crash()
         self.assertEqual([], self.post.requests)
         self.assertIsNotNone(self.service.last_result())
 
-    def test_a_clock_set_back_meanwhile(self) -> None:
+    def test_clock_set_back_over_a_restart_does_not_delay_a_retry(self) -> None:
         self.tell("hook:stop")
         self.post.answer(500)
         self.clock.rightNow -= 100_000
@@ -170,7 +170,7 @@ class RestartTests(DeliveryCase):
         self.clock.advance(25)
         self.assertEqual(["s1"], self.sent())
 
-    def test_a_stop_keeps_what_is_under_way(self) -> None:
+    def test_stop_keeps_the_message_being_sent(self) -> None:
         self.tell("hook:stop")
         self.tell("hook:stop", "s2")
         self.successResultOf(maybeDeferred(self.webhooks.close))
@@ -180,7 +180,7 @@ class RestartTests(DeliveryCase):
         self.assertEqual(2, self.waiting())
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_switching_off_gives_up_what_waits(self) -> None:
+    def test_switching_off_drops_waiting_messages(self) -> None:
         for patch in ({"enabled": False}, {"url": ""}):
             self.configure()
             self.clock.advance(10)

@@ -38,32 +38,32 @@ def told(name: str, **data: Any) -> NotificationEvent:
 
 
 class HappeningTests(SynchronousTestCase):
-    def test_names_and_urgency(self) -> None:
+    def test_events_have_names_and_urgency(self) -> None:
         for name, urgency in URGENCIES.items():
             found = told(name)
             self.assertEqual((name.split(":")[1], urgency), (found.event, found.urgency))
             self.assertTrue(found.body)
             self.assertTrue(found.make_title("api").startswith("api "))
 
-    def test_other_events_are_not_told(self) -> None:
+    def test_other_events_send_no_message(self) -> None:
         for name in ("hook:prompt_submitted", "session:stop", "session:working", "sse:heartbeat"):
             self.assertIsNone(classify_event(event(name)))
         self.assertIsNone(classify_event(event("hook:stop", None)))
 
-    def test_the_agents_words_but_no_command(self) -> None:
+    def test_message_holds_the_words_of_the_agent_but_no_command(self) -> None:
         self.assertEqual("Needs you", told("hook:permission_prompt", message=" Needs\nyou ").body)
         found = told(
             "hook:permission_prompt", tool_name="Bash", tool_input={"command": "curl -H secret"}
         )
         self.assertEqual("Tool: Bash", found.body)
 
-    def test_odd_payloads(self) -> None:
+    def test_odd_payloads_give_a_default_message(self) -> None:
         for data in ({}, {"message": 3, "tool_name": []}):
             found = classify_event(make_event("hook:stop", data=data, session_id="s1"))
             assert found is not None
             self.assertEqual("It is ready for the next prompt.", found.body)
 
-    def test_failed_runs_only(self) -> None:
+    def test_only_failed_runs_send_a_message(self) -> None:
         run: dict[str, Any] = {"id": "r1", "status": "failed", "errorMessage": "no such folder",
                "sessionId": None, "sessionName": "nightly"}  # fmt: skip
         for name in ("cron:runCreated", "cron:runUpdated"):
@@ -85,14 +85,14 @@ class HappeningTests(SynchronousTestCase):
         self.assertEqual(f"{shown}… ({3000 - len(shown)} more characters)", body)
 
     @given(st.text(max_size=400), st.integers(1, 300))
-    def test_one_line(self, text: str, limit: int) -> None:
+    def test_text_is_folded_into_one_bounded_line(self, text: str, limit: int) -> None:
         line = fold_to_line(text, limit)
         self.assertLessEqual(len(line), limit)
         self.assertTrue(not line or line.splitlines() == [line])
         line.encode()
 
 
-class RepeatTests(SynchronousTestCase):
+class RepeatedEventTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         self.repeats = DuplicateFilter(self.clock)
@@ -102,19 +102,19 @@ class RepeatTests(SynchronousTestCase):
         assert found is not None
         return self.repeats.is_new(found)
 
-    def test_once_in_three_seconds(self) -> None:
+    def test_repeated_event_is_new_after_three_seconds(self) -> None:
         self.assertTrue(self.is_new())
         self.clock.advance(2.9)
         self.assertFalse(self.is_new())
         self.clock.advance(0.1)
         self.assertTrue(self.is_new())
 
-    def test_other_sessions_and_events_are_others(self) -> None:
+    def test_other_sessions_and_events_are_new(self) -> None:
         self.assertTrue(self.is_new())
         self.assertTrue(self.is_new(session_id="s2"))
         self.assertTrue(self.is_new("hook:idle_prompt"))
 
-    def test_the_notification_of_a_dialog_told_already(self) -> None:
+    def test_notification_of_an_announced_dialog_is_a_repeat(self) -> None:
         """The agent notifies 6 s after its own hook of the same dialog."""
         hook, note = ({"hook_event_name": name} for name in ("PermissionRequest", "Notification"))
         self.assertTrue(self.is_new("hook:permission_prompt", **hook))
@@ -124,13 +124,13 @@ class RepeatTests(SynchronousTestCase):
         self.clock.advance(10)
         self.assertTrue(self.is_new("hook:permission_prompt", **note))
 
-    def test_a_clock_set_back(self) -> None:
+    def test_clock_set_back_makes_an_event_new(self) -> None:
         self.clock.advance(100)
         self.assertTrue(self.is_new())
         self.clock.rightNow = 50
         self.assertTrue(self.is_new())
 
-    def test_what_is_remembered_is_bounded(self) -> None:
+    def test_remembered_events_are_bounded(self) -> None:
         for number in range(REMEMBERED + 1):
             self.assertTrue(self.is_new(session_id=f"s{number}"))
         self.assertFalse(self.is_new(session_id="s1"))

@@ -30,7 +30,7 @@ def sent(kind: ReceiverKind, message: WebhookMessage = MESSAGE) -> OutboundReque
     return build_request(WebhookConfig(kind=kind, url="http://x.example/"), message)
 
 
-class ByteTests(SynchronousTestCase):
+class WebhookRequestBytesTests(SynchronousTestCase):
     def check(self, kind: ReceiverKind, headers: dict[str, str], body: str) -> None:
         request = sent(kind)
         self.assertEqual(("POST", "http://x.example/"), (request.method, request.url))
@@ -38,7 +38,7 @@ class ByteTests(SynchronousTestCase):
         self.assertEqual(body.encode(), request.body)
         self.assertIsNone(request.body_limit)
 
-    def test_topic(self) -> None:
+    def test_ntfy_request_bytes(self) -> None:
         title = "=?utf-8?B?ZGVzazogYXBpIDwmPiBiw7wgYXNrcyBmb3IgcGVybWlzc2lvbg==?="
         self.check(
             ReceiverKind.TOPIC,
@@ -51,7 +51,7 @@ class ByteTests(SynchronousTestCase):
             "Tool: Bash & <more>",
         )
 
-    def test_topic_by_urgency(self) -> None:
+    def test_ntfy_priority_follows_the_urgency(self) -> None:
         for urgency, priority, tag in (
             (MessageUrgency.WARNING, "4", "warning"),
             (MessageUrgency.INFO, "3", "white_check_mark"),
@@ -64,7 +64,7 @@ class ByteTests(SynchronousTestCase):
                 (headers["Priority"], headers["Tags"], headers["Title"]),
             )
 
-    def test_chat_a(self) -> None:
+    def test_slack_request_bytes(self) -> None:
         self.check(
             ReceiverKind.CHAT_A,
             {"Content-Type": "application/json"},
@@ -72,7 +72,7 @@ class ByteTests(SynchronousTestCase):
             'Tool: Bash &amp; &lt;more&gt;"}',
         )
 
-    def test_chat_b(self) -> None:
+    def test_discord_request_bytes(self) -> None:
         self.check(
             ReceiverKind.CHAT_B,
             {"Content-Type": "application/json"},
@@ -80,11 +80,11 @@ class ByteTests(SynchronousTestCase):
             '"allowed_mentions":{"parse":[]}}',
         )
 
-    def test_chat_b_is_cut(self) -> None:
+    def test_discord_text_is_truncated(self) -> None:
         body = sent(ReceiverKind.CHAT_B, evolve(MESSAGE, body="@everyone" * 500)).body or b""
         self.assertEqual(CHAT_B_LIMIT, len(json.loads(body)["content"]))
 
-    def test_generic(self) -> None:
+    def test_generic_request_bytes(self) -> None:
         self.check(
             ReceiverKind.GENERIC,
             {"Content-Type": "application/json"},
@@ -94,7 +94,7 @@ class ByteTests(SynchronousTestCase):
         )
 
     @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=200))
-    def test_any_title_survives_as_one_plain_line(self, text: str) -> None:
+    def test_any_notification_title_becomes_one_plain_header_line(self, text: str) -> None:
         header = encode_header_text(text)
         self.assertTrue(header.isascii() and header.isprintable())
         self.assertLessEqual(max(len(word) for word in header.split("?= ")), 75 if "=?" in header

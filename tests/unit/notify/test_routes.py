@@ -46,11 +46,11 @@ class NotifyRouteCase(NotifyCase):
 
 
 class ConfigTests(NotifyRouteCase):
-    def test_off_by_default(self) -> None:
+    def test_webhook_is_off_by_default(self) -> None:
         self.assertEqual(OFF, self.api.get("/api/webhook").data)
         self.assertFalse(self.file.exists())
 
-    def test_saved_private_and_masked(self) -> None:
+    def test_webhook_is_saved_privately_and_masked(self) -> None:
         answer = self.put(**ON)
         shown = {**ON, "hasUrl": True, "urlMasked": "https://hooks.example:8443",
                  "lastResult": None}  # fmt: skip
@@ -62,7 +62,7 @@ class ConfigTests(NotifyRouteCase):
         self.assertEqual("[redacted]", self.redactor.redact_text(URL))
         self.assertNotIn("s3cr3t", repr(self.service.get_config()))
 
-    def test_administrators_are_told_without_the_url(self) -> None:
+    def test_admins_receive_the_change_without_the_url(self) -> None:
         heard: list[Event] = []
         self.hub.subscribe(heard.append)
         self.put(**ON)
@@ -73,31 +73,31 @@ class ConfigTests(NotifyRouteCase):
         self.assertEqual(self.api.get("/api/webhook").data, to_wire(event))
         self.assertNotIn("s3cr3t", repr(event))
 
-    def test_a_refused_change_is_told_to_nobody(self) -> None:
+    def test_refused_change_is_not_published(self) -> None:
         heard: list[Event] = []
         self.hub.subscribe(heard.append)
         self.put(url="ftp://x")
         self.assertEqual([], heard)
 
-    def test_kept_over_a_restart(self) -> None:
+    def test_webhook_survives_a_restart(self) -> None:
         self.put(**ON)
         self.crash()
         self.assertEqual(URL, self.service.get_config().url)
 
-    def test_absent_and_null_stay(self) -> None:
+    def test_absent_and_null_fields_stay(self) -> None:
         self.put(**ON)
         self.assertTrue(self.put(kind="chat_a").data["hasUrl"])
         self.assertEqual("chat_a", self.put(url=None, kind=None, scope="all").data["kind"])
         self.assertEqual(URL, self.service.get_config().url)
 
-    def test_an_empty_url_clears_and_switches_off(self) -> None:
+    def test_empty_url_clears_and_disables_the_webhook(self) -> None:
         self.put(**ON)
         answer = self.put(url="").data
         self.assertEqual((False, False, None),
                          (answer["enabled"], answer["hasUrl"], answer["urlMasked"]))  # fmt: skip
         self.assertNotIn("s3cr3t", self.file.read_text())
 
-    def test_refused(self) -> None:
+    def test_invalid_webhooks_are_refused(self) -> None:
         self.refused("enabled", enabled=True)
         self.refused("enabled", enabled=True, url="")
         self.refused("enabled", enabled="true")
@@ -123,11 +123,11 @@ class ConfigTests(NotifyRouteCase):
         self.refused("url", url="http://169.254.1.1/")
         self.assertEqual(URL, self.service.get_config().url)
 
-    def test_loopback_and_private_targets(self) -> None:
+    def test_loopback_and_private_targets_are_judged(self) -> None:
         for url in ("http://127.0.0.1:1/", "http://192.168.0.9/x", "http://localhost:2586/t"):
             self.assertEqual(200, self.put(url=url).status)
 
-    def test_a_file_that_cannot_be_used_is_left_alone(self) -> None:
+    def test_unusable_configuration_file_is_left_alone(self) -> None:
         for content, mode in (("{", 0o600), ('{"enabled": 1}', 0o600), (json.dumps(ON), 0o644)):
             self.file.write_text(content)
             self.file.chmod(mode)
@@ -137,7 +137,7 @@ class ConfigTests(NotifyRouteCase):
             self.assertEqual(409, self.put(**ON).error[0])
             self.assertEqual(content, self.file.read_text())
 
-    def test_admins_only(self) -> None:
+    def test_webhook_routes_are_for_admins_only(self) -> None:
         self.assertEqual({AccessRule.ADMIN}, {op.access for op in self.webhooks.operations})
 
 
@@ -149,10 +149,10 @@ class TestTests(NotifyRouteCase):
         connection.send(request_head("POST", "/api/webhook/test", {"Content-Length": "0"}))
         return connection
 
-    def test_without_a_url(self) -> None:
+    def test_without_a_url_is_refused(self) -> None:
         self.assertEqual(400, self.api.request("POST", "/api/webhook/test").error[0])
 
-    def test_sent_while_disabled_and_not_retried(self) -> None:
+    def test_disabled_webhook_can_be_tested_without_retries(self) -> None:
         self.put(url=URL, kind="generic")
         connection = self.begin_test()
         body = json.loads(self.post.requests[0].body or b"")
@@ -168,7 +168,7 @@ class TestTests(NotifyRouteCase):
         self.assertEqual(expected, self.api.get("/api/webhook").data["lastResult"])
         self.assertEqual(0, self.waiting())
 
-    def test_accepted(self) -> None:
+    def test_accepted_test_returns_its_result(self) -> None:
         self.put(url=URL)
         connection = self.begin_test()
         self.post.answer(200)
@@ -177,7 +177,7 @@ class TestTests(NotifyRouteCase):
             parse_http_answer(connection.value()).data,
         )
 
-    def test_tests_share_the_five_and_are_bounded(self) -> None:
+    def test_tests_share_the_delivery_limit_and_are_bounded(self) -> None:
         self.put(url=URL)
         connections = [self.begin_test() for _ in range(11)]
         self.assertEqual(5, len(self.post.waiting))
@@ -195,7 +195,7 @@ class TestTests(NotifyRouteCase):
     @given(
         st.sampled_from([*OutboundFault, 302, 400, 500]), st.text("abcdef", min_size=8, max_size=40)
     )
-    def test_no_answer_holds_the_url(self, outcome: Any, word: str) -> None:
+    def test_no_response_contains_the_url(self, outcome: Any, word: str) -> None:
         secret = f"zq{word}qz"
         self.put(url=f"https://host-{secret}.example/{secret}?token={secret}")
         task: Deferred[Any] = Deferred.fromCoroutine(self.service.send_test())

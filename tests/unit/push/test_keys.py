@@ -22,13 +22,13 @@ from tservice.push.model import LIFETIME_SECONDS, PushNote, decode_base64url
 NOTE = PushNote(kind="permission_prompt", session_id="s1", session_name="build")
 
 
-class FileTests(SynchronousTestCase):
+class PushKeyFileTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp()).absolute()
         self.folder.mkdir()
         self.path = self.folder / FILE_NAME
 
-    def test_made_once_and_private(self) -> None:
+    def test_push_key_is_created_once_and_private(self) -> None:
         made = load_push_key(self.folder, counted_bytes)
         self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
         again = load_push_key(self.folder, self.never)
@@ -40,13 +40,13 @@ class FileTests(SynchronousTestCase):
     def never(self, size: int) -> bytes:
         raise AssertionError("the key is there already")
 
-    def test_numbers_that_are_no_key_are_drawn_again(self) -> None:
+    def test_invalid_key_numbers_are_drawn_again(self) -> None:
         drawn = iter([b"\0" * 32, b"\xff" * 32, counted_bytes(32)])
         made = load_push_key(self.folder, lambda size: next(drawn))
         self.assertEqual(made.public_point, load_push_key(self.folder, self.never).public_point)
         self.assertEqual([], list(drawn))
 
-    def test_a_file_that_is_none_of_ours(self) -> None:
+    def test_foreign_key_file_is_refused_and_kept(self) -> None:
         for content in ("", "short", "!" * 43, base64.urlsafe_b64encode(b"\0" * 32).decode()):
             self.path.write_text(content)
             self.path.chmod(0o600)
@@ -56,7 +56,7 @@ class FileTests(SynchronousTestCase):
             )
             self.assertEqual(content, self.path.read_text())
 
-    def test_a_file_open_to_others(self) -> None:
+    def test_key_file_readable_by_others_is_refused(self) -> None:
         load_push_key(self.folder, counted_bytes)
         self.path.chmod(0o644)
         self.assertRaises(StartError, load_push_key, self.folder, counted_bytes)
@@ -70,15 +70,15 @@ class SealTests(SynchronousTestCase):
         self.browser = PushBrowser("https://push.example.org:8443/send/abc")
         self.sealed = self.key.encrypt_note(self.browser.subscription(), NOTE, 1000.5)
 
-    def test_the_browser_reads_it(self) -> None:
+    def test_browser_decrypts_the_message(self) -> None:
         self.assertEqual(json.loads(NOTE.make_payload()), self.browser.read(self.sealed.body))
         self.assertNotIn(b"build", self.sealed.body)
 
-    def test_another_browser_does_not(self) -> None:
+    def test_another_browser_cannot_decrypt_the_message(self) -> None:
         other = PushBrowser("https://other.example.org/x")
         self.assertRaises(ECEException, other.read, self.sealed.body)
 
-    def test_no_two_are_alike(self) -> None:
+    def test_equal_messages_are_sealed_differently(self) -> None:
         again = self.key.encrypt_note(self.browser.subscription(), NOTE, 1000.5)
         self.assertNotEqual(self.sealed.body, again.body)
 
@@ -97,7 +97,7 @@ class SealTests(SynchronousTestCase):
         public.verify(dss, f"{head}.{body}".encode(), ec.ECDSA(SHA256()))
         return json.loads(decode_base64url(body)), fields["t"]
 
-    def test_signed_for_the_push_service_alone(self) -> None:
+    def test_token_is_signed_for_the_push_service_only(self) -> None:
         claims, _ = self.claims()
         self.assertEqual(
             {
@@ -108,17 +108,17 @@ class SealTests(SynchronousTestCase):
             claims,
         )
 
-    def test_headers(self) -> None:
+    def test_request_has_the_push_headers(self) -> None:
         headers = self.sealed.headers
         self.assertEqual("aes128gcm", headers["Content-Encoding"])
         self.assertEqual(str(LIFETIME_SECONDS), headers["TTL"])
         self.assertEqual("high", headers["Urgency"])
         self.assertEqual(NOTE.topic, headers["Topic"])
 
-    def test_what_can_wait(self) -> None:
+    def test_message_that_can_wait_has_normal_urgency(self) -> None:
         note = PushNote(kind="stop", session_id="s1", session_name="build")
         sealed = self.key.encrypt_note(self.browser.subscription(), note, 0)
         self.assertEqual("normal", sealed.headers["Urgency"])
 
-    def test_nothing_of_it_shows_in_a_log(self) -> None:
+    def test_representation_hides_key_and_message(self) -> None:
         self.assertNotIn("vapid", repr(self.sealed))

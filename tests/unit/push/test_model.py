@@ -48,7 +48,7 @@ REFUSED = (
 )
 
 
-class SubscriptionTests(SynchronousTestCase):
+class PushSubscriptionTests(SynchronousTestCase):
     def make(self, **fields: Any) -> Subscription:
         body = PushBrowser().body
         given: dict[str, Any] = {"endpoint": body["endpoint"], **body["keys"], **fields}
@@ -66,18 +66,18 @@ class SubscriptionTests(SynchronousTestCase):
         self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
         return error.message
 
-    def test_a_good_one(self) -> None:
+    def test_valid_subscription_is_read(self) -> None:
         made = self.make(origin="https://desk.example.org:8443")
         self.assertEqual(("ann", 7), (made.owner, made.created_at))
         self.assertEqual("https://desk.example.org", made.subject)
 
-    def test_targets_out_of_bounds(self) -> None:
+    def test_targets_out_of_bounds_are_refused(self) -> None:
         for endpoint in REFUSED:
             message = self.refusal(endpoint=endpoint)
             self.assertTrue(message.startswith("endpoint: "), endpoint)
             self.assertNotIn("/latest", message)
 
-    def test_keys(self) -> None:
+    def test_malformed_keys_are_refused(self) -> None:
         point = PushBrowser().point
         for wrong in ("", "!!", base64url_text(point[:-1]), base64url_text(point + b"0"),
                       base64url_text(b"\x02" + point[1:]),
@@ -89,21 +89,21 @@ class SubscriptionTests(SynchronousTestCase):
             self.assertIn("keys.auth", self.refusal(auth=wrong))
 
     @given(st.integers(1, 2**250))
-    def test_every_key_of_a_browser(self, secret: int) -> None:
+    def test_every_browser_key_is_accepted(self, secret: int) -> None:
         public = ec.derive_private_key(secret, ec.SECP256R1()).public_key()
         point = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         self.assertEqual(base64url_text(point), self.make(p256dh=base64url_text(point)).p256dh)
 
-    def test_the_endpoint_is_not_in_the_text_of_a_record(self) -> None:
+    def test_representation_hides_the_endpoint(self) -> None:
         self.assertNotIn("abc", repr(self.make()))
 
-    def test_subject(self) -> None:
+    def test_subject_is_the_https_origin(self) -> None:
         for origin in (None, "", "null", "http://a.example.org", "https://localhost", "https://a"):
             self.assertEqual(FALLBACK_SUBJECT, contact_subject(origin), origin)
         self.assertEqual("https://a.example", contact_subject("https://A.example"))
 
     @given(st.binary(max_size=80))
-    def test_base64url(self, data: bytes) -> None:
+    def test_base64url_round_trips(self, data: bytes) -> None:
         self.assertEqual(data, decode_base64url(base64url_text(data)))
 
 
@@ -111,7 +111,7 @@ class NoteTests(SynchronousTestCase):
     def kind(self, name: str, **data: Any) -> str | None:
         return classify_event(make_event(name, session_id="s", **data))
 
-    def test_kinds(self) -> None:
+    def test_events_have_their_message_kinds(self) -> None:
         wanted = {
             "permission": "permission_prompt",
             "question": "elicitation_dialog",
@@ -123,28 +123,28 @@ class NoteTests(SynchronousTestCase):
         self.assertEqual("exit", self.kind("session:exit", status=1))
         self.assertEqual("error", self.kind("session:error"))
 
-    def test_nothing_to_tell(self) -> None:
+    def test_other_events_send_no_message(self) -> None:
         for name in ("approval:updated", "approval:resolved"):
             self.assertIsNone(self.kind(name, kind="permission"))
         for name in ("session:idle", "session:terminal"):
             self.assertIsNone(self.kind(name))
         self.assertIsNone(self.kind("approval:pending", kind="new"))
 
-    def test_the_payload_holds_a_name_and_a_kind_and_nothing_else(self) -> None:
+    def test_payload_contains_only_name_and_kind(self) -> None:
         note = PushNote(kind="stop", session_id="s1", session_name="é" * 300)
         self.assertEqual(
             {"kind": "stop", "sessionId": "s1", "sessionName": "é" * 128},
             json.loads(note.make_payload()),
         )
 
-    def test_a_payload_fits_into_one_record(self) -> None:
+    def test_payload_fits_one_record(self) -> None:
         """RFC 8291 allows one record of 4096 bytes, less what encryption takes."""
         note = PushNote(
             kind="permission_prompt", session_id="s" * 36, session_name="\U0001f600" * 200
         )
         self.assertLess(len(note.make_payload()), 3900)
 
-    def test_topic(self) -> None:
+    def test_topic_depends_on_the_session(self) -> None:
         one = PushNote(kind="stop", session_id="s1", session_name="a")
         same = PushNote(kind="exit", session_id="s1", session_name="b")
         other = PushNote(kind="stop", session_id="s2", session_name="a")
@@ -152,7 +152,7 @@ class NoteTests(SynchronousTestCase):
         self.assertNotEqual(one.topic, other.topic)
         self.assertRegex(one.topic, r"^[A-Za-z0-9_-]{32}$")
 
-    def test_the_name_as_it_is_now(self) -> None:
+    def test_current_session_name_is_used(self) -> None:
         event = make_event("approval:pending", sessionName="old")
         self.assertEqual("new", choose_session_name(event, "new"))
         self.assertEqual("old", choose_session_name(event, None))

@@ -12,7 +12,7 @@ from tservice.push.routes import PushRoutes
 BODY = PushBrowser().body
 
 
-class RouteTests(PushCase, GateCase):
+class PushRouteTests(PushCase, GateCase):
     def setUp(self) -> None:
         PushCase.setUp(self)
         GateCase.setUp(self)
@@ -25,11 +25,11 @@ class RouteTests(PushCase, GateCase):
         self.assertEqual([], self.subscriptions.list_subscriptions())
         return found.error
 
-    def test_the_key(self) -> None:
+    def test_public_key_is_returned(self) -> None:
         found = self.ask(basic_headers(), "/api/push/key")
         self.assertEqual({"publicKey": self.push.public_key}, found.data)
 
-    def test_nobody_is_let_in_without_credentials(self) -> None:
+    def test_push_routes_need_credentials(self) -> None:
         for method, path in (
             ("GET", "/api/push/key"),
             ("POST", "/api/push/subscriptions"),
@@ -37,7 +37,7 @@ class RouteTests(PushCase, GateCase):
         ):
             self.assertEqual(401, self.ask({}, path, method).status)
 
-    def test_to_and_fro(self) -> None:
+    def test_browser_is_subscribed_and_unsubscribed(self) -> None:
         path = "/api/push/subscriptions"
         self.assertEqual({}, self.ask(basic_headers(), path, "POST", BODY).data)
         (kept,) = self.subscriptions.list_subscriptions()
@@ -50,7 +50,7 @@ class RouteTests(PushCase, GateCase):
             {"removed": False}, self.ask(basic_headers(), path, "DELETE", endpoint).data
         )
 
-    def test_bad_input_names_the_field(self) -> None:
+    def test_invalid_input_names_the_field(self) -> None:
         keys = BODY["keys"]
         for change, field in (
             ({"endpoint": "https://127.0.0.1/x"}, "endpoint"),

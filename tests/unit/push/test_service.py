@@ -27,7 +27,7 @@ class AudienceTests(PushCase):
         self.subscriptions.save_subscription(ANN.subscription("ann"))
         self.subscriptions.save_subscription(BOB.subscription("bob"))
 
-    def test_the_owner_and_nobody_else(self) -> None:
+    def test_only_the_owner_receives_the_message(self) -> None:
         self.tell(owner="ann")
         self.assertEqual([ANN.endpoint], self.urls())
         request = self.sent[0][0]
@@ -36,11 +36,11 @@ class AudienceTests(PushCase):
             {"kind": "stop", "sessionId": "s1", "sessionName": "build"}, ANN.read(request.body)
         )
 
-    def test_a_session_of_nobody(self) -> None:
+    def test_session_without_an_owner_sends_no_message(self) -> None:
         self.tell(owner=None)
         self.assertEqual([], self.sent)
 
-    def test_an_approval(self) -> None:
+    def test_approval_sends_a_message(self) -> None:
         item = ApprovalItemResponse(
             id="s1:1",
             session_id="s1",
@@ -58,18 +58,18 @@ class AudienceTests(PushCase):
             ANN.read(self.sent[0][0].body),
         )
 
-    def test_a_session_that_is_gone_by_then(self) -> None:
+    def test_session_deleted_before_the_message_keeps_its_name(self) -> None:
         self.tell("approval:pending", kind="idle", sessionName="was", session_id="s9")
         self.assertEqual("was", ANN.read(self.sent[0][0].body)["sessionName"])
 
-    def test_every_browser_of_the_owner(self) -> None:
+    def test_every_browser_of_the_owner_receives_the_message(self) -> None:
         self.subscriptions.save_subscription(
             PushBrowser("https://push.example.org/phone").subscription("ann")
         )
         self.tell()
         self.assertEqual(2, len(self.sent))
 
-    def test_what_nobody_asked_for(self) -> None:
+    def test_unwanted_events_send_no_message(self) -> None:
         self.tell("session:idle")
         self.settings.prefer(enabled=True, events=("exit",))
         self.tell("session:stop")
@@ -77,14 +77,14 @@ class AudienceTests(PushCase):
         self.tell("session:stop")
         self.assertEqual([], self.sent)
 
-    def test_after_the_stop_nothing_is_heard(self) -> None:
+    def test_stopped_service_sends_no_message(self) -> None:
         self.tell()
         stopped = self.push.stopService()
         self.successResultOf(stopped)
         self.tell()
         self.assertEqual(1, len(self.sent))
 
-    def test_the_stop_gives_up_what_is_on_its_way(self) -> None:
+    def test_stop_cancels_running_requests(self) -> None:
         given_up: list[object] = []
         waiting: Deferred[object] = Deferred(given_up.append)
         self.push._send = lambda request: waiting  # type: ignore[assignment,return-value]
@@ -93,13 +93,13 @@ class AudienceTests(PushCase):
         self.assertEqual([waiting], given_up)
 
 
-class AccountTests(PushCase):
+class PushAccountTests(PushCase):
     def setUp(self) -> None:
         super().setUp()
         self.subscriptions.save_subscription(ANN.subscription("ann"))
         self.subscriptions.save_subscription(BOB.subscription("bob"))
 
-    def test_an_account_that_is_gone_or_locked(self) -> None:
+    def test_removed_or_disabled_account_loses_its_subscriptions(self) -> None:
         self.people.remove("ann")
         self.hub.publish(make_event("admin:usersChanged"))
         self.assertEqual(["bob"], self.subscriptions.list_owners())
@@ -107,19 +107,19 @@ class AccountTests(PushCase):
         self.tell(owner="ann")
         self.assertEqual([], self.sent)
 
-    def test_one_whose_browsers_a_full_disk_has_still(self) -> None:
+    def test_removed_account_still_on_a_full_disk_gets_no_message(self) -> None:
         self.people.remove("ann")
         self.tell(owner="ann")
         self.assertEqual([], self.sent)
 
-    def test_accounts_that_changed_while_it_was_down(self) -> None:
+    def test_accounts_removed_while_stopped_lose_their_subscriptions(self) -> None:
         self.people.remove("bob")
         self.successResultOf(self.push.stopService())
         self.push.startService()
         self.assertEqual(["ann"], self.subscriptions.list_owners())
 
 
-class LockoutTests(PushCase):
+class PushLockoutTests(PushCase):
     """Sign-ins that are held up."""
 
     def setUp(self) -> None:
@@ -136,22 +136,22 @@ class LockoutTests(PushCase):
         self.sent.clear()
         return sorted(found)
 
-    def test_admins_and_whose_name_it_is(self) -> None:
+    def test_lockout_is_sent_to_admins_and_the_named_account(self) -> None:
         self.assertEqual(["admin"], self.audience(None))
         self.assertEqual(["admin", "ann"], self.audience("ann"))
         self.settings.prefer(enabled=False, events=())
         self.assertEqual([], self.audience("ann"))
 
-    def test_a_flood_waits_as_one_message(self) -> None:
+    def test_flood_of_lockouts_waits_as_one_message(self) -> None:
         for _ in range(QUEUE):
             self.push.send_lockout("ann")
         self.assertEqual(2, len(self.push._waiting))
 
 
-class SingleUserTests(PushCase):
+class SingleUserPushTests(PushCase):
     multiuser = False
 
-    def test_all_browsers_are_one_users(self) -> None:
+    def test_single_user_has_all_browsers(self) -> None:
         self.subscriptions.save_subscription(ANN.subscription("admin"))
         self.tell(owner=None)
         self.assertEqual([ANN.endpoint], self.urls())
@@ -165,14 +165,14 @@ class OutcomeTests(PushCase):
     def kept(self) -> list[str]:
         return [one.endpoint for one in self.subscriptions.list_subscriptions()]
 
-    def test_a_browser_that_is_gone_is_forgotten(self) -> None:
+    def test_expired_subscription_is_removed(self) -> None:
         for status in (404, 410):
             self.subscriptions.save_subscription(ANN.subscription("ann"))
             self.tell()
             self.answer(-1, status)
             self.assertEqual([], self.kept(), status)
 
-    def test_any_other_answer_keeps_it(self) -> None:
+    def test_other_answers_keep_the_subscription(self) -> None:
         for status in (200, 201, 202, 204, 301, 400, 401, 403, 413, 429, 500, 503):
             self.tell()
             self.answer(-1, status)
@@ -182,11 +182,11 @@ class OutcomeTests(PushCase):
         self.tell()
         self.sent[-1][1].errback(error)
 
-    def test_an_address_out_of_bounds_forgets_it(self) -> None:
+    def test_address_out_of_bounds_removes_the_subscription(self) -> None:
         self.errs(OutboundError(OutboundFault.REFUSED))
         self.assertEqual([], self.kept())
 
-    def test_a_network_that_fails_keeps_it(self) -> None:
+    def test_network_failure_keeps_the_subscription(self) -> None:
         for fault in (
             OutboundFault.TIMED_OUT,
             OutboundFault.NOT_FOUND,
@@ -196,7 +196,7 @@ class OutcomeTests(PushCase):
             self.errs(OutboundError(fault))
             self.assertEqual([ANN.endpoint], self.kept(), fault)
 
-    def test_a_flood_of_failures_is_told_once_a_minute(self) -> None:
+    def test_flood_of_failures_is_logged_once_a_minute(self) -> None:
         with capturedLogs() as lines:
             for _ in range(20):
                 self.errs(OutboundError(OutboundFault.NETWORK))
@@ -210,13 +210,13 @@ class OutcomeTests(PushCase):
     def told_of(self, lines: Sequence[LogEvent]) -> int:
         return len([line for line in lines if "push" in str(line.get("log_format"))])
 
-    def test_a_key_that_is_no_point_is_forgotten(self) -> None:
+    def test_invalid_browser_key_removes_the_subscription(self) -> None:
         broken = base64url_text(b"\x04" + bytes(64))
         self.subscriptions.save_subscription(evolve(ANN.subscription("ann"), p256dh=broken))
         self.tell()
         self.assertEqual(([], []), (self.kept(), self.sent))
 
-    def test_a_mistake_of_ours_is_logged_and_the_next_message_goes(self) -> None:
+    def test_internal_error_is_logged_and_the_next_message_is_sent(self) -> None:
         for _ in range(IN_FLIGHT):
             self.errs(ZeroDivisionError())
         self.assertEqual(IN_FLIGHT, len(self.flushLoggedErrors(ZeroDivisionError)))
@@ -224,7 +224,7 @@ class OutcomeTests(PushCase):
         self.assertEqual(IN_FLIGHT + 1, len(self.sent))
 
 
-class BoundTests(PushCase):
+class PushBoundTests(PushCase):
     def setUp(self) -> None:
         super().setUp()
         self.subscriptions.save_subscription(ANN.subscription("ann"))
@@ -232,7 +232,7 @@ class BoundTests(PushCase):
     def name_at(self, at: int) -> object:
         return ANN.read(self.sent[at][0].body)["sessionName"]
 
-    def test_a_few_at_a_time_in_their_order(self) -> None:
+    def test_few_messages_are_sent_at_a_time_in_order(self) -> None:
         for number in range(IN_FLIGHT + 2):
             self.names["s1"] = str(number)
             self.tell()
@@ -242,7 +242,7 @@ class BoundTests(PushCase):
         found = [self.name_at(at) for at in range(len(self.sent))]
         self.assertEqual([str(number) for number in range(IN_FLIGHT + 2)], found)
 
-    def test_at_the_bound_the_oldest_that_waits_goes(self) -> None:
+    def test_oldest_waiting_message_is_dropped_at_the_bound(self) -> None:
         for number in range(IN_FLIGHT + QUEUE + 3):
             self.names["s1"] = str(number)
             self.tell()
@@ -262,7 +262,7 @@ class FairTests(PushCase):
         self.subscriptions.save_subscription(ANN.subscription("ann"))
         self.subscriptions.save_subscription(BOB.subscription("bob"))
 
-    def test_who_has_fewest_under_way_is_next(self) -> None:
+    def test_owner_with_fewest_running_requests_is_next(self) -> None:
         for _ in range(IN_FLIGHT + 20):
             self.tell(owner="ann")
         self.tell(owner="bob")
@@ -270,7 +270,7 @@ class FairTests(PushCase):
         self.answer(0, 201)
         self.assertEqual(BOB.endpoint, self.urls()[-1])
 
-    def test_a_flood_pushes_out_its_own(self) -> None:
+    def test_flood_of_one_owner_drops_its_own_messages(self) -> None:
         for _ in range(IN_FLIGHT):
             self.tell(owner="ann")
         self.tell(owner="bob")
@@ -279,7 +279,7 @@ class FairTests(PushCase):
         self.answer(0, 201)
         self.assertEqual(BOB.endpoint, self.urls()[-1])
 
-    def test_who_is_gone_gets_nothing_that_waited(self) -> None:
+    def test_waiting_messages_of_a_removed_account_are_dropped(self) -> None:
         for owner in ("ann", "bob"):
             for _ in range(IN_FLIGHT):
                 self.tell(owner=owner)
@@ -290,21 +290,21 @@ class FairTests(PushCase):
         self.assertEqual([ANN.endpoint] * IN_FLIGHT, self.urls())
 
 
-class StoreTests(PushCase):
-    def test_subscribing_again_changes_and_does_not_add(self) -> None:
+class PushStoreTests(PushCase):
+    def test_subscribing_again_updates_the_subscription(self) -> None:
         self.subscriptions.save_subscription(ANN.subscription("ann", at=1))
         self.subscriptions.save_subscription(ANN.subscription("ann", at=2))
         self.assertEqual(
             [2], [one.created_at for one in self.subscriptions.list_subscriptions("ann")]
         )
 
-    def test_another_user_of_the_browser_takes_it_over(self) -> None:
+    def test_another_account_in_the_browser_takes_the_subscription(self) -> None:
         self.subscriptions.save_subscription(ANN.subscription("ann"))
         self.subscriptions.save_subscription(ANN.subscription("bob"))
         self.assertEqual([], self.subscriptions.list_subscriptions("ann"))
         self.assertEqual([ANN.subscription("bob")], self.subscriptions.list_subscriptions("bob"))
 
-    def test_the_oldest_beyond_the_bound_goes(self) -> None:
+    def test_oldest_subscription_over_the_bound_is_removed(self) -> None:
         self.subscriptions.save_subscription(BOB.subscription("bob"))
         for number in range(MAX_PER_OWNER + 1):
             one = PushBrowser(f"https://push.example.org/{number}")
@@ -313,7 +313,7 @@ class StoreTests(PushCase):
         self.assertEqual(list(range(1, MAX_PER_OWNER + 1)), kept)
         self.assertEqual(1, len(self.subscriptions.list_subscriptions("bob")))
 
-    def test_forgetting_needs_the_owner(self) -> None:
+    def test_only_the_owner_removes_a_subscription(self) -> None:
         self.subscriptions.save_subscription(ANN.subscription("ann"))
         self.assertFalse(self.push.delete_subscription(ANN.endpoint, "bob"))
         self.assertTrue(self.push.delete_subscription(ANN.endpoint, "ann"))

@@ -21,7 +21,7 @@ DAY = 24 * 3600
 
 
 class OfferTests(RestoreHarnessCase):
-    def test_what_ran_is_offered(self) -> None:
+    def test_lost_sessions_are_offered(self) -> None:
         """Not what was never started, was ended, ended well by itself, or trips its breaker."""
         shell, agent = self.shell(), self.agent()
         self.create()
@@ -38,7 +38,7 @@ class OfferTests(RestoreHarnessCase):
         found = self.sessions.get(shell.id)
         self.assertEqual((ProcessPhase.EXITED, None), (found.phase, found.pid))
 
-    def test_a_restart_of_the_service_is_no_reboot(self) -> None:
+    def test_restarted_service_is_no_reboot(self) -> None:
         """Nor is the end of panes alone."""
         shell = self.shell()
         self.crash()
@@ -49,7 +49,7 @@ class OfferTests(RestoreHarnessCase):
         self.come_up()
         self.assertEqual([], self.offered())
 
-    def test_a_server_of_before_is_no_loss(self) -> None:
+    def test_surviving_multiplexer_server_is_no_loss(self) -> None:
         """The boot has another name and all panes are there: nothing is offered."""
         self.shell()
         self.machine.crash()
@@ -57,13 +57,13 @@ class OfferTests(RestoreHarnessCase):
         self.come_up()
         self.assertEqual([], self.offered())
 
-    def test_the_first_start_offers_nothing(self) -> None:
+    def test_first_start_offers_nothing(self) -> None:
         self.shell()
         self.machine.database.execute("DELETE FROM restore_host")
         self.reboot()
         self.assertEqual([], self.offered())
 
-    def test_what_the_shutdown_took_first(self) -> None:
+    def test_panes_lost_just_before_the_shutdown_are_offered(self) -> None:
         """Panes that were lost just before the service stopped; not those of an hour before."""
         early, late, well = self.shell(), self.shell(), self.shell()
         self.pane(early).exit_program(None, "SIGHUP")
@@ -74,7 +74,7 @@ class OfferTests(RestoreHarnessCase):
         self.reboot(stop=True)
         self.assertEqual([late.id], self.offered())
 
-    def test_a_loss_is_forgotten_with_the_next_start(self) -> None:
+    def test_loss_is_forgotten_after_the_next_start(self) -> None:
         shell = self.shell()
         self.pane(shell).exit_program(1)
         self.run_now(self.sessions.start(shell.id, granted=True))
@@ -82,13 +82,13 @@ class OfferTests(RestoreHarnessCase):
         self.reboot(stop=True)
         self.assertEqual([], self.offered())
 
-    def test_a_detached_one_is_offered(self) -> None:
+    def test_detached_session_is_offered(self) -> None:
         shell = self.shell()
         self.run_now(self.sessions.delete(shell.id, kill=False))
         self.reboot()
         self.assertEqual([shell.id], self.offered())
 
-    def test_what_an_offer_says(self) -> None:
+    def test_offer_describes_each_session(self) -> None:
         agent = self.agent(name="mine")
         self.spend(60)
         shell = self.shell()
@@ -101,7 +101,7 @@ class OfferTests(RestoreHarnessCase):
         self.assertEqual(shell.id, second.session.id)
         self.assertEqual(int(self.clock.seconds() * 1000) + DAY * 1000, offer.expires_at)
 
-    def test_it_stands_for_a_day(self) -> None:
+    def test_offer_expires_after_a_day(self) -> None:
         shell = self.shell()
         self.reboot()
         self.clock.advance(DAY - 1)
@@ -110,7 +110,7 @@ class OfferTests(RestoreHarnessCase):
         self.assertEqual([], self.offered())
         self.assertEqual(0, self.bring_back()["restored"])
 
-    def test_offer_and_dismissal_outlive_the_service(self) -> None:
+    def test_restore_offer_and_dismissal_outlive_the_service(self) -> None:
         first, second = self.shell(), self.shell()
         self.reboot()
         self.crash()
@@ -121,14 +121,14 @@ class OfferTests(RestoreHarnessCase):
         self.assertEqual([], self.offered())
         self.assertEqual(2, len(self.sessions.list()))
 
-    def test_a_second_reboot_adds_to_it(self) -> None:
+    def test_second_reboot_adds_to_the_offer(self) -> None:
         first, second = self.shell(), self.shell()
         self.reboot()
         self.assertEqual({second.id: "restored"}, self.outcomes(second.id))
         self.reboot()
         self.assertEqual([first.id, second.id], self.offered())
 
-    def test_what_somebody_starts_is_spent(self) -> None:
+    def test_session_started_by_a_user_is_no_longer_offered(self) -> None:
         shell = self.shell()
         self.reboot()
         self.run_now(self.sessions.start(shell.id, granted=True))
@@ -137,14 +137,14 @@ class OfferTests(RestoreHarnessCase):
         self.crash()
         self.assertEqual([], self.offered())
 
-    def test_what_is_deleted_is_gone(self) -> None:
+    def test_deleted_session_is_no_longer_offered(self) -> None:
         shell = self.shell()
         self.reboot()
         self.run_now(self.sessions.delete(shell.id))
         self.assertEqual([], self.offered())
         self.assertEqual([], self.machine.database.query_rows("SELECT * FROM restore_offers"))
 
-    def test_a_conversation_that_is_open_elsewhere(self) -> None:
+    def test_session_whose_conversation_is_live_elsewhere_is_not_offered(self) -> None:
         agent = self.agent()
         self.reboot()
         self.agent(conversation="c-1")
@@ -152,7 +152,7 @@ class OfferTests(RestoreHarnessCase):
         self.assertEqual({agent.id: "already-live"}, self.outcomes())
         self.assertEqual({}, self.outcomes())
 
-    def test_without_names_for_boots(self) -> None:
+    def test_system_without_boot_ids_offers_lost_sessions_for_a_day(self) -> None:
         """What is gone is offered until a day after the newest activity."""
         self.boot_id.unlink()
         self.machine.database.execute("UPDATE restore_host SET boot_id = NULL")
@@ -167,7 +167,7 @@ class OfferTests(RestoreHarnessCase):
         self.assertEqual([], self.offered())
         self.assertIsNotNone(self.sessions.get(kept.id).pid)
 
-    def test_it_is_told(self) -> None:
+    def test_offer_is_published(self) -> None:
         self.shell()
         self.reboot()
         told = [event for event in self.machine.events if event.name == "restore:offered"]
@@ -175,7 +175,7 @@ class OfferTests(RestoreHarnessCase):
         self.restore.dismiss_offer(ADMIN)
         self.assertEqual({"sessions": 0}, self.last("restore:offered"))
 
-    def test_a_full_disk_keeps_no_service_from_starting(self) -> None:
+    def test_full_disk_does_not_prevent_the_start(self) -> None:
         shell = self.shell()
 
         def full(*given: object) -> None:
@@ -200,7 +200,7 @@ class ManyUsersTests(RestoreHarnessCase):
         self.hers = cases / ".accounts" / "ann" / "case"
         self.hers.mkdir(parents=True)
 
-    def test_to_its_owner(self) -> None:
+    def test_offer_goes_to_the_owner_of_each_session(self) -> None:
         one = self.create(self.ann, working_dir=str(self.hers), start=True)
         two = self.create(self.bob, working_dir=str(self.work), start=True)
         self.reboot()
@@ -212,14 +212,14 @@ class ManyUsersTests(RestoreHarnessCase):
         self.assertEqual({one.id: "restored"}, self.outcomes(who=self.ann))
         self.assertEqual(1, self.restore.dismiss_offer(self.bob))
 
-    def test_a_folder_that_is_not_hers_any_more(self) -> None:
+    def test_folder_lost_by_the_owner_refuses_the_restore(self) -> None:
         one = self.create(self.ann, working_dir=str(self.hers), start=True)
         self.reboot()
         self.sessions.update_record(one.id, working_dir=str(self.work))
         self.assertEqual({one.id: "workspace-forbidden"}, self.outcomes(who=self.ann))
         self.assertEqual([one.id], self.offered(self.ann))
 
-    def test_rights_that_end_meanwhile(self) -> None:
+    def test_rights_lost_during_a_restore_keep_the_offer(self) -> None:
         first = self.create(self.ann, working_dir=str(self.hers), start=True)
         second = self.create(self.ann, working_dir=str(self.hers), start=True)
         self.reboot()
@@ -234,7 +234,7 @@ class ManyUsersTests(RestoreHarnessCase):
         self.assertIsNotNone(self.sessions.get(first.id).pid)
         self.assertEqual([second.id], self.offered(self.ann))
 
-    def test_rights_that_end_while_it_goes_on_by_itself(self) -> None:
+    def test_rights_lost_during_an_automatic_restore_keep_the_offer(self) -> None:
         """What is started by itself for an account is started with the rights that it has then."""
         for now in (
             evolve(self.bob, admin=False),
@@ -262,7 +262,7 @@ class ManyUsersTests(RestoreHarnessCase):
                 self.run_now(self.sessions.delete(each.id))
             self.machine.accounts["bob"] = self.bob
 
-    def test_rights_that_end_while_a_place_is_made_ready(self) -> None:
+    def test_rights_lost_while_the_location_is_prepared_keep_the_offer(self) -> None:
         """A container may take minutes until something can be started in it."""
         one = self.create(self.ann, working_dir=str(self.hers), start=True)
         self.reboot()

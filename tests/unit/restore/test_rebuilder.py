@@ -70,7 +70,7 @@ class RebuildTests(RestoreHarnessCase):
         self.agents = EndingAgent()
         super().setUp()
 
-    def test_everything_is_as_before(self) -> None:
+    def test_restored_session_has_its_former_settings(self) -> None:
         agent = self.agent()
         self.sessions.rename_session(agent.id, "by hand", NameSource.MANUAL)
         before = self.sessions.update_record(agent.id, models={"statusline": "Opus"}, **SET)
@@ -84,7 +84,7 @@ class RebuildTests(RestoreHarnessCase):
         spec = self.pane(agent).spec
         self.assertEqual((90, 30, str(self.work)), (spec.cols, spec.rows, spec.cwd))
 
-    def test_agents_resume_and_shells_begin_anew(self) -> None:
+    def test_agents_resume_and_shells_start_fresh(self) -> None:
         """Each in its own way."""
         agent, other, shell = self.agent(), self.agent(mode="codex"), self.shell()
         self.sessions.update_record(other.id, conversation_ids=("c-0", "c-2"))
@@ -95,7 +95,7 @@ class RebuildTests(RestoreHarnessCase):
         self.assertIn("resume c-2", " ".join(self.pane(other).spec.argv))
         self.assertNotIn("c-1", self.pane(shell).spec.argv)
 
-    def test_auto_resume_is_disarmed_and_stays_on(self) -> None:
+    def test_auto_resume_is_disarmed_and_stays_enabled(self) -> None:
         agent = self.agent()
         armed = AutoResume(enabled=True, resume_at=int((self.clock.seconds() + 3600) * 1000))
         self.sessions.update_record(agent.id, auto_resume=armed, limit_paused=True)
@@ -104,7 +104,7 @@ class RebuildTests(RestoreHarnessCase):
         now = self.sessions.get(agent.id)
         self.assertEqual((AutoResume(enabled=True), False), (now.auto_resume, now.limit_paused))
 
-    def test_one_at_a_time(self) -> None:
+    def test_agents_are_restored_one_at_a_time(self) -> None:
         """An agent has shown that it stays before the next one starts."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
@@ -122,7 +122,7 @@ class RebuildTests(RestoreHarnessCase):
         self.assertFalse(self.run_now(self.restore.get_offer(ADMIN)).restoring)
         self.assertEqual({}, self.outcomes(second.id))
 
-    def test_a_second_one_meanwhile_is_refused(self) -> None:
+    def test_second_restore_at_the_same_time_is_refused(self) -> None:
         agent = self.agent()
         self.reboot()
         working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
@@ -132,7 +132,7 @@ class RebuildTests(RestoreHarnessCase):
         self.assertEqual(1, self.successResultOf(working).restored)
         self.assertEqual({}, self.outcomes(agent.id))
 
-    def test_who_hangs_up_ends_nothing(self) -> None:
+    def test_disconnected_client_does_not_stop_the_restore(self) -> None:
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
         start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None)).addErrback(
@@ -141,7 +141,7 @@ class RebuildTests(RestoreHarnessCase):
         self.spend(6)
         self.assertNotIn(None, [self.sessions.get(each.id).pid for each in (first, second)])
 
-    def test_an_agent_that_ends_at_once_is_offered_again(self) -> None:
+    def test_agent_that_ends_immediately_is_offered_again(self) -> None:
         """Its pane is gone; with status 0 it is no failure, later neither."""
         agent = self.agent()
         self.reboot()
@@ -153,21 +153,21 @@ class RebuildTests(RestoreHarnessCase):
         self.assertEqual({agent.id: "restored"}, self.outcomes())
         self.assertEqual([], self.offered())
 
-    def test_an_agent_that_ends_later(self) -> None:
+    def test_agent_that_ends_later_is_not_offered_again(self) -> None:
         agent = self.agent()
         self.reboot()
         self.agents.after = 3.1
         self.assertEqual({agent.id: "restored"}, self.outcomes())
         self.assertEqual([], self.offered())
 
-    def test_one_that_cannot_be_started(self) -> None:
+    def test_agent_that_fails_to_start_is_offered_again(self) -> None:
         agent = self.agent()
         self.reboot()
         self.host.start_error = MuxError("no terminals left")
         self.assertEqual({agent.id: "agent-failed"}, self.outcomes())
         self.assertEqual({agent.id: "restored"}, self.outcomes())
 
-    def test_a_workspace_that_is_missing_is_offered_again(self) -> None:
+    def test_session_with_a_missing_workspace_is_offered_again(self) -> None:
         """The others come back."""
         agent, shell = self.agent(), self.shell()
         self.reboot()
@@ -177,13 +177,13 @@ class RebuildTests(RestoreHarnessCase):
         self.work.with_name("away").rename(self.work)
         self.assertEqual({agent.id: "restored"}, self.outcomes())
 
-    def test_only_some(self) -> None:
+    def test_chosen_sessions_are_restored(self) -> None:
         first, second = self.shell(), self.shell()
         self.reboot()
         self.assertEqual({second.id: "restored"}, self.outcomes(second.id, "nobody"))
         self.assertEqual([first.id], self.offered())
 
-    def test_started_by_somebody_meanwhile(self) -> None:
+    def test_session_started_by_a_user_during_the_restore_is_skipped(self) -> None:
         agent, shell = self.agent(), self.shell()
         self.reboot()
         working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
@@ -193,7 +193,7 @@ class RebuildTests(RestoreHarnessCase):
         self.assertEqual([agent.id], [each.session_id for each in found.entries])
         self.assertEqual(1, len([s for s in self.host.specs if s.session_id == shell.id][1:]))
 
-    def test_a_dismissal_wins(self) -> None:
+    def test_dismissal_during_a_restore_stops_it(self) -> None:
         """Also over what fails after it."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
@@ -206,7 +206,7 @@ class RebuildTests(RestoreHarnessCase):
         self.assertEqual([], self.offered())
         self.assertIsNone(self.sessions.get(second.id).pid)
 
-    def test_deleted_while_it_comes_back(self) -> None:
+    def test_session_deleted_during_its_restore_is_skipped(self) -> None:
         agent = self.agent()
         self.reboot()
         working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
@@ -214,7 +214,7 @@ class RebuildTests(RestoreHarnessCase):
         self.spend(1)
         self.assertEqual(1, self.successResultOf(working).skipped)
 
-    def test_a_stop_of_the_service_lets_the_current_one_settle(self) -> None:
+    def test_stopping_service_lets_the_current_restore_settle(self) -> None:
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
         start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
@@ -226,7 +226,7 @@ class RebuildTests(RestoreHarnessCase):
         self.assertEqual([second.id], self.offered())
         self.assertIsNotNone(self.sessions.get(first.id).pid)
 
-    def test_a_crash_in_the_middle(self) -> None:
+    def test_crash_during_a_restore_keeps_the_offer(self) -> None:
         """What runs is not offered, what does not is; nothing is started twice."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
@@ -251,7 +251,7 @@ class CapsTests(RestoreHarnessCase):
         self.machine.config = config
         self.crash()
 
-    def test_no_more_than_there_may_be(self) -> None:
+    def test_restore_respects_the_process_cap(self) -> None:
         first, second = self.shell(), self.shell()
         self.reboot()
         self.machine.config = evolve(self.machine.config, max_sessions=1)
@@ -263,14 +263,14 @@ class CapsTests(RestoreHarnessCase):
         self.assertEqual({second.id: "restored"}, self.outcomes())
 
 
-class AutomaticTests(RestoreHarnessCase):
-    def test_off_by_default(self) -> None:
+class AutomaticRestoreTests(RestoreHarnessCase):
+    def test_automatic_restore_is_off_by_default(self) -> None:
         shell = self.shell()
         self.reboot()
         self.spend(60)
         self.assertEqual([shell.id], self.offered())
 
-    def test_on(self) -> None:
+    def test_automatic_restore_starts_sessions_one_at_a_time(self) -> None:
         """One at a time, once the doors are open; also what a crash has left."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.change_settings(auto_restore_enabled=True)

@@ -52,18 +52,18 @@ def capture(
     )
 
 
-class RowsTests(SynchronousTestCase):
-    def test_history_and_screen(self) -> None:
+class ScrollbackRowsTests(SynchronousTestCase):
+    def test_history_and_screen_are_saved(self) -> None:
         """Without the empty rows below; colours end with their row."""
         rows = serialize_rows(capture(b"\x1b[31mred", b"still", b"", b" ", history=(b"old", b"")))
         self.assertEqual(b"old\r\n\r\n\x1b[31mred\x1b[0m\r\n\x1b[31mstill\x1b[0m", rows)
 
-    def test_a_full_screen_program(self) -> None:
+    def test_full_screen_program_is_saved_with_its_history(self) -> None:
         """The main screen stands above."""
         rows = serialize_rows(capture(b"editor", history=(b"old",), main=(b"$ edit", b"", b"")))
         self.assertEqual(b"old\r\n$ edit\r\neditor", rows)
 
-    def test_the_newest_rows_and_bytes(self) -> None:
+    def test_newest_rows_and_bytes_are_kept(self) -> None:
         many = tuple(b"%d" % number for number in range(LINES + 10))
         rows = serialize_rows(capture(b"last", history=many)).split(b"\r\n")
         self.assertEqual((LINES, b"11", b"last"), (len(rows), rows[0], rows[-1]))
@@ -85,7 +85,7 @@ class PrefaceTests(SynchronousTestCase):
         lines = [line.rstrip() for line in grid.get_rows(size)]
         return lines[:size], lines[size:]
 
-    def test_a_rule_that_tells_of_the_restart(self) -> None:
+    def test_preface_ends_with_a_line_about_the_restart(self) -> None:
         history, screen = self.shown(make_preface(b"one\r\ntwo", SAVED, (100, 5), clear=False), 100)
         self.assertEqual([], history)
         self.assertEqual([b"one", b"two"], screen[:2])
@@ -95,11 +95,11 @@ class PrefaceTests(SynchronousTestCase):
         )
         self.assertEqual(100, len(re.sub("\x1b\\[[0-9;]*m", "", text)))
 
-    def test_narrow(self) -> None:
+    def test_preface_fits_a_narrow_screen(self) -> None:
         _, screen = self.shown(make_preface(b"one", SAVED, (20, 5), clear=False), 20)
         self.assertEqual([b"one", b""], [screen[0], screen[2]])
 
-    def test_nothing_of_before_stays_on_an_agents_screen(self) -> None:
+    def test_preface_of_an_agent_leaves_its_screen_empty(self) -> None:
         """An old question must not be answered; however much of the screen was written."""
         for count in (0, 1, 3, 4, 5, 30):
             rows = [b"%d. Yes" % number for number in range(count)]
@@ -110,12 +110,12 @@ class PrefaceTests(SynchronousTestCase):
             self.assertIn("the machine restarted", history[-1].decode())
 
 
-class FolderTests(SynchronousTestCase):
+class ScrollbackFolderTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.path = Path(self.mktemp()).absolute() / "scrollback"
         self.folder = ScrollbackFolder(self.path)
 
-    def test_written_read_forgotten(self) -> None:
+    def test_scrollback_is_written_read_and_deleted(self) -> None:
         self.assertIsNone(self.folder.read_scrollback("s-1"))
         self.folder.write_scrollback("s-1", b"some rows")
         file = self.path / "s-1.gz"
@@ -130,7 +130,7 @@ class FolderTests(SynchronousTestCase):
         self.folder.delete_scrollback("s-1")
         self.assertIsNone(self.folder.read_scrollback("s-1"))
 
-    def test_only_some(self) -> None:
+    def test_scrollbacks_of_other_sessions_are_removed(self) -> None:
         self.folder.keep_only(["s-1"])
         for name in ("s-1", "s-2"):
             self.folder.write_scrollback(name, b"rows")
@@ -138,7 +138,7 @@ class FolderTests(SynchronousTestCase):
         self.folder.keep_only(["s-1"])
         self.assertEqual(["s-1.gz"], [each.name for each in self.path.iterdir()])
 
-    def test_what_is_no_such_file(self) -> None:
+    def test_broken_or_oversized_scrollback_is_refused_or_truncated(self) -> None:
         """Broken, or a bomb: no more than a scrollback comes out of it."""
         self.folder.write_scrollback("s-1", b"rows")
         (self.path / "s-1.gz").write_bytes(b"no gzip")
@@ -149,7 +149,7 @@ class FolderTests(SynchronousTestCase):
         assert kept is not None
         self.assertEqual(BYTES, len(kept.rows))
 
-    def test_no_other_files_are_reached(self) -> None:
+    def test_other_files_are_not_reached(self) -> None:
         for name in ("../x", "", "A", "."):
             with self.assertRaises(ValueError):
                 self.folder.read_scrollback(name)
@@ -166,7 +166,7 @@ class SavedTests(RestoreHarnessCase):
         self.spend(60)
         return len(self.pane(session)._faults)
 
-    def test_once_a_minute_while_it_changes(self) -> None:
+    def test_changed_scrollback_is_saved_once_a_minute(self) -> None:
         shell = self.shell()
         self.spend(59)
         self.assertIsNone(self.kept(shell))
@@ -179,13 +179,13 @@ class SavedTests(RestoreHarnessCase):
         self.assertEqual(b"$ more", self.kept(shell))
         self.assertEqual(1, self.reads(shell))
 
-    def test_at_the_stop(self) -> None:
+    def test_scrollback_is_saved_at_the_stop(self) -> None:
         shell = self.shell()
         self.pane(shell).emit_output(b"last words")
         self.stop()
         self.assertEqual(b"$ last words", self.kept(shell))
 
-    def test_an_error_is_for_the_next_minute(self) -> None:
+    def test_failed_save_is_repeated_in_the_next_minute(self) -> None:
         shell = self.shell()
         self.pane(shell).inject_fault("capture", MuxError("busy"))
         self.spend(60)
@@ -193,7 +193,7 @@ class SavedTests(RestoreHarnessCase):
         self.spend(60)
         self.assertEqual(b"$", self.kept(shell))
 
-    def test_switched_off(self) -> None:
+    def test_switched_off_scrollback_is_deleted_and_not_saved(self) -> None:
         shell = self.shell()
         self.spend(60)
         self.change_settings(keep_scrollback_enabled=False)
@@ -204,13 +204,13 @@ class SavedTests(RestoreHarnessCase):
         self.stop()
         self.assertIsNone(self.kept(shell))
 
-    def test_gone_with_its_session(self) -> None:
+    def test_scrollback_is_deleted_with_its_session(self) -> None:
         shell = self.shell()
         self.spend(60)
         self.run_now(self.sessions.delete(shell.id))
         self.assertIsNone(self.kept(shell))
 
-    def test_a_disk_that_lets_nothing_go(self) -> None:
+    def test_undeletable_scrollback_is_tolerated(self) -> None:
         """It is said in one line; the session is deleted all the same."""
         shell = self.shell()
         self.spend(60)
@@ -222,7 +222,7 @@ class SavedTests(RestoreHarnessCase):
         self.run_now(self.sessions.delete(shell.id))
         self.assertEqual([], self.flushLoggedErrors())
 
-    def test_deleted_while_it_is_written(self) -> None:
+    def test_session_deleted_while_saving_keeps_no_scrollback(self) -> None:
         shell = self.shell()
         pane = self.pane(shell)
         pane.stop_answering()
@@ -232,7 +232,7 @@ class SavedTests(RestoreHarnessCase):
         self.successResultOf(saving)
         self.assertIsNone(self.kept(shell))
 
-    def test_deleted_while_another_is_waited_for(self) -> None:
+    def test_session_deleted_while_another_is_saved_keeps_no_scrollback(self) -> None:
         """Of which there is nothing to save, which is no error."""
         slow, gone, last = self.shell(), self.shell(), self.shell()
         self.pane(slow).stop_answering()
@@ -241,7 +241,7 @@ class SavedTests(RestoreHarnessCase):
         self.pane(slow).resume_answering()
         self.assertEqual([b"$", None, b"$"], [self.kept(each) for each in (slow, gone, last)])
 
-    def test_a_place_that_does_not_answer_keeps_nobody_else_waiting(self) -> None:
+    def test_unresponsive_location_delays_no_other_scrollback(self) -> None:
         slow, behind, other = self.shell(), self.shell(), self.shell()
         self.sessions.update_record(other.id, os_user=OsUserId(name="ann", uid=1000))
         self.pane(slow).stop_answering()
@@ -250,7 +250,7 @@ class SavedTests(RestoreHarnessCase):
         self.pane(slow).resume_answering()
         self.assertEqual(b"$", self.kept(behind))
 
-    def test_shown_above_what_comes_back(self) -> None:
+    def test_restored_shell_shows_its_scrollback_above(self) -> None:
         shell = self.shell()
         self.pane(shell).emit_output(b"\x1b[32mgreen\x1b[0m\r\n$ ")
         self.spend(60)
@@ -263,7 +263,7 @@ class SavedTests(RestoreHarnessCase):
         text = reading.data["terminalBuffer"]
         self.assertRegex(text, r"(?s)^\$ \x1b\[[0-9;]*mgreen.*the machine restarted[^\n]*\n\$\r\n")
 
-    def test_an_agents_is_above_its_screen(self) -> None:
+    def test_restored_agent_shows_its_scrollback_above_the_screen(self) -> None:
         agent = self.agent()
         self.pane(agent).emit_output(b"Do you want to proceed?\r\n")
         self.spend(60)
@@ -276,7 +276,7 @@ class SavedTests(RestoreHarnessCase):
         found = self.run_now(self.sessions.search_history(agent.id, "proceed", 5, nocase=False))
         self.assertEqual(1, len(found["matches"]))
 
-    def test_what_waits_is_not_written_over(self) -> None:
+    def test_failed_restore_keeps_the_saved_scrollback(self) -> None:
         """A start that failed leaves what was kept for the next one."""
         agent = self.agent()
         self.pane(agent).emit_output(b"of before")
@@ -288,14 +288,14 @@ class SavedTests(RestoreHarnessCase):
         self.spend(120)
         self.assertEqual(before, self.kept(agent))
 
-    def test_no_other_start_shows_it(self) -> None:
+    def test_ordinary_start_shows_no_scrollback(self) -> None:
         shell = self.shell()
         self.spend(60)
         self.pane(shell).exit_program(0)
         self.run_now(self.sessions.start(shell.id, granted=True))
         self.assertEqual(b"", self.pane(shell).spec.preface)
 
-    def test_a_broken_file_keeps_nothing_from_starting(self) -> None:
+    def test_broken_scrollback_does_not_prevent_the_start(self) -> None:
         shell = self.shell()
         self.spend(60)
         path = self.machine.config.data_dir / "scrollback" / f"{shell.id}.gz"

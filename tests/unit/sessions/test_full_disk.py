@@ -74,10 +74,10 @@ class FullDiskCase(SessionCase):
         return error
 
 
-class KeptInputTests(FullDiskCase):
+class FullDiskKeptInputTests(FullDiskCase):
     """What was kept for a host that was away, and is back at a full disk (protocol-wake)."""
 
-    def test_keys_pass_it_until_there_is_room(self) -> None:
+    def test_keys_pass_offline_input_until_the_disk_has_room(self) -> None:
         session = self.shell()
         inputs = self.sessions.get_live_session(session.id).inputs
         kept = InputRequest(text="kept", client_id="far", seq=1, use_mux=False)
@@ -97,8 +97,8 @@ class KeptInputTests(FullDiskCase):
         self.sessions.get_live_session(session.id).inputs.buffer_input(evolve(kept, seq=2))
 
 
-class TypingTests(FullDiskCase):
-    def test_keys_go_on_and_prompts_are_refused(self) -> None:
+class FullDiskTypingTests(FullDiskCase):
+    def test_keys_are_accepted_and_prompts_refused(self) -> None:
         session = self.shell()
         self.fill()
         self.assertEqual(DONE, self.key(session, "a", 1))
@@ -112,7 +112,7 @@ class TypingTests(FullDiskCase):
         self.assertEqual(AGAIN, self.key(session, "b", 2))
         self.assertEqual(DONE, self.key(session, "c", 3))
 
-    def test_a_crash_finds_the_number_with_the_pane(self) -> None:
+    def test_crash_finds_the_sequence_number_on_the_pane(self) -> None:
         session = self.shell()
         self.fill()
         self.key(session, "a", 7)
@@ -121,7 +121,7 @@ class TypingTests(FullDiskCase):
         self.assertEqual(DONE, self.key(session, "b", 8))
         self.assertEqual(DONE, self.key(session, "b", 7, "another"))
 
-    def test_a_row_that_could_not_be_struck_out_is_not_typed_again(self) -> None:
+    def test_input_whose_row_could_not_be_deleted_is_not_typed_again(self) -> None:
         """Its input was done with when the disk got full, and another took its mark's place."""
         session = self.shell()
         self.connection.only = "DELETE FROM input_journal"
@@ -135,7 +135,7 @@ class TypingTests(FullDiskCase):
         self.assertEqual(DONE, self.key(session, "c", 3))
         self.assertEqual(b"abc", bytes(self.pane(session).typed))
 
-    def test_what_was_begun_after_there_was_room_again_is_finished(self) -> None:
+    def test_input_begun_after_there_was_room_is_finished(self) -> None:
         session = self.shell()
         self.fill()
         self.key(session, "a", 1)
@@ -147,7 +147,7 @@ class TypingTests(FullDiskCase):
         self.begin_anew()
         self.assertEqual(f"a{more}".encode(), bytes(self.pane(session).typed))
 
-    def test_numbers_that_the_disk_did_not_take_all_go_with_the_pane(self) -> None:
+    def test_all_unpersisted_sequence_numbers_are_stored_with_the_pane(self) -> None:
         session = self.shell()
         for client in "km":
             self.key(session, client, 1, client)
@@ -161,7 +161,7 @@ class TypingTests(FullDiskCase):
             self.assertEqual(DONE, self.key(session, "k", seq, "k"))
         self.assertEqual(b"kmkmxykk", bytes(self.pane(session).typed))
 
-    def test_an_input_without_a_number_drops_none(self) -> None:
+    def test_input_without_a_number_drops_no_number(self) -> None:
         session = self.shell()
         self.key(session, "a", 1)
         self.fill()
@@ -171,7 +171,7 @@ class TypingTests(FullDiskCase):
         self.successResultOf(self.type(session, "echo"))
         self.assertEqual(AGAIN, self.key(session, "b", 2))
 
-    def test_clients_are_bounded(self) -> None:
+    def test_remembered_input_clients_are_bounded_on_a_full_disk(self) -> None:
         """One that the disk knows is refused like one that it does not; the others go on."""
         session = self.shell()
         self.key(session, "x", 1, "known")
@@ -189,7 +189,7 @@ class TypingTests(FullDiskCase):
         self.make_room()
         self.assertEqual(DONE, self.key(session, "x", 2, "known"))
 
-    def test_marks(self) -> None:
+    def test_sequence_marks_round_trip(self) -> None:
         numbers = {f"somebody {number}": 2**53 for number in range(256)}
         mark = format_mark_id("0a" * 12, numbers, "0b" * 12)
         set_mark(InputMark(id=mark))
@@ -199,15 +199,15 @@ class TypingTests(FullDiskCase):
         self.assertEqual((told, "0b" * 12), (found.numbers, found.over))
         self.assertIsNone(UnpersistedSequence.parse_mark("0a" * 12))
 
-    def test_a_mark_of_one_client(self) -> None:
+    def test_mark_of_one_client_is_readable(self) -> None:
         """As earlier versions left it with a pane."""
         found = UnpersistedSequence.parse_mark(f"{'0a' * 12}-7-{'0c' * 16}-0")
         assert found is not None
         self.assertEqual(({"0c" * 16: 7}, None), (found.numbers, found.over))
 
 
-class LifeTests(FullDiskCase):
-    def test_what_is_asked_for_is_refused_and_changes_nothing(self) -> None:
+class FullDiskSessionTests(FullDiskCase):
+    def test_request_that_cannot_be_stored_is_refused_and_changes_nothing(self) -> None:
         session = self.shell()
         self.fill()
         before = self.sessions.get(session.id)
@@ -220,7 +220,7 @@ class LifeTests(FullDiskCase):
         self.assertEqual(before, self.sessions.get(session.id))
         self.assertEqual([session.id], [one.id for one in self.sessions.list()])
 
-    def test_a_process_that_ends_is_told_and_written_later(self) -> None:
+    def test_ended_process_is_announced_and_stored_later(self) -> None:
         session = self.shell()
         self.fill()
         self.pane(session).exit_program(3)
@@ -231,7 +231,7 @@ class LifeTests(FullDiskCase):
         self.begin_anew()
         self.assertEqual(3, self.sessions.get(session.id).pane_exit.status)  # type: ignore[union-attr]
 
-    def test_a_session_that_is_deleted_ends_and_says_that_it_may_be_listed_again(self) -> None:
+    def test_deleted_session_ends_and_warns_that_it_may_reappear(self) -> None:
         """Whoever deletes may be making room."""
         session = self.shell()
         pane = self.pane(session)
@@ -248,7 +248,7 @@ class LifeTests(FullDiskCase):
         self.begin_anew()
         self.assertEqual([], self.sessions.list())
 
-    def test_all_sessions_that_are_deleted_end(self) -> None:
+    def test_all_deleted_sessions_end(self) -> None:
         panes = [self.pane(self.shell()) for _ in range(2)]
         self.fill()
         error = self.full(self.sessions.delete_own(ADMIN))
@@ -256,7 +256,7 @@ class LifeTests(FullDiskCase):
         self.assertTrue(all(pane.is_gone for pane in panes))
         self.assertEqual([], self.sessions.list())
 
-    def test_a_priority_that_cannot_be_kept_is_not_set(self) -> None:
+    def test_priority_that_cannot_be_stored_is_not_set(self) -> None:
         session = self.shell()
         self.fill()
         nice = ProcessPriority(enabled=True, value=5)
@@ -264,7 +264,7 @@ class LifeTests(FullDiskCase):
         self.assertRaises(DiskFull, self.sessions.properties.set_priority, live, nice)
         self.assertEqual([], self.machine.renice.set)
 
-    def test_a_start_that_cannot_be_kept_leaves_what_the_screen_shows(self) -> None:
+    def test_start_that_cannot_be_stored_keeps_the_old_screen(self) -> None:
         session = self.shell()
         self.pane(session).exit_program(0)
         self.spend(1)
@@ -274,7 +274,7 @@ class LifeTests(FullDiskCase):
         self.assertIsNotNone(self.sessions.get_pane(session.id))
 
 
-class EveryWriteTests(FullDiskCase):
+class SessionEveryWriteTests(FullDiskCase):
     """The disk fails at each write in turn, once or from then on."""
 
     def walk(self) -> dict[str, bool]:
@@ -304,7 +304,7 @@ class EveryWriteTests(FullDiskCase):
         attempt("more", lambda: self.typed(session, "m", 3))
         return done
 
-    def test_nothing_that_was_told_is_lost(self) -> None:
+    def test_no_acknowledged_change_is_lost(self) -> None:
         for self.lasting in (False, True):
             self.survives, failed = 0, True
             while failed:

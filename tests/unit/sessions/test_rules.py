@@ -39,10 +39,10 @@ def wish(
     return SizeRequest(cols=cols, rows=24, viewport=viewport, viewer=viewer, force=force)
 
 
-class NameTests(SynchronousTestCase):
+class SessionNameTests(SynchronousTestCase):
     """Session names."""
 
-    def test_names_that_force_a_direction_of_writing_are_refused(self) -> None:
+    def test_names_with_bidirectional_controls_are_refused(self) -> None:
         for sign in "\u202a\u202e\u2066\u2069\u2028":
             self.assertRaises(ServiceError, check_name, f"a{sign}b")
         for name in ("\u05e9\u05dc\u05d5\u05dd\u200f!", "caf\u00e9", "\u4fee\u590d"):
@@ -50,7 +50,7 @@ class NameTests(SynchronousTestCase):
 
     @thorough
     @given(st.text(max_size=140))
-    def test_either_kept_or_refused(self, name: str) -> None:
+    def test_any_name_is_kept_or_refused(self, name: str) -> None:
         try:
             kept = check_name(name)
         except ServiceError as error:
@@ -65,20 +65,20 @@ class NameTests(SynchronousTestCase):
 
     @thorough
     @given(st.text(max_size=300), st.sets(st.text(max_size=4), max_size=5))
-    def test_placeholders_are_names_that_nobody_has(self, folder: str, taken: set[str]) -> None:
+    def test_placeholder_names_are_unused(self, folder: str, taken: set[str]) -> None:
         first = generate_name(f"/w/{folder}", "shell", taken)
         second = generate_name(f"/w/{folder}", "shell", {*taken, first})
         self.assertEqual(first, check_name(first))
         self.assertEqual(2, len({first, second} - taken))
 
-    def test_the_root_is_named_by_its_mode(self) -> None:
+    def test_root_folder_is_named_by_its_mode(self) -> None:
         self.assertEqual("shell", generate_name("/", "shell", set()))
 
 
 class ViewportTests(SynchronousTestCase):
     """Whose size counts."""
 
-    def test_a_phone_waits_for_the_desktop(self) -> None:
+    def test_phone_waits_for_the_desktop(self) -> None:
         claims = apply_size_request(SizeClaims(), wish(ViewportKind.DESKTOP), 1000)
         for viewport in (ViewportKind.MOBILE, ViewportKind.TABLET):
             end = 1000 + DESKTOP_CLAIM_MS
@@ -88,18 +88,18 @@ class ViewportTests(SynchronousTestCase):
         for free in (None, ViewportKind.DESKTOP):
             self.assertTrue(may_resize(claims, wish(free), 1001))
 
-    def test_force_ends_the_claim(self) -> None:
+    def test_forced_resize_ends_the_desktop_claim(self) -> None:
         claims = apply_size_request(
             SizeClaims(desktop_at=1000), wish(ViewportKind.MOBILE, force=True), 1001
         )
         self.assertTrue(may_resize(claims, wish(ViewportKind.MOBILE), 1002))
 
-    def test_a_script_leaves_the_claim(self) -> None:
+    def test_script_keeps_the_claim(self) -> None:
         self.assertEqual(
             1000, apply_size_request(SizeClaims(desktop_at=1000), wish(None), 1001).desktop_at
         )
 
-    def test_a_desktop_that_leaves_gives_the_size_to_the_phone_it_held_off(self) -> None:
+    def test_leaving_desktop_gives_the_size_to_the_waiting_phone(self) -> None:
         desk, phone = (
             wish(ViewportKind.DESKTOP, "desk"),
             wish(ViewportKind.MOBILE, "phone", cols=40),
@@ -110,7 +110,7 @@ class ViewportTests(SynchronousTestCase):
         self.assertEqual(phone, heir)
         self.assertTrue(may_resize(claims, phone, 1002))
 
-    def test_a_second_window_that_leaves_gives_the_size_back_to_the_first(self) -> None:
+    def test_leaving_second_window_returns_the_size_to_the_first(self) -> None:
         one, two = wish(ViewportKind.DESKTOP, "one"), wish(ViewportKind.DESKTOP, "two", cols=50)
         phone = wish(ViewportKind.MOBILE, "phone", cols=40)
         claims = SizeClaims()
@@ -120,7 +120,7 @@ class ViewportTests(SynchronousTestCase):
         self.assertEqual(one, heir)
         self.assertEqual(("one", (one, phone)), (claims.holder, claims.wishes))
 
-    def test_who_leaves_without_the_size_changes_nothing(self) -> None:
+    def test_viewer_leaving_without_the_size_changes_nothing(self) -> None:
         desk, phone = wish(ViewportKind.DESKTOP, "desk"), wish(ViewportKind.MOBILE, "phone")
         claims = apply_size_request(apply_size_request(SizeClaims(), desk, 1000), phone, 1001)
         claims, heir = remove_viewer(claims, "phone")
@@ -139,7 +139,7 @@ class ViewportTests(SynchronousTestCase):
             max_size=20,
         )
     )
-    def test_the_size_is_of_who_is_there(
+    def test_size_belongs_to_a_connected_viewer(
         self, asked: list[tuple[int, ViewportKind | None, bool, str | None, bool]]
     ) -> None:
         claims, desktop = SizeClaims(), None
@@ -170,7 +170,7 @@ class BreakerTests(SynchronousTestCase):
 
     @thorough
     @given(st.lists(st.integers(0, 30_000), max_size=12).map(sorted))
-    def test_trips_on_the_fifth_within_the_window(self, times: list[int]) -> None:
+    def test_breaker_trips_on_the_fifth_failure_within_the_window(self, times: list[int]) -> None:
         failures: tuple[int, ...] = ()
         for number, at in enumerate(times):
             failures = add_failure(failures, at)
@@ -182,37 +182,39 @@ class BreakerTests(SynchronousTestCase):
 class ModelNameTests(SynchronousTestCase):
     """C{displayModel}."""
 
-    def test_rank(self) -> None:
+    def test_model_sources_are_ranked(self) -> None:
         said = {source.value: source.value for source in ModelSource}
         for source in ModelSource:
             self.assertEqual((source.value, source), choose_display_model(said))
             del said[source.value]
         self.assertIsNone(choose_display_model(said))
 
-    def test_untrusted_text(self) -> None:
+    def test_untrusted_model_name_is_cleaned(self) -> None:
         shown = choose_display_model({"screen": "\x1b[31m\u202e" + "x" * 100})
         self.assertEqual("[31m" + "x" * (MODEL_LENGTH - 4), shown and shown[0])
         self.assertEqual(
             ("b", ModelSource.LAUNCH), choose_display_model({"screen": "\x07", "launch": "b"})
         )
 
-    def test_config_is_not_restored(self) -> None:
+    def test_configured_model_is_not_restored(self) -> None:
         self.assertEqual({"screen": "a"}, models_after_restart({"screen": "a", "config": "b"}))
 
     @thorough
     @given(st.text(), st.integers(0, 80))
-    def test_one_line(self, text: str, limit: int) -> None:
+    def test_cleaned_line_is_bounded_and_printable(self, text: str, limit: int) -> None:
         cleaned = clean_line(text, limit)
         self.assertLessEqual(len(cleaned), limit)
         self.assertFalse(any(ord(c) < 32 or ord(c) == 127 for c in cleaned))
 
 
-class OrderTests(SynchronousTestCase):
+class SessionOrderTests(SynchronousTestCase):
     """L{reorder_positions}."""
 
     @thorough
     @given(st.permutations(list("abcdef")), st.data())
-    def test_the_others_keep_their_places(self, start: list[str], data: st.DataObject) -> None:
+    def test_unlisted_sessions_keep_their_positions(
+        self, start: list[str], data: st.DataObject
+    ) -> None:
         positions = {name: place * 3 for place, name in enumerate(start)}
         order = data.draw(st.lists(st.sampled_from(start), unique=True))
         after = positions | reorder_positions(positions, order)
@@ -225,7 +227,7 @@ class OrderTests(SynchronousTestCase):
 class ClassifyTests(SynchronousTestCase):
     """Prompt or raw (protocol-prompts)."""
 
-    def test_examples(self) -> None:
+    def test_text_with_a_final_enter_is_a_prompt(self) -> None:
         for text, prompt in [
             ("hello\r", True),
             ("a\nb\tc\r", True),
@@ -245,14 +247,14 @@ class ClassifyTests(SynchronousTestCase):
         ]:
             self.assertEqual(prompt, looks_like_prompt(text), repr(text))
 
-    def test_asked_for(self) -> None:
+    def test_requested_input_kind_is_used(self) -> None:
         self.assertEqual((InputKind.RAW, b"a\r"), classify_input("a\r", False))
         self.assertEqual((InputKind.PROMPT, b"a\nb"), classify_input("a\r\nb\r", True))
         self.assertEqual((InputKind.PROMPT, b""), classify_input("\r", True))
 
     @thorough
     @given(st.text())
-    def test_no_control_character_is_pasted(self, text: str) -> None:
+    def test_pasted_text_contains_no_control_character(self, text: str) -> None:
         pasted = prompt_text(text)
         self.assertFalse(any(ord(c) < 32 and c not in "\n\t" for c in pasted))
         self.assertNotIn("\x9b", pasted)

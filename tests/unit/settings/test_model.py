@@ -67,7 +67,7 @@ def parse(body: object) -> dict[str, Any]:
 class PatchTests(SynchronousTestCase):
     """What a body may hold."""
 
-    def test_ranges(self) -> None:
+    def test_values_out_of_range_are_refused(self) -> None:
         for name, cases in VALUES.items():
             for value, good in cases:
                 if good:
@@ -79,7 +79,7 @@ class PatchTests(SynchronousTestCase):
                 self.assertEqual(name, caught.exception.errors()[0]["loc"][0], (name, value))
                 self.assertIn(name, find_fault(name, value) or "", (name, value))
 
-    def test_null_is_absent(self) -> None:
+    def test_null_means_absent(self) -> None:
         self.assertEqual({}, parse(dict.fromkeys(NAMES)))
         self.assertEqual({"nice": {"value": 1}}, parse({"nice": {"value": 1, "enabled": None}}))
 
@@ -91,7 +91,7 @@ class PatchTests(SynchronousTestCase):
 class DefaultTests(SynchronousTestCase):
     """What holds when nobody chose."""
 
-    def test_features_that_reach_out_are_off(self) -> None:
+    def test_features_with_network_access_are_off_by_default(self) -> None:
         data = to_wire(public_settings(Settings()))
         for name in (
             "readMyMindEnabled",
@@ -113,7 +113,7 @@ class DefaultTests(SynchronousTestCase):
             self.assertIs(True, data[name], name)
         self.assertEqual(100_000, data["historyLimit"])
 
-    def test_the_key_is_never_shown(self) -> None:
+    def test_api_key_is_never_shown(self) -> None:
         settings, faults = read_settings({"voiceSettings": {"apiKey": "sk-secret"}})
         self.assertEqual([], faults)
         self.assertEqual("sk-secret", settings.voice_settings.api_key)
@@ -123,10 +123,10 @@ class DefaultTests(SynchronousTestCase):
         self.assertNotIn("apiKey", voice)
 
 
-class ReadTests(SynchronousTestCase):
+class SettingsReadingTests(SynchronousTestCase):
     """A file that people edited."""
 
-    def test_bad_keys_fall_back_one_by_one(self) -> None:
+    def test_invalid_settings_fall_back_one_by_one(self) -> None:
         settings, faults = read_settings(
             {"historyLimit": 7, "displayName": "desk", "nice": {"value": 99}, "later": {"x": 1}}
         )
@@ -138,11 +138,11 @@ class ReadTests(SynchronousTestCase):
             ["historyLimit", "nice.value", "later"], [fault.split(":")[0] for fault in faults]
         )
 
-    def test_what_cannot_be_encoded_is_a_fault(self) -> None:
+    def test_unencodable_value_is_a_fault(self) -> None:
         _, faults = read_settings({"displayName": "\ud800"})
         self.assertEqual("displayName", faults[0].split(":")[0])
 
-    def test_a_change_replaces_a_value_that_was_not_in_use(self) -> None:
+    def test_change_replaces_an_invalid_value(self) -> None:
         stored = {"nice": {"value": 99}, "historyLimit": "many"}
         merged = merge_patch(stored, {"nice": {"enabled": True}, "historyLimit": 2000})
         settings, faults = read_settings(merged)
@@ -151,7 +151,7 @@ class ReadTests(SynchronousTestCase):
             (True, 0, 2000), (settings.nice.enabled, settings.nice.value, settings.history_limit)
         )
 
-    def test_a_change_keeps_its_neighbours(self) -> None:
+    def test_change_keeps_other_values(self) -> None:
         stored = {"voiceSettings": {"apiKey": "k", "language": "de"}, "later": 1}
         merged = merge_patch(stored, {"voiceSettings": {"language": "fr"}})
         self.assertEqual({"voiceSettings": {"apiKey": "k", "language": "fr"}, "later": 1}, merged)
@@ -175,9 +175,7 @@ class MergeProperties(SynchronousTestCase):
 
     @settings(max_examples=example_count(200), deadline=None)
     @given(st.lists(good_patches, max_size=4))
-    def test_the_last_word_holds_and_nothing_else_moves(
-        self, patches: list[dict[str, Any]]
-    ) -> None:
+    def test_last_change_holds_and_other_values_stay(self, patches: list[dict[str, Any]]) -> None:
         stored: dict[str, Any] = {}
         want = json.loads(Settings().model_dump_json(by_alias=True))
         for patch in patches:
@@ -190,7 +188,7 @@ class MergeProperties(SynchronousTestCase):
 
     @settings(max_examples=example_count(200), deadline=None)
     @given(st.dictionaries(st.sampled_from(NAMES) | st.text(), anything, max_size=5), good_patches)
-    def test_any_file_is_readable_and_any_change_takes_effect(
+    def test_any_settings_file_is_readable_and_any_change_takes_effect(
         self, stored: dict[str, Any], patch: dict[str, Any]
     ) -> None:
         before, faults = read_settings(stored)

@@ -41,14 +41,14 @@ class SettingsServiceCase(SynchronousTestCase):
         return error
 
 
-class ChangeTests(SettingsServiceCase):
+class SettingsChangeTests(SettingsServiceCase):
     """Changing settings."""
 
-    def test_without_a_file_the_defaults_hold(self) -> None:
+    def test_missing_file_gives_the_defaults(self) -> None:
         self.assertEqual(Settings(), self.make().get())
         self.assertFalse(self.path.exists())
 
-    def test_a_change_survives_a_restart(self) -> None:
+    def test_changed_setting_survives_a_restart(self) -> None:
         service = self.make()
         answered = service.change_settings({"historyLimit": 2000, "voiceSettings": {"apiKey": "k"}})
         self.assertEqual(2000, answered.history_limit)
@@ -56,11 +56,11 @@ class ChangeTests(SettingsServiceCase):
         self.assertEqual(answered, self.make().get())
         self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
 
-    def test_only_what_was_chosen_is_written(self) -> None:
+    def test_only_changed_settings_are_written(self) -> None:
         self.make().change_settings({"historyLimit": 2000})
         self.assertEqual({"historyLimit": 2000}, json.loads(self.path.read_text()))
 
-    def test_edits_made_meanwhile_and_unknown_keys_stay(self) -> None:
+    def test_concurrent_edits_and_unknown_keys_are_kept(self) -> None:
         service = self.make()
         self.path.write_text('{"displayName": "desk", "later": [1]}')
         service.change_settings({"historyLimit": 2000})
@@ -70,7 +70,7 @@ class ChangeTests(SettingsServiceCase):
             json.loads(self.path.read_text()),
         )
 
-    def test_everyone_hears_without_the_secret(self) -> None:
+    def test_change_is_published_without_the_secret(self) -> None:
         service = self.make()
         seen: list[tuple[int, int]] = []
         end = service.add_observer(
@@ -85,7 +85,7 @@ class ChangeTests(SettingsServiceCase):
         self.assertEqual(2000, to_wire(self.events[0])["historyLimit"])
         self.assertNotIn("sk-secret", repr(self.events))
 
-    def test_an_observer_that_raises_is_logged_only(self) -> None:
+    def test_failing_observer_is_only_logged(self) -> None:
         service = self.make()
         seen: list[int] = []
 
@@ -100,15 +100,15 @@ class ChangeTests(SettingsServiceCase):
         self.assertEqual(1, len(self.events))
 
 
-class TunnelTests(SettingsServiceCase):
+class TunnelSettingTests(SettingsServiceCase):
     """A tunnel that anybody could come through."""
 
-    def test_refused_before_anything_is_written(self) -> None:
+    def test_tunnel_without_authentication_is_refused_before_writing(self) -> None:
         error = self.refusal(self.make(), {"tunnelEnabled": True, "historyLimit": 2000})
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
         self.assertIn("tunnelEnabled", error.message)
 
-    def test_allowed_behind_authentication_or_by_the_operators_word(self) -> None:
+    def test_tunnel_is_allowed_with_authentication_or_operator_consent(self) -> None:
         for config in (
             Config(password="x"),
             Config(multiuser=True),
@@ -118,10 +118,10 @@ class TunnelTests(SettingsServiceCase):
                 self.make(config).change_settings({"tunnelEnabled": True}).tunnel_enabled
             )
 
-    def test_switching_it_off_is_always_allowed(self) -> None:
+    def test_tunnel_can_always_be_switched_off(self) -> None:
         self.assertFalse(self.make().change_settings({"tunnelEnabled": False}).tunnel_enabled)
 
-    def test_not_in_use_once_the_password_is_gone(self) -> None:
+    def test_tunnel_setting_is_ignored_once_the_password_is_gone(self) -> None:
         self.make(Config(password="x")).change_settings({"tunnelEnabled": True})
         self.assertFalse(self.make().get().tunnel_enabled)
         self.assertTrue(self.make(Config(password="x")).get().tunnel_enabled)
@@ -130,7 +130,7 @@ class TunnelTests(SettingsServiceCase):
 class BrokenFileTests(SettingsServiceCase):
     """Files that are left alone."""
 
-    def test_a_file_that_is_open_to_others_is_closed(self) -> None:
+    def test_settings_file_readable_by_others_is_made_private(self) -> None:
         """It may hold a key; what somebody wrote into it by hand counts all the same."""
         self.path.write_text('{"readMyMindEnabled": true}')
         for mode in (0o644, 0o666, 0o640):
@@ -144,7 +144,7 @@ class BrokenFileTests(SettingsServiceCase):
         self.make()
         self.assertEqual(0o644, stat.S_IMODE(link.stat().st_mode), "not ours to change")
 
-    def test_broken_json(self) -> None:
+    def test_broken_json_is_left_alone(self) -> None:
         self.path.write_text('{"historyLimit": 2000,')
         service = self.make()
         self.assertEqual(Settings(), service.get())
@@ -155,13 +155,13 @@ class BrokenFileTests(SettingsServiceCase):
         self.path.write_text("{}")
         self.assertEqual(3000, service.change_settings({"historyLimit": 3000}).history_limit)
 
-    def test_other_files_that_cannot_be_used(self) -> None:
+    def test_other_unusable_files_are_left_alone(self) -> None:
         for content in (b"[]", b"\xff", b"null", b"[" * 100_000, b"{}" + b" " * 2**20):
             self.path.write_bytes(content)
             error = self.refusal(self.make(), {"historyLimit": 3000})
             self.assertEqual(ErrorCode.CONFLICT, error.code, content[:10])
 
-    def test_a_link_is_not_written_through(self) -> None:
+    def test_linked_settings_file_is_not_written(self) -> None:
         elsewhere = self.path.with_name("elsewhere.json")
         elsewhere.write_text('{"displayName": "desk"}')
         self.path.symlink_to(elsewhere)
@@ -169,11 +169,11 @@ class BrokenFileTests(SettingsServiceCase):
         self.assertEqual("desk", service.get().display_name)
         self.assertEqual(ErrorCode.CONFLICT, self.refusal(service, {"historyLimit": 3000}).code)
 
-    def test_a_pipe_does_not_stop_the_service(self) -> None:
+    def test_pipe_instead_of_the_settings_file_does_not_block(self) -> None:
         os.mkfifo(self.path)
         self.assertEqual(Settings(), self.make().get())
 
-    def test_a_folder_that_is_gone(self) -> None:
+    def test_missing_settings_folder_is_an_error(self) -> None:
         service = self.make()
         self.path.parent.rmdir()
         error = self.refusal(service, {"historyLimit": 3000})

@@ -48,14 +48,14 @@ class FewSessions:
         return make_session_answer(record)
 
 
-class StatusTests(SynchronousTestCase):
+class StatusServiceTests(SynchronousTestCase):
     def status(self, zone: tzinfo = UTC, **tells: Any) -> StatusService:
         clock, sessions = Clock(), FewSessions()
         clock.advance(12.5)
         found: Any = sessions
         return StatusService(clock, "1.2.3", found, True, tells, zone)
 
-    def test_every_field_is_there_while_features_are_off(self) -> None:
+    def test_status_has_every_field_without_features(self) -> None:
         self.assertEqual(
             {
                 "version": "1.2.3",
@@ -75,12 +75,12 @@ class StatusTests(SynchronousTestCase):
             to_wire(self.status().describe_state(USER)),
         )
 
-    def test_an_admin_sees_all_of_it(self) -> None:
+    def test_admin_sees_every_session(self) -> None:
         found = to_wire(self.status().describe_state(ADMIN))
         self.assertEqual(["1", "2"], [each["id"] for each in found["sessions"]])
         self.assertEqual("admin", found["user"]["role"])
 
-    def test_features_speak_for_the_caller(self) -> None:
+    def test_features_describe_what_the_caller_may_see(self) -> None:
         status = self.status(
             cronJobs=lambda identity: 3,
             approvals=lambda identity: [{"id": identity.username}],

@@ -52,7 +52,7 @@ class FileCase(SynchronousTestCase):
 class MakingTests(FileCase):
     """A file that is not there yet."""
 
-    def test_fresh_file_is_private_and_alone(self) -> None:
+    def test_new_database_file_is_private_and_alone(self) -> None:
         old = os.umask(0)
         self.addCleanup(os.umask, old)
         database = self.open()
@@ -62,40 +62,40 @@ class MakingTests(FileCase):
         database.close()
         self.assertEqual({"state.db"}, self.names())
 
-    def test_a_failed_first_step_leaves_nothing(self) -> None:
+    def test_failed_first_step_leaves_nothing(self) -> None:
         self.assertRaises(
             StoreError, Database.open_file, self.path, clock=self.clock, schemas=["CREATE TABLE ("]
         )
         self.assertEqual(set(), self.names())
 
-    def test_a_killed_creation_is_cleared_up(self) -> None:
+    def test_killed_creation_is_cleaned_up(self) -> None:
         (self.folder / ".state.db.abc.tmp").write_bytes(b"half")
         self.open().close()
         self.assertEqual({"state.db"}, self.names())
 
-    def test_an_orphaned_log_is_refused(self) -> None:
+    def test_orphaned_log_is_refused(self) -> None:
         (self.folder / "state.db-wal").write_bytes(b"x")
         self.assertIn("state.db-wal", self.refusal())
 
-    def test_missing_folder(self) -> None:
+    def test_missing_folder_is_refused(self) -> None:
         self.path = self.folder / "no" / "state.db"
         self.refusal()
 
-    def test_settings_of_the_connection(self) -> None:
+    def test_connection_has_its_settings(self) -> None:
         database = self.open()
         for pragma, want in [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)]:
             self.assertEqual(want, database.query_rows(f"PRAGMA {pragma}")[0][0], pragma)
 
-    def test_odd_characters_in_the_path(self) -> None:
+    def test_path_may_contain_odd_characters(self) -> None:
         path = self.folder / "a?b#c%20.db"
         self.open(path=path).execute("INSERT INTO pets VALUES ('ada')")
         self.assertEqual({"a?b#c%20.db", "a?b#c%20.db-wal", "a?b#c%20.db-shm"}, self.names())
 
 
-class UpgradeTests(FileCase):
+class DatabaseUpgradeTests(FileCase):
     """A file of an earlier version."""
 
-    def test_stepwise_with_a_copy_of_what_was(self) -> None:
+    def test_upgrade_runs_stepwise_and_keeps_a_copy(self) -> None:
         database = self.open(1)
         database.execute("INSERT INTO pets VALUES ('ada')")
         database.close()
@@ -113,12 +113,12 @@ class UpgradeTests(FileCase):
         old = self.open(1, copy)
         self.assertEqual([("ada",)], [tuple(row) for row in old.query_rows("SELECT * FROM pets")])
 
-    def test_no_copy_without_an_upgrade(self) -> None:
+    def test_database_opened_without_an_upgrade_is_not_copied(self) -> None:
         self.open(2).close()
         self.open(2).close()
         self.assertEqual([], list_backups(self.path))
 
-    def test_a_failed_step_keeps_the_version_before_it(self) -> None:
+    def test_failed_step_keeps_the_previous_version(self) -> None:
         self.open(1).close()
         broken = [*STEPS[:2], "CREATE TABLE half (a); INSERT INTO nowhere VALUES (1);"]
         error = self.assertRaises(
@@ -128,7 +128,7 @@ class UpgradeTests(FileCase):
         database = self.open(2)
         self.assertEqual([], database.query_rows("SELECT * FROM sqlite_master WHERE name = 'half'"))
 
-    def test_a_step_that_orphans_rows_is_refused(self) -> None:
+    def test_upgrade_step_that_orphans_rows_is_refused(self) -> None:
         database = self.open(2)
         database.execute("INSERT INTO pets VALUES ('ada')")
         database.execute("INSERT INTO toys (pet) VALUES ('ada')")
@@ -143,7 +143,7 @@ class UpgradeTests(FileCase):
         self.assertIn("toys", str(error))
         self.assertEqual(1, len(self.open(2).query_rows("SELECT * FROM pets")))
 
-    def test_a_step_may_rebuild_a_table_others_refer_to(self) -> None:
+    def test_step_may_rebuild_a_referenced_table(self) -> None:
         database = self.open(2)
         database.execute("INSERT INTO pets VALUES ('ada')")
         database.execute("INSERT INTO toys (pet) VALUES ('ada')")
@@ -158,13 +158,13 @@ class UpgradeTests(FileCase):
         self.assertEqual(1, database.query_rows("PRAGMA foreign_keys")[0][0])
         self.assertEqual(1, len(database.query_rows("SELECT * FROM toys JOIN pets ON pet = name")))
 
-    def test_a_step_that_commits_is_refused(self) -> None:
+    def test_upgrade_step_that_commits_is_refused(self) -> None:
         error = self.assertRaises(
             StoreError, Database.in_memory, schemas=["CREATE TABLE a (b); COMMIT;"]
         )
         self.assertIn("ends its own transaction", str(error))
 
-    def test_only_the_last_copies_are_kept(self) -> None:
+    def test_only_the_last_backups_are_kept(self) -> None:
         steps = [f"CREATE TABLE t{number} (a);" for number in range(KEPT + 3)]
         for count in range(1, len(steps) + 1):
             Database.open_file(self.path, clock=self.clock, schemas=steps[:count]).close()
@@ -172,28 +172,28 @@ class UpgradeTests(FileCase):
         self.assertEqual([f"state.db.{n}.bak" for n in range(3, KEPT + 3)], kept)
 
 
-class RefusalTests(FileCase):
+class DatabaseRefusalTests(FileCase):
     """Files that are not taken, and never touched."""
 
-    def test_newer_version(self) -> None:
+    def test_newer_version_is_refused(self) -> None:
         self.open(3).close()
         self.assertIn("newer version of this program (schema 3, known 1)", self.refusal(1))
 
-    def test_not_a_database(self) -> None:
+    def test_file_that_is_no_database_is_refused(self) -> None:
         self.path.write_text("my diary, " * 1000)
         self.assertIn("not a database", self.refusal())
 
-    def test_empty_file(self) -> None:
+    def test_empty_file_is_refused(self) -> None:
         self.path.touch()
         self.assertIn("empty", self.refusal())
 
-    def test_someone_elses_database(self) -> None:
+    def test_database_of_another_program_is_refused(self) -> None:
         connection = sqlite3.connect(self.path)
         connection.execute("CREATE TABLE a (b)")
         connection.close()
         self.assertIn("not made by this program", self.refusal())
 
-    def test_damaged_pages(self) -> None:
+    def test_damaged_pages_are_refused(self) -> None:
         database = self.open()
         with database.transaction():
             database.execute_many(
@@ -205,11 +205,11 @@ class RefusalTests(FileCase):
         self.path.write_bytes(content)
         self.assertIn("damaged", self.refusal())
 
-    def test_symbolic_link(self) -> None:
+    def test_symbolic_link_is_refused(self) -> None:
         self.path.symlink_to(self.folder / "elsewhere.db")
         self.assertIn("not a regular file", self.refusal())
 
-    def test_hole_in_the_steps(self) -> None:
+    def test_gap_in_the_steps_is_refused(self) -> None:
         """One order runs through the features, without a hole and each number once."""
         cats, dogs = self.folder / "cats" / "schema", self.folder / "dogs" / "schema"
         cats.mkdir(parents=True)
@@ -226,7 +226,7 @@ class RefusalTests(FileCase):
         error = self.assertRaises(StoreError, Database.in_memory, schemas=self.folder)
         self.assertIn("[1, 2, 2, 3]", str(error))
 
-    def test_open_to_others_is_narrowed(self) -> None:
+    def test_permissions_of_an_open_file_are_narrowed(self) -> None:
         self.open().close()
         self.path.chmod(0o644)
         self.open()
@@ -246,19 +246,19 @@ class StatementTests(SynchronousTestCase):
     def add(self, name: str) -> int:
         return self.database.execute("INSERT INTO pets (name) VALUES (?)", (name,))
 
-    def test_execute_counts_rows(self) -> None:
+    def test_execute_returns_the_number_of_rows(self) -> None:
         self.assertEqual(1, self.add("ada"))
         self.assertEqual(1, self.add("bob"))
         self.assertEqual(2, self.database.execute("UPDATE pets SET age = 2"))
         self.assertEqual(0, self.database.execute("DELETE FROM pets WHERE name = 'eve'"))
 
-    def test_query_one(self) -> None:
+    def test_query_one_returns_a_row_or_none(self) -> None:
         row = self.database.query_one("INSERT INTO pets (name) VALUES ('ada') RETURNING age")
         assert row is not None
         self.assertEqual(1, row["age"])
         self.assertIsNone(self.database.query_one("SELECT * FROM pets WHERE name = 'eve'"))
 
-    def test_named_parameters(self) -> None:
+    def test_named_parameters_are_bound(self) -> None:
         self.add("ada")
         row = self.database.query_one("SELECT age FROM pets WHERE name = :n", {"n": "ada"})
         assert row is not None
@@ -269,13 +269,13 @@ class StatementTests(SynchronousTestCase):
             sqlite3.IntegrityError, self.database.execute, "INSERT INTO toys (pet) VALUES ('eve')"
         )
 
-    def test_commit(self) -> None:
+    def test_committed_rows_are_kept(self) -> None:
         with self.database.transaction():
             self.add("ada")
             self.add("bob")
         self.assertEqual(["ada", "bob"], self.pets())
 
-    def test_any_exception_rolls_back(self) -> None:
+    def test_any_exception_rolls_the_transaction_back(self) -> None:
         def add_and_raise(error: type[BaseException]) -> None:
             with self.database.transaction():
                 self.add("ada")
@@ -286,13 +286,13 @@ class StatementTests(SynchronousTestCase):
             self.assertEqual([], self.pets())
         self.add("still usable")
 
-    def test_a_refused_statement_rolls_back_the_whole(self) -> None:
+    def test_refused_statement_rolls_back_the_transaction(self) -> None:
         with self.assertRaises(sqlite3.IntegrityError), self.database.transaction():
             self.add("ada")
             self.add("ada")
         self.assertEqual([], self.pets())
 
-    def test_nesting_is_refused_and_undoes_the_outer(self) -> None:
+    def test_nested_transaction_is_refused_and_rolls_back_the_outer(self) -> None:
         with self.assertRaises(NestedTransaction), self.database.transaction():
             self.add("ada")
             with self.database.transaction():
@@ -306,7 +306,7 @@ class StatementTests(SynchronousTestCase):
             self.assertEqual(2, self.database.execute_many(sql, [("ada",), ("bob",)]))
         self.assertEqual(["ada", "bob"], self.pets())
 
-    def test_each_commit_is_flushed_or_not_as_its_own_choice_says(self) -> None:
+    def test_each_commit_is_flushed_as_requested(self) -> None:
         def level() -> int:
             found: int = self.database.query_rows("PRAGMA synchronous")[0][0]
             return found
@@ -326,13 +326,13 @@ class StatementTests(SynchronousTestCase):
             for durable in (False, False, True, True, False, True):
                 self.assertEqual(full if durable else normal, commit(durable))
 
-    def test_a_fast_transaction_that_fails_leaves_the_next_one_durable(self) -> None:
+    def test_failed_fast_transaction_leaves_the_next_one_durable(self) -> None:
         with self.assertRaises(sqlite3.Error), self.database.transaction(durable=False):
             self.database.execute("INSERT INTO nowhere VALUES (1)")
         with self.database.transaction():
             self.assertEqual(2, self.database.query_rows("PRAGMA synchronous")[0][0])
 
-    def test_close_twice(self) -> None:
+    def test_database_may_be_closed_twice(self) -> None:
         self.database.close()
         self.database.close()
         self.assertRaises(sqlite3.ProgrammingError, self.pets)

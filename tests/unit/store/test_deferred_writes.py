@@ -54,8 +54,8 @@ class DebtCase(SynchronousTestCase):
         self.connection.fault = None
 
 
-class RefusalTests(DebtCase):
-    def test_every_code_is_told_apart(self) -> None:
+class DiskRefusalTests(DebtCase):
+    def test_every_disk_error_code_has_its_reason(self) -> None:
         told = {
             sqlite3.SQLITE_FULL: FULL,
             sqlite3.SQLITE_IOERR_WRITE: BROKEN,
@@ -71,7 +71,7 @@ class RefusalTests(DebtCase):
         self.make_room()
         self.assertEqual([], self.pets())
 
-    def test_files_too(self) -> None:
+    def test_file_errors_have_their_reasons(self) -> None:
         told = {errno.ENOSPC: FULL, errno.EDQUOT: QUOTA, errno.EROFS: READ_ONLY, errno.EIO: BROKEN}
         for number, reason in told.items():
             self.assertEqual(reason, find_disk_problem(OSError(number, "x")))
@@ -81,14 +81,14 @@ class RefusalTests(DebtCase):
         with self.assertRaises(PermissionError), translate_disk_errors():
             raise PermissionError(errno.EACCES, "x")
 
-    def test_other_faults_are_none_of_the_disk_s(self) -> None:
+    def test_other_errors_are_not_disk_errors(self) -> None:
         self.database.execute(SET, ("ada", 1))
         self.assertRaises(
             sqlite3.IntegrityError, self.database.execute, "INSERT INTO pets VALUES ('ada', 2)"
         )
         self.assertIsNone(self.database.deferred_writes.disk_trouble)
 
-    def test_a_commit_that_fails_keeps_nothing_of_its_block(self) -> None:
+    def test_failed_commit_keeps_nothing_of_its_transaction(self) -> None:
         def both() -> None:
             with self.database.transaction():
                 self.database.execute(SET, ("ada", 1))
@@ -106,11 +106,11 @@ class LaterTests(DebtCase):
     def later(self, name: str, age: int) -> bool:
         return self.database.execute_or_defer(("pet", name), SET, (name, age))
 
-    def test_written_at_once_where_there_is_room(self) -> None:
+    def test_deferred_write_is_immediate_where_there_is_room(self) -> None:
         self.assertTrue(self.later("ada", 1))
         self.assertEqual([("ada", 1)], self.pets())
 
-    def test_written_when_there_is_room_again_by_itself(self) -> None:
+    def test_deferred_write_is_made_once_there_is_room(self) -> None:
         self.fill()
         for age in (1, 2, 3):
             self.assertFalse(self.later("ada", age))
@@ -126,7 +126,7 @@ class LaterTests(DebtCase):
         )
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_nothing_passes_what_is_owed(self) -> None:
+    def test_later_write_does_not_pass_deferred_writes(self) -> None:
         self.fill()
         self.later("ada", 1)
         self.make_room()
@@ -139,7 +139,7 @@ class LaterTests(DebtCase):
             self.database.execute("UPDATE pets SET age = age + 1")
         self.assertEqual([("ada", 11), ("bob", 3)], self.pets())
 
-    def test_while_it_is_full_only_what_is_asked_for_tries_it(self) -> None:
+    def test_full_disk_is_tried_only_by_direct_writes(self) -> None:
         self.fill()
         self.later("ada", 1)
         tried = self.connection.tried
@@ -149,7 +149,7 @@ class LaterTests(DebtCase):
         self.assertRaises(DiskFull, self.database.execute, SET, ("bob", 1))
         self.assertGreater(self.connection.tried, tried)
 
-    def test_one_that_cannot_be_written_keeps_no_other_back(self) -> None:
+    def test_deferred_write_that_fails_delays_no_other(self) -> None:
         self.fill()
         for name, age in (("ada", 1), ("bob", 99), ("eve", 3)):
             self.later(name, age)
@@ -158,7 +158,7 @@ class LaterTests(DebtCase):
         self.assertEqual([("ada", 1), ("eve", 3)], self.pets())
         self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.IntegrityError)))
 
-    def test_a_payment_that_fails_in_the_middle_is_made_whole_later(self) -> None:
+    def test_interrupted_flush_of_deferred_writes_is_completed_later(self) -> None:
         self.fill()
         for number in range(5):
             self.later(f"p{number}", number)
@@ -171,7 +171,7 @@ class LaterTests(DebtCase):
         self.clock.advance(AGAIN_SECONDS)
         self.assertEqual([(f"p{number}", number) for number in range(5)], self.pets())
 
-    def test_bounded(self) -> None:
+    def test_deferred_writes_are_bounded(self) -> None:
         self.fill()
         for number in range(MOST):
             self.later(str(number), 1)
@@ -179,7 +179,7 @@ class LaterTests(DebtCase):
         self.assertFalse(self.later("0", 2))
         self.make_room()
 
-    def test_a_stop_tries_once_more(self) -> None:
+    def test_stop_tries_the_deferred_writes_once_more(self) -> None:
         self.fill()
         self.later("ada", 1)
         self.make_room()
@@ -187,7 +187,7 @@ class LaterTests(DebtCase):
         self.assertEqual([("ada", 1)], self.pets())
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_who_waits_for_room_is_told_once(self) -> None:
+    def test_recovery_listener_is_called_once(self) -> None:
         told: list[int] = []
         self.database.deferred_writes.on_recovery(
             lambda: told.append(len(self.database.deferred_writes))
@@ -198,7 +198,7 @@ class LaterTests(DebtCase):
         self.clock.pump([AGAIN_SECONDS] * 3)
         self.assertEqual([0], told)
 
-    def test_the_log_is_no_flood(self) -> None:
+    def test_full_disk_does_not_flood_the_log(self) -> None:
         with capturedLogs() as said:
             for _ in range(20):
                 self.fill()
@@ -213,7 +213,7 @@ class LaterTests(DebtCase):
         self.assertEqual(3, len(said))
         self.make_room()
 
-    def test_sqlite_error_has_the_code(self) -> None:
+    def test_simulated_full_disk_error_has_the_code_of_sqlite(self) -> None:
         """The stand-in says what the real one says."""
         with contextlib.closing(sqlite3.connect(self.path)) as other:
             other.execute("PRAGMA max_page_count = 3")

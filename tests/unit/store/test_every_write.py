@@ -132,7 +132,7 @@ class StoryStage:
             database.close()
 
 
-class EveryWriteTests(SynchronousTestCase):
+class StoreEveryWriteTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp())
         self.folder.mkdir()
@@ -183,7 +183,7 @@ class EveryWriteTests(SynchronousTestCase):
         self.assertEqual(could_be[-1], stage.rows(), f"{place}: after there was room")
 
     @pytest.mark.long
-    def test_nothing_that_was_acknowledged_is_lost(self) -> None:
+    def test_no_acknowledged_write_is_lost(self) -> None:
         for story in STORIES:
             for place, stage in self.walk(story):
                 self.check(place, stage)
@@ -199,7 +199,7 @@ class EveryWriteTests(SynchronousTestCase):
                 if not seen & set(range(call.lineno, (call.end_lineno or call.lineno) + 1)):
                     yield path, call.lineno
 
-    def test_every_table_has_a_story(self) -> None:
+    def test_every_table_has_a_write_test(self) -> None:
         database = Database.in_memory()
         self.addCleanup(database.close)
         found = database.query_rows("SELECT name FROM sqlite_master WHERE type = 'table'")

@@ -34,7 +34,7 @@ class IntentTests(MindCase):
         found = self.run_now(self.intents.find_intent(self.session.id))
         return [] if found is None else [each.text for each in found.prompts]
 
-    def test_none_set_replaced_and_forgotten(self) -> None:
+    def test_intent_is_created_replaced_and_deleted(self) -> None:
         self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))
         self.says("write it", "/compact", "!ls", "test it")
         self.assertEqual(["write it", "test it"], self.prompts())
@@ -44,7 +44,7 @@ class IntentTests(MindCase):
         self.assertTrue(self.run_now(self.intents.delete_intent(self.session.id)))
         self.assertFalse(self.run_now(self.intents.delete_intent(self.session.id)))
 
-    def test_what_was_forgotten_is_not_collected_again(self) -> None:
+    def test_prompts_before_the_deletion_are_not_collected_again(self) -> None:
         """The agent's own record still has it."""
         self.says("first")
         self.clock.advance(1)
@@ -56,7 +56,7 @@ class IntentTests(MindCase):
         self.says("third")
         self.assertEqual(["third"], self.prompts())
 
-    def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
+    def test_right_lost_during_the_request_changes_nothing(self) -> None:
         before = self.run_now(self.intents.set_goals(self.session.id, "Ship it"))
         for change in (
             self.intents.set_goals(self.session.id, "Sink it", deny_change),
@@ -65,7 +65,7 @@ class IntentTests(MindCase):
             self.failureResultOf(start_coroutine(change), ServiceError)
         self.assertEqual(before, self.run_now(self.intents.find_intent(self.session.id)))
 
-    def test_one_for_each_real_workspace(self) -> None:
+    def test_intent_belongs_to_the_real_workspace_path(self) -> None:
         """Whatever name leads there."""
         link = self.machine.folder / "link"
         link.symlink_to(self.work)
@@ -77,7 +77,7 @@ class IntentTests(MindCase):
         self.assertEqual(("here", str(Path(self.work).resolve())), (found.goals, found.working_dir))
         self.assertIsNone(self.run_now(self.intents.find_intent(elsewhere.id)))
 
-    def test_nothing_is_collected_while_it_is_off(self) -> None:
+    def test_prompts_are_not_collected_while_switched_off(self) -> None:
         self.set(read_my_mind_enabled=False)
         self.says("hush")
         self.assertEqual([], self.prompts())
@@ -85,7 +85,7 @@ class IntentTests(MindCase):
         self.says("hush")
         self.assertEqual([], self.prompts())
 
-    def test_what_was_said_while_it_was_off_is_never_collected(self) -> None:
+    def test_prompts_entered_while_switched_off_are_never_collected(self) -> None:
         self.set(read_my_mind_enabled=False)
         self.says("hush")
         self.told("in a turn that goes on")
@@ -100,14 +100,14 @@ class IntentTests(MindCase):
         self.says()
         self.assertEqual(["speak"], self.prompts())
 
-    def test_a_mode_that_is_added_later_begins_then(self) -> None:
+    def test_mode_added_later_collects_from_then_on(self) -> None:
         self.set(read_my_mind_modes=("codex",))
         self.says("hush")
         self.set(read_my_mind_modes=("codex", "primary"))
         self.says("speak")
         self.assertEqual(["speak"], self.prompts())
 
-    def test_what_is_read_while_it_is_switched_off_and_on_is_judged_anew(self) -> None:
+    def test_reading_interrupted_by_switching_off_collects_nothing(self) -> None:
         held: Deferred[None] = Deferred()
 
         async def slow(session_id: str, since: int) -> Sequence[tuple[int, str]]:
@@ -122,7 +122,7 @@ class IntentTests(MindCase):
         held.callback(None)
         self.assertEqual([], self.prompts())
 
-    def test_a_restart_goes_on_with_what_was_on(self) -> None:
+    def test_restart_continues_collecting(self) -> None:
         self.intents.stop()
         self.told("while the service was away")
         self.clock.advance(1)
@@ -141,14 +141,14 @@ class IntentTests(MindCase):
         self.says("on again")
         self.assertEqual(["on again"], self.prompts()[2:])
 
-    def test_a_bound_on_what_was_replaced(self) -> None:
+    def test_remembered_deletions_are_bounded(self) -> None:
         for number in range(KEPT + 1):
             self.store.delete_intent(f"{number:032}", number)
         rows = self.machine.database.query_rows("SELECT subject FROM collected_since ORDER BY at")
         self.assertEqual(KEPT + 1, len(rows))  # and the mode, which began before them
         self.assertEqual(0, self.store.replaced_at(f"{0:032}"))
 
-    def test_nothing_is_collected_for_an_account_that_is_gone(self) -> None:
+    def test_prompts_of_a_removed_account_are_not_collected(self) -> None:
         """Its session may go on, and the next one of its name reads what was collected."""
         self.sessions.update_record(self.session.id, owner="bob")
         self.intents.delete_unknown_owners("ann".__eq__)
@@ -158,7 +158,7 @@ class IntentTests(MindCase):
         self.says("the second")
         self.assertEqual(["the second"], self.prompts()[-1:])
 
-    def test_nor_for_a_session_that_is_gone_by_then(self) -> None:
+    def test_session_deleted_while_reading_collects_nothing(self) -> None:
         """Its owner's name may be somebody else's already."""
         held: list[Deferred[None]] = []
         said = self.intents._prompts
@@ -177,13 +177,13 @@ class IntentTests(MindCase):
             each.callback(None)
         self.assertIsNone(self.run_now(self.intents.find_intent(other.id)))
 
-    def test_what_the_suggestions_are_made_from(self) -> None:
+    def test_collected_prompts_are_used_for_suggestions(self) -> None:
         self.says("write the parser")
         self.run_now(self.intents.find_intent(self.session.id))
         self.ask().addErrback(lambda _: None)
         self.assertIn("- write the parser", self.processes.prompt)
 
-    def test_a_bound_on_all_of_them(self) -> None:
+    def test_stored_intents_are_bounded(self) -> None:
         store = IntentStore(self.machine.database)
         intent = self.run_now(self.intents.set_goals(self.session.id, "first"))
 
@@ -193,7 +193,7 @@ class IntentTests(MindCase):
         self.assertEqual(KEPT, row["n"])
         self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))
 
-    def test_what_belongs_to_nobody_any_more(self) -> None:
+    def test_intents_of_removed_accounts_are_deleted(self) -> None:
         self.sessions.update_record(self.session.id, owner="ann")
         self.run_now(self.intents.set_goals(self.session.id, "hers"))
         self.store.delete_unknown_owners("ann".__eq__)

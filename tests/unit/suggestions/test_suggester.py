@@ -18,7 +18,7 @@ from tservice.suggestions.suggester import AT_ONCE, OF_ONE
 
 
 class SuggestTests(MindCase):
-    def test_the_cli_is_asked_once_by_a_file(self) -> None:
+    def test_cli_is_asked_once_by_a_prompt_file(self) -> None:
         """Nothing of what was observed is on its command line, nothing is left behind."""
         self.said["text"] = "secret answer"
         self.item = {"message": "May I?"}
@@ -39,19 +39,19 @@ class SuggestTests(MindCase):
         self.assertEqual([], list((self.machine.config.data_dir / "mind").iterdir()))
         self.assertEqual(b"", bytes(self.pane(self.session).typed))
 
-    def test_the_model_that_was_chosen(self) -> None:
+    def test_chosen_model_is_used(self) -> None:
         self.set(read_my_mind_model="haiku")
         self.ask().addErrback(lambda _: None)
         self.assertEqual(["--model", "haiku"], self.processes.argv[0][-2:])
 
-    def test_off(self) -> None:
+    def test_switched_off_feature_is_refused(self) -> None:
         self.set(read_my_mind_enabled=False)
         with self.assertRaises(ServiceError) as caught:
             self.mind.require_enabled()
         self.assertEqual(ErrorCode.FORBIDDEN, caught.exception.code)
         self.assertIn("readMyMindEnabled", caught.exception.message)
 
-    def test_only_the_modes_that_are_listed(self) -> None:
+    def test_only_listed_modes_are_supported(self) -> None:
         codex = self.create(mode="codex", start=True)
         text = self.assert_refused(
             ErrorCode.INVALID_INPUT, self.mind.suggest(codex.id, granted=True)
@@ -69,7 +69,7 @@ class SuggestTests(MindCase):
         self.ask(codex).addErrback(lambda _: None)
         self.assertIn("exec", self.processes.argv[0])
 
-    def test_as_the_session_s_own_user(self) -> None:
+    def test_cli_runs_as_the_os_user_of_the_session(self) -> None:
         """Root becomes that user first, and has seen nothing of the environment by then."""
         ann = self.machine.os_users.add("ann", 1001)
         hers = self.create(mode="primary", env_overrides={"ANTHROPIC_API_KEY": "sk"})
@@ -92,7 +92,7 @@ class SuggestTests(MindCase):
         self.assertFalse(stands.exists())
         self.assertEqual({"ann"}, set(self.machine.os_users.acted))
 
-    def test_what_was_given_with_the_grant_needs_it_still(self) -> None:
+    def test_override_set_with_the_grant_still_needs_it(self) -> None:
         """Nothing runs with what a start would refuse by now."""
         asked = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
         session = self.create(mode="primary", env_overrides=asked)
@@ -103,7 +103,7 @@ class SuggestTests(MindCase):
         self.ask(session).addErrback(lambda _: None)
         self.assertEqual(1, len(self.processes.argv))
 
-    def test_an_account_with_another_os_user(self) -> None:
+    def test_account_with_another_os_user_is_refused(self) -> None:
         """It has nothing started as the one that it had before."""
         self.machine.os_users.add("ann", 1001)
         self.sessions.update_record(
@@ -114,7 +114,7 @@ class SuggestTests(MindCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, refused.code)
         self.assertEqual([], self.processes.argv)
 
-    def test_what_ends_while_it_is_gathered(self) -> None:
+    def test_right_or_setting_lost_while_collecting_starts_no_cli(self) -> None:
         """The right, or the setting: the CLI is not started then."""
         self.failureResultOf(self.ask(again=deny_change), ServiceError)
         held: Deferred[None] = Deferred()
@@ -132,7 +132,7 @@ class SuggestTests(MindCase):
         self.assertEqual([], self.processes.argv)
         self.assertEqual([], list((self.machine.config.data_dir / "mind").iterdir()))
 
-    def test_one_at_a_time_for_a_session_and_few_in_all(self) -> None:
+    def test_suggestions_run_one_at_a_time_per_session_and_few_in_total(self) -> None:
         self.ask().addErrback(lambda _: None)
         self.assert_refused(ErrorCode.CONFLICT, self.mind.suggest(self.session.id, granted=True))
         for _ in range(AT_ONCE - 1):
@@ -143,7 +143,7 @@ class SuggestTests(MindCase):
         self.ask(more).addErrback(lambda _: None)
         self.assertEqual(AT_ONCE + 1, len(self.processes.children))
 
-    def test_one_account_leaves_room_for_others(self) -> None:
+    def test_suggestions_for_one_account_leave_room_for_others(self) -> None:
         own = [self.create(mode="primary", start=True) for _ in range(OF_ONE + 1)]
         for session in own:
             self.sessions.update_record(session.id, owner="ann")
@@ -153,7 +153,7 @@ class SuggestTests(MindCase):
         self.ask().addErrback(lambda _: None)
         self.assertEqual(OF_ONE + 1, len(self.processes.children))
 
-    def test_what_cannot_be_used(self) -> None:
+    def test_unusable_output_is_an_error(self) -> None:
         for printed, why in (
             ("I cannot do that.", "JSON"),
             (b"\xff\xfe", "JSON"),
@@ -163,14 +163,14 @@ class SuggestTests(MindCase):
             self.processes.answers(printed)
             self.assert_unusable(asking, why)
 
-    def test_a_crash(self) -> None:
+    def test_crashed_cli_is_an_error(self) -> None:
         for ending, why in (({"status": 3}, "status 3"), ({"signal_number": 11}, "a signal")):
             asking = self.ask()
             self.processes.children[-1].outReceived(json.dumps(GOOD).encode())
             self.processes.ends(self.processes.children[-1], **ending)
             self.assert_unusable(asking, why)
 
-    def test_too_much(self) -> None:
+    def test_too_much_output_kills_the_cli(self) -> None:
         asking = self.ask()
         for _ in range(40):
             if self.processes.children[-1].transport.pid is not None:
@@ -178,7 +178,7 @@ class SuggestTests(MindCase):
         self.assertEqual([4001], self.processes.killed[:1])
         self.assert_unusable(asking, "printed too much")
 
-    def test_a_hang(self) -> None:
+    def test_hanging_cli_is_killed(self) -> None:
         asking = self.ask()
         self.clock.advance(TIME_LIMIT - 1)
         self.assertNoResult(asking)
@@ -186,14 +186,14 @@ class SuggestTests(MindCase):
         self.assertEqual(4001, self.processes.killed[0])
         self.assert_unusable(asking, "longer than 85 s")
 
-    def test_who_hangs_up_ends_it(self) -> None:
+    def test_disconnected_client_kills_the_cli(self) -> None:
         asking = self.ask()
         asking.addErrback(lambda _: None).cancel()
         self.assertEqual(4001, self.processes.killed[0])
         self.ask().addErrback(lambda _: None)
         self.assertEqual(2, len(self.processes.children))
 
-    def test_one_that_takes_its_time_to_end(self) -> None:
+    def test_slow_end_of_a_cli_is_not_taken_for_the_next_one(self) -> None:
         """Its end is not taken for that of the next one."""
         self.processes.slow = True
         self.ask().addErrback(lambda _: None).cancel()
@@ -204,24 +204,24 @@ class SuggestTests(MindCase):
         self.processes.ends(self.processes.children[1], signal_number=9)
         self.assertEqual(ErrorCode.NOT_FOUND, self.failureResultOf(asking, ServiceError).value.code)
 
-    def test_a_deleted_session(self) -> None:
+    def test_deleted_session_kills_its_cli(self) -> None:
         asking = self.ask()
         self.run_now(self.sessions.delete(self.session.id))
         error = self.failureResultOf(asking, ServiceError).value
         self.assertEqual((ErrorCode.NOT_FOUND, 4001), (error.code, self.processes.killed[0]))
 
-    def test_a_stop_of_the_service(self) -> None:
+    def test_stopped_service_kills_the_cli(self) -> None:
         asking = self.ask()
         self.successResultOf(self.mind.stop())
         self.assert_unusable(asking, "the service stops")
 
-    def test_what_it_started_ends_with_it(self) -> None:
+    def test_processes_started_by_the_cli_end_with_it(self) -> None:
         asking = self.ask()
         self.processes.answers(json.dumps(GOOD))
         self.successResultOf(asking)
         self.assertIn(4001, self.processes.killed)
 
-    def test_one_that_cannot_be_started(self) -> None:
+    def test_failed_cli_start_is_an_error(self) -> None:
         self.processes.error = OSError(11, "Resource temporarily unavailable")
         self.assertIn(
             "temporarily",

@@ -106,32 +106,32 @@ class StripTests(SynchronousTestCase):
     def check(self, data: bytes, text: bytes) -> None:
         self.assertEqual(text, strip_escapes(data))
 
-    def test_control_sequences(self) -> None:
+    def test_control_sequences_are_stripped(self) -> None:
         """Colours, cursor moves and private modes go."""
         self.check(b"a\x1b[1;38;5;12mb\x1b[?25l\x1b[2 q\x1b[10;3Hc", b"abc")
 
-    def test_operating_system_commands(self) -> None:
+    def test_operating_system_commands_are_stripped(self) -> None:
         """Titles and links go, ended by BEL or by ST."""
         self.check(b"a\x1b]0;title\x07b\x1b]8;;http://x\x1b\\c\x1b]8;;\x1b\\d", b"abcd")
 
-    def test_strings(self) -> None:
+    def test_control_strings_are_stripped(self) -> None:
         """DCS, APC, PM, SOS and the title of screen go up to ST."""
         for introducer in b"PX^_k":
             self.check(b"a\x1b%cany\ntext\x1b\\b" % introducer, b"ab")
 
-    def test_charset_designations(self) -> None:
+    def test_charset_designations_are_stripped(self) -> None:
         """wait-output sees through line-drawing switches (protocol-wait-output)."""
         self.check(b"\x1b(0x\x1b(B\x1b)0y\x1b%Gz", b"xyz")
 
-    def test_two_bytes(self) -> None:
+    def test_two_byte_sequences_are_stripped(self) -> None:
         """Saving the cursor, keypad modes and reset go."""
         self.check(b"\x1b7a\x1b8\x1b=b\x1b>\x1bcd\x1bMe", b"abde")
 
-    def test_other_controls_stay(self) -> None:
+    def test_other_control_characters_stay(self) -> None:
         """Only escape sequences go."""
         self.check(b"a\r\n\tb\x08\x0e\x7f", b"a\r\n\tb\x08\x0e\x7f")
 
-    def test_continuation_bytes_stay(self) -> None:
+    def test_utf8_continuation_bytes_stay(self) -> None:
         """A character whose UTF-8 holds 0x9B is not an 8-bit control sequence."""
         self.check("\u2f5b1m".encode(), "\u2f5b1m".encode())
         self.check(b"\x9b31m", b"\x9b31m")
@@ -144,12 +144,12 @@ class StripTests(SynchronousTestCase):
         self.check(b"\x1b]0;a\x18x", b"x")
         self.check(b"\x1b\x1b\xc3\xa9", b"\xc3\xa9")
 
-    def test_unfinished_end(self) -> None:
+    def test_unfinished_sequence_at_the_end_is_dropped(self) -> None:
         """In one piece, an unfinished sequence at the end is dropped."""
         for rest in (b"\x1b", b"\x1b[3", b"\x1b]0;t", b"\x1b]0;t\x1b", b"\x1b(", b"\x1bPq\n"):
             self.check(b"a" + rest, b"a")
 
-    def test_limit(self) -> None:
+    def test_endless_string_is_dropped_up_to_the_limit(self) -> None:
         """An endless string is dropped up to the limit, what follows is text."""
         self.check(b"\x1b]" + b"x" * LIMIT + b"\x07y", b"y")
         self.check(b"\x1b]" + b"x" * LIMIT + b"zy", b"zy")
@@ -159,7 +159,7 @@ class StripTests(SynchronousTestCase):
     @settings(max_examples=example_count(400), deadline=None)
     @given(STREAMS)
     @example(b"\x1b]a\x1b\x1b\\b")
-    def test_agrees_with_the_machine(self, data: bytes) -> None:
+    def test_strip_agrees_with_the_state_machine(self, data: bytes) -> None:
         """The expression and the byte-wise machine drop the same bytes."""
         self.assertEqual(ByteStateMachine().run(data), strip_escapes(data))
 
@@ -169,27 +169,27 @@ class StripperTests(SynchronousTestCase):
     @given(STREAMS, st.lists(st.integers(0, 100_000), max_size=8))
     @example(b"\x1b]a\x1b\\b", [3])
     @example(b"\x1b]a\x1bb", [4])
-    def test_any_split_is_the_whole(self, data: bytes, cuts: list[int]) -> None:
+    def test_stripped_pieces_equal_the_stripped_whole(self, data: bytes, cuts: list[int]) -> None:
         """Where the stream is cut changes nothing."""
         stripper = EscapeStripper()
         self.assertEqual(
             strip_escapes(data), b"".join(stripper.feed(piece) for piece in cut_pieces(data, cuts))
         )
 
-    def test_every_single_byte(self) -> None:
+    def test_single_bytes_equal_the_stripped_whole(self) -> None:
         """One byte at a time is a split like any other."""
         data = "a\x1b]0;ti\x1b\\b\x1b[1;3mé\x1b(0q\x1bP1$r\x1b\\c".encode()
         stripper = EscapeStripper()
         self.assertEqual("abéqc".encode(), b"".join(stripper.feed(bytes([byte])) for byte in data))
 
-    def test_keeps_no_more_than_the_limit(self) -> None:
+    def test_stripper_holds_at_most_the_limit(self) -> None:
         """A string that never ends comes out as text beyond the limit."""
         stripper = EscapeStripper()
         fed = b"\x1b]52;c;" + b"A" * (5 * LIMIT)
         out = b"".join(stripper.feed(fed[i : i + 1000]) for i in range(0, len(fed), 1000))
         self.assertEqual(len(fed) - LIMIT - 2, len(out))
 
-    def test_plain_text_is_handed_through(self) -> None:
+    def test_stripper_passes_plain_text_through(self) -> None:
         """Text without ESC is not copied."""
         data = b"plain" * 100
         self.assertIs(data, EscapeStripper().feed(data))

@@ -40,8 +40,8 @@ def gemini(*rows: str) -> str:
     )
 
 
-class RecordedTests(SynchronousTestCase):
-    def test_commands_of_recorded_dialogs(self) -> None:
+class RecordedCommandTests(SynchronousTestCase):
+    def test_commands_of_recorded_dialogs_are_read(self) -> None:
         count = 0
         for cli in ("codex", "gemini", "opencode"):
             for each in recorded(cli, "approval"):
@@ -56,13 +56,13 @@ class RecordedTests(SynchronousTestCase):
                 self.assertEqual("200x50" not in each.name, found.whole, str(each))
         self.assertGreater(count, 15)
 
-    def test_dialogs_about_something_else_show_no_command(self) -> None:
+    def test_dialogs_without_a_command_show_none(self) -> None:
         for cli in ("gemini", "opencode"):
             for each in recorded(cli, "write_dialog"):
                 self.assertIsNone(command_of(cli, each.best.decode(), each.label.size[0]))
 
 
-class CodexTests(SynchronousTestCase):
+class CodexCommandTests(SynchronousTestCase):
     def read(self, *rows: str, above: str = "• Running it") -> ShownCommand:
         found = command_of("codex", codex(*rows, above=above), 80)
         assert found is not None
@@ -72,7 +72,7 @@ class CodexTests(SynchronousTestCase):
         found = self.read("$ echo one two", "three; rm -rf x")
         self.assertEqual(("echo one two\nthree; rm -rf x", True), (found.text, found.whole))
 
-    def test_dialog_whose_beginning_is_off_the_screen_is_not_whole(self) -> None:
+    def test_codex_dialog_that_begins_off_the_screen_is_not_whole(self) -> None:
         self.assertFalse(self.read("$ touch made", above="").whole)
 
     def test_command_that_draws_a_dialog_is_not_whole(self) -> None:
@@ -83,31 +83,31 @@ class CodexTests(SynchronousTestCase):
         shown = self.read(f"$ {drawn[0]}", *drawn[1:])
         self.assertFalse(shown.whole and not shown.text.startswith("rm -rf"))
 
-    def test_marks_of_rows_left_out(self) -> None:
+    def test_omitted_rows_make_a_codex_command_incomplete(self) -> None:
         for mark in ("[… 12 lines] ctrl + a view all", "… +3 lines", "echo aaaa…"):
             self.assertFalse(self.read("$ echo", mark).whole, mark)
 
 
-class GeminiTests(SynchronousTestCase):
+class GeminiCommandTests(SynchronousTestCase):
     def test_wrapped_command_is_whole(self) -> None:
         found = command_of("gemini", gemini("echo one two", "three; rm -rf x"), 64)
         self.assertEqual(ShownCommand(text="echo one two\nthree; rm -rf x", whole=True), found)
 
-    def test_marks_of_rows_left_out(self) -> None:
+    def test_omitted_rows_make_a_gemini_command_incomplete(self) -> None:
         rows = ("... first 12 lines hidden (Ctrl+O to show) ...", "touch made")
         found = command_of("gemini", gemini(*rows), 64)
         self.assertFalse(found is None or found.whole)
 
-    def test_command_that_draws_a_box_is_shown_with_it(self) -> None:
+    def test_gemini_command_that_draws_a_box_is_shown_with_it(self) -> None:
         found = command_of("gemini", gemini("rm -rf x", "╭──╮", "touch made", "╰──╯"), 64)
         self.assertTrue(found is not None and found.text.startswith("rm -rf x"))
 
-    def test_dialog_whose_upper_edge_is_off_the_screen_is_not_read(self) -> None:
+    def test_gemini_dialog_with_its_top_off_the_screen_is_not_read(self) -> None:
         cut = gemini("touch made").partition("\n")[2]
         self.assertIsNone(command_of("gemini", cut, 64))
 
 
-class OpencodeTests(SynchronousTestCase):
+class OpencodeCommandTests(SynchronousTestCase):
     def read(self, *rows: str, above: str = "  done\n\n") -> ShownCommand | None:
         shown = recorded("opencode", "80x24_approval")[0]
         start = shown.best.decode().split("\n")
@@ -116,7 +116,7 @@ class OpencodeTests(SynchronousTestCase):
         body = [*start[at - 1 : last], *(f"  ┃  {row}" for row in rows), *start[last + 1 :]]
         return command_of("opencode", above + "\n".join(body), 80)
 
-    def test_short_command_is_whole(self) -> None:
+    def test_short_opencode_command_is_complete(self) -> None:
         self.assertEqual(
             ShownCommand(text="echo one\necho two", whole=True),
             self.read("$ echo one", "echo two"),
@@ -130,6 +130,6 @@ class OpencodeTests(SynchronousTestCase):
         found = self.read("$ touch made", above="")
         self.assertFalse(found is not None and found.whole)
 
-    def test_column_beside_it_is_not_whole(self) -> None:
+    def test_opencode_dialog_next_to_another_column_is_not_whole(self) -> None:
         found = self.read("$ touch made" + " " * 40 + "Context")
         self.assertFalse(found is not None and found.whole)

@@ -28,13 +28,13 @@ def rows(text: str) -> list[str]:
     return [RULE if row == "=" else row for row in text.split("\n")[1:-1]]
 
 
-class ReadTests(SynchronousTestCase):
+class ComposerTextTests(SynchronousTestCase):
     """L{read_composer_text}."""
 
     def read(self, rule: ComposerRule, text: str) -> str | None:
         return read_composer_text(rows(text), rule)
 
-    def test_claude_empty_typed_and_pasted(self) -> None:
+    def test_claude_composer_is_read_empty_typed_and_pasted(self) -> None:
         for inside, want in [
             ("❯\xa0", ""),
             ("❯\xa0hello there", "hello there"),
@@ -46,7 +46,7 @@ class ReadTests(SynchronousTestCase):
             screen = f"\n❯ an old prompt\n● done\n=\n{inside}\n=\n  ? for shortcuts\n"
             self.assertEqual(want, self.read(CLAUDE, screen))
 
-    def test_claude_dialogs_are_no_composer(self) -> None:
+    def test_claude_dialogs_are_not_read_as_a_composer(self) -> None:
         for dialog in [
             "\n❯ RUN: curl\n=\n Bash command\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n",
             "\n❯ ask\n=\n ☐ Colour\nWhich?\n❯ 1. Red\n  2. Blue\n=\n  5. Chat about this\nEnter\n",
@@ -55,7 +55,7 @@ class ReadTests(SynchronousTestCase):
         ]:
             self.assertIsNone(self.read(CLAUDE, dialog))
 
-    def test_claude_of_other_versions(self) -> None:
+    def test_composer_of_other_claude_versions_is_read(self) -> None:
         """A plain glyph, between rules (2.0) or in a box (1); a quotation elsewhere is none."""
         for inside, want in [(">\xa0", ""), (">\xa0one\n  two", "one\ntwo"), ("> hi", "hi")]:
             self.assertEqual(want, self.read(CLAUDE, f"\n● done\n=\n{inside}\n=\n  ? for help\n"))
@@ -68,14 +68,14 @@ class ReadTests(SynchronousTestCase):
         )
         self.assertIsNone(self.read(CLAUDE, dialog))
 
-    def test_codex_has_no_rules(self) -> None:
+    def test_codex_composer_without_rules_is_read(self) -> None:
         footer = "\n\n  stub-model default · /home/me\n  ← for agents\n"
         self.assertEqual(
             "", self.read(CODEX, "\n› hello\n• OK\n\n› Ask Codex to do anything" + footer)
         )
         self.assertEqual("hello\nyou", self.read(CODEX, "\n• OK\n\n› hello\n  you" + footer))
 
-    def test_gemini_has_one_rule_above(self) -> None:
+    def test_gemini_composer_below_one_rule_is_read(self) -> None:
         footer = "\n\n workspace (/directory)    sandbox\n /home/me    no sandbox\n"
         head = "\n > old prompt\n✦ answer\n=\n Shift+Tab to accept edits\n\n"
         self.assertEqual(
@@ -87,29 +87,29 @@ class ReadTests(SynchronousTestCase):
             self.read(GEMINI, head + " > [Pasted Text: 12 lines]" + footer),
         )
 
-    def test_an_old_prompt_above_a_dialog_is_no_composer(self) -> None:
+    def test_old_prompt_above_a_dialog_is_no_composer(self) -> None:
         """It looks just like one; an Enter now would answer the dialog."""
         dialog = "│ Allow execution of [Shell]? │\n│ ● 1. Allow once │\n│   2. No (esc) │"
         self.assertIsNone(self.read(GEMINI, f"\n > RUN: touch x\n\n{dialog}\n"))
 
-    def test_an_old_prompt_above_an_answer_is_no_composer(self) -> None:
+    def test_old_prompt_above_an_answer_is_no_composer(self) -> None:
         answer = "\n".join(f"✦ line {number}" for number in range(5))
         self.assertIsNone(self.read(GEMINI, f"\n > old prompt\n{answer}\n"))
 
-    def test_pi_has_no_glyph(self) -> None:
+    def test_pi_composer_without_glyph_is_read(self) -> None:
         self.assertEqual("", self.read(PI, "\n hello\n=\n=\n/home/me\n0.0%/128k\n"))
         self.assertEqual("hello", self.read(PI, "\n=\n hello\n=\n/home/me\n0.0%/128k\n"))
         self.assertIsNone(self.read(PI, "\n hello\n"))
 
-    def test_an_empty_screen(self) -> None:
+    def test_empty_screen_has_no_composer(self) -> None:
         for rule in (CLAUDE, CODEX, GEMINI, PI):
             self.assertIsNone(read_composer_text([""] * 40, rule))
 
 
-class HoldTests(SynchronousTestCase):
+class ComposerHoldTests(SynchronousTestCase):
     """L{still_contains}."""
 
-    def test_held(self) -> None:
+    def test_typed_prompt_is_found_in_the_composer(self) -> None:
         for composer, prompt in [
             ("hello there", "hello there"),
             ("x" * 90 + "\n" + "x" * 30, "x" * 120),
@@ -122,7 +122,7 @@ class HoldTests(SynchronousTestCase):
         ]:
             self.assertTrue(still_contains(composer, prompt), composer)
 
-    def test_not_held(self) -> None:
+    def test_other_text_in_the_composer_is_not_the_prompt(self) -> None:
         for composer, prompt in [
             ("", "hello"),
             ("Press up to edit queued messages", "hello"),
@@ -132,7 +132,7 @@ class HoldTests(SynchronousTestCase):
             self.assertFalse(still_contains(composer, prompt), composer)
 
 
-class DialogTests(SynchronousTestCase):
+class ComposerDialogTests(SynchronousTestCase):
     """To take what stands above a dialog for the composer would press Enter at the dialog."""
 
     RULES = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI, "pi": PI}
@@ -140,7 +140,7 @@ class DialogTests(SynchronousTestCase):
     SENT = re.compile(r" ?[❯›>] ([A-Z0-9]{3,}: .*)")
     """A prompt of the recordings, as the conversation shows it."""
 
-    def test_no_recorded_dialog_holds_what_was_sent(self) -> None:
+    def test_no_recorded_dialog_contains_the_sent_prompt(self) -> None:
         seen = 0
         for recording in load():
             rule = self.RULES.get(recording.cli)
@@ -154,12 +154,12 @@ class DialogTests(SynchronousTestCase):
         self.assertGreater(seen, 50)
 
 
-class QuotedTests(SynchronousTestCase):
+class QuotedComposerTests(SynchronousTestCase):
     """L{shows_quoted_dialog}."""
 
     QUOTED = "Why this?\n❯ 1. Yes\n  2. No, exit\n\n Enter to confirm · Esc to cancel"
 
-    def test_the_composer_that_holds_it(self) -> None:
+    def test_composer_quoting_a_dialog_is_recognized(self) -> None:
         screen = [
             "› Why this?",
             "  ❯ 1. Yes",
@@ -170,7 +170,7 @@ class QuotedTests(SynchronousTestCase):
         self.assertTrue(shows_quoted_dialog([*screen, "  cancel", "", "  a footer"], self.QUOTED))
         self.assertTrue(shows_quoted_dialog(["│ > 1. a   │", "│   2. b   │"], "1. a\n2. b"))
 
-    def test_a_dialog_has_its_place(self) -> None:
+    def test_dialog_itself_is_no_quotation(self) -> None:
         dialog = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel"]
         for prompt in (self.QUOTED, "1. build\n2. test", "Yes", "No", "Esc to cancel?", ""):
             self.assertFalse(shows_quoted_dialog(dialog, prompt), prompt)
@@ -179,11 +179,11 @@ class QuotedTests(SynchronousTestCase):
 class GapTests(SynchronousTestCase):
     """Rows that are mostly gaps; C{bench/hostile.py} measures what they cost."""
 
-    def test_the_largest_screen_of_gaps(self) -> None:
+    def test_largest_screen_of_gaps_is_read_in_time(self) -> None:
         for row in ("a" + " " * 498 + "a", "│" + " " * 498 + "a", "│ " * 250):
             self.assertIsNone(read_composer_text([row] * 200, ComposerRule(glyph=">")), row[:3])
             self.assertFalse(shows_quoted_dialog([row] * 200, "1. a"), row[:3])
 
-    def test_sides_of_a_box(self) -> None:
+    def test_box_sides_are_stripped_from_the_composer(self) -> None:
         for row in ("│ > a b │", "  ┃ > a b  ┃  ", "> a b", "│> a b│"):
             self.assertEqual("a b", read_composer_text([row], ComposerRule(glyph=">")), row)

@@ -29,28 +29,28 @@ class GrammarTests(SynchronousTestCase):
         block = find_numbered_block(rows)
         return [] if block is None else [f"{o.n}{'*' * o.selected}{o.label}" for o in block.options]
 
-    def test_spaces_marker_digit_separator_label(self) -> None:
+    def test_option_row_is_spaces_marker_digit_separator_label(self) -> None:
         """Spaces and marker are optional, the separator is a point or a parenthesis."""
         self.assertEqual(["1*Yes", "2No"], self.read("  ❯ 1. Yes", "    2) No"))
         self.assertEqual(["1Yes", "2*No"], self.read("1.Yes", "❯2.No"))
 
-    def test_two_to_nine(self) -> None:
+    def test_option_list_has_two_to_nine_options(self) -> None:
         """One option is none; what would be the tenth is not part of it."""
         self.assertEqual([], self.read("1. only"))
         rows = [f"{n}. x" for n in range(1, 13)]
         self.assertEqual(9, len(self.read(*rows)))
 
-    def test_consecutive_from_one(self) -> None:
+    def test_options_are_numbered_consecutively_from_one(self) -> None:
         """A list that begins elsewhere or leaves a number out is cut there."""
         self.assertEqual([], self.read("2. b", "3. c"))
         self.assertEqual(["1a", "2b"], self.read("1. a", "2. b", "4. d"))
 
-    def test_three_other_lines(self) -> None:
+    def test_options_may_be_three_lines_apart(self) -> None:
         """Up to three lines between two options, not four."""
         self.assertEqual(["1a", "2b"], self.read("1. a", "x", "", "y", "2. b"))
         self.assertEqual([], self.read("1. a", "x", "", "y", "z", "2. b"))
 
-    def test_last_complete_block(self) -> None:
+    def test_last_complete_block_of_options_wins(self) -> None:
         """The last block that is complete wins over earlier ones and over a lone number below."""
         rows = ("1. a", "2. b", "text", "1. c", "2. d", "3. e", "text", "1. lone")
         self.assertEqual(["1c", "2d", "3e"], self.read(*rows))
@@ -61,7 +61,7 @@ class GrammarTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(st.lists(st.text("12345❯.) ab☐[]✔", max_size=12), max_size=20))
-    def test_any_rows(self, rows: list[str]) -> None:
+    def test_any_option_block_is_numbered_from_one_to_at_most_nine(self, rows: list[str]) -> None:
         """Whatever the screen holds, a block is numbered 1..n with n in 2..9."""
         block = find_numbered_block(rows)
         if block is not None:
@@ -70,8 +70,8 @@ class GrammarTests(SynchronousTestCase):
             self.assertIn(len(numbers), range(2, 10))
 
 
-class PermissionTests(SynchronousTestCase):
-    def test_read(self) -> None:
+class PermissionDialogTests(SynchronousTestCase):
+    def test_permission_dialog_is_read_in_full(self) -> None:
         """Everything an approval needs is there."""
         found = read_dialog_text(f"❯ hello\n\n● Bash(touch made.txt)\n{PERMISSION}")
         assert found is not None
@@ -86,7 +86,7 @@ class PermissionTests(SynchronousTestCase):
         self.assertIn("   touch made.txt", found.context)
         self.assertNotIn("❯ hello", found.context)
 
-    def test_hash_names_the_dialog(self) -> None:
+    def test_dialog_hash_ignores_marker_width_history_and_colours(self) -> None:
         """Marker, width, history and colours do not change it; command and labels do."""
         base = read_dialog_text(PERMISSION)
         moved = PERMISSION.replace(" ❯ 1.", "   1.").replace("   2.", " ❯ 2.")
@@ -101,7 +101,7 @@ class PermissionTests(SynchronousTestCase):
             assert found is not None
             self.assertEqual(base.frame_hash, found.frame_hash, same)
 
-    def test_wrapped_label(self) -> None:
+    def test_wrapped_label_is_one_label(self) -> None:
         """At 60 columns a label takes two rows and is one label still."""
         rule = "─" * 60
         text = (
@@ -115,7 +115,7 @@ class PermissionTests(SynchronousTestCase):
             option_labels(found),
         )
 
-    def test_description_in_a_column(self) -> None:
+    def test_description_column_is_not_part_of_the_label(self) -> None:
         """What stands in a second column is not the label, nor is the tick of the current one."""
         text = (
             f"{RULE}\n  Select model\n\n  ❯ 1. Default (recommended) ✔  Use the default model\n"
@@ -129,7 +129,7 @@ class PermissionTests(SynchronousTestCase):
             option_descriptions(found),
         )
 
-    def test_descriptions_below(self) -> None:
+    def test_descriptions_below_options_leave_out_buttons_and_hints(self) -> None:
         """Of what stands below an option its description is told, not a button and not a hint."""
         text = (
             f"{RULE}\n ☐ Checks\n\nWhich?\n\n❯ 1. [ ] Types\n  The type\n  checker\n"
@@ -146,7 +146,7 @@ class PermissionTests(SynchronousTestCase):
         )
         self.assertEqual(["No change", None], option_descriptions(read_dialog_text(text)))
 
-    def test_plan_belongs_to_its_dialog(self) -> None:
+    def test_shown_plan_is_part_of_the_dialog_hash(self) -> None:
         """The rule below a shown plan does not cut the plan off: another plan, another hash."""
         dashes = "╌" * 80
         text = (
@@ -163,7 +163,7 @@ class PermissionTests(SynchronousTestCase):
         self.assertEqual(("Ready to code?", DialogKind.PLAN), (first.title, first.kind))
         self.assertNotEqual(first.frame_hash, second.frame_hash)
 
-    def test_dialog_taller_than_the_pane(self) -> None:
+    def test_dialog_taller_than_the_pane_is_found_by_its_hints(self) -> None:
         """With its upper rule scrolled off, the hints below it still show it."""
         diff = "\n".join(f"   {n} +line" for n in range(10, 25))
         bottom = PERMISSION[PERMISSION.index(" Do you want") :]
@@ -171,7 +171,7 @@ class PermissionTests(SynchronousTestCase):
         assert found is not None
         self.assertEqual((DialogKind.PERMISSION, 3), (found.kind, len(found.options)))
 
-    def test_command_that_quotes_a_dialog(self) -> None:
+    def test_command_that_quotes_a_dialog_does_not_hide_the_options(self) -> None:
         """The options are the last ones, whatever the command looks like."""
         quote = "   cat <<X\n   Do you trust the files?\n   ❯ 1. No\n     2. Never\n   X"
         found = read_dialog_text(PERMISSION.replace("   touch made.txt", quote))
@@ -199,8 +199,8 @@ you need
 Enter to select · Tab/Arrow keys to navigate · Esc to cancel"""
 
 
-class QuestionTests(SynchronousTestCase):
-    def test_multiple_choice(self) -> None:
+class QuestionDialogTests(SynchronousTestCase):
+    def test_multiple_choice_question_has_tabs_boxes_and_free_text(self) -> None:
         """Tabs, boxes and the free-text option are told apart."""
         found = read_dialog_text(ASK)
         assert found is not None
@@ -213,20 +213,20 @@ class QuestionTests(SynchronousTestCase):
         self.assertEqual([False, True, False, None], [o.checked for o in found.options])
         self.assertEqual([3], [o.n for o in found.options if o.free_text])
 
-    def test_typed_free_text(self) -> None:
+    def test_typed_free_text_keeps_its_option(self) -> None:
         """The field keeps its place once something was typed into it."""
         found = read_dialog_text(ASK.replace("[ ] Type something", "[ ] my own words"))
         assert found is not None
         self.assertEqual([3], [o.n for o in found.options if o.free_text])
 
-    def test_key_hints_that_wrap(self) -> None:
+    def test_wrapped_key_hints_of_a_question_are_read(self) -> None:
         """On a phone's width the hints take two rows, the second from the first column."""
         narrow = ASK.replace(RULE, "─" * 46).replace(
             "Tab/Arrow keys to navigate · Esc to cancel", "↑/↓ to navigate · Esc to\ncancel"
         )
         self.assertEqual(4, len(option_labels(read_dialog_text(narrow, cols=46))))
 
-    def test_long_descriptions(self) -> None:
+    def test_long_descriptions_of_a_question_are_read(self) -> None:
         """On a question page descriptions may take more than three rows."""
         long = "  Write a log file\n" * 6
         found = read_dialog_text(ASK.replace("  Write a log file\n", long))
@@ -251,7 +251,7 @@ class QuestionTests(SynchronousTestCase):
             assert found is not None
             self.assertEqual(question, found.question)
 
-    def test_preview_beside_the_options(self) -> None:
+    def test_preview_box_next_to_the_options_is_not_a_label(self) -> None:
         """A box to the right of the options is no part of the labels."""
         text = (
             f"{RULE}\n ☐ Layout\n\nWhich layout?\n\n"
@@ -264,7 +264,7 @@ class QuestionTests(SynchronousTestCase):
 
 
 class OtherLayoutTests(SynchronousTestCase):
-    def test_letters(self) -> None:
+    def test_options_chosen_by_letter_name_the_letter(self) -> None:
         """Options picked by a letter name the letter."""
         text = " Cline needs permission\n\n Approve tool call?\n\n run\n\n  [y] Approve   [n] Deny"
         found = read_dialog_text(f"{text}\n\n model (0) $0.00", "cline")
@@ -272,7 +272,7 @@ class OtherLayoutTests(SynchronousTestCase):
         self.assertEqual(["y", "n"], [o.key for o in found.options])
         self.assertEqual((False, False), (found.digits_answer, found.needs_enter))
 
-    def test_unnumbered(self) -> None:
+    def test_unnumbered_list_is_answered_by_cursor_and_enter(self) -> None:
         """A list without numbers is answered by cursor keys and Enter."""
         text = (
             f"{RULE}\n Rewind\n\n Restore the code to the point before\n\n"
@@ -286,7 +286,7 @@ class OtherLayoutTests(SynchronousTestCase):
         self.assertEqual((False, True), (found.digits_answer, found.needs_enter))
         self.assertEqual(2, found.selected_option and found.selected_option.n)
 
-    def test_continue_with_tab(self) -> None:
+    def test_cn_dialog_with_tab_is_found_by_its_question(self) -> None:
         """cn's dialog has neither numbers nor hints, but a known question."""
         text = (
             "╭" + "─" * 60 + "╮\n│ Bash(touch x)" + " " * 46 + "│\n"
@@ -301,7 +301,7 @@ class OtherLayoutTests(SynchronousTestCase):
         self.assertEqual((DialogKind.PERMISSION, 3, 1), (found.kind, len(found.options), 1))
         self.assertEqual("Would you like to continue?", found.question)
 
-    def test_side_by_side_needs_its_colours(self) -> None:
+    def test_side_by_side_options_need_their_colours(self) -> None:
         """opencode's highlight is its background; without colours nothing is selected."""
         text = (
             "  ┃  △ Permission required\n  ┃    # Shell command\n  ┃  $ touch x\n  ┃\n"
@@ -317,13 +317,13 @@ class OtherLayoutTests(SynchronousTestCase):
 class ImitationTests(SynchronousTestCase):
     """What the model, a file or the person writes is no dialog."""
 
-    def test_above_the_composer(self) -> None:
+    def test_dialog_quoted_above_the_composer_is_none(self) -> None:
         """The composer is there, so nothing else takes the keys."""
         for fake in (PERMISSION, TRUST, ASK, "● Steps:\n  1. build\n  2. test\n  3. ship"):
             found = read_status(f"❯ show me\n\n● Here:\n{fake}\n\n{COMPOSER}")
             self.assertEqual("idle", found.state, fake)
 
-    def test_typed_into_the_composer(self) -> None:
+    def test_dialog_typed_into_the_composer_is_none(self) -> None:
         """A numbered list in the composer is text."""
         text = f"{RULE}\n❯\u00a01. Yes\n  2. No\n{RULE}\n  ? for shortcuts"
         self.assertEqual("idle", read_status(text).state)
@@ -332,7 +332,7 @@ class ImitationTests(SynchronousTestCase):
         gemini = "✦ Ready\n──────────────\n\n > 1. Yes\n   2. No\n\n workspace\n /srv     Auto"
         self.assertEqual("idle", read_status(gemini, "gemini").state)
 
-    def test_list_of_the_model_over_a_form(self) -> None:
+    def test_model_list_over_a_form_is_no_dialog(self) -> None:
         """Options further up are not those of the form at the bottom."""
         form = (
             f"{RULE}\n  MCP server “x” requests your input\n\n  ❯ * Name: Type something…\n\n"
@@ -342,38 +342,38 @@ class ImitationTests(SynchronousTestCase):
         assert found is not None
         self.assertEqual((DialogKind.FORM, []), (found.kind, option_labels(found)))
 
-    def test_fake_composer_over_a_dialog(self) -> None:
+    def test_fake_composer_over_a_dialog_does_not_hide_it(self) -> None:
         """Something that looks like a composer further up hides no dialog."""
         found = read_dialog_text(f"● Look:\n{COMPOSER}\n{PERMISSION}")
         self.assertEqual(3, len(option_labels(found)))
 
-    def test_file_on_a_shell(self) -> None:
+    def test_dialog_in_a_file_printed_by_a_shell_is_none(self) -> None:
         """A file that quotes a dialog, with a shell's prompt below."""
         for cli in ("claude", "codex", "gemini", "antigravity", "shell"):
             self.assertIsNone(read_dialog_text(f"$ cat notes\n{PERMISSION}\nme@host:~$", cli), cli)
 
-    def test_transcript_view(self) -> None:
+    def test_dialog_in_the_transcript_view_is_none(self) -> None:
         """The transcript has no composer and may quote anything."""
         text = f"{PERMISSION}\n{RULE}\n  Showing detailed transcript · ctrl+o to toggle"
         self.assertIsNone(read_dialog_text(text))
 
-    def test_unmarked_list_at_the_bottom(self) -> None:
+    def test_unmarked_list_at_the_bottom_is_no_dialog(self) -> None:
         """While a client starts, text alone is on the screen."""
         self.assertIsNone(
             read_dialog_text("Tips for getting started:\n1. Ask questions\n2. Be specific")
         )
 
-    def test_dead_pane(self) -> None:
+    def test_dialog_of_a_dead_pane_is_none(self) -> None:
         """Nobody answers a dialog whose process is gone."""
         self.assertIsNone(
             read_dialog_text(f"{PERMISSION}\n\nPane is dead (status 1, Fri Nov 20 10:10:51)")
         )
 
-    def test_spinner_is_no_key_hint(self) -> None:
+    def test_spinner_with_a_key_is_no_dialog(self) -> None:
         """A spinner that names its key is work, not a dialog."""
         self.assertIsNone(read_dialog_text("> go\n\n⠇ Thinking... (esc to cancel)", "gemini"))
 
-    def test_empty_screen(self) -> None:
+    def test_empty_screen_is_unknown(self) -> None:
         """Nothing is nothing."""
         self.assertEqual("unknown", read_status("").state)
         self.assertEqual(-1, text_frame("").last_row)

@@ -46,7 +46,7 @@ class FloorTests(SynchronousTestCase):
             self.assertGreaterEqual(result.precision(question), precision, told)
             self.assertGreaterEqual(result.recall(question), recall, told)
 
-    def test_as_recorded(self) -> None:
+    def test_recorded_frames_reach_the_score(self) -> None:
         """With colours where they were recorded."""
         recordings = load()
         self.assertGreater(len(recordings), 100)
@@ -54,12 +54,12 @@ class FloorTests(SynchronousTestCase):
         report_figure(f"{len(recordings)} frames\n{result.table()}")
         self.check(result)
 
-    def test_without_colours(self) -> None:
+    def test_recorded_frames_without_colours_reach_the_score(self) -> None:
         """Only opencode tells its highlight by colour alone."""
         plain = [evolve(r, ansi=None) for r in load() if r.cli != "opencode"]
         self.check(score(plain))
 
-    def test_below_imitations(self) -> None:
+    def test_recorded_frames_below_imitations_read_the_same(self) -> None:
         """What stands above, quoted dialogs and composers too, changes nothing."""
         for recording in require_items(load()):
             if recording.cli not in ("claude", "pi", "cn", "qwen", "gemini"):
@@ -78,7 +78,7 @@ class FloorTests(SynchronousTestCase):
         shown = () if found.dialog is None else (found.dialog.kind, found.dialog.options)
         return found.state, found.composer_ready, shown
 
-    def test_other_clients_rules_find_no_dialog(self) -> None:
+    def test_rules_of_other_clients_find_no_dialog(self) -> None:
         """A composer read with another CLI's rules is at worst unknown, hardly a dialog."""
         wrong = [
             f"{recording} as {cli}"

@@ -52,20 +52,20 @@ def _joined(row: bytes) -> bytes:
     return row.replace(END_LINK + link(b"")[: -len(END_LINK)], b"")
 
 
-class LinkTests(SynchronousTestCase):
+class LinkBookTests(SynchronousTestCase):
     """L{LinkIndex}."""
 
-    def test_a_row_has_the_links_of_its_line(self) -> None:
+    def test_row_gets_the_links_of_its_line(self) -> None:
         row = b"see the manual for more"
         printed = b"$ run\r\nsee " + link(b"the manual") + b" for more\r\n$ "
         expected = b"see " + link(b"the manual") + b" for more"
         self.assertEqual((b"$ run", expected, b"$"), linked(printed, b"$ run", row, b"$"))
 
-    def test_both_terminators_and_an_id(self) -> None:
+    def test_links_end_by_bell_or_escape_and_may_have_an_id(self) -> None:
         printed = link(b"bell", end=b"\x07") + b"\r\n\x1b]8;id=1;%b\x1b\\id\x1b]8;;\x1b\\" % OTHER
         self.assertEqual((link(b"bell"), link(b"id", OTHER)), linked(printed, b"bell", b"id"))
 
-    def test_lines_that_are_made_to_be_long(self) -> None:
+    def test_overlong_lines_are_skipped_in_the_link_search(self) -> None:
         """They are passed over: each was read once for every link in it, as wide as it got, and the
         whole service stood still for hours behind the half a megabyte that is looked at."""
         piece = OPENING + b";" + SITE + b"\x07x"
@@ -74,18 +74,18 @@ class LinkTests(SynchronousTestCase):
             found = linked(long + b"\r\n" + link(b"here") + b"\r\n", b"x", b"here")
             self.assertEqual((b"x", link(b"here")), found)
 
-    def test_there_is_an_end_of_what_is_read(self) -> None:
+    def test_oldest_links_beyond_the_bound_are_dropped(self) -> None:
         """The newest come first."""
         many = b"".join(link(b"%06d" % n) * 20 + b"\r\n" for n in range(READ))
         oldest, newest = b"000000" * 20, b"%06d" % (READ - 1) * 20
         found = linked(many, oldest, newest, cols=120)
         self.assertEqual((oldest, link(newest)), (found[0], _joined(found[1])))
 
-    def test_several_links_of_a_row(self) -> None:
+    def test_several_links_of_a_row_are_kept(self) -> None:
         row = link(b"a") + link(b"b", OTHER) + b" " + link(b"c")
         self.assertEqual((row,), linked(row + b"\r\n", b"ab c"))
 
-    def test_styles_stay_where_they_are(self) -> None:
+    def test_styles_of_linked_text_are_kept(self) -> None:
         printed = (
             b"\x1b[1;34m" + link(b"\x1b[4mna\x1b[7mme\x1b[0m") + b"\x1b[0m \x1b[32m+\x1b[39m\r\n"
         )
@@ -97,7 +97,7 @@ class LinkTests(SynchronousTestCase):
             found,
         )
 
-    def test_tabs_and_skipped_cells_are_blanks(self) -> None:
+    def test_tabs_and_skipped_cells_of_a_linked_row_are_blanks(self) -> None:
         printed = (
             link(b"one") + b"\t" + link(b"two") + b"\r\n\x1b[3C" + link(b"far") + b"\x1b[2Coff"
         )
@@ -106,24 +106,24 @@ class LinkTests(SynchronousTestCase):
             linked(printed, b"one     two", b"   far  off"),
         )
 
-    def test_a_full_screen_program_that_writes_whole_rows(self) -> None:
+    def test_rows_of_a_full_screen_program_keep_their_links(self) -> None:
         whole = link(b"here") + b" \x1b[?25lit is\x1b[K"
         printed = b"\x1b[?1049h\x1b[2J\x1b[3;5H" + whole + b"\x1b[5;1Hmore"
         row = b"    here it is"
         self.assertEqual((b"    " + link(b"here") + b" it is",), linked(printed, row))
 
-    def test_a_line_that_was_broken_into_rows(self) -> None:
+    def test_line_wrapped_into_rows_keeps_its_links(self) -> None:
         printed = b"0123456" + link(b"789abc") + b"def\r\n"
         self.assertEqual(
             (b"0123456" + link(b"789"), link(b"abc") + b"def"),
             linked(printed, b"0123456789", b"abcdef", cols=10),
         )
 
-    def test_a_part_of_a_row_is_not_enough(self) -> None:
+    def test_partly_matching_row_gets_no_link(self) -> None:
         for row in (b"here!", b"not here", b"her"):
             self.assertEqual((row,), linked(link(b"here") + b"\r\n", row))
 
-    def test_what_is_also_printed_without_its_link_has_none(self) -> None:
+    def test_text_also_printed_without_its_link_gets_no_link(self) -> None:
         for again in (
             b"here\r\n",
             b"he\x1b[1mre\r\n",
@@ -134,7 +134,7 @@ class LinkTests(SynchronousTestCase):
             for printed in (again + b"\r\n" + link(b"here"), link(b"here") + b"\r\n" + again):
                 self.assertEqual((b"here",), linked(printed, b"here"), printed)
 
-    def test_only_addresses_that_can_be_followed(self) -> None:
+    def test_only_http_addresses_within_the_bound_are_linked(self) -> None:
         for address in (
             b"javascript:alert(1)",
             b"data:text/html,x",
@@ -147,20 +147,20 @@ class LinkTests(SynchronousTestCase):
         for address in (b"file:///etc/hosts", b"HTTP://a", b"https://" + b"a" * (ADDRESS - 8)):
             self.assertEqual((link(b"here", address),), linked(link(b"here", address), b"here"))
 
-    def test_a_link_that_is_not_closed_ends_with_its_line(self) -> None:
+    def test_unclosed_link_ends_with_its_line(self) -> None:
         printed = b"\x1b]8;;%b\x1b\\open\r\nnext\r\n" % SITE
         self.assertEqual((link(b"open"), b"next"), linked(printed, b"open", b"next"))
 
-    def test_the_line_that_the_beginning_is_missing_of(self) -> None:
+    def test_line_with_a_missing_beginning_gets_no_link(self) -> None:
         printed = link(b"here") + b"\r\n" + link(b"there") + b"\r\n"
         self.assertEqual((b"here", link(b"there")), linked(printed, b"here", b"there", whole=False))
 
-    def test_the_newest_lines_only(self) -> None:
+    def test_links_are_searched_in_the_newest_lines_only(self) -> None:
         printed = b"".join(link(b"%d" % n) + b"\r\n" for n in range(READ + 1))
         rows = linked(printed, b"0", b"1", b"%d" % READ)
         self.assertEqual((b"0", link(b"1"), link(b"%d" % READ)), rows)
 
-    def test_as_much_as_a_snapshot_may_get(self) -> None:
+    def test_added_link_bytes_of_a_snapshot_are_bounded(self) -> None:
         address = b"https://" + b"a" * (ADDRESS - 8)
         rows = linked(link(b"here", address) + b"\r\n", *[b"here"] * 200)
         marked = [row != b"here" for row in rows]
@@ -180,7 +180,9 @@ class LinkTests(SynchronousTestCase):
             max_size=8,
         )
     )
-    def test_never_a_wrong_one(self, lines: list[list[tuple[bytes, bytes | None]]]) -> None:
+    def test_linked_rows_keep_text_and_correct_addresses(
+        self, lines: list[list[tuple[bytes, bytes | None]]]
+    ) -> None:
         """The rows read as before, and every cell leads where every line of that text led."""
         printed = b"".join(
             b"".join(link(text, to) if to else text for text, to in line) + b"\r\n"
@@ -205,7 +207,7 @@ class LinkTests(SynchronousTestCase):
         st.integers(min_value=1, max_value=20),
         st.booleans(),
     )
-    def test_any_bytes(self, printed: bytes, cols: int, whole: bool) -> None:
+    def test_arbitrary_bytes_keep_their_rows(self, printed: bytes, cols: int, whole: bool) -> None:
         rows = _LINK.sub(b"", printed).replace(b"\x1b", b"").split(b"\n")
         for row, found in zip(rows, linked(printed, *rows, cols=cols, whole=whole), strict=True):
             self.assertEqual(row, _LINK.sub(b"", found))

@@ -15,13 +15,13 @@ RULES = ScreenRules.from_capabilities({"modelDetect": {"pattern": r"^model: (.*)
 
 
 class DetectTests(SynchronousTestCase):
-    def test_last_rows_only(self) -> None:
+    def test_model_is_detected_in_the_last_rows(self) -> None:
         """Only the last rows that hold anything are searched, the lowest first."""
         self.assertEqual("b", find_displayed_model(text_frame("model: a\nmodel: b\nx"), RULES))
         self.assertEqual("b", find_displayed_model(text_frame("model: b\n\n\n\nx\n\ny"), RULES))
         self.assertIsNone(find_displayed_model(text_frame("model: a\nx\ny\nz"), RULES))
 
-    def test_one_style(self) -> None:
+    def test_model_name_stops_at_another_style(self) -> None:
         """A provider in another colour is no part of the name; without colours nobody can tell."""
         detect = {"pattern": "^model: (.*)$", "rows": 3, "oneStyle": True}
         rules = ScreenRules.from_capabilities({"modelDetect": detect})
@@ -32,21 +32,21 @@ class DetectTests(SynchronousTestCase):
             find_displayed_model(text_frame("model: Big Model provider"), rules),
         )
 
-    def test_nothing_to_detect(self) -> None:
+    def test_model_is_not_detected_without_a_rule_or_a_name(self) -> None:
         """A mode without the capability, a row without a name."""
         self.assertIsNone(find_displayed_model(text_frame("model: a"), ScreenRules()))
         self.assertIsNone(find_displayed_model(text_frame("model:  "), RULES))
 
 
 class SanitiseTests(SynchronousTestCase):
-    def test_controls(self) -> None:
+    def test_control_characters_of_a_model_name_are_removed(self) -> None:
         """Control and direction characters go (protocol-session)."""
         self.assertEqual("a b c", sanitize_text(" a\x1bb\x00\t\u202ec\n"))
         self.assertIsNone(sanitize_text("\x07 \u200b"))
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(st.text(max_size=200))
-    def test_bound(self, text: str) -> None:
+    def test_model_name_is_bounded_and_printable(self, text: str) -> None:
         """Never empty, never longer than 64, nothing but printable characters."""
         name = sanitize_text(text)
         if name is not None:

@@ -95,13 +95,15 @@ class WidthTests(SynchronousTestCase):
 
     @SETTINGS
     @given(st.sampled_from(sorted(CLAUDE)), WIDTHS, WORDS)
-    def test_claude(self, name: str, columns: int, words: list[str]) -> None:
+    def test_claude_dialog_is_read_at_any_width(
+        self, name: str, columns: int, words: list[str]
+    ) -> None:
         kind, make = CLAUDE[name]
         self.check("claude", kind, make(" ".join(words)), columns)
 
     @SETTINGS
     @given(WIDTHS, WORDS)
-    def test_codex(self, columns: int, words: list[str]) -> None:
+    def test_codex_dialogs_are_read_at_any_width(self, columns: int, words: list[str]) -> None:
         """Its second label quotes the whole command."""
         assert CODEX.approval is not None
         assert CODEX.trust is not None
@@ -111,7 +113,7 @@ class WidthTests(SynchronousTestCase):
 
     @SETTINGS
     @given(WIDTHS, WORDS)
-    def test_gemini(self, columns: int, words: list[str]) -> None:
+    def test_gemini_dialogs_are_read_at_any_width(self, columns: int, words: list[str]) -> None:
         assert GEMINI.approval is not None
         assert GEMINI.writing is not None
         assert GEMINI.trust is not None
@@ -122,7 +124,7 @@ class WidthTests(SynchronousTestCase):
 
     @SETTINGS
     @given(WIDTHS)
-    def test_questions(self, columns: int) -> None:
+    def test_question_pages_are_read_at_any_width(self, columns: int) -> None:
         single = QuestionsDialog([QuestionPage.of(SINGLE)])
         dialog = seen(single.rows(columns), columns)
         wanted = [label for label, _ in single.pages[0].options]
@@ -162,12 +164,14 @@ def looked(recording: ScreenRecording, capture: bytes) -> tuple[object, ...]:
     return told(read_screen(frame, recording.label.title, RULES[recording.cli]))
 
 
-class LookTests(SynchronousTestCase):
+class PerturbedLookTests(SynchronousTestCase):
     """What is the same to a person is the same to the rules."""
 
     @SETTINGS
     @given(st.sampled_from([each for each in load() if each.cli != "opencode"]), st.data())
-    def test_other_colours(self, recording: ScreenRecording, data: st.DataObject) -> None:
+    def test_recording_in_other_colours_reads_the_same(
+        self, recording: ScreenRecording, data: st.DataObject
+    ) -> None:
         """Only opencode tells its highlight by colour alone."""
         rows = recording.plain.decode().split("\n")
         painted = [f"\x1b[{data.draw(COLOURS)}m{row}\x1b[0m" if row else row for row in rows]
@@ -177,20 +181,22 @@ class LookTests(SynchronousTestCase):
 
     @SETTINGS
     @given(st.sampled_from(load()), st.integers(0, 30))
-    def test_blank_rows_below(self, recording: ScreenRecording, count: int) -> None:
+    def test_blank_rows_below_a_recording_read_the_same(
+        self, recording: ScreenRecording, count: int
+    ) -> None:
         more = recording.best.rstrip(b"\n") + b"\n" * (count + 1)
         self.assertEqual(looked(recording, recording.best), looked(recording, more))
 
     @SETTINGS
     @given(st.sampled_from([each for each in ASKED if each.cli == "claude"]))
-    def test_other_markers(self, recording: ScreenRecording) -> None:
+    def test_ascii_markers_read_the_same(self, recording: ScreenRecording) -> None:
         """Where a terminal cannot draw it, the marker is an ASCII one."""
         plain = recording.plain.decode()
         ascii_ = re.sub("❯(?= )", ">", plain)
         self.assertEqual(looked(recording, plain.encode()), looked(recording, ascii_.encode()))
 
 
-class QuotedTests(SynchronousTestCase):
+class QuotedDialogTests(SynchronousTestCase):
     """A dialog in an answer, a file or a diff is none."""
 
     def quote(self, quoted: ScreenRecording, lead: str) -> bytes:
@@ -203,7 +209,7 @@ class QuotedTests(SynchronousTestCase):
         st.sampled_from(ASKED),
         st.sampled_from(["", "  ", "● ", "  + ", "> ", "│ ", "    12 "]),
     )
-    def test_above_a_composer(
+    def test_dialog_quoted_above_a_composer_is_none(
         self, recording: ScreenRecording, quoted: ScreenRecording, lead: str
     ) -> None:
         alone = looked(recording, recording.plain)
@@ -212,7 +218,9 @@ class QuotedTests(SynchronousTestCase):
 
     @SETTINGS
     @given(st.sampled_from(ASKED), st.sampled_from(["  + ", "    12 ", "● ", "// "]))
-    def test_in_a_file_at_the_end_of_the_screen(self, quoted: ScreenRecording, lead: str) -> None:
+    def test_dialog_in_a_file_at_the_screen_end_is_none(
+        self, quoted: ScreenRecording, lead: str
+    ) -> None:
         """No composer is there: a pager, or a client that is just drawing."""
         for cli in ("claude", "codex", "gemini"):
             rules = RULES[cli]

@@ -12,14 +12,14 @@ from tests.non_empty import require_items
 from tservice.terminal.screen_frame import PARAMETERS, SEQUENCES, RunStyle, ScreenFrame, StyledRun
 
 
-class CaptureTests(SynchronousTestCase):
-    def test_rows(self) -> None:
+class FrameCaptureTests(SynchronousTestCase):
+    def test_captured_rows_lose_trailing_blanks(self) -> None:
         """Blanks at the end go, no-break spaces stay, the last line feed makes no row."""
         frame = ScreenFrame.from_capture("a  \n❯\u00a0\n\n".encode())
         self.assertEqual(("a", "❯\u00a0", ""), frame.rows)
         self.assertEqual((1, 2), (frame.last_row, frame.cols))
 
-    def test_styles(self) -> None:
+    def test_styles_carry_over_rows(self) -> None:
         """Runs tell where which style is; it is carried over to the next row."""
         frame = ScreenFrame.from_capture(b"a\x1b[1;48;5;215mb\nc\x1b[0md\n")
         lit = RunStyle(background="48;5;215", bold=True)
@@ -27,7 +27,7 @@ class CaptureTests(SynchronousTestCase):
         self.assertEqual((StyledRun(0, 1, lit), StyledRun(1, 2, RunStyle())), frame.runs[1])
         self.assertEqual(frozenset({lit}), frame.get_styles(0, 1, 2))
 
-    def test_all_kinds_of_colours(self) -> None:
+    def test_capture_reads_all_kinds_of_colours(self) -> None:
         """16, 256 and 24-bit colours, with semicolons or colons, and their ends."""
         for codes, style in {
             "31": RunStyle(foreground="31"),
@@ -43,7 +43,7 @@ class CaptureTests(SynchronousTestCase):
         }.items():
             self.assertEqual(style, RunStyle().apply_sgr(codes), codes)
 
-    def test_more_colours_than_anybody_looks_at(self) -> None:
+    def test_frame_with_too_many_colour_changes_is_read_without_colours(self) -> None:
         """A frame that changes them for each cell is read without any."""
         row = b"\x1b[31mx\x1b[32my" * 250
         few, many = row + b"\n", (row + b"\n") * (SEQUENCES // 500 + 1)
@@ -52,20 +52,20 @@ class CaptureTests(SynchronousTestCase):
         self.assertEqual({"xy" * 250}, set(frame.rows))
         self.assertEqual({()}, set(frame.runs))
 
-    def test_parameters_that_no_multiplexer_writes(self) -> None:
+    def test_overlong_parameter_list_is_ignored(self) -> None:
         frame = ScreenFrame.from_capture(b"\x1b[" + b"1;" * PARAMETERS + b"1mx\n")
         self.assertEqual((("x",), (StyledRun(0, 1, RunStyle()),)), (frame.rows, frame.runs[0]))
 
-    def test_a_sequence_without_end(self) -> None:
+    def test_endless_style_sequence_is_applied_in_bounded_time(self) -> None:
         """tmux writes a dozen codes at most; C{bench/hostile.py} measures half a million."""
         self.assertEqual(RunStyle(bold=True), RunStyle().apply_sgr("1;" * 500_000 + "0;1"))
 
-    def test_line_drawing_and_links(self) -> None:
+    def test_capture_translates_line_drawing_and_drops_link_addresses(self) -> None:
         """Shifted line drawing becomes lines; a link's address is no text."""
         frame = ScreenFrame.from_capture(b"\x0elqk\x0f \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n")
         self.assertEqual(("┌─┐ link",), frame.rows)
 
-    def test_broken_utf8(self) -> None:
+    def test_invalid_utf8_is_replaced(self) -> None:
         """Bytes that are no text do not stop the reading."""
         self.assertEqual(("a\ufffdb",), ScreenFrame.from_capture(b"a\xffb").rows)
 
@@ -80,7 +80,7 @@ class CaptureTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100), deadline=None)
     @given(st.binary(max_size=200) | st.text("a\x1b[];0135789m\n\x0e\x0f│─", max_size=60))
-    def test_anything(self, capture: bytes | str) -> None:
+    def test_any_capture_is_read_without_error(self, capture: bytes | str) -> None:
         """No capture makes it fail, and runs cover what they name."""
         data = capture if isinstance(capture, bytes) else capture.encode()
         frame = ScreenFrame.from_capture(data)
@@ -89,23 +89,23 @@ class CaptureTests(SynchronousTestCase):
         self.assertNotIn("\x1b[", "".join(frame.rows))
 
 
-class ShapeTests(SynchronousTestCase):
-    def test_rules(self) -> None:
+class FrameShapeTests(SynchronousTestCase):
+    def test_rule_rows_are_recognized(self) -> None:
         """A line across, also with a name in it; no table, no dashes of prose."""
         rows = ("─" * 20, "  ━━━━━━━━━━", "──── name of it ──", "---------", "─── ───", "├────┤")
         frame = ScreenFrame.from_capture("\n".join(rows).encode())
         self.assertEqual([True, True, True, False, False, False], [*map(frame.is_rule, range(6))])
 
-    def test_padding_of_coloured_boxes(self) -> None:
+    def test_padding_rows_of_coloured_boxes_are_empty(self) -> None:
         """Rows of half blocks hold nothing."""
         frame = ScreenFrame.from_capture("▄▄▄▄\n > a\n▀▀▀▀".encode())
         self.assertEqual(([1], 1), (frame.find_filled(0, 3), frame.last_row))
 
-    def test_boxes_in_boxes(self) -> None:
+    def test_nested_box_borders_are_removed(self) -> None:
         frame = ScreenFrame.from_capture("││ a │b│ │\n│││x││││\n│\n a │\n┃║│".encode())
         self.assertEqual(("   a │b", "   x│", "", " a │", ""), frame.inner_rows)
 
-    def test_boxes(self) -> None:
+    def test_box_borders_and_scrollbar_are_removed_and_columns_stay(self) -> None:
         """Borders of boxes in boxes go, columns stay; a scrollbar goes."""
         frame = ScreenFrame.from_capture("│ │ a b │  │\n  ┃ c\nd     ┃\ne ┃ f".encode())
         self.assertEqual(("    a b", "    c", "d", "e ┃ f"), frame.inner_rows)

@@ -88,26 +88,26 @@ class SnapshotTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(400), deadline=None, database=None)
     @given(st.lists(PIECES, max_size=25).map(b"".join))
-    def test_round_trip(self, data: bytes) -> None:
+    def test_snapshot_redraws_the_same_screen(self, data: bytes) -> None:
         before = picture(drawn(data))
         after = picture(drawn(build_snapshot(before)))
         self.assertEqual(before, after)
 
-    def test_no_background_runs_into_the_next_row(self) -> None:
+    def test_background_colour_does_not_run_into_the_next_row(self) -> None:
         """A terminal that scrolls with a colour in force paints the whole new row."""
         frame = FramePicture(lines=(b"\x1b[44mab", b"cd\x1b[0m", b"", b""), rows=4)
         rows = build_snapshot(frame).split(b"\r\n")
         self.assertTrue(rows[0].endswith(b"ab\x1b[0m"), rows)
         self.assertTrue(rows[1].startswith(b"\x1b[44mcd"), rows)
 
-    def test_a_caret_behind_the_last_column_wraps_next(self) -> None:
+    def test_caret_after_the_last_column_wraps_the_next_character(self) -> None:
         full = b"x" * COLS
         frame = FramePicture(lines=(b"", full, b"", b""), cursor_x=COLS, cursor_y=1)
         screen = pyte.Screen(COLS, ROWS)
         pyte.ByteStream(screen).feed(build_snapshot(frame) + b"y")
         self.assertEqual([" " * COLS, full.decode(), "y" + " " * (COLS - 1)], screen.display[:3])
 
-    def test_a_wrapped_line_is_written_as_one(self) -> None:
+    def test_wrapped_line_is_written_as_one_line(self) -> None:
         """The terminal wraps it again, and knows that these rows are one line."""
         rows = (b"x" * COLS, b"\x1b[31m" + b"y" * COLS, b"z\x1b[0m", b"next")
         frame = FramePicture(lines=rows, wrapped=frozenset({0, 1}))
@@ -115,7 +115,7 @@ class SnapshotTests(SynchronousTestCase):
         self.assertEqual(frozenset({0, 1}), grid.find_wrapped_rows(0))
         self.assertEqual(drawn(b"\r\n".join(rows)).get_rows(0), grid.get_rows(0))
 
-    def test_a_line_of_the_history_may_go_on_in_the_screen(self) -> None:
+    def test_wrapped_history_line_may_continue_on_the_screen(self) -> None:
         frame = FramePicture(
             lines=(b"x" * COLS, b"y", b"", b"", b""), history=1, wrapped=frozenset({0})
         )
@@ -123,7 +123,7 @@ class SnapshotTests(SynchronousTestCase):
         self.assertEqual(frozenset({0}), grid.find_wrapped_rows(1))
         self.assertEqual((b"x" * COLS, b"y"), grid.get_rows(1)[:2])
 
-    def test_a_line_of_the_history_goes_on_behind_the_alternate_screen(self) -> None:
+    def test_history_line_continues_below_the_alternate_screen(self) -> None:
         frame = FramePicture(
             lines=(b"x" * COLS, b"vi", b"", b"", b""),
             history=1,
@@ -140,7 +140,7 @@ class SnapshotTests(SynchronousTestCase):
         # As tmux does, the terminal forgot that the history goes on there.
         self.assertEqual(frozenset({1}), grid.find_wrapped_rows(1))
 
-    def test_no_background_is_left_behind_a_wrapped_line(self) -> None:
+    def test_background_does_not_extend_after_a_wrapped_line(self) -> None:
         """A terminal paints the row that it scrolls in for the rest of a coloured line."""
         ground = b"\x1b[44m"
         for rows, end in (
@@ -153,11 +153,11 @@ class SnapshotTests(SynchronousTestCase):
             line = build_snapshot(frame).split(b"\r\n")[0]
             self.assertEqual(end, line[line.rindex(b"\x1b[0m") :], rows)
 
-    def test_the_screen_begins_without_the_style_of_the_history(self) -> None:
+    def test_screen_begins_without_the_style_of_the_history(self) -> None:
         frame = FramePicture(lines=(b"\x1b[31mred", b"plain", b"", b"", b""), history=1)
         self.assertIn(b"\x1b[31mred\x1b[0m\r\nplain", build_snapshot(frame))
 
-    def test_the_main_screen_waits_behind(self) -> None:
+    def test_main_screen_is_restored_below_the_alternate_screen(self) -> None:
         main = (b"$ vi", b"\x1b[32mok", b"", b"")
         frame = FramePicture(
             lines=(b"old", b"vi shows", b"", b"", b""),
@@ -173,20 +173,20 @@ class SnapshotTests(SynchronousTestCase):
         self.assertEqual((b"old", b"$ vi", b"\x1b[0;32mok\x1b[0m"), grid.get_rows(1)[:3])
         self.assertEqual((2, 1), (grid.get_state().cursor_x, grid.get_state().cursor_y))
 
-    def test_what_must_be_last_is_last(self) -> None:
+    def test_modes_and_cursor_are_written_last(self) -> None:
         frame = FramePicture(
             lines=(b"", b"", b"", b""), finish=b"\x1b[2;3r\x1b[1;1H", modes=b"\x1b[?1h"
         )
         self.assertTrue(build_snapshot(frame).endswith(b"\x1b[?1h\x1b[2;3r\x1b[1;1H"))
 
-    def test_line_drawing_stays(self) -> None:
+    def test_snapshot_keeps_line_drawing(self) -> None:
         screen = pyte.Screen(COLS, ROWS)
         stream = pyte.ByteStream(screen)
         stream.select_other_charset("@")
         stream.feed(build_snapshot(FramePicture(lines=(b"\x1b(0qq", b"q\x1b(B|", b"", b""))))
         self.assertEqual(["──", "─|"], [row.strip() for row in screen.display[:2]])
 
-    def test_text_never_fails(self) -> None:
+    def test_snapshot_text_of_invalid_bytes_does_not_fail(self) -> None:
         frame = FramePicture(lines=(b"\xff\xfe", b"", b"", b""))
         self.assertIn("\ufffd\ufffd", build_snapshot_text(frame))
 
@@ -195,7 +195,7 @@ class CaretTests(SynchronousTestCase):
     """L{move_to_caret}."""
 
     @given(st.integers(0, COLS), st.integers(0, ROWS - 1), st.integers(0, 3))
-    def test_relative_in_a_taller_terminal(self, x: int, y: int, above: int) -> None:
+    def test_relative_caret_is_right_in_a_taller_terminal(self, x: int, y: int, above: int) -> None:
         frame = FramePicture(lines=(b"a", b"bb", b"c" * COLS, b"d"), cursor_x=x, cursor_y=y)
         screen = pyte.Screen(COLS, ROWS + above)
         text = b"\r\n" * above + b"\r\n".join(frame.lines) + move_to_caret(frame)
@@ -204,11 +204,13 @@ class CaretTests(SynchronousTestCase):
         self.assertNotIn(b"H", move_to_caret(evolve(frame, cursor_y=0)))
 
 
-class StyleTests(SynchronousTestCase):
+class SgrStateTests(SynchronousTestCase):
     """L{SgrState}."""
 
     @given(st.lists(st.sampled_from(CHANGES), max_size=12))
-    def test_a_row_is_as_its_changes_one_by_one(self, changes: list[bytes]) -> None:
+    def test_style_of_a_row_equals_its_changes_applied_one_by_one(
+        self, changes: list[bytes]
+    ) -> None:
         """Also where most of them are passed over, because others come behind them."""
         sequences = [b"\x1b[%bm" % change for change in changes]
         one_by_one, row = SgrState(), SgrState()
@@ -222,7 +224,7 @@ class StyleTests(SynchronousTestCase):
         style.feed(row)
         return style.build_opening()
 
-    def test_what_is_in_force(self) -> None:
+    def test_style_in_force_is_tracked(self) -> None:
         for row, want in [
             (b"plain", b""),
             (b"\x1b[1;31m", b"\x1b[1;31m"),
@@ -241,18 +243,18 @@ class StyleTests(SynchronousTestCase):
         ]:
             self.assertEqual(want, self.style(row), row)
 
-    def test_a_long_stream_costs_nothing(self) -> None:
+    def test_style_state_of_a_long_stream_stays_small(self) -> None:
         style = SgrState()
         for colour in range(5000):
             style.feed(b"\x1b[38;5;%dm\x1b[%dm" % (colour % 256, 1 + colour % 9))
         self.assertLess(len(style.build_opening()), 60)
 
-    def test_numbers_of_any_length(self) -> None:
+    def test_style_parameters_of_any_length_are_accepted(self) -> None:
         """What stands in tmux's place may send them; Python reads 4,300 digits and no more."""
         for digits in (256, 257, 5000):
             row = b"\x1b[" + b"9" * digits + b"m\x1b[31ma"
             self.assertTrue([*make_self_contained([row, b"b"])][1].startswith(b"\x1b[31mb"), digits)
 
-    def test_rows_stand_for_themselves(self) -> None:
+    def test_rows_are_self_contained(self) -> None:
         rows = list(make_self_contained([b"\x1b[31ma", b"b", b"c\x1b[0md"]))
         self.assertEqual([b"\x1b[31ma\x1b[0m", b"\x1b[31mb\x1b[0m", b"\x1b[31mc\x1b[0md"], rows)

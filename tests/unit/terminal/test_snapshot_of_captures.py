@@ -51,10 +51,10 @@ def capture(data: bytes) -> PaneCapture:
     return found[0]
 
 
-class CaptureTests(SynchronousTestCase):
+class SnapshotOfCaptureTests(SynchronousTestCase):
     @settings(max_examples=example_count(150), deadline=None)
     @given(st.lists(PIECES, max_size=25))
-    def test_same_screen(self, pieces: list[bytes]) -> None:
+    def test_snapshot_of_a_capture_draws_the_same_screen(self, pieces: list[bytes]) -> None:
         want = capture(b"".join(pieces))
         got = capture(build_snapshot(want))
         self.assertEqual(want.lines, got.lines)

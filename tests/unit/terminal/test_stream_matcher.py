@@ -46,14 +46,14 @@ def feed(data: bytes, cuts: list[int], needle: SearchNeedle) -> NeedleMatch | No
 
 
 class NeedleTests(SynchronousTestCase):
-    def test_length(self) -> None:
+    def test_needle_length_is_1_to_200_characters(self) -> None:
         """1 to 200 characters (protocol-wait-output), counted as characters, not bytes."""
         self.assertRaises(ValueError, SearchNeedle, "")
         self.assertRaises(ValueError, SearchNeedle, "x" * (NEEDLE_MAX + 1))
         wide = "❯" * NEEDLE_MAX
         self.assertEqual(NeedleMatch(wide, "a", "b"), SearchNeedle(wide).find_match(f"a{wide}b"))
 
-    def test_case_counts_unless_told(self) -> None:
+    def test_match_is_case_sensitive_by_default(self) -> None:
         """Without nocase only the same casing matches."""
         self.assertIsNone(SearchNeedle("done").find_match("DONE"))
         self.assertEqual(
@@ -67,12 +67,12 @@ class NeedleTests(SynchronousTestCase):
         match = SearchNeedle("STRASSE", nocase=True).find_match("Die Straße Ist")
         self.assertEqual(NeedleMatch("Straße", "Die ", " Ist"), match)
 
-    def test_offsets_behind_characters_that_grow(self) -> None:
+    def test_characters_that_grow_when_folded_keep_match_offsets(self) -> None:
         """Characters that fold to several do not move what stands behind them."""
         match = SearchNeedle("x", nocase=True).find_match("İİßßﬁX!")
         self.assertEqual(NeedleMatch("X", "İİßßﬁ", "!"), match)
 
-    def test_half_a_character(self) -> None:
+    def test_match_inside_a_folded_character_takes_it_whole(self) -> None:
         """A needle that ends inside a folded character takes the whole of it."""
         self.assertEqual(NeedleMatch("ß", "", ""), SearchNeedle("S", nocase=True).find_match("ß"))
         self.assertEqual(
@@ -86,13 +86,13 @@ class NeedleTests(SynchronousTestCase):
         self.assertEqual("a" * CONTEXT + "needle" + "b" * CONTEXT, match.snippet)
 
 
-class StreamTests(SynchronousTestCase):
-    def test_colours_inside_the_needle(self) -> None:
+class StreamMatcherTests(SynchronousTestCase):
+    def test_colours_inside_the_needle_are_ignored(self) -> None:
         """Escape sequences between its characters do not hide it."""
         match = feed(b"x DO\x1b[31mNE\x1b(B y", [], SearchNeedle("DONE"))
         self.assertEqual(NeedleMatch("DONE", "x ", " y"), match)
 
-    def test_cut_character(self) -> None:
+    def test_character_cut_between_chunks_matches(self) -> None:
         """A character whose bytes come in two chunks is one character."""
         data = "ab❯cd".encode()
         for cut in range(len(data)):
@@ -100,13 +100,13 @@ class StreamTests(SynchronousTestCase):
             assert match is not None
             self.assertEqual(("b❯c", "a"), (match.text, match.before))
 
-    def test_what_follows_may_be_missing(self) -> None:
+    def test_match_is_reported_with_its_completing_chunk(self) -> None:
         """A match is told with the chunk that completes it, not later."""
         matcher = StreamMatcher(SearchNeedle("done"))
         self.assertIsNone(matcher.feed(b"all do"))
         self.assertEqual(NeedleMatch("done", "all ", "!"), matcher.feed(b"ne!"))
 
-    def test_before_reaches_over_chunks(self) -> None:
+    def test_text_before_a_match_reaches_over_chunks(self) -> None:
         """The snippet's left side does not stop at a chunk's edge."""
         matcher = StreamMatcher(SearchNeedle("done"))
         for _ in range(100):
@@ -125,7 +125,7 @@ class StreamTests(SynchronousTestCase):
     @example("ß".encode(), [1], "s", True)
     @example("İ".encode(), [], "\u0307", True)
     @example(b"a\xc3", [1], "\ufffd", False)
-    def test_agrees_with_the_whole_text(
+    def test_chunked_match_agrees_with_the_whole_text(
         self, data: bytes, cuts: list[int], needle: str, nocase: bool
     ) -> None:
         """Cut anywhere, the answer is that of a plain search in the whole text."""
@@ -143,7 +143,9 @@ class StreamTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100), deadline=None)
     @given(STREAMS, st.text(LETTERS, min_size=1, max_size=4), st.booleans())
-    def test_uncut(self, data: bytes, needle: str, nocase: bool) -> None:
+    def test_match_in_one_chunk_agrees_with_a_naive_search(
+        self, data: bytes, needle: str, nocase: bool
+    ) -> None:
         """In one chunk everything that follows is there."""
         text = strip_escapes(data).decode("utf-8", "replace")
         if strip_escapes(data)[-1:] == b"\xc3":
@@ -151,14 +153,14 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(naive(text, needle, nocase), feed(data, [], SearchNeedle(needle, nocase)))
 
 
-class TailTests(SynchronousTestCase):
-    def test_bound(self) -> None:
+class MatchTailTests(SynchronousTestCase):
+    def test_tail_is_bounded_to_256_kb(self) -> None:
         """At most 256 KB of the buffer are looked at (protocol-wait-output)."""
         self.assertEqual(b"b" * TAIL, take_tail(b"a" * 10 + b"b" * TAIL))
         self.assertEqual(b"abc", take_tail(b"abc"))
         self.assertEqual(b"", take_tail(b""))
 
-    def test_begins_with_a_character(self) -> None:
+    def test_tail_begins_with_a_whole_character(self) -> None:
         """A character that the bound cuts in two is left out whole."""
         data = "❯".encode() + b"b" * (TAIL - 1)
         self.assertEqual(b"b" * (TAIL - 1), take_tail(data))

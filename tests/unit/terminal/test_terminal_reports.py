@@ -47,25 +47,27 @@ TYPED = [
 ]
 
 
-class ReportTests(SynchronousTestCase):
+class TerminalReportTests(SynchronousTestCase):
     """L{is_report}."""
 
-    def test_answers(self) -> None:
+    def test_terminal_reports_are_recognized(self) -> None:
         for report in REPORTS:
             self.assertTrue(is_report(report), report)
 
-    def test_typing(self) -> None:
+    def test_typed_keys_are_no_reports(self) -> None:
         for typed in TYPED:
             self.assertFalse(is_report(typed), typed)
 
     @thorough
     @given(st.lists(st.sampled_from(REPORTS), min_size=1, max_size=4), st.sampled_from(TYPED[1:]))
-    def test_several_in_one_write(self, reports: list[bytes], typed: bytes) -> None:
+    def test_several_reports_in_one_write_are_recognized(
+        self, reports: list[bytes], typed: bytes
+    ) -> None:
         said = b"".join(reports)
         self.assertTrue(is_report(said))
         self.assertFalse(is_report(said + typed))
 
     @thorough
     @given(st.binary(max_size=24))
-    def test_nothing_that_submits(self, data: bytes) -> None:
+    def test_submitting_bytes_are_no_report(self, data: bytes) -> None:
         self.assertFalse(is_report(data + b"\r"))

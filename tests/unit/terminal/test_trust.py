@@ -25,20 +25,20 @@ def key(text: str, cli: str = "claude") -> str | None:
     return choose_next_key(text_frame(text), RULES[cli])
 
 
-class LayoutTests(SynchronousTestCase):
-    def test_numbered(self) -> None:
+class TrustLayoutTests(SynchronousTestCase):
+    def test_numbered_trust_dialog_is_answered_by_enter_or_cursor(self) -> None:
         """Enter on the trust option, a cursor key from the other one."""
         self.assertEqual("Enter", key(TRUST))
         moved = TRUST.replace(" ❯ 1.", "   1.").replace("   2.", " ❯ 2.")
         self.assertEqual("Up", key(moved))
 
-    def test_unnumbered_and_reversed(self) -> None:
+    def test_unnumbered_reversed_trust_dialog_is_answered(self) -> None:
         """The exit option comes first and has the marker: down, look, Enter."""
         self.assertEqual("Down", key(REVERSED))
         moved = REVERSED.replace(" ❯ No", "   No").replace("   Yes,", " ❯ Yes,")
         self.assertEqual("Enter", key(moved))
 
-    def test_numbered_and_reversed(self) -> None:
+    def test_numbered_reversed_trust_dialog_is_answered(self) -> None:
         """The labels decide, not their numbers."""
         text = TRUST.replace(
             " ❯ 1. Yes, I trust this folder\n   2. No, exit",
@@ -46,14 +46,14 @@ class LayoutTests(SynchronousTestCase):
         )
         self.assertEqual("Down", key(text))
 
-    def test_unreadable(self) -> None:
+    def test_unreadable_trust_dialog_gets_no_key(self) -> None:
         """Without a marker, with two, or half drawn: nothing is sent."""
         self.assertIsNone(key(TRUST.replace("❯", " ")))
         self.assertIsNone(key(TRUST.replace("   2.", " ❯ 2.")))
         self.assertIsNone(key(TRUST[: TRUST.index("   2.")]))
         self.assertIsNone(key(""))
 
-    def test_parent_is_not_this_folder(self) -> None:
+    def test_option_to_trust_the_parent_folder_is_not_chosen(self) -> None:
         """More than was asked for is not trusted."""
         text = (
             "╭" + "─" * 50 + "╮\n│ Do you trust the files in this folder?" + " " * 12 + "│\n"
@@ -65,14 +65,14 @@ class LayoutTests(SynchronousTestCase):
 
 
 class NoMistakeTests(SynchronousTestCase):
-    def test_permission_dialog_that_quotes_all_of_it(self) -> None:
+    def test_permission_dialog_quoting_a_trust_dialog_is_not_confirmed(self) -> None:
         """A file or command that says what a trust dialog says is never confirmed."""
         for quote in (QUOTE, TRUST, REVERSED):
             text = PERMISSION.replace("   touch made.txt", quote)
             self.assertFalse(is_trust_dialog(text_frame(text, rows=40), RULES["claude"]), quote)
             self.assertIsNone(choose_next_key(text_frame(text, rows=40), RULES["claude"]), quote)
 
-    def test_permission_label_that_quotes_it(self) -> None:
+    def test_permission_label_quoting_a_trust_dialog_is_not_confirmed(self) -> None:
         """Nor when the command is named in a label."""
         label = "don’t ask again for: trust this folder *"
         text = PERMISSION.replace("don’t ask again for: touch *", label).replace(
@@ -80,7 +80,7 @@ class NoMistakeTests(SynchronousTestCase):
         )
         self.assertIsNone(key(text))
 
-    def test_copilot_permission_below_a_quote(self) -> None:
+    def test_copilot_permission_below_a_quote_is_no_trust_dialog(self) -> None:
         """Where the options are a bare Yes and No, the question right above them decides."""
         box = "╭" + "─" * 50 + "╮\n│ Run{:46} │\n│ {:48} │\n│ {:48} │\n│{:50}│\n"
         text = box.format("", "Do you trust the files in this folder? No, exit", "{}", "")
@@ -90,11 +90,11 @@ class NoMistakeTests(SynchronousTestCase):
         self.assertEqual("Enter", key(trusted, "copilot"))
         self.assertIsNone(key(asked, "copilot"))
 
-    def test_answer_above_the_composer(self) -> None:
+    def test_quoted_trust_dialog_above_a_composer_is_ignored(self) -> None:
         """A composer means that the dialog is gone."""
         self.assertIsNone(key(f"● It said:\n{TRUST}\n\n{COMPOSER}"))
 
-    def test_other_dialogs(self) -> None:
+    def test_other_recorded_dialogs_are_not_taken_for_trust(self) -> None:
         """No other recorded dialog is taken for it."""
         for recording in require_items(load()):
             shown = ScreenFrame.from_capture(recording.best, recording.label.size[0])
@@ -110,7 +110,7 @@ class NoMistakeTests(SynchronousTestCase):
             row = next(line for line in text.split("\n") if "❯" in line)
             self.assertIn("trust", row)
 
-    def test_after_the_trust_option_was_left(self) -> None:
+    def test_bypass_warning_after_the_trust_dialog_is_not_answered(self) -> None:
         """The bypass warning that follows is answered by nobody."""
         text = (
             f"{RULE}\n  WARNING: Claude Code running in Bypass Permissions mode\n\n"

@@ -76,7 +76,7 @@ def seen(cli: str, *rows: str, title: str = "") -> ScreenReading:
     return read_screen(frame(*rows), title, RULES[cli])
 
 
-class TrustTests(SynchronousTestCase):
+class TrustVersionTests(SynchronousTestCase):
     """The sentences and labels change; what the answers mean does not."""
 
     def check(self, cli: str, *rows: str) -> None:
@@ -90,24 +90,24 @@ class TrustTests(SynchronousTestCase):
         rows = tuple(row.replace("  2.", f"{marker} 2.") for row in below)
         self.assertEqual(choose_next_key(frame(*rows), RULES[cli]), "Up", rows)
 
-    def test_in_a_box(self) -> None:
+    def test_boxed_trust_dialog_of_claude_1_is_answered(self) -> None:
         """Claude Code 1."""
         rows = (*box("", *ASKED, *PROCEED), "   Enter to confirm · Esc to exit")
         self.check("claude", *rows)
         self.moved("claude", "❯", *rows)
 
-    def test_below_a_rule(self) -> None:
+    def test_ruled_trust_dialog_of_claude_2_is_answered(self) -> None:
         """Claude Code 2.0."""
         rows = (RULE, *ASKED, *PROCEED, " Enter to confirm · Esc to exit")
         self.check("claude", *rows)
         self.moved("claude", "❯", *rows)
 
-    def test_contents_of_a_directory(self) -> None:
+    def test_trust_dialog_about_directory_contents_is_answered(self) -> None:
         """Codex before 0.100."""
         self.check("codex", *CODEX_TRUST)
         self.moved("codex", "›", *CODEX_TRUST)
 
-    def test_a_permission_that_quotes_it_is_none(self) -> None:
+    def test_permission_quoting_the_trust_dialog_is_no_trust_dialog(self) -> None:
         """All its words, and even its labels, in the command: the options are those of a tool."""
         asked = ("Bash command", "", *ASKED, *PROCEED, "Do you want to proceed?")
         options = ("❯ 1. Yes", "  2. No, and tell Claude what to do differently (esc)")
@@ -116,7 +116,7 @@ class TrustTests(SynchronousTestCase):
             self.assertEqual(found and found.kind, "permission", rows)
             self.assertIsNone(choose_next_key(frame(*rows), RULES["claude"]))
 
-    def test_leaving_for_another_reason_is_none(self) -> None:
+    def test_dialog_to_exit_for_another_reason_is_no_trust_dialog(self) -> None:
         """The bypass warning leaves the client as well, and may name files and trust."""
         rows = (
             RULE,
@@ -131,14 +131,14 @@ class TrustTests(SynchronousTestCase):
         self.assertIsNone(choose_next_key(frame(*rows), RULES["claude"]))
 
 
-class ComposerTests(SynchronousTestCase):
+class ComposerVersionTests(SynchronousTestCase):
     """Where it stands and what it begins with."""
 
     def check(self, cli: str, *rows: str, state: str = "idle") -> None:
         reading = seen(cli, *rows)
         self.assertEqual((reading.state, reading.composer_ready), (state, True), rows)
 
-    def test_boxed_with_a_plain_glyph(self) -> None:
+    def test_boxed_composer_with_a_plain_glyph_is_ready(self) -> None:
         """Claude Code 1: empty, with a hint, with text, in a turn."""
         below = "  ? for shortcuts"
         self.check("claude", "⏺ Hi!", "", *box("> "), below)
@@ -147,25 +147,25 @@ class ComposerTests(SynchronousTestCase):
         spinner = "✽ Cerebrating… (3s · ↑ 88 tokens · esc to interrupt)"
         self.check("claude", spinner, "", *box("> "), below, state="working")
 
-    def test_ruled_with_a_plain_glyph(self) -> None:
+    def test_ruled_composer_with_a_plain_glyph_is_ready(self) -> None:
         """Claude Code 2.0."""
         below = "  ? for shortcuts"
         self.check("claude", *LOGO, RULE, '>\u00a0Try "edit <filepath>"', RULE, below)
         spinner = "✶ Pondering… (esc to interrupt · 12s · ↓ 1.2k tokens)"
         self.check("claude", spinner, "", RULE, ">\u00a0", RULE, below, state="working")
 
-    def test_boxed_ones_of_the_others(self) -> None:
+    def test_boxed_composers_of_other_clients_are_ready(self) -> None:
         self.check("gemini", *GEMINI_EMPTY, GEMINI_FOOTER)
         self.check("qwen", *GEMINI_EMPTY, GEMINI_FOOTER)
         self.check("copilot", *box(">   Enter @ to mention files"), " Ctrl+c Exit")
         spinner = "⠏ Thinking about it (esc to cancel, 3s)"
         self.check("gemini", spinner, "", *GEMINI_EMPTY, GEMINI_FOOTER, state="working")
 
-    def test_behind_a_bar(self) -> None:
+    def test_composer_with_a_leading_bar_is_ready(self) -> None:
         """Codex before 0.30."""
         self.check("codex", "▌ Ask Codex to do anything", "", "  ⏎ send   Ctrl+C quit")
 
-    def test_boxes_that_are_none(self) -> None:
+    def test_boxes_without_a_composer_are_not_ready(self) -> None:
         """A logo that begins with a prompt's glyph, a list of options, a quotation."""
         for rows in (
             box(">_ OpenAI Codex (v0.46.0)", "", "model:     gpt-5-codex"),
@@ -177,8 +177,8 @@ class ComposerTests(SynchronousTestCase):
             self.assertFalse(seen("claude", *rows).composer_ready, rows)
 
 
-class WorkingTests(SynchronousTestCase):
-    def test_of_claude_2_1_330(self) -> None:
+class WorkingVersionTests(SynchronousTestCase):
+    def test_claude_2_1_330_is_working(self) -> None:
         """Half moons in its title; a retry in small letters."""
         ruled = (RULE, "❯\xa0", RULE, "  ⏸ manual mode on · esc to interrupt")
         self.assertTrue(seen("claude", "● Yes", "", *ruled, title="◑ Claude Code").working)
@@ -186,7 +186,7 @@ class WorkingTests(SynchronousTestCase):
         retry = "✻ API error · retrying in 1s · attempt 1/10"
         self.assertTrue(seen("claude", retry, "", *ruled).working)
 
-    def test_in_other_words(self) -> None:
+    def test_working_hints_in_other_words_are_recognized(self) -> None:
         """Capitals, a clock behind the hint, the hint after the first Escape."""
         bar = ("  ┃", "  ┃  Build · Stub Model stub", f"  ╹{'▀' * 80}")
         footer = ("", "  stub default · ~/w")
@@ -200,12 +200,12 @@ class WorkingTests(SynchronousTestCase):
         ):
             self.assertEqual(seen(cli, *rows).state, "working", rows)
 
-    def test_what_was_said_is_none(self) -> None:
+    def test_working_hint_in_an_answer_is_no_work(self) -> None:
         said = "● To stop it, press esc to cancel."
         self.assertEqual(seen("qwen", said, "", *GEMINI_EMPTY).state, "idle")
 
 
-class DraftTests(SynchronousTestCase):
+class DraftVersionTests(SynchronousTestCase):
     """Text that somebody typed and has not sent."""
 
     def check(self, wanted: bool, inside: str) -> None:
@@ -215,7 +215,7 @@ class DraftTests(SynchronousTestCase):
             )
             self.assertEqual(found, wanted, inside)
 
-    def test_typed(self) -> None:
+    def test_unsent_draft_is_recognized(self) -> None:
         for inside in (
             "❯\u00a0fix",
             "❯\u00a0fix\n  the tests",
@@ -226,7 +226,7 @@ class DraftTests(SynchronousTestCase):
         ):
             self.check(True, inside)
 
-    def test_behind_the_caret(self) -> None:
+    def test_text_after_the_caret_tells_a_draft_from_a_suggestion(self) -> None:
         """A suggestion is dim but for the caret on its first character."""
         for wanted, inside in (
             (False, "❯\u00a0jjj\x1b[7m \x1b[0m"),
@@ -237,7 +237,7 @@ class DraftTests(SynchronousTestCase):
             shown = frame("● Hi", RULE, inside, RULE, "  ? for help")
             self.assertEqual(wanted, is_written_after(shown, 2, 5), inside)
 
-    def test_hints_are_none(self) -> None:
+    def test_composer_hints_are_no_draft(self) -> None:
         """Drawn dim, the caret on their first character."""
         hint = '\x1b[7mT\x1b[0;2mry "fix it"\x1b[0m'
         for inside in (
@@ -249,24 +249,24 @@ class DraftTests(SynchronousTestCase):
         ):
             self.check(False, inside)
 
-    def test_without_a_composer(self) -> None:
+    def test_screen_without_a_composer_has_no_draft(self) -> None:
         self.assertFalse(contains_draft(frame("● Hi", "❯ text"), RULES["claude"]))
 
 
-class DialogTests(SynchronousTestCase):
-    def test_a_spinner_below_the_box(self) -> None:
+class DialogVersionTests(SynchronousTestCase):
+    def test_spinner_below_the_dialog_box_keeps_the_dialog(self) -> None:
         """Gemini CLI before 0.20 keeps the turn's spinner below its dialog."""
         reading = seen("gemini", *box(*SHELL), "", "⠏ Waiting for user confirmation...")
         self.assertEqual(reading.state, "dialog")
         wanted = ["Yes, allow once", "Yes, allow always ...", "No, suggest changes (esc)"]
         self.assertEqual(option_labels(reading.dialog), wanted)
 
-    def test_a_turn_below_the_box(self) -> None:
+    def test_answered_dialog_box_above_a_turn_is_work(self) -> None:
         """Answered: the box stays in the transcript, the turn goes on."""
         reading = seen("gemini", *box(*SHELL), "⠏ Thinking (esc to cancel, 3s)", *GEMINI_EMPTY)
         self.assertEqual(reading.state, "working")
 
-    def test_a_review_that_ends_in_the_answers(self) -> None:
+    def test_review_page_ends_in_the_answers(self) -> None:
         """Claude Code 2.1.330 asks nothing more there."""
         found = seen(
             "claude",
@@ -284,7 +284,7 @@ class DialogTests(SynchronousTestCase):
         assert found is not None
         self.assertEqual(("review", "Review your answers"), (found.kind, found.question))
 
-    def test_descriptions_in_a_list_without_numbers(self) -> None:
+    def test_descriptions_of_an_unnumbered_list_are_read(self) -> None:
         """Blank rows part the options, what else stands in a part describes them."""
         rows = (
             RULE,
@@ -304,18 +304,18 @@ class DialogTests(SynchronousTestCase):
 
 
 class CompletionTests(SynchronousTestCase):
-    def test_as_many_rows_as_there_is_room_for(self) -> None:
+    def test_completion_menu_may_fill_the_screen(self) -> None:
         commands = [f"/command{number}   What it does" for number in range(40)]
         self.assertTrue(seen("claude", RULE, "❯\u00a0/", RULE, *commands).composer_ready)
         said = [f"  output {number}" for number in range(40)]
         self.assertFalse(seen("claude", RULE, "❯\u00a0/", RULE, *said).composer_ready)
 
 
-class ModelTests(SynchronousTestCase):
+class ModelVersionTests(SynchronousTestCase):
     def check(self, cli: str, model: str | None, *rows: str) -> None:
         self.assertEqual(find_displayed_model(frame(*rows), RULES[cli]), model)
 
-    def test_beside_the_logo(self) -> None:
+    def test_model_next_to_the_claude_logo_is_read(self) -> None:
         """The short banner of Claude Code 2, shown from the second start on."""
         for said, model in (
             ("Sonnet 4.5 · Claude Max", "Sonnet 4.5"),
@@ -325,20 +325,20 @@ class ModelTests(SynchronousTestCase):
         ):
             self.check("claude", model, LOGO[0], LOGO[1].format(said), *LOGO[2:])
 
-    def test_beside_the_logo_of_2_1_330(self) -> None:
+    def test_model_next_to_the_moving_logo_of_2_1_330_is_read(self) -> None:
         """It moves."""
         for logo in ("▝▜██████▀ ", " ▜██████▘ "):
             rows = (f"{logo} Opus 5.5 · API Usage Billing", " ▝▝   ▝▝   /home/me/proj", "")
             self.check("claude", "Opus 5.5", *rows)
 
-    def test_words_are_none(self) -> None:
+    def test_ordinary_words_are_no_model(self) -> None:
         self.check("claude", None, "● I used Opus 4 · it was fine", "  Sonnet 4.5 · Claude Max")
         self.check("codex", None, "• It lives in", "  foo and bar · elsewhere")
 
-    def test_in_codex_banner(self) -> None:
+    def test_model_in_the_codex_banner_is_read(self) -> None:
         """Where its footer names none."""
         banner = box(">_ OpenAI Codex (v0.46.0)", "", "model:     gpt-5-codex   /model to change")
         self.check("codex", "gpt-5-codex", *banner, "", "› Explain", "", "  100% context left")
 
-    def test_without_what_is_left(self) -> None:
+    def test_model_without_the_remaining_context_is_read(self) -> None:
         self.check("gemini", "gemini-2.5-pro", *GEMINI_EMPTY, GEMINI_FOOTER)

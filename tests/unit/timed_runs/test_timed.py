@@ -51,30 +51,30 @@ def run(**fields: Any) -> TimedRun:
     return TimedRun(**{**given, **fields})
 
 
-class RuleTests(SynchronousTestCase):
-    def test_first_the_prompt_then_the_time_that_is_left(self) -> None:
+class TimedRunRuleTests(SynchronousTestCase):
+    def test_prompt_comes_first_then_the_remaining_time(self) -> None:
         self.assertEqual("tidy up", next_line(run(), 0))
         said = next_line(run(lines=1), 10 * 60_000)
         self.assertEqual("Time left: 1 h 20 min. Go on with the task.", said)
 
-    def test_spans(self) -> None:
+    def test_durations_are_written_in_words(self) -> None:
         found = [format_duration(ms) for ms in (59_999, 60_000, 3_600_000, 36_061_000)]
         self.assertEqual(["less than a minute", "1 min", "1 h", "10 h 1 min"], found)
 
-    def test_the_log_is_bounded_and_says_nothing_twice(self) -> None:
+    def test_log_is_bounded_and_repeats_nothing(self) -> None:
         found = run()
         for number in range(LOGGED + 5):
             found = add_log_line(add_log_line(found, number * 1000, f"{number}"), 9, f"{number}")
         self.assertEqual(LOGGED, len(found.logs))
         self.assertEqual("1970-01-01T00:03:24Z 204", found.logs[-1])
 
-    def test_those_that_are_over_go_first(self) -> None:
+    def test_finished_runs_are_removed_first(self) -> None:
         over = [run(id=str(n), status=TimedRunState.COMPLETED) for n in range(KEPT)]
         self.assertEqual([], find_excess_runs([run(id="a"), *over[1:]]))
         self.assertEqual(over[:1], find_excess_runs([run(id="a"), *over]))
 
 
-class TimedRunTests(AgentHarnessCase):
+class TimedRunServiceTests(AgentHarnessCase):
     def setUp(self) -> None:
         super().setUp()
         self.gone = False
@@ -129,7 +129,7 @@ class TimedRunTests(AgentHarnessCase):
         self.hook(self.session(made), "stop")
         self.spend(BREATH + 2)
 
-    def test_an_account_that_is_disabled_while_its_agent_gets_ready(self) -> None:
+    def test_account_disabled_before_the_prompt_fails_the_run(self) -> None:
         made = self.make()
         self.spend(3)
         self.gone = True
@@ -139,7 +139,7 @@ class TimedRunTests(AgentHarnessCase):
     def said(self, made: TimedRun) -> str:
         return "\n".join(self.as_now(made).logs)
 
-    def test_a_run_s_life(self) -> None:
+    def test_timed_run_starts_prompts_and_completes(self) -> None:
         made = self.make()
         self.assertEqual((TimedRunState.RUNNING, str(self.work)), (made.status, made.working_dir))
         self.assertEqual(made.started_at + 600_000, made.end_at)
@@ -162,7 +162,7 @@ class TimedRunTests(AgentHarnessCase):
         self.assertEqual(before, self.typed(made))
         self.assertIsNotNone(self.session(made).pid, "its session stays")
 
-    def test_it_goes_on_after_a_restart(self) -> None:
+    def test_timed_run_continues_after_a_restart(self) -> None:
         made = self.make()
         self.works(made)
         self.turn_ends(made)
@@ -196,7 +196,7 @@ class TimedRunTests(AgentHarnessCase):
     def told_to_go_on(self, made: TimedRun) -> int:
         return self.typed(made).count("Go on with the task.\r")
 
-    def test_a_turn_that_ends_while_the_service_is_away(self) -> None:
+    def test_turn_that_ended_during_the_restart_is_continued(self) -> None:
         """Killed in mid-turn: no end of that turn is told any more, the state decides."""
         made = self.make()
         self.works(made)
@@ -208,7 +208,7 @@ class TimedRunTests(AgentHarnessCase):
         self.spend(30)
         self.assertEqual(1, self.told_to_go_on(made))
 
-    def test_it_is_killed_before_it_knows_that_its_prompt_was_taken(self) -> None:
+    def test_kill_before_the_prompt_is_confirmed_sends_it_once(self) -> None:
         """The number of its prompt is a duplicate then, which says nothing of its turn."""
         made = self.make()
         self.show(self.session(made), COMPOSER)
@@ -220,7 +220,7 @@ class TimedRunTests(AgentHarnessCase):
         self.assertEqual((1, 1), (self.typed(made).count("tidy up\r"), self.told_to_go_on(made)))
         self.assertEqual((1, 2), (self.as_now(made).turns, self.as_now(made).lines))
 
-    def test_it_is_killed_between_a_turn_and_its_next_line(self) -> None:
+    def test_kill_between_a_turn_and_the_next_line_sends_it_once(self) -> None:
         made = self.make()
         self.works(made)
         self.hook(self.session(made), "prompt_submitted")
@@ -231,7 +231,7 @@ class TimedRunTests(AgentHarnessCase):
         self.spend(10)
         self.assertEqual(1, self.told_to_go_on(made))
 
-    def test_a_turn_that_still_runs_after_a_restart_is_waited_for(self) -> None:
+    def test_turn_still_running_after_a_restart_is_waited_for(self) -> None:
         made = self.make()
         self.works(made)
         self.in_mid_turn(made)
@@ -242,7 +242,7 @@ class TimedRunTests(AgentHarnessCase):
         self.spend(10)
         self.assertEqual(1, self.told_to_go_on(made))
 
-    def test_a_line_that_is_due_waits_for_no_more_than_the_end_of_a_person_s_turn(self) -> None:
+    def test_due_line_waits_only_for_the_end_of_a_personal_turn(self) -> None:
         made = self.make()
         self.works(made)
         self.turn_ends(made)
@@ -256,7 +256,7 @@ class TimedRunTests(AgentHarnessCase):
         self.spend(10)
         self.assertEqual(before + 1, self.told_to_go_on(made))
 
-    def test_a_clock_that_was_ahead(self) -> None:
+    def test_clock_that_was_ahead_is_corrected(self) -> None:
         """What began then has its time from when the clock is right, and no more."""
         made = self.make()
         clock: Any = self.clock
@@ -268,7 +268,7 @@ class TimedRunTests(AgentHarnessCase):
         self.spend(601)
         self.assertEqual(TimedRunState.COMPLETED, self.as_now(made).status)
 
-    def test_its_end_comes_while_the_service_is_away(self) -> None:
+    def test_run_whose_end_passed_while_stopped_completes(self) -> None:
         made = self.make(1)
         self.machine.crash()
         self.clock.advance(120)
@@ -277,7 +277,7 @@ class TimedRunTests(AgentHarnessCase):
         self.boot()
         self.assertEqual(TimedRunState.COMPLETED, self.as_now(made).status)
 
-    def test_a_dialog_is_left_to_people(self) -> None:
+    def test_dialog_is_left_to_the_user(self) -> None:
         made = self.make()
         self.show(self.session(made), PERMISSION)
         self.spend(90)
@@ -288,7 +288,7 @@ class TimedRunTests(AgentHarnessCase):
         self.spend(AGAIN)
         self.assertEqual("tidy up\r", self.typed(made))
 
-    def test_somebody_stops_it(self) -> None:
+    def test_stopped_run_sends_nothing_more(self) -> None:
         made = self.make()
         self.works(made)
         self.runs.end_run(made.id, ADMIN)
@@ -298,13 +298,13 @@ class TimedRunTests(AgentHarnessCase):
         self.runs.end_run(made.id, ADMIN)
         self.assertEqual(found, self.as_now(made), "a second time changes nothing")
 
-    def test_a_turn_that_nobody_saw(self) -> None:
+    def test_unseen_turn_is_assumed_finished_after_the_limit(self) -> None:
         made = self.make()
         self.works(made)
         self.spend(UNSEEN + BREATH)
         self.assertEqual((1, 2), (self.as_now(made).turns, self.as_now(made).lines))
 
-    def test_its_session_goes(self) -> None:
+    def test_ended_session_fails_the_run(self) -> None:
         deleted, ended = self.make(), self.make()
         self.run_now(self.sessions.delete(deleted.session_id or ""))
         self.pane(self.session(ended)).exit_program(1)
@@ -312,13 +312,13 @@ class TimedRunTests(AgentHarnessCase):
         for made in (deleted, ended):
             self.assertEqual(TimedRunState.FAILED, self.as_now(made).status)
 
-    def test_its_owner_goes(self) -> None:
+    def test_removed_account_fails_the_run(self) -> None:
         made = self.make()
         self.gone = True
         self.works(made)
         self.assertEqual((TimedRunState.FAILED, ""), (self.as_now(made).status, self.typed(made)))
 
-    def test_what_cannot_be_begun_leaves_nothing(self) -> None:
+    def test_run_that_cannot_start_leaves_nothing(self) -> None:
         began = start_coroutine(self.runs.start_run("x", "/nowhere/at/all", 5, ADMIN))
         self.assertEqual(ErrorCode.INVALID_INPUT, self.failureResultOf(began).value.code)
         self.assertEqual([], self.runs.list_runs(ADMIN))
@@ -329,7 +329,7 @@ class TimedRunTests(AgentHarnessCase):
         self.assertIn("inbox", self.failureResultOf(began).value.message)
         self.assertEqual([], self.runs.list_runs(ADMIN))
 
-    def test_so_many_at_a_time(self) -> None:
+    def test_runs_at_a_time_are_limited(self) -> None:
         for _ in range(AT_A_TIME):
             made = self.make()
         began = start_coroutine(self.runs.start_run("x", str(self.work), 5, ADMIN))
@@ -337,7 +337,7 @@ class TimedRunTests(AgentHarnessCase):
         self.runs.end_run(made.id, ADMIN)
         self.make()
 
-    def test_one_that_is_nobody_s_any_more_needs_no_room_to_go(self) -> None:
+    def test_run_of_a_removed_account_is_removed_on_a_full_disk(self) -> None:
         self.successResultOf(start_coroutine(self.runs.stop()))
         self.boot(multiuser=True)
         self.make()
@@ -350,7 +350,7 @@ class TimedRunTests(AgentHarnessCase):
         database.deferred_writes.write_deferred()
         self.assertEqual([], TimedRunStore(database).load_runs())
 
-    def test_a_stop_on_a_full_disk_says_what_a_restart_undoes(self) -> None:
+    def test_stop_on_a_full_disk_warns_that_a_restart_undoes_it(self) -> None:
         run = self.make()
         database = self.machine.database
         with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
@@ -364,7 +364,7 @@ class TimedRunTests(AgentHarnessCase):
         (kept,) = TimedRunStore(database).load_runs()
         self.assertFalse(kept.is_running)
 
-    def test_one_account_leaves_room_for_others(self) -> None:
+    def test_runs_of_one_account_leave_room_for_others(self) -> None:
         self.successResultOf(start_coroutine(self.runs.stop()))
         self.boot(multiuser=True)
         for _ in range(OF_ONE):
@@ -374,6 +374,6 @@ class TimedRunTests(AgentHarnessCase):
         other = evolve(ADMIN, username="other")
         self.successResultOf(start_coroutine(self.runs.start_run("x", str(self.work), 5, other)))
 
-    def test_unknown_ones(self) -> None:
+    def test_unknown_run_is_not_found(self) -> None:
         for call in (self.runs.get_run, self.runs.end_run):
             self.assertRaises(ServiceError, call, "x", ADMIN)

@@ -101,7 +101,7 @@ class TokenGateCase(GateCase):
 
 
 class ModeTests(TokenGateCase):
-    def test_an_only_user_with_the_name_of_an_account(self) -> None:
+    def test_single_user_named_like_an_account_has_no_tokens_of_it(self) -> None:
         """What the account made is not the only user's, and the other way round."""
         self.make(Scope.SESSIONS_READ)
         alone = self.start(multiuser=False)
@@ -115,7 +115,7 @@ class ModeTests(TokenGateCase):
 
 
 class ScopeTests(TokenGateCase):
-    def test_what_it_names_and_nothing_else(self) -> None:
+    def test_token_reaches_exactly_its_scopes(self) -> None:
         token = self.make(Scope.SESSIONS_READ)
         self.assertEqual({"user": "ann", "by": "token"}, self.ask(token, "/api/list").data)
         self.assertEqual(200, self.status(token, "/api/sessions/mine"))
@@ -123,13 +123,13 @@ class ScopeTests(TokenGateCase):
         self.assertEqual((403, "FORBIDDEN"), found[:2])
         self.assertIn("sessions:input", found[2])
 
-    def test_a_route_without_a_scope(self) -> None:
+    def test_route_without_a_scope_is_refused(self) -> None:
         token = self.make(*Scope, owner="admin")
         for path in ("/api/none", "/api/tokens", "/api/me"):
             self.assertEqual(403, self.status(token, path), path)
         self.assertEqual(403, self.status(token, "/api/logout", "POST"))
 
-    def test_never_above_its_owner(self) -> None:
+    def test_token_never_exceeds_the_rights_of_its_owner(self) -> None:
         token = self.make(*Scope)
         self.assertEqual(403, self.status(token, "/api/admin"))
         self.assertEqual(403, self.status(token, "/api/settings", "PUT"))
@@ -138,45 +138,45 @@ class ScopeTests(TokenGateCase):
         self.assertEqual(200, self.status(token, "/api/admin"))
         self.assertEqual(200, self.status(token, "/api/sessions/theirs"))
 
-    def test_an_admin_s_token_without_the_scope(self) -> None:
+    def test_admin_token_without_the_scope_is_refused(self) -> None:
         token = self.make(Scope.SESSIONS_READ, Scope.SETTINGS, owner="admin")
         self.assertEqual(403, self.status(token, "/api/admin"))
         self.assertEqual(200, self.status(token, "/api/settings", "PUT"))
 
-    def test_its_owner_must_change_the_password(self) -> None:
+    def test_token_of_an_owner_who_must_change_the_password_is_refused(self) -> None:
         token = self.make(Scope.SESSIONS_READ)
         self.people["ann"] = Identity(username="ann", admin=False, must_change_password=True)
         self.assertEqual("PASSWORD_CHANGE_REQUIRED", self.ask(token, "/api/list").error[1])
 
-    def test_its_owner_is_gone_or_disabled(self) -> None:
+    def test_token_of_a_removed_or_disabled_owner_is_refused(self) -> None:
         token = self.make(Scope.SESSIONS_READ)
         del self.people["ann"]
         self.assertBare(401, "Unauthorized", self.ask(token, "/api/list"))
 
 
-class BoundTests(TokenGateCase):
+class BoundTokenTests(TokenGateCase):
     """A token that is bound to sessions."""
 
-    def test_only_those(self) -> None:
+    def test_bound_token_reaches_only_its_sessions(self) -> None:
         token = self.make(Scope.SESSIONS_READ, owner="admin", sessions=["mine"])
         self.assertEqual(200, self.status(token, "/api/sessions/mine"))
         self.assertEqual(404, self.status(token, "/api/sessions/theirs"))
 
-    def test_naming_a_session_gives_no_right_to_it(self) -> None:
+    def test_bound_token_gives_no_right_to_a_foreign_session(self) -> None:
         token = self.make(Scope.SESSIONS_READ, sessions=["theirs"])
         self.assertEqual(404, self.status(token, "/api/sessions/theirs"))
 
-    def test_lists_may_be_read_and_nothing_made(self) -> None:
+    def test_bound_token_reads_lists_and_creates_nothing(self) -> None:
         token = self.make(Scope.SESSIONS_READ, Scope.SESSIONS_MANAGE, sessions=["mine"])
         self.assertEqual(200, self.status(token, "/api/list"))
         self.assertEqual(403, self.status(token, "/api/list", "POST"))
 
-    def test_scopes_that_are_not_about_sessions(self) -> None:
+    def test_bound_token_refuses_scopes_not_about_sessions(self) -> None:
         for scope in (Scope.ADMIN, Scope.SETTINGS, Scope.CRON):
             error = self.assertRaises(ServiceError, check_scopes, [scope], ["mine"])
             self.assertIn(str(scope), error.message)
 
-    def test_what_its_identity_reaches(self) -> None:
+    def test_identity_of_a_bound_token_reaches_only_its_sessions(self) -> None:
         self.make(Scope.EVENTS, sessions=["mine"])
         who = self.made.limit_identity(ANN)
         for owner, session, want in (
@@ -187,7 +187,7 @@ class BoundTests(TokenGateCase):
         ):
             self.assertEqual(want, who.can_access(owner, session))
 
-    def test_events(self) -> None:
+    def test_bound_token_receives_events_of_its_sessions(self) -> None:
         self.make(Scope.EVENTS, sessions=["mine"])
         bound = self.made.limit_identity(ANN)
         free = evolved(bound)
@@ -206,7 +206,7 @@ class BoundTests(TokenGateCase):
         ):
             self.assertEqual(want, receives_event(one, who, None), one)
 
-    def test_jobs_are_told_to_who_may_read_them(self) -> None:
+    def test_job_events_need_the_scope_to_read_jobs(self) -> None:
         """What they hold is in no session before they run."""
         told = [name for name in EventName if name.startswith("cron:")]
         self.assertEqual(4, len(told))
@@ -229,8 +229,8 @@ def evolved(who: Identity) -> Identity:
     )
 
 
-class LifeTests(TokenGateCase):
-    def test_the_token_is_kept_nowhere(self) -> None:
+class TokenLifeTests(TokenGateCase):
+    def test_token_itself_is_not_stored(self) -> None:
         header = self.make(Scope.WAITS)
         word = header["Authorization"].split()[1]
         self.assertTrue(TOKEN.fullmatch(word))
@@ -238,11 +238,11 @@ class LifeTests(TokenGateCase):
         self.assertNotIn(word, repr(rows))
         self.assertNotIn(word, repr(self.made))
 
-    def test_outlives_a_restart(self) -> None:
+    def test_tokens_survive_a_restart(self) -> None:
         self.make(Scope.WAITS, Scope.GIT, sessions=["a", "b"], expires_at=99_000)
         self.assertEqual([self.made], self.start().list_tokens("ann"))
 
-    def test_expires(self) -> None:
+    def test_expired_token_is_removed(self) -> None:
         token = self.make(Scope.SESSIONS_READ, expires_at=30_000)
         self.assertEqual(200, self.status(token, "/api/list"))
         self.clock.advance(30)
@@ -252,7 +252,7 @@ class LifeTests(TokenGateCase):
         self.assertEqual([frozenset([self.made.id])], self.over)
         self.assertEqual([], self.database.query_rows("SELECT * FROM api_tokens"))
 
-    def test_the_next_to_expire_is_looked_for(self) -> None:
+    def test_next_expiry_is_scheduled(self) -> None:
         self.make(Scope.GIT, expires_at=90_000)
         first = self.made
         self.make(Scope.GIT, expires_at=10_000)
@@ -265,23 +265,23 @@ class LifeTests(TokenGateCase):
         self.assertEqual(frozenset([first.id]), self.over[-1])
         self.assertIsNone(self.tokens._timer)
 
-    def test_a_far_end_is_no_endless_timer(self) -> None:
+    def test_distant_expiry_is_checked_in_steps(self) -> None:
         self.make(Scope.GIT, expires_at=LATEST_MS)
         [call] = self.clock.getDelayedCalls()
         self.assertEqual(LOOK_SECONDS, call.getTime() - self.clock.seconds())
 
-    def test_no_timer_without_need(self) -> None:
+    def test_no_timer_runs_without_expiring_tokens(self) -> None:
         self.make(Scope.WAITS)
         self.assertIsNone(self.tokens._timer)
 
-    def test_deleted(self) -> None:
+    def test_deleted_token_is_refused(self) -> None:
         token = self.make(Scope.SESSIONS_READ)
         self.assertRaises(ServiceError, self.tokens.delete_token, self.made.id, "bob")
         self.tokens.delete_token(self.made.id, "ann")
         self.assertEqual(401, self.status(token, "/api/list"))
         self.assertEqual([frozenset([self.made.id])], self.over)
 
-    def test_forgotten_with_its_owner(self) -> None:
+    def test_tokens_are_deleted_with_their_owner(self) -> None:
         self.make(Scope.WAITS, owner="admin")
         self.make(Scope.WAITS)
         self.tokens.end_owner_tokens("ann")
@@ -289,13 +289,13 @@ class LifeTests(TokenGateCase):
             ([], 1), (self.tokens.list_tokens("ann"), len(self.tokens.list_tokens("admin")))
         )
 
-    def test_there_is_a_bound(self) -> None:
+    def test_tokens_are_limited_per_owner(self) -> None:
         for _ in range(MAX_PER_OWNER):
             self.make(Scope.WAITS)
         self.assertRaises(ServiceError, self.make, Scope.WAITS)
         self.make(Scope.WAITS, owner="admin")
 
-    def test_use_is_noted_with_a_slack(self) -> None:
+    def test_last_use_is_recorded_with_a_delay(self) -> None:
         token = self.make(Scope.SESSIONS_READ)
         self.clock.advance(1)
         for seconds in (0.0, 1.0, USED_SLACK_MS / 1000):
@@ -307,7 +307,7 @@ class LifeTests(TokenGateCase):
 
 
 class WrongTests(TokenGateCase):
-    def test_counted_apart(self) -> None:
+    def test_wrong_tokens_are_counted_separately(self) -> None:
         wrong = {"Authorization": "Bearer tsk_" + "x" * 43}
         for _ in range(CAP):
             self.assertBare(401, "Unauthorized", self.ask(wrong))
@@ -315,18 +315,18 @@ class WrongTests(TokenGateCase):
         self.assertEqual(401, self.ask(basic_headers("admin", "wrong")).status)
         self.assertEqual(200, self.status(self.make(Scope.SESSIONS_READ), "/api/list"))
 
-    def test_no_token_in_a_url_or_cookie(self) -> None:
+    def test_token_in_a_url_or_cookie_is_ignored(self) -> None:
         word = self.make(Scope.SESSIONS_READ)["Authorization"].split()[1]
         for query in ("token", "access_token", "authorization", "api_key"):
             self.assertEqual(401, self.status({}, f"/api/list?{query}={word}"), query)
         self.assertEqual(401, self.status({"Cookie": f"service_session={word}"}, "/api/list"))
         self.assertEqual(401, self.status(basic_headers("ann", word), "/api/list"))
 
-    def test_it_opens_no_cookie_session(self) -> None:
+    def test_token_opens_no_cookie_session(self) -> None:
         found = self.ask(self.make(Scope.SESSIONS_READ), "/api/list")
         self.assertNotIn("set-cookie", found.headers)
 
-    def test_it_outranks_a_cookie(self) -> None:
+    def test_token_takes_precedence_over_a_cookie(self) -> None:
         """What a program shows on purpose bounds it, whatever its cookie jar holds."""
         cookie = self.cookies.open_session("admin", "basic", "::1", "", keyed=False).token
         headers = {"Cookie": f"service_session={cookie}"}
@@ -335,11 +335,11 @@ class WrongTests(TokenGateCase):
         self.assertEqual(403, self.status(headers, "/api/me"))
 
 
-class RouteTests(TokenGateCase):
+class TokenRouteTests(TokenGateCase):
     def post(self, **body: Any) -> ParsedAnswer:
         return self.ask(basic_headers(), "/api/tokens", "POST", body)
 
-    def test_made_listed_ended(self) -> None:
+    def test_token_is_created_listed_and_deleted(self) -> None:
         made = self.post(name="ci", scopes=["waits", "sessions:read"], sessions=["a"]).data
         self.assertTrue(TOKEN.fullmatch(made["token"]))
         listed = self.ask(basic_headers(), "/api/tokens").data["tokens"]
@@ -350,14 +350,14 @@ class RouteTests(TokenGateCase):
         self.assertEqual(200, self.ask(basic_headers(), path, "DELETE").status)
         self.assertEqual(404, self.ask(basic_headers(), path, "DELETE").status)
 
-    def test_another_s_is_not_there(self) -> None:
+    def test_token_of_another_account_is_not_found(self) -> None:
         self.make(Scope.WAITS)
         self.assertEqual([], self.ask(basic_headers(), "/api/tokens").data["tokens"])
         self.assertEqual(
             404, self.ask(basic_headers(), f"/api/tokens/{self.made.id}", "DELETE").status
         )
 
-    def test_bad_input(self) -> None:
+    def test_invalid_token_fields_are_refused(self) -> None:
         good: dict[str, Any] = {"name": "x", "scopes": ["waits"]}
         for wrong, field in (
             ({"name": ""}, "name"),
@@ -377,8 +377,8 @@ class RouteTests(TokenGateCase):
             self.assertTrue(text.startswith(field), text)
 
 
-class ParseTests(SynchronousTestCase):
-    def test_bearer(self) -> None:
+class BearerHeaderTests(SynchronousTestCase):
+    def test_bearer_header_is_parsed(self) -> None:
         for header, want in (
             ("Bearer x", "x"),
             ("bearer  x ", "x"),

@@ -28,15 +28,15 @@ def found_in(text: str) -> list[str]:
 class AddressTests(SynchronousTestCase):
     """L{find_public_url}."""
 
-    def test_cloudflared(self) -> None:
+    def test_cloudflared_address_is_found(self) -> None:
         self.assertEqual([cloudflared_output.URL], found_in(cloudflared_output.BANNER))
         self.assertEqual(cloudflared_output.HOST, url_host(cloudflared_output.URL))
 
-    def test_cloudflared_that_fails_has_none(self) -> None:
+    def test_failed_cloudflared_has_no_address(self) -> None:
         self.assertEqual([], found_in(cloudflared_output.NO_NETWORK))
         self.assertEqual([], found_in(cloudflared_output.TOO_MANY))
 
-    def test_other_programs(self) -> None:
+    def test_addresses_of_other_programs_are_found(self) -> None:
         for line, want in (
             ("your url is: https://wet-cat-7.loca.lt", "https://wet-cat-7.loca.lt"),
             (
@@ -54,7 +54,7 @@ class AddressTests(SynchronousTestCase):
         ):
             self.assertEqual(want, find_public_url(line), line)
 
-    def test_what_is_no_address_of_a_tunnel(self) -> None:
+    def test_other_urls_are_no_tunnel_address(self) -> None:
         for line in (
             "",
             "http://a.example.org",
@@ -74,17 +74,17 @@ class AddressTests(SynchronousTestCase):
             self.assertIsNone(find_public_url(line), line)
 
     @given(st.text(max_size=80))
-    def test_whatever_is_printed_is_a_plain_origin_or_none(self, text: str) -> None:
+    def test_any_output_gives_a_plain_origin_or_none(self, text: str) -> None:
         found = find_public_url(f"https://{text}")
         if found is not None:
             self.assertRegex(found, r"\Ahttps://[a-z0-9.-]+(:[0-9]{1,5})?\Z")
             self.assertNotIn("@", text[: len(found) - len("https://")])
 
 
-class CodeTests(SynchronousTestCase):
+class NewCodeTests(SynchronousTestCase):
     """L{generate_code}."""
 
-    def test_every_sign_is_equally_likely(self) -> None:
+    def test_every_character_is_equally_likely(self) -> None:
         """Each byte once, the eight unfair ones first: 41 codes take all but two of the others."""
         drawn = iter(range(255, -1, -1))
         counted: Counter[str] = Counter()
@@ -93,7 +93,7 @@ class CodeTests(SynchronousTestCase):
         self.assertEqual(set(ALPHABET), set(counted))
         self.assertLessEqual(max(counted.values()) - min(counted.values()), 1)
 
-    def test_unfair_bytes_are_thrown_away(self) -> None:
+    def test_biased_bytes_are_discarded(self) -> None:
         stream = iter(bytes([248, 255, 0, 250, 1, 2, 3, 4, 61]))
         self.assertEqual(
             "01234Z", generate_code(lambda size: bytes(next(stream) for _ in range(size)))
@@ -102,21 +102,21 @@ class CodeTests(SynchronousTestCase):
     @given(
         st.binary(min_size=64, max_size=64).filter(lambda drawn: sum(b < 248 for b in drawn) > 20)
     )
-    def test_six_signs_whatever_is_drawn(self, drawn: bytes) -> None:
+    def test_code_has_six_characters_for_any_bytes(self, drawn: bytes) -> None:
         stream = iter(drawn)
         code = generate_code(lambda size: bytes(next(stream) for _ in range(size)))
         self.assertTrue(has_code_form(code))
 
-    def test_what_is_no_code(self) -> None:
+    def test_other_texts_are_no_code(self) -> None:
         for text in ("", "abc12", "abc1234", "abc12-", "äbc123", "abc123\n", "１23456"):
             self.assertFalse(has_code_form(text), text)
 
 
-class WordTests(SynchronousTestCase):
-    def test_waits_grow_to_a_minute(self) -> None:
+class TunnelTextTests(SynchronousTestCase):
+    def test_delays_grow_to_a_minute(self) -> None:
         self.assertEqual([1, 2, 4, 8, 16, 32, 60, 60], [retry_delay(n) for n in range(1, 9)])
         self.assertEqual(60, retry_delay(10**9))
 
-    def test_a_reason_is_short_and_printable(self) -> None:
+    def test_failure_reason_is_short_and_printable(self) -> None:
         self.assertEqual("a b", clean_line("a\x1bb\r"))
         self.assertEqual(LONGEST_REASON, len(clean_line("x" * 1000)))

@@ -27,7 +27,7 @@ class CodesTests(SynchronousTestCase):
     def shown(self, owner: str = "ann") -> str:
         return self.codes.get_current(owner)[0]
 
-    def test_stays_for_a_minute_and_says_until_when(self) -> None:
+    def test_code_is_valid_for_a_minute_and_gives_its_expiry(self) -> None:
         code, ends = self.codes.get_current("ann")
         self.assertEqual(1_000_060_000, ends)
         self.clock.advance(ROTATION_SECONDS - 1)
@@ -36,12 +36,12 @@ class CodesTests(SynchronousTestCase):
         self.assertNotEqual(code, self.shown())
         self.assertEqual(["ann"], self.rotated)
 
-    def test_good_once(self) -> None:
+    def test_code_works_once(self) -> None:
         code = self.shown()
         self.assertEqual("ann", self.codes.use_code(code))
         self.assertIsNone(self.codes.use_code(code))
 
-    def test_a_used_code_is_replaced_at_once(self) -> None:
+    def test_used_code_is_replaced_immediately(self) -> None:
         code = self.shown()
         self.codes.use_code(code)
         self.assertNotEqual(code, self.shown())
@@ -49,7 +49,7 @@ class CodesTests(SynchronousTestCase):
         self.clock.advance(ROTATION_SECONDS)
         self.assertEqual(["ann", "ann"], self.rotated)
 
-    def test_an_old_code_works_through_its_grace(self) -> None:
+    def test_old_code_works_during_its_grace(self) -> None:
         code = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         self.clock.advance(GRACE_SECONDS - 0.1)
@@ -57,13 +57,13 @@ class CodesTests(SynchronousTestCase):
         self.assertEqual(["ann"] * 2, self.rotated)  # none for the use of an old one
         self.assertIsNone(self.codes.use_code(code))
 
-    def test_and_not_beyond(self) -> None:
+    def test_old_code_fails_after_its_grace(self) -> None:
         code = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         self.clock.advance(GRACE_SECONDS)
         self.assertIsNone(self.codes.use_code(code))
 
-    def test_renewing_voids_the_older_ones(self) -> None:
+    def test_renewing_voids_older_codes(self) -> None:
         first = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         second = self.shown()
@@ -71,7 +71,7 @@ class CodesTests(SynchronousTestCase):
         self.assertEqual([None, None], [self.codes.use_code(first), self.codes.use_code(second)])
         self.assertEqual("ann", self.codes.use_code(self.shown()))
 
-    def test_owners_are_apart(self) -> None:
+    def test_accounts_have_separate_codes(self) -> None:
         ann, bob = self.shown("ann"), self.shown("bob")
         self.codes.replace_codes("bob")
         self.assertIsNone(self.codes.use_code(bob))
@@ -79,7 +79,7 @@ class CodesTests(SynchronousTestCase):
         self.codes.revoke_codes("ann")
         self.assertEqual(("bob",), self.codes.list_owners())
 
-    def test_no_more_owners_than_the_bound(self) -> None:
+    def test_accounts_with_codes_are_bounded(self) -> None:
         first = self.shown("0")
         for number in range(1, MAX_OWNERS + 1):
             self.shown(str(number))
@@ -87,13 +87,13 @@ class CodesTests(SynchronousTestCase):
         self.assertIsNone(self.codes.use_code(first))
         self.assertEqual(MAX_OWNERS, len(self.clock.getDelayedCalls()))
 
-    def test_cleared(self) -> None:
+    def test_cleared_codes_are_void(self) -> None:
         code = self.shown()
         self.codes.revoke_all()
         self.assertIsNone(self.codes.use_code(code))
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_never_two_alike(self) -> None:
+    def test_two_codes_are_never_equal(self) -> None:
         drawn = iter([bytes(6), bytes(6), b"\x01" * 6])
         codes = QrCodes(self.clock, lambda size: next(drawn), self.rotated.append)
         self.addCleanup(codes.revoke_all)
@@ -154,7 +154,7 @@ CodesMachineTests = CodesMachine.TestCase
 
 
 class GuessesTests(SynchronousTestCase):
-    def test_thirty_a_minute(self) -> None:
+    def test_guesses_are_limited_to_thirty_a_minute(self) -> None:
         clock = Clock()
         guesses = GuessLimit(clock)
         for _ in range(MAX_GUESSES):

@@ -61,23 +61,23 @@ class LoginCase(SynchronousTestCase):
         return [event for event in self.events if event.name == f"tunnel:{name}"]
 
 
-class LoginTests(LoginCase):
-    def test_shown(self) -> None:
+class QrLoginTests(LoginCase):
+    def test_shown_code_is_a_url_and_a_picture(self) -> None:
         shown = self.login.get_display("admin")
         self.assertEqual(f"{URL}/q/{self.code()}", shown.url)
         self.assertEqual(draw_qr_code(shown.url), shown.svg)
         self.assertEqual((1_000_060_000, True), (shown.expires_at, shown.auth_enabled))
 
-    def test_drawn_once(self) -> None:
+    def test_picture_of_a_code_is_drawn_once(self) -> None:
         self.assertIs(self.login.get_display("admin").svg, self.login.get_display("admin").svg)
 
-    def test_the_picture_is_bare_svg(self) -> None:
+    def test_picture_is_bare_svg(self) -> None:
         svg = draw_qr_code(f"{URL}/q/abc123")
         self.assertTrue(svg.startswith("<svg viewBox="))
         for word in ("<script", "style=", " on", "href", "xmlns"):
             self.assertNotIn(word, svg)
 
-    def test_signs_in_once(self) -> None:
+    def test_code_signs_in_once(self) -> None:
         code = self.code()
         self.assertEqual(SIGNED_IN, self.enter(code))
         self.assertEqual([("admin", "203.0.113.1", "phone")], self.opened)
@@ -89,7 +89,7 @@ class LoginTests(LoginCase):
         self.assertIsNone(self.enter(code))
         self.assertEqual(1, len(self.named("qrAuthUsed")))
 
-    def test_rotation_is_told_to_its_owner_alone(self) -> None:
+    def test_rotation_is_announced_to_its_owner_only(self) -> None:
         self.clock.advance(ROTATION_SECONDS)
         [event] = self.named("qrRotated")
         shown = self.login.get_display("admin")
@@ -98,7 +98,7 @@ class LoginTests(LoginCase):
         )
         self.assertEqual((EventAudience.PERSON, "admin"), (event.name.audience, event.owner))
 
-    def test_regenerated(self) -> None:
+    def test_regenerated_code_voids_the_old_one(self) -> None:
         code = self.code()
         shown = self.login.regenerate_code("admin")
         self.assertNotIn(code, shown.url)
@@ -106,13 +106,13 @@ class LoginTests(LoginCase):
         self.assertEqual(shown.svg, to_wire(event)["svg"])
         self.assertIsNone(self.enter(code))
 
-    def test_all_renewed(self) -> None:
+    def test_renewing_all_codes_voids_them(self) -> None:
         codes = [self.code(), self.code("root")]
         self.login.renew_all()
         self.assertEqual([None, None], [self.enter(code) for code in codes])
         self.assertEqual(SIGNED_IN, self.enter(self.code("root")))
 
-    def test_another_tunnel_voids_the_codes(self) -> None:
+    def test_changed_tunnel_voids_the_codes(self) -> None:
         code = self.code()
         self.login.handle_tunnel_change(None)
         error = self.assertRaises(ServiceError, self.login.get_display, "admin")
@@ -122,20 +122,20 @@ class LoginTests(LoginCase):
         self.login.handle_tunnel_change(URL)
         self.assertIsNone(self.enter(code))
 
-    def test_an_account_that_is_gone(self) -> None:
+    def test_code_of_a_removed_account_is_refused(self) -> None:
         code = self.code("root")
         self.gone.add("root")
         self.assertIsNone(self.enter(code))
         self.assertEqual([], self.named("qrAuthUsed"))
 
-    def test_an_account_that_changed(self) -> None:
+    def test_code_of_a_changed_account_is_refused(self) -> None:
         code = self.code("root")
         self.login.revoke_codes("root")
         self.assertIsNone(self.enter(code))
 
 
 class CapTests(LoginCase):
-    def test_ten_for_an_address(self) -> None:
+    def test_failures_of_an_address_are_capped_at_ten(self) -> None:
         for _ in range(CAP):
             self.assertIsNone(self.enter("wrong1"))
         error = self.assertRaises(TooManyGuesses, self.enter, self.code())
@@ -146,7 +146,7 @@ class CapTests(LoginCase):
         self.clock.advance(900)
         self.assertEqual(SIGNED_IN, self.enter(self.code()))
 
-    def test_thirty_for_all(self) -> None:
+    def test_failures_of_all_addresses_are_capped_at_thirty(self) -> None:
         for number in range(MAX_GUESSES):
             self.assertIsNone(self.enter("wrong1", f"203.0.113.{number}"))
         error = self.assertRaises(TooManyGuesses, self.enter, self.code(), "198.51.100.1")
@@ -154,22 +154,22 @@ class CapTests(LoginCase):
         self.clock.advance(60)
         self.assertEqual(SIGNED_IN, self.enter(self.code(), "198.51.100.1"))
 
-    def test_the_caps_of_passwords_are_others(self) -> None:
+    def test_password_caps_are_separate(self) -> None:
         for _ in range(CAP):
             self.enter("wrong1")
         self.assertEqual({"qr"}, {what[0] for what in self.heard})
 
-    def test_success_is_no_failure(self) -> None:
+    def test_successful_code_is_no_failure(self) -> None:
         for _ in range(MAX_GUESSES + CAP):
             self.assertEqual(SIGNED_IN, self.enter(self.code()))
 
 
-class OpenTests(LoginCase):
+class OpenQrLoginTests(LoginCase):
     """A service that asks nobody who they are, as its operator wants it."""
 
     deps = {"auth_enabled": False, "standing": "admin"}
 
-    def test_there_is_an_address_but_no_code(self) -> None:
+    def test_open_service_shows_its_address_without_a_code(self) -> None:
         shown = self.login.get_display("admin")
         self.assertEqual((URL, None, False), (shown.url, shown.expires_at, shown.auth_enabled))
         self.assertEqual(shown, self.login.regenerate_code("admin"))
@@ -177,10 +177,10 @@ class OpenTests(LoginCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
 
-class ManyTests(LoginCase):
+class MultiuserQrLoginTests(LoginCase):
     deps = {"standing": None}
 
-    def test_nobody_has_a_code_before_asking(self) -> None:
+    def test_accounts_have_no_code_before_asking(self) -> None:
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertNotEqual(self.code("ann"), self.code("bob"))
         self.enter(self.code("bob"))

@@ -49,8 +49,8 @@ class TunnelServiceCase(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
 
-class StartTests(TunnelServiceCase):
-    def test_the_command_and_its_environment(self) -> None:
+class TunnelStartTests(TunnelServiceCase):
+    def test_command_and_environment_are_as_configured(self) -> None:
         self.start()
         [call] = self.stage.processes.calls
         self.assertEqual([sys.executable, "-I", "-S"], call["args"][:3])
@@ -59,7 +59,7 @@ class StartTests(TunnelServiceCase):
         self.assertNotIn("SERVICE_PANE_ENV", call["env"])
         self.assertEqual("/h", call["env"]["HOME"])
 
-    def test_up_with_its_address(self) -> None:
+    def test_running_tunnel_has_its_address(self) -> None:
         started = self.start()
         self.assertEqual((True, None), (self.tunnel.is_running, self.tunnel.url))
         self.assertEqual(frozenset(), self.tunnel.public_hosts())
@@ -74,13 +74,13 @@ class StartTests(TunnelServiceCase):
         )
         self.assertEqual({"url": cloudflared_output.URL}, to_wire(event))
 
-    def test_byte_by_byte(self) -> None:
+    def test_address_is_found_byte_by_byte(self) -> None:
         started = self.start()
         for sign in cloudflared_output.BANNER:
             self.stage.say(sign)
         self.assertEqual(cloudflared_output.URL, self.successResultOf(started))
 
-    def test_the_two_streams_are_not_mixed(self) -> None:
+    def test_output_streams_are_not_mixed(self) -> None:
         started = self.start()
         protocol: Any = self.stage.process.protocol
         protocol.outReceived(b"https://a.exam")
@@ -88,7 +88,7 @@ class StartTests(TunnelServiceCase):
         protocol.outReceived(b"ple.org\n")
         self.assertEqual("https://a.example.org", self.successResultOf(started))
 
-    def test_a_line_without_end_is_not_kept(self) -> None:
+    def test_endless_line_is_not_kept(self) -> None:
         self.start()
         for _ in range(10):
             self.stage.say("x" * LONGEST_LINE)
@@ -98,21 +98,21 @@ class StartTests(TunnelServiceCase):
         self.stage.come_up()
         self.assertEqual(cloudflared_output.URL, self.tunnel.url)
 
-    def test_starting_twice_is_one_tunnel(self) -> None:
+    def test_starting_twice_starts_one_tunnel(self) -> None:
         first, second = self.start(), self.start()
         self.stage.come_up()
         self.assertEqual(self.successResultOf(first), self.successResultOf(second))
         self.assertEqual(cloudflared_output.URL, self.successResultOf(self.start()))
         self.assertEqual(1, len(self.stage.processes.spawned))
 
-    def test_who_stops_waiting_stops_nothing(self) -> None:
+    def test_cancelled_start_does_not_stop_the_tunnel(self) -> None:
         started = self.start()
         started.cancel()
         self.failureResultOf(started)
         self.stage.come_up()
         self.assertEqual(cloudflared_output.URL, self.tunnel.url)
 
-    def test_an_observer_that_fails_keeps_no_tunnel_from_ending(self) -> None:
+    def test_failing_observer_does_not_prevent_the_end(self) -> None:
         def observe(url: str | None) -> None:
             raise ZeroDivisionError
 
@@ -132,7 +132,7 @@ class StartTests(TunnelServiceCase):
         self.assertEqual({"error": error.message}, to_wire(self.stage.events[0]))
         self.assertAtRest()
 
-    def test_no_address_in_time(self) -> None:
+    def test_missing_address_times_out(self) -> None:
         started = self.start()
         self.stage.say(cloudflared_output.THANKS + "\n")
         self.clock.advance(29.9)
@@ -142,40 +142,40 @@ class StartTests(TunnelServiceCase):
         self.failing(started, "no https address within 30 s")
         self.assertEqual([TERM], [number for _, number in self.stage.signals])
 
-    def test_it_ends_before_its_address(self) -> None:
+    def test_program_that_ends_before_its_address_is_an_error(self) -> None:
         started = self.start()
         self.stage.say(cloudflared_output.NO_NETWORK)
         self.stage.process.finish(1)
         self.failing(started, "no such host")
 
-    def test_its_words_are_cleaned_of_secrets(self) -> None:
+    def test_error_text_contains_no_secrets(self) -> None:
         started = self.start()
         self.stage.say("GET http://127.0.0.1/q/aB3dE6 failed\n")
         self.stage.process.finish(1)
         self.assertNotIn("aB3dE6", str(self.failureResultOf(started).value))
 
-    def test_no_program(self) -> None:
+    def test_missing_program_is_an_error(self) -> None:
         stage = TunnelHarness(Path(self.mktemp()), command="nosuchprogram")
         self.stage, self.tunnel, self.clock = stage, stage.tunnel, stage.clock
         self.failing(self.start(), "there is no program nosuchprogram")
 
-    def test_no_process_to_be_had(self) -> None:
+    def test_failed_process_start_is_an_error(self) -> None:
         self.stage.processes.error = PermissionError(1, "Operation not permitted")
         self.failing(self.start(), "Operation not permitted")
 
-    def test_no_port(self) -> None:
+    def test_service_without_a_tcp_port_is_an_error(self) -> None:
         stage = TunnelHarness(Path(self.mktemp()), local_url=lambda: None)
         self.stage, self.tunnel, self.clock = stage, stage.tunnel, stage.clock
         self.failing(self.start(), "listens on no TCP port")
 
-    def test_whose_right_ended_meanwhile_starts_none(self) -> None:
+    def test_right_lost_during_the_wait_starts_no_tunnel(self) -> None:
         """It waits for the end of the one before."""
         error = self.failureResultOf(Deferred.fromCoroutine(self.tunnel.start(deny_change))).value
         assert isinstance(error, ServiceError)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
         self.assertEqual(([], False), (self.stage.processes.spawned, self.tunnel.is_running))
 
-    def test_refused_where_anybody_could_come_through(self) -> None:
+    def test_open_service_starts_no_tunnel(self) -> None:
         stage = TunnelHarness(Path(self.mktemp()), allowed=False)
         error = self.failureResultOf(Deferred.fromCoroutine(stage.tunnel.start())).value
         assert isinstance(error, ServiceError)
@@ -184,8 +184,8 @@ class StartTests(TunnelServiceCase):
         self.assertEqual(([], False), (stage.processes.spawned, stage.tunnel.is_running))
 
 
-class RestartTests(TunnelServiceCase):
-    def test_started_again_when_it_ends(self) -> None:
+class TunnelRetryTests(TunnelServiceCase):
+    def test_ended_tunnel_is_restarted(self) -> None:
         self.up()
         self.stage.process.finish(None, KILL)
         self.assertEqual((True, None), (self.tunnel.is_running, self.tunnel.url))
@@ -198,7 +198,7 @@ class RestartTests(TunnelServiceCase):
         self.assertEqual(["started", "error", "started"], self.stage.told())
         self.assertEqual([cloudflared_output.URL, None, cloudflared_output.URL], self.stage.changes)
 
-    def test_what_it_left_behind_is_ended(self) -> None:
+    def test_processes_left_by_the_tunnel_are_ended(self) -> None:
         self.up()
         process = self.stage.process
         group = process.pid
@@ -211,7 +211,7 @@ class RestartTests(TunnelServiceCase):
         self.clock.advance(3)  # its pipes are held open by somebody outside of the group
         self.assertIsNone(self.tunnel.url)
 
-    def test_waits_grow(self) -> None:
+    def test_restart_delays_grow(self) -> None:
         self.up()
         for wait in (1, 2, 4, 8, 16, 32, 60, 60):
             self.stage.process.finish(1)
@@ -221,7 +221,7 @@ class RestartTests(TunnelServiceCase):
             self.clock.advance(0.5)
             self.assertEqual(before + 1, len(self.stage.processes.spawned), wait)
 
-    def test_a_steady_one_begins_anew(self) -> None:
+    def test_stable_tunnel_resets_the_delay(self) -> None:
         self.up()
         for _ in range(4):
             self.stage.process.finish(1)
@@ -232,7 +232,7 @@ class RestartTests(TunnelServiceCase):
         self.clock.advance(1)
         self.assertEqual(6, len(self.stage.processes.spawned))
 
-    def test_a_person_need_not_wait(self) -> None:
+    def test_manual_start_does_not_wait_for_the_delay(self) -> None:
         self.up()
         for _ in range(5):
             self.stage.process.finish(1)
@@ -244,7 +244,7 @@ class RestartTests(TunnelServiceCase):
         self.stage.come_up()
         self.successResultOf(started)
 
-    def test_the_setting_keeps_trying(self) -> None:
+    def test_setting_keeps_retrying(self) -> None:
         self.tunnel.apply_setting(True)
         for number in range(1, 5):
             self.assertEqual(number, len(self.stage.processes.spawned))
@@ -257,7 +257,7 @@ class RestartTests(TunnelServiceCase):
         self.tunnel.apply_setting(False)
         self.assertAtRest()
 
-    def test_the_setting_off_and_on_again(self) -> None:
+    def test_setting_switched_off_and_on_restarts_once(self) -> None:
         """Quicker than its process ends."""
         self.tunnel.apply_setting(True)
         self.stage.come_up()
@@ -267,7 +267,7 @@ class RestartTests(TunnelServiceCase):
         self.clock.advance(0)
         self.assertEqual(2, len(self.stage.processes.spawned))
 
-    def test_a_person_s_stop_stands_against_the_setting(self) -> None:
+    def test_manual_stop_overrides_the_setting(self) -> None:
         self.tunnel.apply_setting(True)
         self.stage.come_up()
         stopped = self.stop()
@@ -277,8 +277,8 @@ class RestartTests(TunnelServiceCase):
         self.assertAtRest()
 
 
-class StopTests(TunnelServiceCase):
-    def test_stopped(self) -> None:
+class TunnelStopTests(TunnelServiceCase):
+    def test_stopped_tunnel_is_announced(self) -> None:
         self.up()
         stopped = self.stop()
         self.assertNoResult(stopped)
@@ -288,7 +288,7 @@ class StopTests(TunnelServiceCase):
         self.assertEqual(["started", "stopped"], self.stage.told())
         self.assertAtRest()
 
-    def test_one_that_does_not_answer_is_killed(self) -> None:
+    def test_tunnel_that_ignores_term_is_killed(self) -> None:
         self.up()
         self.stage.deaf = True
         stopped, again = self.stop(), self.stop()
@@ -301,20 +301,20 @@ class StopTests(TunnelServiceCase):
         self.assertEqual([TERM, KILL], [number for _, number in self.stage.signals])
         self.assertAtRest()
 
-    def test_before_its_address(self) -> None:
+    def test_stop_before_the_address_fails_the_start(self) -> None:
         started, stopped = self.start(), self.stop()
         self.clock.advance(0)
         self.successResultOf(stopped)
         self.assertIn("stopped", str(self.failureResultOf(started).value))
         self.assertAtRest()
 
-    def test_while_it_waits_for_its_next_start(self) -> None:
+    def test_stop_during_the_restart_delay_cancels_it(self) -> None:
         self.up()
         self.stage.process.finish(1)
         self.successResultOf(self.stop())
         self.assertAtRest()
 
-    def test_while_a_failed_one_is_being_ended(self) -> None:
+    def test_stop_while_a_failed_tunnel_ends_waits_for_it(self) -> None:
         self.tunnel.apply_setting(True)
         self.stage.deaf = True
         self.clock.advance(30)
@@ -324,7 +324,7 @@ class StopTests(TunnelServiceCase):
         self.successResultOf(stopped)
         self.assertAtRest()
 
-    def test_started_again_while_it_stops(self) -> None:
+    def test_start_during_the_stop_waits_for_it(self) -> None:
         self.up()
         self.stage.deaf = True
         stopped, started = self.stop(), self.start()
@@ -335,7 +335,7 @@ class StopTests(TunnelServiceCase):
         self.stage.come_up()
         self.successResultOf(started)
 
-    def test_the_last_wish_counts(self) -> None:
+    def test_last_of_several_requests_counts(self) -> None:
         self.up()
         first, started, last = self.stop(), self.start(), self.stop()
         self.assertAtRest()
@@ -343,7 +343,7 @@ class StopTests(TunnelServiceCase):
         self.successResultOf(last)
         self.assertIn("stopped", str(self.failureResultOf(started).value))
 
-    def test_stopping_what_is_not_there(self) -> None:
+    def test_stopping_without_a_tunnel_does_nothing(self) -> None:
         self.successResultOf(self.stop())
         self.successResultOf(self.tunnel.stop_for_shutdown())
         self.assertEqual([], self.stage.events)

@@ -168,10 +168,10 @@ class DictationCase(SynchronousTestCase):
         self.dictation.socket_closed(code)
 
 
-class LifeTests(DictationCase):
+class DictationLifeTests(DictationCase):
     """From the first word to the end."""
 
-    def test_a_dictation(self) -> None:
+    def test_dictation_runs_from_first_word_to_end(self) -> None:
         self.dictation.binary_received(b"ab")  # before anything is open
         self.assertEqual([], self.page.told)
         self.connect()
@@ -202,7 +202,7 @@ class LifeTests(DictationCase):
         self.assertEqual(CLOSED, self.page.told[-1])
         self.over(1000)
 
-    def test_the_rest_is_waited_for_so_long(self) -> None:
+    def test_remaining_text_is_awaited_for_a_limited_time(self) -> None:
         self.connect()
         self.says("TranscriptInterim", data="half")
         self.dictation.text_received('{"t":"finalize"}')
@@ -215,7 +215,7 @@ class LifeTests(DictationCase):
         self.assertTrue(self.far.gone)
         self.over(1000)
 
-    def test_finished_before_it_was_open(self) -> None:
+    def test_dictation_finished_before_the_connection_opens_is_transcribed(self) -> None:
         """A short word and the key is up again: it is said all the same."""
         self.dictation.binary_received(b"ab")
         self.dictation.text_received('{"t":"finalize"}')
@@ -226,20 +226,20 @@ class LifeTests(DictationCase):
         self.clock.advance(REST_SECONDS)
         self.over(1000)
 
-    def test_stop_ends_at_once(self) -> None:
+    def test_stop_ends_the_dictation_immediately(self) -> None:
         self.connect()
         self.dictation.text_received('{"t":"stop"}')
         self.assertEqual([READY, CLOSED], self.page.told)
         self.assertTrue(self.far.gone)
         self.over(1000)
 
-    def test_stop_before_it_is_open(self) -> None:
+    def test_stop_before_the_connection_opens_cancels_it(self) -> None:
         self.dictation.text_received('{"t":"stop"}')
         self.assertTrue(self.made[0].called, "it is not tried any longer")
         self.assertEqual([CLOSED], self.page.told)
         self.over(1000)
 
-    def test_five_minutes(self) -> None:
+    def test_dictation_ends_after_five_minutes(self) -> None:
         self.connect()
         self.says("TranscriptInterim", data="and so on")
         for _ in range(STREAM_SECONDS):
@@ -250,7 +250,7 @@ class LifeTests(DictationCase):
         self.assertEqual(1 + (STREAM_SECONDS - 1) // KEEP_ALIVE_SECONDS, len(kept))
         self.over(1000)
 
-    def test_the_page_goes(self) -> None:
+    def test_closed_page_ends_the_dictation(self) -> None:
         self.connect()
         self.dictation.socket_closed(1006)
         self.assertTrue(self.far.gone)
@@ -260,7 +260,7 @@ class LifeTests(DictationCase):
         self.dictation.sending_resumed()
         self.assertEqual([READY], self.page.told)
 
-    def test_only_so_many(self) -> None:
+    def test_dictations_at_a_time_are_limited(self) -> None:
         for _ in range(MAX_STREAMS - 1):
             self.assertIsNone(self.start()[1].ended)
         _, page, _ = self.start()
@@ -269,58 +269,58 @@ class LifeTests(DictationCase):
         self.dictation.text_received('{"t":"stop"}')
         self.assertIsNone(self.start()[1].ended)
 
-    def test_what_is_no_control_frame(self) -> None:
+    def test_invalid_control_frame_closes_the_stream(self) -> None:
         for text in ("", "hi", "[]", "{}", '{"t": 1}', '{"t": "x"}', "[" * 900, '"' + "x" * 2000):
             self.dictation, self.page, self.far = self.start()
             self.connect()
             self.dictation.text_received(text)
             self.assertEqual(1003, (self.page.ended or (0,))[0], text)
 
-    def test_switched_off(self) -> None:
+    def test_switching_off_ends_the_dictation(self) -> None:
         self.connect()
         self.dictation.cancel()
         self.assertTrue(self.far.gone)
         self.over(4004, "disabled")
 
 
-class FaultTests(DictationCase):
+class DictationFaultTests(DictationCase):
     """What goes wrong at the far end."""
 
     def failed(self, words: str) -> None:
         self.assertEqual({"t": "error", "message": words}, self.page.told[-1])
         self.over(4004, words)
 
-    def test_nobody_answers(self) -> None:
+    def test_unanswered_connection_times_out(self) -> None:
         self.clock.advance(OPEN_SECONDS)
         self.failed("the speech service does not answer")
 
-    def test_no_connection(self) -> None:
+    def test_failed_connection_is_reported(self) -> None:
         self.made[0].errback(Failure(ConnectionRefusedError()))
         self.failed("the speech service could not be reached")
 
-    def test_no_connection_at_once(self) -> None:
+    def test_immediately_failed_connection_is_reported(self) -> None:
         self.at_once = ConnectionRefusedError()
         self.dictation, self.page, self.far = self.start()
         self.assertEqual(4004, (self.page.ended or (0,))[0])
 
-    def test_an_address_against_the_rules(self) -> None:
+    def test_forbidden_address_is_reported(self) -> None:
         self.made[0].errback(Failure(EgressRefused("must not be there")))
         self.failed("the speech service must not be there")
         self.refused = EgressRefused("must not be there")
         self.dictation, self.page, _ = self.start()
         self.failed("the address of the speech service must not be there")
 
-    def test_it_refuses(self) -> None:
+    def test_refused_dictation_is_reported(self) -> None:
         self.made[0].callback(self.far)
         self.dictation.connection_ended(True)
         self.failed("the speech service refused the dictation")
 
-    def test_it_is_lost(self) -> None:
+    def test_lost_connection_is_reported(self) -> None:
         self.connect()
         self.dictation.connection_ended(False)
         self.failed("the speech service was lost")
 
-    def test_it_ends_by_itself(self) -> None:
+    def test_clean_end_by_the_speech_service_closes_the_dictation(self) -> None:
         self.connect()
         self.says("TranscriptText", data="so far")
         self.dictation.connection_ended(True)
@@ -329,13 +329,13 @@ class FaultTests(DictationCase):
         )
         self.over(1000)
 
-    def test_it_tells_of_an_error_and_goes_on(self) -> None:
+    def test_transcript_error_is_passed_on_without_the_secret(self) -> None:
         self.connect()
         self.says("TranscriptError", description=f"bad {SECRET}")
         self.assertEqual({"t": "error", "message": "bad [redacted]"}, self.page.told[-1])
         self.assertIsNone(self.page.ended)
 
-    def test_too_much_text(self) -> None:
+    def test_too_much_text_ends_the_dictation(self) -> None:
         self.connect()
         for _ in range(MAX_TEXT_LENGTH // 50_000):
             self.says("TranscriptText", data="x" * 50_000)
@@ -346,7 +346,7 @@ class FaultTests(DictationCase):
 class PressureTests(DictationCase):
     """A side that does not keep up holds the other back, and nothing grows."""
 
-    def test_a_speech_service_that_takes_nothing(self) -> None:
+    def test_stalled_speech_service_pauses_the_page(self) -> None:
         self.connect()
         self.dictation.buffer_filled()
         given = 0
@@ -359,13 +359,13 @@ class PressureTests(DictationCase):
         self.assertFalse(self.page.held)
         self.assertEqual(given, len(self.far.sound))
 
-    def test_before_it_is_open_too(self) -> None:
+    def test_audio_before_the_connection_opens_is_bounded(self) -> None:
         while not self.page.held:
             self.dictation.binary_received(b"x" * FRAME_BYTES)
         self.connect()
         self.assertEqual((False, QUEUE_BYTES), (self.page.held, len(self.far.sound)))
 
-    def test_it_fills_while_it_is_handed_what_waited(self) -> None:
+    def test_audio_is_held_when_the_connection_fills_during_the_flush(self) -> None:
         self.dictation.binary_received(b"a")
         self.dictation.binary_received(b"b")
         send = self.far.send_audio
@@ -380,7 +380,7 @@ class PressureTests(DictationCase):
         self.dictation.buffer_drained()
         self.assertEqual(b"ab", self.far.sound)
 
-    def test_for_so_long_only(self) -> None:
+    def test_stalled_speech_service_ends_the_dictation_after_the_limit(self) -> None:
         self.connect()
         self.dictation.buffer_filled()
         self.clock.advance(STALL_SECONDS - 1)
@@ -393,7 +393,7 @@ class PressureTests(DictationCase):
         self.assertEqual(kept, self.far.texts, "what keeps it alive is not stored up either")
         self.over(4004, "the speech service accepts no speech")
 
-    def test_a_page_that_reads_nothing(self) -> None:
+    def test_stalled_page_pauses_the_speech_service(self) -> None:
         self.connect()
         self.dictation.sending_paused()
         self.assertTrue(self.far.held)

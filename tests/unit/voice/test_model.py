@@ -38,7 +38,7 @@ class CredentialsTests(SynchronousTestCase):
         )
         return error.reason.value
 
-    def test_good_ones(self) -> None:
+    def test_valid_credentials_are_read(self) -> None:
         found = parse_credentials(file_of(), NOW)
         self.assertEqual(("sk-ant-oat", LATER, "max"), (
             found.token, found.expires_at, found.subscription_type
@@ -46,11 +46,11 @@ class CredentialsTests(SynchronousTestCase):
         self.assertNotIn("sk-ant-oat", repr(found))
         self.assertIsNone(parse_credentials(file_of(subscriptionType=5), NOW).subscription_type)
 
-    def test_none(self) -> None:
+    def test_missing_credentials_are_reported(self) -> None:
         for content in (None, b"{}", b'{"claudeAiOauth": null}'):
             self.assertEqual("no-credentials", self.reason(content))
 
-    def test_bad_ones(self) -> None:
+    def test_malformed_credentials_are_reported(self) -> None:
         for content in (
             b"", b"[]", b"{", b"\xff", b"[" * 20_000, b'{"claudeAiOauth": []}',
             file_of(accessToken=""), file_of(accessToken="a\r\nb: c"), file_of(accessToken=7),
@@ -59,7 +59,7 @@ class CredentialsTests(SynchronousTestCase):
         ):  # fmt: skip
             self.assertEqual("malformed", self.reason(content), content[:60])
 
-    def test_within_a_minute_is_expired(self) -> None:
+    def test_credentials_within_a_minute_of_expiry_are_expired(self) -> None:
         edge = NOW + EXPIRY_SECONDS * 1000
         self.assertEqual("expired", self.reason(file_of(expiresAt=edge)))
         self.assertEqual(edge + 1, parse_credentials(file_of(expiresAt=edge + 1), NOW).expires_at)
@@ -67,12 +67,12 @@ class CredentialsTests(SynchronousTestCase):
     @given(
         st.binary() | st.recursive(st.none() | st.text(), st.lists).map(lambda x: repr(x).encode())
     )
-    def test_whatever_stands_there(self, content: bytes) -> None:
+    def test_any_credentials_content_is_malformed_or_missing(self, content: bytes) -> None:
         self.assertIn(self.reason(content), ("malformed", "no-credentials"))
 
 
 class TranscriptTests(SynchronousTestCase):
-    def test_a_tail_is_replaced_until_it_is_final(self) -> None:
+    def test_interim_text_is_replaced_until_final(self) -> None:
         said = DictatedText()
         for heard, text in (
             (SpeechUpdate(tail="run"), "run"),
@@ -85,14 +85,14 @@ class TranscriptTests(SynchronousTestCase):
             said = said.with_update(heard)
             self.assertEqual(text, said.text)
 
-    def test_errors_are_one_short_line_without_the_secret(self) -> None:
+    def test_transcript_errors_are_one_short_line_without_the_secret(self) -> None:
         told = sanitize_error("bad\x1b[2J token\nsk-1 " + "x" * 1000, "sk-1")
         self.assertTrue(told.startswith("bad [2J token [redacted] xx"), told)
         self.assertEqual(300, len(told))
 
 
 class DialectTests(SynchronousTestCase):
-    def test_what_the_primary_one_is_asked(self) -> None:
+    def test_primary_dialect_builds_its_query(self) -> None:
         dialect = DIALECTS[SpeechProvider.PRIMARY]
         query = parse_qsl(dialect.build_query("de-CH", ["tmux", "a&b=c"]))
         self.assertEqual(
@@ -114,7 +114,7 @@ class DialectTests(SynchronousTestCase):
         )
         self.assertEqual(KEYTERMS, sum(name == "keyterm" for name, _ in many))
 
-    def test_what_the_primary_one_says(self) -> None:
+    def test_primary_dialect_parses_its_messages(self) -> None:
         heard = DIALECTS[SpeechProvider.PRIMARY].parse_update
         for kind in ("TranscriptText", "TranscriptInterim"):
             self.assertEqual(
@@ -124,7 +124,7 @@ class DialectTests(SynchronousTestCase):
         failed = heard(b'{"type":"TranscriptError","description":"no"}')
         self.assertEqual(SpeechUpdate(error="no"), failed)
 
-    def test_what_the_third_party_says(self) -> None:
+    def test_third_party_dialect_parses_its_messages(self) -> None:
         dialect = DIALECTS[SpeechProvider.THIRD_PARTY]
         self.assertEqual({"Authorization": "Token k"}, dialect.build_headers("k"))
         self.assertIn(("interim_results", "true"), parse_qsl(dialect.build_query("en", [])))
@@ -138,6 +138,6 @@ class DialectTests(SynchronousTestCase):
         self.assertIsNone(dialect.parse_update(b'{"type":"Metadata"}'))
 
     @given(st.binary() | st.sampled_from([b"[]", b"1", b'{"type": []}', b"[" * 20_000]))
-    def test_whatever_is_said(self, message: bytes) -> None:
+    def test_any_message_is_parsed_without_error(self, message: bytes) -> None:
         for dialect in DIALECTS.values():
             self.assertIsNone(dialect.parse_update(message))

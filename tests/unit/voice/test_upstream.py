@@ -142,10 +142,10 @@ class UpstreamCase(TestCase):
         return ear.over
 
 
-class LineTests(UpstreamCase):
+class UpstreamConnectionTests(UpstreamCase):
     """Without TLS, as to a speech service on this machine."""
 
-    async def test_what_is_sent_and_what_comes(self) -> None:
+    async def test_query_headers_audio_and_text_pass_the_connection(self) -> None:
         factory, ear = self.speech(), RecordingUpstreamListener()
         port = self.listen(factory)
         await self.open(f"ws://127.0.0.1:{port}/listen?tier=1", ear)
@@ -163,13 +163,13 @@ class LineTests(UpstreamCase):
         )
         self.assertNotIn("origin", asked.headers)
 
-    async def test_an_end_for_a_reason_is_none_as_it_should_be(self) -> None:
+    async def test_close_for_a_reason_is_not_a_clean_end(self) -> None:
         factory, ear = self.speech(), RecordingUpstreamListener()
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
         (await ear.opened).send_text("end3000")
         self.assertFalse(await ear.over)
 
-    async def test_too_long_a_message_ends_it(self) -> None:
+    async def test_oversized_message_ends_the_connection(self) -> None:
         factory, ear = self.speech(), RecordingUpstreamListener()
         factory.answer = b"x" * (MESSAGE_BYTES + 1)
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
@@ -177,7 +177,7 @@ class LineTests(UpstreamCase):
         self.assertFalse(await ear.over)
         self.assertEqual([], ear.said)
 
-    async def test_a_message_of_fragments_without_end_ends_it(self) -> None:
+    async def test_endless_message_fragments_end_the_connection(self) -> None:
         """Empty ones add no bytes, and each was kept."""
         factory, ear = self.speech(), RecordingUpstreamListener()
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
@@ -196,25 +196,25 @@ class LineTests(UpstreamCase):
         self.assertFalse(ear.opened.called)
         return factory
 
-    async def test_no_websocket(self) -> None:
+    async def test_answer_without_websocket_is_refused(self) -> None:
         await self.refused(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
 
-    async def test_nobody_follows_a_redirect(self) -> None:
+    async def test_redirects_are_not_followed(self) -> None:
         elsewhere = self.speech()
         port = self.listen(elsewhere)
         target = f"Location: ws://127.0.0.1:{port}/\r\n".encode()
         await self.refused(b"HTTP/1.1 302 Found\r\n" + target + b"Content-Length: 0\r\n\r\n")
         self.assertEqual([], elsewhere.asked)
 
-    async def test_a_head_without_end(self) -> None:
+    async def test_endless_response_header_is_refused(self) -> None:
         await self.refused(b"HTTP/1.1 101 Yes\r\nA: " + b"x" * (HEAD_BYTES + 1))
 
-    async def test_addresses_against_the_rules(self) -> None:
+    async def test_addresses_against_the_rules_are_refused(self) -> None:
         """On its face, and by what it resolves to, which the guard's own tests go through."""
         for url in ("ws://169.254.169.254/", "wss://metadata.google.internal/"):
             self.assertRaises(EgressRefused, self.open, url, RecordingUpstreamListener())
 
-    async def test_one_that_stops_reading_is_told(self) -> None:
+    async def test_upstream_that_stops_reading_is_reported_as_full(self) -> None:
         """So nothing but what the transport holds at that moment waits in memory."""
         factory, ear = self.speech(), RecordingUpstreamListener()
         await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
@@ -231,7 +231,7 @@ class LineTests(UpstreamCase):
         self.assertLess(held, 3 * 65536)
 
 
-class TlsTests(UpstreamCase):
+class UpstreamTlsTests(UpstreamCase):
     """A certificate of one's own, for 127.0.0.1."""
 
     def setUp(self) -> None:
@@ -250,7 +250,7 @@ class TlsTests(UpstreamCase):
         self.assertFalse(await ear.over)
         self.assertFalse(ear.opened.called)
 
-    async def test_a_trusted_one(self) -> None:
+    async def test_trusted_certificate_is_accepted(self) -> None:
         factory, ear = self.speech(), RecordingUpstreamListener()
         port = self.listen(factory, self.tls)
         await self.open(f"wss://127.0.0.1:{port}/", ear, self.trusting())
@@ -259,13 +259,13 @@ class TlsTests(UpstreamCase):
         self.assertTrue(await ear.over)
         self.assertEqual("Bearer sk-1", factory.asked[0].headers["authorization"])
 
-    async def test_one_that_nobody_vouches_for(self) -> None:
+    async def test_untrusted_certificate_is_refused(self) -> None:
         factory, ear = self.speech(), RecordingUpstreamListener()
         port = self.listen(factory, self.tls)
         await self.lost(f"wss://127.0.0.1:{port}/", ear, None)
         self.assertEqual([], factory.asked, "no secret was sent")
 
-    async def test_one_of_another_name(self) -> None:
+    async def test_certificate_for_another_name_is_refused(self) -> None:
         """It is trusted, and for 127.0.0.1 alone."""
         factory, ear = self.speech(), RecordingUpstreamListener()
         port = self.listen(factory, self.tls)

@@ -49,7 +49,7 @@ class VoiceTests(SynchronousTestCase):
         sent = {"Cookie": self.world.cookies[name], **headers}
         return self.world.ask("GET", STREAM + query, headers=sent, socket=True)
 
-    def test_off(self) -> None:
+    def test_voice_switched_off_refuses_status_and_stream(self) -> None:
         self.sign()
         self.assertEqual({"available": False, "reason": "disabled"}, self.status())
         self.assertEqual(4004, self.stream().code)
@@ -59,7 +59,7 @@ class VoiceTests(SynchronousTestCase):
         self.assertEqual((403, "FORBIDDEN"), (plain.status, plain.error))
         self.assertIn("primaryVoiceEnabled", plain.body)
 
-    def test_the_account_of_the_primary_cli(self) -> None:
+    def test_credentials_of_the_primary_cli_are_used(self) -> None:
         self.set()
         for reason in ("no-credentials", "expired", "malformed"):
             if reason == "expired":
@@ -72,7 +72,7 @@ class VoiceTests(SynchronousTestCase):
         told = self.status()
         self.assertEqual({"available": True, "subscriptionType": "max", "expiresAt": LATER}, told)
 
-    def test_files_that_are_none(self) -> None:
+    def test_invalid_credentials_files_are_reported(self) -> None:
         self.set()
         for make in (
             lambda: os.mkfifo(self.file),
@@ -83,7 +83,7 @@ class VoiceTests(SynchronousTestCase):
             self.assertEqual("malformed", self.status()["reason"])
             self.file.rmdir() if self.file.is_dir() else self.file.unlink()
 
-    def test_which_provider(self) -> None:
+    def test_provider_follows_credentials_and_settings(self) -> None:
         key = {"apiKey": "dg-key"}
         for signed, voice, told in (
             (False, {"provider": "third_party"}, {"available": False, "reason": "no-credentials"}),
@@ -103,7 +103,7 @@ class VoiceTests(SynchronousTestCase):
             else:
                 self.assertEqual(told, found, voice)
 
-    def test_foreign_pages_are_told_by_a_code(self) -> None:
+    def test_foreign_origin_is_closed_by_code(self) -> None:
         """Before any credential is looked at: none is shown here."""
         self.set()
         self.sign()
@@ -117,7 +117,7 @@ class VoiceTests(SynchronousTestCase):
         stranger = self.world.ask("GET", STREAM, socket=True)
         self.assertEqual(401, stranger.status)
 
-    def test_bad_queries(self) -> None:
+    def test_invalid_query_values_are_refused(self) -> None:
         self.set()
         self.sign()
         for query in ("language=english!", "language=e", "keyterms=" + "x" * 65):
@@ -137,7 +137,7 @@ class VoiceTests(SynchronousTestCase):
         connection.transport.write(rest)
         return connection
 
-    def test_frames(self) -> None:
+    def test_oversized_audio_frames_close_the_stream(self) -> None:
         """One more byte than may be; in one piece, and in two."""
         self.set()
         self.sign()
@@ -154,7 +154,7 @@ class VoiceTests(SynchronousTestCase):
             self.assertEqual(1003, close.code)
             connection.lose()
 
-    def test_one_account_leaves_room_for_others(self) -> None:
+    def test_streams_of_one_account_leave_room_for_others(self) -> None:
         self.sign()
         self.set()
         asked = ["ann", "ann", "ann", "bob", "root", "root"]
@@ -164,7 +164,7 @@ class VoiceTests(SynchronousTestCase):
         open_ones[0].lose()
         self.assertEqual(b"", self.open("ann").value())
 
-    def test_switched_off_while_it_runs(self) -> None:
+    def test_switching_off_closes_running_streams(self) -> None:
         self.set()
         self.sign()
         connection = self.open()

@@ -14,7 +14,7 @@ class JarTests(SynchronousTestCase):
         clock.advance(1_800_000_000)
         self.jar = CookieJar(clock)
 
-    def test_what_is_kept_and_where_it_goes(self) -> None:
+    def test_cookies_are_kept_by_name_and_sent_by_path(self) -> None:
         self.jar.store_cookie("a=1; Path=/; HttpOnly; SameSite=Lax")
         self.jar.store_cookie("b=2=3; path=/lab")
         self.jar.store_cookie("c=; Domain=elsewhere; Path=lab")
@@ -23,7 +23,7 @@ class JarTests(SynchronousTestCase):
         self.assertEqual("a=1; c=", self.jar.cookie_header("/labs"))
         self.assertEqual("b=2=3; c=", self.jar.script_cookies("/lab"))
 
-    def test_what_is_set_again_or_ends(self) -> None:
+    def test_cookie_set_again_is_replaced_or_expired(self) -> None:
         for ending in ("Max-Age=0", "max-age=-1", "Expires=Thu, 01 Jan 1970 00:00:00 GMT"):
             self.jar.store_cookie("a=1")
             self.jar.store_cookie("a=2; Max-Age=60; Expires=Fri, 01 Jan 2100 00:00:00 GMT")
@@ -31,18 +31,18 @@ class JarTests(SynchronousTestCase):
             self.jar.store_cookie(f"a=; {ending}")
             self.assertEqual("", self.jar.cookie_header("/"), ending)
 
-    def test_ages_of_any_length(self) -> None:
+    def test_cookie_ages_of_any_length_are_accepted(self) -> None:
         for age, kept in (("9" * 5000, "a=1"), ("-" + "9" * 5000, ""), ("000", ""), ("--5", "a=1")):
             self.jar.store_cookie(f"a=1; Max-Age={age}")
             self.assertEqual(kept, self.jar.cookie_header("/"), age[:4])
 
-    def test_what_is_not_taken(self) -> None:
+    def test_malformed_and_reserved_cookies_are_refused(self) -> None:
         for header in ("", "a", "=b", "ours=x", f"a={'x' * COOKIE_BYTES}"):
             self.jar.store_cookie(header, {"ours"})
         self.jar.store_cookie("b=1; Expires=nonsense; Max-Age=soon")
         self.assertEqual("b=1", self.jar.cookie_header("/"))
 
-    def test_bounds(self) -> None:
+    def test_cookies_and_jars_are_bounded(self) -> None:
         for number in range(COOKIES + 1):
             self.jar.store_cookie(f"c{number}=x")
         kept = self.jar.cookie_header("/").split("; ")

@@ -9,7 +9,7 @@ from tservice.webviews.page_script import insert_script
 ORIGIN, PREFIX = "http://app:5173", "/webview/w"
 
 
-class InsideTests(SynchronousTestCase):
+class InjectedScriptTests(SynchronousTestCase):
     def before(self, page: bytes, wanted: str | None = "iframe") -> bytes | None:
         """What of a page stands before the script; C{None}: it has none."""
         found = insert_script(page, PREFIX, ORIGIN, wanted)
@@ -19,7 +19,7 @@ class InsideTests(SynchronousTestCase):
         self.assertEqual(page, top + rest.partition(b"</script>")[2])
         return top
 
-    def test_it_stands_before_all_of_the_page_s_own(self) -> None:
+    def test_script_is_inserted_before_everything_of_the_page(self) -> None:
         for top in (
             b"",
             b"<!doctype html>",
@@ -29,13 +29,13 @@ class InsideTests(SynchronousTestCase):
             self.assertEqual(top, self.before(top + b"<script>own()</script><p>"), top)
         self.assertEqual(b"<!doctype html>", self.before(b"<!doctype html><header>x</header>"))
 
-    def test_only_pages_have_it(self) -> None:
+    def test_script_is_inserted_into_pages_only(self) -> None:
         for wanted in ("empty", "script", "image"):
             self.assertIsNone(self.before(b"<!doctype html><p>", wanted))
         self.assertIsNone(self.before(b"<p>a part of a page</p>", None))
         self.assertEqual(b"<!doctype html>", self.before(b"<!doctype html><p>", None))
 
-    def test_what_it_is_told_stays_a_text(self) -> None:
+    def test_values_given_to_the_script_are_escaped(self) -> None:
         found = insert_script(b"<p>", "/</script><b>", ORIGIN, "document", "a=</script>")
         self.assertEqual(1, found.count(b"</script>"))
         self.assertIn(rb'"/\u003c/script>\u003cb>"', found)

@@ -23,7 +23,7 @@ MANY = 10_000
 
 
 class PassingTests(TabCase):
-    def test_a_head_without_an_end(self) -> None:
+    def test_target_with_an_endless_head_is_disconnected(self) -> None:
         """A target is hung up on; what it said before is held no more and logged but a little."""
         for first, again in (
             (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
@@ -46,7 +46,7 @@ class PassingTests(TabCase):
             target.connectionLost(Failure(ConnectionAborted()))
             self.assertIn(b"HTTP/1.1 502 ", answer.value())
 
-    def test_what_comes_before_an_answer(self) -> None:
+    def test_interim_responses_before_an_answer_are_dropped(self) -> None:
         """Byte by byte and all at once."""
         said = b"HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\n" * INTERIM
         said += b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\n\n"
@@ -65,7 +65,7 @@ class PassingTests(TabCase):
         target.dataReceived(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         return answer, target
 
-    def test_an_answer_in_crumbs(self) -> None:
+    def test_answer_in_tiny_chunks_yields_to_other_work(self) -> None:
         """A read of ten thousand chunks is others' turn in between; nothing more is read then."""
         answer, target = self.chunked()
         sizes: list[int] = []
@@ -90,7 +90,7 @@ class PassingTests(TabCase):
         self.assertEqual(b"x" * MANY, unchunked(answer.value()))
         self.assertFalse(answer.transport.aborted)
 
-    def test_many_answers_in_crumbs(self) -> None:
+    def test_many_answers_in_tiny_chunks_share_one_turn(self) -> None:
         """Together they take no more of a turn than one."""
         begun = [self.chunked() for _ in range(9)]
         run_turn(self.world.clock)
@@ -104,7 +104,7 @@ class PassingTests(TabCase):
             before = after
             run_turn(self.world.clock)
 
-    def test_crumbs_whose_reader_is_slow(self) -> None:
+    def test_tiny_chunks_respect_a_slow_reader(self) -> None:
         """The two reasons to wait do not undo each other."""
         answer, target = self.chunked()
         reader: Any = answer.transport.producer
@@ -122,7 +122,7 @@ class PassingTests(TabCase):
         self.assertGreater(len(unchunked(answer.value())), held)
         self.assertEqual("producing", target.transport.producerState)
 
-    def test_crumbs_of_a_target_that_hangs_up(self) -> None:
+    def test_tiny_chunks_of_a_disconnected_target_are_delivered(self) -> None:
         """What came before is all told, and of a whole answer the end as well."""
         for end, whole in ((b"0\r\n\r\n", True), (b"", False), (b"z\r\n", False)):
             answer, target = self.chunked()
@@ -135,7 +135,7 @@ class PassingTests(TabCase):
                 run_turn(self.world.clock)
         self.assertEqual([], self.flushLoggedErrors())
 
-    def test_what_comes_while_it_waits(self) -> None:
+    def test_data_received_while_paused_is_kept(self) -> None:
         """As over TLS, which has some in hand."""
         answer, target = self.chunked()
         for _ in range(3):
@@ -145,13 +145,13 @@ class PassingTests(TabCase):
             run_turn(self.world.clock)
         self.assertEqual(b"x" * 3000 + b"yz", unchunked(answer.value()))
 
-    def test_a_status_that_is_none(self) -> None:
+    def test_invalid_status_is_a_bad_gateway(self) -> None:
         for status in (b"-5", b"000", b"0", b"1000", b"99999999999"):
             answer = self.opened()
             self.targets[-1].dataReceived(b"HTTP/1.1 %b X\r\nContent-Length: 0\r\n\r\n" % status)
             self.assertIn(b"HTTP/1.1 502 ", answer.value(), status)
 
-    def test_a_target_that_breaks_off(self) -> None:
+    def test_broken_off_target_answer_is_visible_to_the_reader(self) -> None:
         """Its reader sees that there was more to come; it is no fault of the service's."""
         answer = self.opened()
         self.targets[-1].dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
@@ -160,7 +160,7 @@ class PassingTests(TabCase):
         self.assertTrue(answer.transport.aborted)
         self.assertEqual([], self.flushLoggedErrors())
 
-    def test_a_target_that_answers_before_the_body_s_end(self) -> None:
+    def test_target_may_answer_before_the_end_of_the_body(self) -> None:
         """It has what it wants; what still comes goes nowhere, and is no fault either."""
         self.connected()
         path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
@@ -184,7 +184,7 @@ class PassingTests(TabCase):
                 target.connectionLost(Failure(ConnectionDone()))
                 self.assertEqual([], self.flushLoggedErrors(), how)
 
-    def test_a_body_that_is_refused_on_its_way(self) -> None:
+    def test_refused_body_stops_the_upload(self) -> None:
         """The target never sees its end, and its sender hears of it."""
         self.connected()
         path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
@@ -201,7 +201,7 @@ class PassingTests(TabCase):
         answer.lose()
         self.assertEqual([], self.flushLoggedErrors())
 
-    def test_cookies_do_not_drive_out_the_service_s(self) -> None:
+    def test_target_cookies_do_not_displace_those_of_the_service(self) -> None:
         """A browser keeps 180 of a host, whatever their port."""
         self.connected()
         path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
@@ -242,7 +242,7 @@ class RewritingTests(TabCase):
         )
         return answer, target
 
-    def test_a_sheet_whose_reader_is_slow(self) -> None:
+    def test_rewritten_sheet_respects_a_slow_reader(self) -> None:
         answer, target = self.sheet()
         reader: Any = answer.transport.producer
         reader.pauseProducing()
@@ -268,7 +268,7 @@ class RewritingTests(TabCase):
         self.assertEqual(99_000, found.count(b"url(/webview/"))
         self.assertFalse(answer.transport.aborted)
 
-    def test_a_sheet_that_breaks_off(self) -> None:
+    def test_rewritten_sheet_that_breaks_off_aborts_the_answer(self) -> None:
         answer, target = self.sheet()
         target.dataReceived(self.SHEET * 20_000)
         target.connectionLost(Failure(ConnectionDone()))
@@ -277,7 +277,7 @@ class RewritingTests(TabCase):
         self.assertTrue(answer.transport.aborted)
         self.assertEqual(20_000, answer.value().count(b"url(/webview/"))
 
-    def test_a_page_of_several_pieces(self) -> None:
+    def test_page_in_several_pieces_gets_its_scripts_once(self) -> None:
         """Its scripts are given theirs once, at its beginning."""
         answer = self.opened()
         body = b"<!doctype html><html><head>" + b'<a href="/y">' * 30_000

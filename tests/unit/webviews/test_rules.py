@@ -45,26 +45,26 @@ ORIGIN = "http://app:5173"
 OURS = frozenset({"service_session"})
 
 
-class PathTests(SynchronousTestCase):
-    def test_words(self) -> None:
+class WebTabPathTests(SynchronousTestCase):
+    def test_capability_is_read_from_the_path(self) -> None:
         self.assertEqual(WORD, parse_token(f"{PREFIX}/x"))
         for path in ("/webview/short/x", f"/api/{WORD}/", f"/webview/{WORD}w/"):
             self.assertIsNone(parse_token(path), path)
 
-    def test_what_passes_as_it_is(self) -> None:
+    def test_safe_paths_pass_unchanged(self) -> None:
         for rest in (b"/", b"/a/b%20c;d=1?x=/../y", b"/%C3%A9", b"/a.b/..c", b"/a%2fb"):
             self.assertEqual(rest, target_resource(PREFIX.encode() + rest, WORD))
         self.assertEqual(b"/x", target_resource(b"/base" + PREFIX.encode() + b"/x", WORD))
         self.assertEqual(b"/?q", target_resource(PREFIX.encode() + b"?q", WORD))
 
-    def test_what_could_lead_out(self) -> None:
+    def test_path_that_could_lead_out_is_refused(self) -> None:
         for rest in (
             b"/../x", b"/%2e%2E/x", b"/a/./b", b"//evil", b"/a\\b", b"/a%5cb", b"/%0d%0aX", b"/%00",
             b"/..%2fx", b"/a%2f../b",
         ):  # fmt: skip
             self.assertIsNone(target_resource(PREFIX.encode() + rest, WORD), rest)
 
-    def test_referers(self) -> None:
+    def test_capability_is_read_from_a_matching_referer(self) -> None:
         here = f"http://h:1{PREFIX}/page"
         self.assertEqual(WORD, token_of_referer(here, "h:1"))
         self.assertEqual(WORD, token_of_referer(f"http://h:1/base{PREFIX}/", "h:1", "/base"))
@@ -76,7 +76,7 @@ class UpwardTests(SynchronousTestCase):
     def sent(self, *given: tuple[str, str], plain: bool = False) -> Pairs:
         return request_headers(list(given), origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=plain)
 
-    def test_nothing_of_the_service_goes(self) -> None:
+    def test_credentials_of_the_service_are_not_forwarded(self) -> None:
         found = self.sent(
             ("Authorization", "Basic x"),
             ("Proxy-Authorization", "x"),
@@ -90,7 +90,7 @@ class UpwardTests(SynchronousTestCase):
         )
         self.assertEqual([("Accept", "*/*"), ("Cookie", "a=b")], found)
 
-    def test_what_a_script_of_its_own_has_set_goes(self) -> None:
+    def test_authorization_set_by_the_page_is_forwarded_except_service_tokens(self) -> None:
         def sent(value: str) -> Pairs:
             return request_headers([("Authorization", value)], origin=ORIGIN, prefix=PREFIX,
                                    cookies=OURS,
@@ -102,34 +102,34 @@ class UpwardTests(SynchronousTestCase):
             self.assertEqual([], sent(other), other)
         self.assertEqual([], self.sent(("Authorization", "token t")))
 
-    def test_kept_cookies_go_first_and_once(self) -> None:
+    def test_kept_cookies_are_sent_first_and_once(self) -> None:
         given = [("Cookie", "a=old; b=2; service_session=secret")]
         found = request_headers(
             given, origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=False, kept="a=new"
         )
         self.assertEqual([("Cookie", "a=new; b=2")], found)
 
-    def test_what_a_page_may_send(self) -> None:
+    def test_permitted_headers_are_valid_names(self) -> None:
         found = preflight_headers("authorization, x-a,bad name,\r\nX: y, content-type")
         names = "authorization, x-a, content-type"
         self.assertEqual(names, found["Access-Control-Allow-Headers"])
 
-    def test_what_ends_at_a_connection(self) -> None:
+    def test_hop_by_hop_headers_are_removed(self) -> None:
         found = self.sent(("Connection", "close, X-Gone"), ("X-Gone", "1"), ("TE", "gzip"),
                           ("Transfer-Encoding", "chunked"), ("Upgrade", "h2c"))  # fmt: skip
         self.assertEqual([], found)
 
-    def test_its_own_pages_ask_in_its_own_name(self) -> None:
+    def test_origin_and_referer_of_own_pages_are_translated(self) -> None:
         found = self.sent(("Origin", "null"), ("Referer", f"http://service{PREFIX}/a?b"))
         self.assertEqual([("Origin", ORIGIN), ("Referer", f"{ORIGIN}/a?b")], found)
         self.assertEqual([], self.sent(("Referer", "http://service/?session=1")))
 
-    def test_what_is_rewritten_is_not_compressed(self) -> None:
+    def test_rewritten_resources_are_requested_uncompressed(self) -> None:
         self.assertEqual(
             [("Accept-Encoding", "identity")], self.sent(("Accept-Encoding", "br"), plain=True)
         )
 
-    def test_cookies(self) -> None:
+    def test_service_cookies_are_removed(self) -> None:
         self.assertEqual("", remove_cookies(" service_session = x ;", OURS))
         self.assertEqual("service_session2=x", remove_cookies("service_session2=x", OURS))
 
@@ -140,7 +140,7 @@ class DownwardTests(SynchronousTestCase):
             list(given), origin=ORIGIN, asked=f"{ORIGIN}/a/b", prefix=PREFIX, cookies=OURS
         )
 
-    def test_what_acts_on_an_origin_does_not_come(self) -> None:
+    def test_headers_that_affect_the_origin_are_dropped(self) -> None:
         dropped = (
             "Clear-Site-Data", "Service-Worker-Allowed", "Strict-Transport-Security", "Refresh",
             "WWW-Authenticate", "X-Frame-Options", "Content-Security-Policy", "Alt-Svc", "Link",
@@ -154,7 +154,7 @@ class DownwardTests(SynchronousTestCase):
         kept = ("ETag", "x")
         self.assertEqual([kept], self.answered(kept))
 
-    def test_redirects(self) -> None:
+    def test_redirects_are_translated(self) -> None:
         for given, want in (
             ("/x?y#z", f"{PREFIX}/x?y#z"),
             ("c", f"{PREFIX}/a/c"),
@@ -165,7 +165,7 @@ class DownwardTests(SynchronousTestCase):
         ):
             self.assertEqual(want, rewrite_location(given, ORIGIN, f"{ORIGIN}/a/b", PREFIX))
 
-    def test_cookies_hold_for_the_prefix(self) -> None:
+    def test_target_cookies_are_confined_to_the_prefix(self) -> None:
         self.assertEqual(
             f"a=b; HttpOnly; Max-Age=5; SameSite=Lax; Path={PREFIX}/x",
             confine_cookie(
@@ -182,7 +182,7 @@ class DownwardTests(SynchronousTestCase):
         ):
             self.assertIsNone(confine_cookie(refused, PREFIX, OURS), refused)
 
-    def test_texts(self) -> None:
+    def test_links_in_pages_and_sheets_are_rewritten(self) -> None:
         html = b'<a class=x href="/a"><img src=\'/b\'><a href=//o><a href="http://app:5173/c"></a>'
         want = html.replace(b'"/a', b'"%b/a').replace(b"'/b", b"'%b/b")
         want = want.replace(b"http://app:5173/c", b"%b/c") % ((PREFIX.encode(),) * 3)
@@ -208,7 +208,7 @@ def pieces(kind: str, content: bytes) -> list[bytes]:
 class PieceTests(SynchronousTestCase):
     """Eight MB of a target's took a second of everybody's time."""
 
-    def test_piece_by_piece_it_is_the_same(self) -> None:
+    def test_rewriting_in_pieces_equals_rewriting_the_whole(self) -> None:
         for kind, unit in (
             ("text/html", b'<p>x <img  src="/a"> from "/b.js" </p>'),
             ("text/css", b"a{b: url(/c)} @import '/d';"),
@@ -224,14 +224,14 @@ class PieceTests(SynchronousTestCase):
             )
             self.assertEqual(rewrite_text(kind, content, "http://h", "/webview/w"), rewritten)
 
-    def test_what_has_no_such_place_is_cut_all_the_same(self) -> None:
+    def test_text_without_a_cut_point_is_cut_at_the_piece_size(self) -> None:
         for kind in REWRITTEN:
             parts = pieces(kind, b" " * (2 * PIECE + 1))
             self.assertEqual([PIECE, PIECE, 1], [*map(len, parts)])
 
 
-class GuardTests(SynchronousTestCase):
-    def test_the_service_itself_is_refused(self) -> None:
+class WebTabGuardTests(SynchronousTestCase):
+    def test_address_of_the_service_is_refused(self) -> None:
         guard = WebTabGuard(own_ports=lambda: [8770], trusts=lambda name: True)
         self.assertEqual(5173, guard.check_target("http://localhost:5173/", "ann").port)
         guard.check_target("http://10.0.0.1:8770/", "ann")
@@ -247,7 +247,7 @@ class UntrustedTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.guard = WebTabGuard(own_ports=lambda: [8770], trusts=lambda name: name == "root")
 
-    def test_addresses_inside_are_refused(self) -> None:
+    def test_untrusted_view_refuses_private_addresses(self) -> None:
         for url in ("http://127.0.0.1:2019/config/", "http://localhost/", "http://[::1]/",
                     "http://10.0.0.1/", "http://192.168.1.1/", "http://172.16.0.1/",
                     "http://100.64.0.1/", "http://[fd00::1]/", "http://169.254.1.1/",
@@ -255,12 +255,12 @@ class UntrustedTests(SynchronousTestCase):
                     "http://a.localhost/", "http://127.0.0.1:8770/"):  # fmt: skip
             self.assertRaises(EgressRefused, self.guard.check_target, url, "ann")
 
-    def test_name_is_judged_by_what_it_resolves_to(self) -> None:
+    def test_name_is_judged_by_its_resolved_address(self) -> None:
         policy = self.guard.policy_for(80, "ann")
         self.assertFalse(policy.admits_address(ip_address("10.0.0.1")))
         self.assertTrue(policy.admits_address(ip_address("93.184.216.34")))
 
-    def test_only_reading_is_allowed(self) -> None:
+    def test_untrusted_view_allows_only_reading(self) -> None:
         self.assertTrue(
             self.guard.allows_method("GET", "ann") and self.guard.allows_method("HEAD", "ann")
         )
@@ -269,7 +269,7 @@ class UntrustedTests(SynchronousTestCase):
             self.assertTrue(self.guard.allows_method(method, "root"), method)
 
 
-class OwnTests(SynchronousTestCase):
+class OwnAddressTests(SynchronousTestCase):
     """The service by an address of this machine that is not loopback's."""
 
     def connect(self, near: str, port: int) -> tuple[Deferred[Any], MemoryTransport]:
@@ -290,13 +290,13 @@ class OwnTests(SynchronousTestCase):
             upstream.connect(target, Protocol, "ann", AddressPin())
         ), transport
 
-    def test_it_is_hung_up_on(self) -> None:
+    def test_connection_to_the_service_is_closed(self) -> None:
         made, transport = self.connect("192.168.1.5", 8770)
         refused = self.failureResultOf(made, HttpRefusal).value
         self.assertEqual(502, refused.response.status)
         self.assertTrue(transport.aborted)
 
-    def test_other_programs_and_machines_are_not(self) -> None:
+    def test_connections_to_other_ports_and_machines_are_kept(self) -> None:
         for near, port in (("192.168.1.5", 8771), ("192.168.1.4", 8770)):
             made, transport = self.connect(near, port)
             self.assertIsInstance(self.successResultOf(made), Protocol)
@@ -331,17 +331,17 @@ class PinTests(SynchronousTestCase):
         self.successResultOf(done)
         return str(host)
 
-    def test_no_further_in(self) -> None:
+    def test_name_cannot_resolve_further_inside(self) -> None:
         public, near, here = "93.184.216.34", "10.1.2.3", "127.0.0.1"
         self.assertEqual([public, None, None], self.led([public], [here], [near]))
         self.assertEqual([near, None, public], self.led([near], [here], [public]))
         self.assertEqual([here, near, public], self.led([here], [near], [public]))
 
-    def test_what_it_has_beside_that_is_left_out(self) -> None:
+    def test_inner_addresses_of_a_public_name_are_left_out(self) -> None:
         public, near = "2606:2800::1", "10.1.2.3"
         self.assertEqual([public, public], self.led([public, near], [near, public]))
 
-    def test_each_capability_begins_anew(self) -> None:
+    def test_pin_of_each_capability_starts_fresh(self) -> None:
         pins = AddressPins()
         first = pins.get_pin("a")
         first.record_address("93.184.216.34")
@@ -356,13 +356,13 @@ class HandshakeTests(SynchronousTestCase):
     KEY = "dGhlIHNhbXBsZSBub25jZQ=="
     GOOD = b"HTTP/1.1 101 OK\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nX: y"
 
-    def test_only_what_belongs_to_it_comes_back(self) -> None:
+    def test_handshake_response_holds_only_its_own_headers(self) -> None:
         found = build_handshake_answer(self.GOOD + b"\r\nSet-Cookie: service_session=x", self.KEY)
         self.assertNotIn(b"Cookie", found)
         self.assertNotIn(b"X: y", found)
         self.assertTrue(found.startswith(b"HTTP/1.1 101 Switching Protocols\r\n"))
 
-    def test_anything_else_is_no_websocket(self) -> None:
+    def test_invalid_handshake_is_refused(self) -> None:
         for head in (
             self.GOOD.replace(b"101", b"200"),
             self.GOOD.replace(b"s3p", b"S3p"),

@@ -41,7 +41,7 @@ from tservice.webviews.service import PROBES, WebTabGuard, WebViewService
 
 
 class ViewTests(TabCase):
-    def test_a_tab_s_life(self) -> None:
+    def test_web_tab_is_created_changed_and_deleted(self) -> None:
         made = self.make(icon="x")
         self.assertEqual("ann", made["owner"])
         self.assertEqual([made], self.call("GET")["webviews"])
@@ -51,7 +51,7 @@ class ViewTests(TabCase):
         self.assertEqual({}, self.call("DELETE", f"/{made['id']}"))
         self.assertEqual([], self.call("GET")["webviews"])
 
-    def test_what_is_refused(self) -> None:
+    def test_invalid_web_tabs_are_refused(self) -> None:
         for field, value in (
             ("name", ""), ("name", "a\nb"), ("name", "x" * 61), ("url", "ftp://x/"), ("url", "x"),
             ("url", "http://169.254.169.254/"), ("url", "http://user:p@x/"), ("icon", "x" * 65),
@@ -88,13 +88,13 @@ class ViewTests(TabCase):
         self.assertTrue(upgraded.value().startswith(b"HTTP/1.1 403 "), upgraded.value())
         self.assertEqual(1, len(self.targets))
 
-    def test_so_many(self) -> None:
+    def test_web_tabs_are_limited_in_number(self) -> None:
         for _ in range(MOST):
             self.make()
         body = {"name": "app", "url": "http://h/"}
         self.assertEqual(422, self.status("POST", "/api/webviews", body))
 
-    def test_a_word_ends_with_what_it_opens(self) -> None:
+    def test_capability_ends_with_its_tab_or_login(self) -> None:
         for how in ("address", "deleted", "signed out"):
             made = self.make()
             path = self.call("POST", f"/{made['id']}/open")["embedUrl"]
@@ -109,7 +109,7 @@ class ViewTests(TabCase):
                 self.call_logout()
             self.assertEqual(403, self.world.ask("GET", path).status, how)
 
-    def test_what_is_open_ends_with_the_word(self) -> None:
+    def test_open_connections_end_with_the_capability(self) -> None:
         """A socket, an answer under way, and one that has not begun."""
         self.connected()
         for how in ("address", "deleted", "signed out", "account"):
@@ -134,12 +134,12 @@ class ViewTests(TabCase):
                 each.lose()
             self.assertTrue(all(it.transport.aborted for it in self.targets), how)
 
-    def test_a_worker_s_script(self) -> None:
+    def test_service_worker_script_is_refused(self) -> None:
         path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
         answer = self.world.ask("GET", path, None, {"Service-Worker": "script"})
         self.assertEqual(403, answer.status)
 
-    def test_what_lost_its_prefix(self) -> None:
+    def test_request_that_lost_its_prefix_is_redirected_by_referer(self) -> None:
         path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
         from_it = {"Host": "127.0.0.1", "Referer": f"http://127.0.0.1{path}"}
         prefix = path.removesuffix("/x")
@@ -152,7 +152,7 @@ class ViewTests(TabCase):
         for method, other in (("POST", "/lost.js"), ("GET", "/api/sessions"), ("GET", "/ws/x")):
             self.assertEqual(401, self.world.ask(method, other, None, from_it).status, other)
 
-    def test_so_many_at_a_time(self) -> None:
+    def test_requests_of_a_tab_at_a_time_are_limited(self) -> None:
         counts: Counter[str] = Counter({"w": REQUESTS - 1})
         with _limit_concurrency(counts, "w", REQUESTS):
             self.assertRaises(HttpRefusal, _limit_concurrency(counts, "w", REQUESTS).__enter__)
@@ -172,7 +172,7 @@ class RelayedTests(SynchronousTestCase):
                 return number
         raise AssertionError("there is no bound")
 
-    def test_one_account_leaves_others_some(self) -> None:
+    def test_one_account_leaves_connections_for_others(self) -> None:
         relayed = RelayLimits(shared=True)
         with ExitStack() as stack:
             got = [self.held(relayed, stack, owner) for owner in ("ann", "bob", "cat")]
@@ -181,15 +181,15 @@ class RelayedTests(SynchronousTestCase):
         with ExitStack() as stack:
             self.assertEqual(120, self.held(relayed, stack, "bob"), "all of them are over")
 
-    def test_one_alone_has_all(self) -> None:
+    def test_single_account_may_use_all_connections(self) -> None:
         with ExitStack() as stack:
             self.assertEqual(RELAYED, self.held(RelayLimits(shared=False), stack, "ann"))
 
 
-class ApartTests(SynchronousTestCase):
+class WebTabListenerTests(SynchronousTestCase):
     """The listener of web tabs, where nobody signs in."""
 
-    def test_no_password_is_tried_there(self) -> None:
+    def test_web_tab_listener_does_not_check_passwords(self) -> None:
         """Wrong ones, which any page can send there, would count against whoever looks at it."""
         tried: list[AuthenticationRequest] = []
 
@@ -230,10 +230,10 @@ class FoundCapability:
     username: str = "ann"
 
 
-class ProbeTests(SynchronousTestCase):
+class WebTabProbeTests(SynchronousTestCase):
     """Looking at addresses."""
 
-    def test_an_account_looks_at_so_many_at_a_time(self) -> None:
+    def test_probes_of_an_account_at_a_time_are_limited(self) -> None:
         """Each is a connection that the service opens, for as long as nobody answers."""
         held: list[Deferred[OutboundResponse]] = []
 

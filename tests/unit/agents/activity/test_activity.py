@@ -59,7 +59,9 @@ class CourseTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100))
     @given(st.sampled_from(list(AgentState)), st.lists(st.sampled_from(EVIDENCE), max_size=30))
-    def test_idle_and_working_take_turns(self, begin: AgentState, evidence: list[str]) -> None:
+    def test_machine_alternates_idle_and_working(
+        self, begin: AgentState, evidence: list[str]
+    ) -> None:
         """Whatever the evidence: never the same word twice, nothing after the end, and the state
         agrees with the last word."""
         sink = RecordingSink()
@@ -76,14 +78,14 @@ class CourseTests(SynchronousTestCase):
             at_rest = course.state is AgentState.IDLE
             self.assertEqual("idle" if at_rest else "working", sink.told[-1])
 
-    def test_a_dialog_keeps_the_turn_open(self) -> None:
+    def test_open_dialog_keeps_the_turn_open(self) -> None:
         sink = RecordingSink()
         course = ActivityMachine(sink, AgentState.IDLE)
         for word in ("prompted", "asked", "asked", "answered", "asked", "seen_idle"):
             tell(course, word)
         self.assertEqual(["working", "idle"], sink.told)
 
-    def test_the_screen_does_not_answer_a_hooks_dialog(self) -> None:
+    def test_screen_does_not_answer_the_dialog_of_a_hook(self) -> None:
         """A late C{answered} while nothing is asked begins no turn."""
         sink = RecordingSink()
         course = ActivityMachine(sink, AgentState.IDLE)
@@ -94,7 +96,7 @@ class CourseTests(SynchronousTestCase):
 class PrimaryTests(AgentHarnessCase):
     """An agent with hooks."""
 
-    def test_first_idle_is_the_composers(self) -> None:
+    def test_first_idle_signal_comes_from_the_composer(self) -> None:
         session = self.agent()
         self.spend(5)
         self.assert_signals([])
@@ -103,7 +105,7 @@ class PrimaryTests(AgentHarnessCase):
         self.assert_signals(["idle"])
         self.assertEqual(("idle", "composer on the screen, no working line"), self.status(session))
 
-    def test_a_turn_told_by_hooks(self) -> None:
+    def test_hooks_begin_and_end_a_turn(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.assertEqual(("busy", "prompt_submitted hook"), self.status(session))
@@ -111,7 +113,7 @@ class PrimaryTests(AgentHarnessCase):
         self.assert_signals(["working", "stop", "idle"])
         self.assertEqual(("idle", "stop hook"), self.status(session))
 
-    def test_a_turn_seen_on_the_screen(self) -> None:
+    def test_screen_begins_and_ends_a_turn(self) -> None:
         session = self.ready()
         self.show(session, SPINNER, BUSY_TITLE)
         self.spend(1.2)
@@ -122,7 +124,7 @@ class PrimaryTests(AgentHarnessCase):
         self.spend(0.2)
         self.assert_signals(["idle"])
 
-    def test_a_turn_that_was_not_seen_to_work_is_over_after_a_silence(self) -> None:
+    def test_unobserved_turn_is_over_after_a_silence(self) -> None:
         """The hook of a prompt comes before the spinner."""
         session = self.ready()
         self.show(session, COMPOSER, IDLE_TITLE)
@@ -132,7 +134,7 @@ class PrimaryTests(AgentHarnessCase):
         self.spend(0.2)
         self.assert_signals(["idle"])
 
-    def test_without_a_title_the_screen_alone_needs_a_silence(self) -> None:
+    def test_screen_without_a_title_is_idle_only_after_a_silence(self) -> None:
         session = self.ready()
         self.show(session, SPINNER)
         self.spend(1.2)
@@ -143,7 +145,7 @@ class PrimaryTests(AgentHarnessCase):
         self.spend(0.2)
         self.assert_signals(["idle"])
 
-    def test_a_moment_without_a_spinner_is_no_end(self) -> None:
+    def test_moment_without_a_spinner_does_not_end_the_turn(self) -> None:
         session = self.ready()
         self.show(session, SPINNER, BUSY_TITLE)
         self.spend(1.2)
@@ -155,7 +157,7 @@ class PrimaryTests(AgentHarnessCase):
             self.spend(1.0)
         self.assert_signals([])
 
-    def test_a_key_at_a_dialog_is_looked_at_at_once(self) -> None:
+    def test_key_pressed_at_a_dialog_triggers_a_look(self) -> None:
         """Although the next look was meant for the end of a silence."""
         session = self.ready()
         self.hook(session, "prompt_submitted")
@@ -167,7 +169,7 @@ class PrimaryTests(AgentHarnessCase):
         self.spend(SETTLE + CALM + 0.1)
         self.assert_signals(["idle"])
 
-    def test_an_interrupted_turn_ends_without_a_hook(self) -> None:
+    def test_interrupted_turn_ends_without_a_hook(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.show(session, SPINNER, BUSY_TITLE)
@@ -181,7 +183,7 @@ class PrimaryTests(AgentHarnessCase):
         self.spend(3)
         self.assert_signals(["idle"])
 
-    def test_a_late_hook_of_a_turn_that_is_over(self) -> None:
+    def test_late_hook_of_a_finished_turn_is_corrected_by_silence(self) -> None:
         """Nothing is printed any more, and no other hook comes: the silence is looked into."""
         session = self.ready()
         self.spend(60)
@@ -191,7 +193,7 @@ class PrimaryTests(AgentHarnessCase):
         self.spend(0.2)
         self.assert_signals(["idle"])
 
-    def test_the_spinner_that_outlives_its_turn(self) -> None:
+    def test_spinner_that_outlives_its_turn_is_ignored(self) -> None:
         """The stop hook runs before the screen is tidied up: that is no new turn."""
         session = self.ready()
         self.hook(session, "prompt_submitted")
@@ -204,7 +206,7 @@ class PrimaryTests(AgentHarnessCase):
         self.spend(10)
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_an_unreadable_screen_changes_nothing(self) -> None:
+    def test_unreadable_screen_changes_no_status(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.signals()
@@ -216,14 +218,14 @@ class PrimaryTests(AgentHarnessCase):
         self.spend(3)
         self.assert_signals(["idle"])
 
-    def test_a_quiet_screen_costs_nothing(self) -> None:
+    def test_quiet_screen_is_not_captured(self) -> None:
         session = self.ready()
         self.spend(100)
         self.assertEqual([], self.clock.getDelayedCalls())
         looks = self.count_looks(session, 10)
         self.assertEqual(0, looks)
 
-    def test_a_restless_screen_is_read_now_and_then(self) -> None:
+    def test_restless_screen_is_read_at_intervals(self) -> None:
         session = self.ready()
         count = 0
 
@@ -238,7 +240,7 @@ class PrimaryTests(AgentHarnessCase):
         self.assertLessEqual(count, 20)
         self.assertGreaterEqual(count, 5)
 
-    def test_a_process_that_ends(self) -> None:
+    def test_process_that_ends_in_a_turn_gives_an_exit_signal(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.pane(session).exit_program(0)
@@ -257,14 +259,14 @@ class PrimaryTests(AgentHarnessCase):
 class OtherAgentTests(AgentHarnessCase):
     """Agents without hooks, and one that nobody knows."""
 
-    def test_idle_after_three_seconds(self) -> None:
+    def test_agent_without_hooks_is_idle_after_three_seconds(self) -> None:
         self.agent(mode="codex")
         self.spend(2.9)
         self.assert_signals([])
         self.spend(0.2)
         self.assert_signals(["idle"])
 
-    def test_a_turn_of_codex(self) -> None:
+    def test_codex_turn_is_seen_on_the_screen(self) -> None:
         session = self.agent(mode="codex")
         self.spend(4)
         self.signals()
@@ -275,13 +277,13 @@ class OtherAgentTests(AgentHarnessCase):
         self.spend(3)
         self.assert_signals(["stop", "idle"])
 
-    def test_shells_are_not_looked_at(self) -> None:
+    def test_shell_sessions_have_no_activity_watch(self) -> None:
         session = self.create(mode="shell", start=True)
         self.spend(60)
         self.assert_signals(["idle"])
         self.assertIsNone(self.agents.agents.get_watch(session.id))
 
-    def test_the_rhythm_of_an_unknown_agent(self) -> None:
+    def test_unknown_agent_is_judged_by_its_output_rhythm(self) -> None:
         """Its output counts from an Enter on; echoed keys alone are no work."""
         self.machine.install("agy")
         session = self.agent("hello", mode="antigravity")
@@ -305,10 +307,10 @@ class OtherAgentTests(AgentHarnessCase):
             self.spend(0.5)
 
 
-class ModelTests(AgentHarnessCase):
+class ActivityModelTests(AgentHarnessCase):
     """C{displayModel} by launch parameters, settings and screen."""
 
-    def test_ranks(self) -> None:
+    def test_model_sources_are_ranked(self) -> None:
         (self.machine.home / ".claude").mkdir()
         settings_file = self.machine.home / ".claude" / "settings.json"
         settings_file.write_text('{"model": "from-settings"}')
@@ -327,10 +329,10 @@ class ModelTests(AgentHarnessCase):
         self.assertIn("Opus", to_wire(self.sessions.describe_session(session.id))["displayModel"])
 
 
-class DialogTests(AgentHarnessCase):
+class ActivityDialogTests(AgentHarnessCase):
     """What others are told of dialogs."""
 
-    def test_dialog_of(self) -> None:
+    def test_current_dialog_is_returned(self) -> None:
         session = self.ready()
         self.assertIsNone(self.agents.agents.get_dialog(session.id))
         self.show(session, PERMISSION)
@@ -343,13 +345,13 @@ class DialogTests(AgentHarnessCase):
         self.pane(session).exit_program()
         self.assertIsNone(self.agents.agents.get_dialog(session.id))
 
-    def test_a_dialog_of_the_start_is_no_turn(self) -> None:
+    def test_startup_dialog_is_no_turn(self) -> None:
         session = self.agent(TRUST)
         self.spend(1)
         self.assert_signals([])
         self.assertEqual("idle", self.status(session)[0])
 
-    def test_looking_on_demand(self) -> None:
+    def test_screen_is_read_on_demand(self) -> None:
         session = self.ready()
         look = self.run_now(self.agents.agents.capture_screen(session.id))
         self.assertTrue(look.reading.composer_ready)
@@ -361,7 +363,7 @@ class DialogTests(AgentHarnessCase):
         self.pane(session).exit_program()
         self.assertEqual(409, self.refusal(self.agents.agents.capture_screen(session.id)).status)
 
-    def test_an_observer_that_fails_keeps_nobody_from_hearing(self) -> None:
+    def test_failing_observer_does_not_affect_others(self) -> None:
         heard: list[object] = []
         self.agents.agents.add_observer(lambda look: 1 / 0)  # type: ignore[arg-type]
         end = self.agents.agents.add_observer(heard.append)

@@ -60,7 +60,7 @@ class ShortCase(AgentHarnessCase):
         return KeptByCodex(self.machine.home, self.work, self.clock)
 
 
-class ExternalTests(ShortCase):
+class ShortExternalTurnTests(ShortCase):
     """A CLI that nothing but its screen tells of."""
 
     def answered_at_once(self) -> Session:
@@ -75,7 +75,7 @@ class ExternalTests(ShortCase):
         self.submit(session, answer)
         return session
 
-    def test_a_turn_between_two_looks_is_a_turn(self) -> None:
+    def test_turn_between_two_looks_is_counted(self) -> None:
         session = self.answered_at_once()
         self.assert_signals([])
         self.spend(SILENCE)
@@ -84,7 +84,7 @@ class ExternalTests(ShortCase):
         self.spend(20)
         self.assert_signals([])
 
-    def test_a_turn_that_was_seen_is_told_once(self) -> None:
+    def test_turn_seen_on_the_screen_is_reported_once(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.submit(session, lambda: self.show(session, CODEX_BUSY, "⠂ work"))
         self.spend(3)
@@ -93,39 +93,39 @@ class ExternalTests(ShortCase):
         self.spend(20)
         self.assert_signals(["stop", "idle"])
 
-    def test_without_a_turn_nothing_stops(self) -> None:
+    def test_no_stop_is_signalled_without_a_turn(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.show(session, f"{CODEX} more")
         self.spend(20)
         self.assert_signals([])
 
-    def test_switched_off_nothing_stops(self) -> None:
+    def test_no_stop_is_signalled_when_switched_off(self) -> None:
         self.change_settings(external_signals=False)
         self.answered_at_once()
         self.spend(SILENCE)
         self.assert_signals(["working", "idle"])
 
-    def test_a_draft_is_no_turn(self) -> None:
+    def test_unsubmitted_draft_is_no_turn(self) -> None:
         """An Enter that was lost leaves the text where it is."""
         session = self.at_rest("codex", CODEX)
         self.prompt(session, CODEX_DRAFT)
         self.spend(20)
         self.assert_signals([])
 
-    def test_an_agent_that_does_not_answer_has_no_turn(self) -> None:
+    def test_unanswered_prompt_of_an_agent_is_no_turn(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.submit(session, lambda: self.show(session, CODEX_DRAFT))
         self.spend(20)
         self.assert_signals([])
 
-    def test_an_enter_at_a_dialog_is_no_prompt(self) -> None:
+    def test_enter_at_a_dialog_is_no_prompt(self) -> None:
         session = self.at_rest("codex", CODEX_TRUST)
         self.screen(session).answers[b"\r"] = CODEX
         self.run_now(self.sessions.send_key(session.id, "Enter"))
         self.spend(20)
         self.assert_signals([])
 
-    def test_a_prompt_typed_at_a_terminal(self) -> None:
+    def test_prompt_typed_at_a_terminal_begins_a_turn(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.show(session, CODEX_DRAFT)
         self.screen(session).answers[b"\r"] = f"• hello\n\n{CODEX}"
@@ -133,14 +133,14 @@ class ExternalTests(ShortCase):
         self.spend(SILENCE + 1)
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_an_unknown_agent(self) -> None:
+    def test_unknown_agent_is_idle_after_silence(self) -> None:
         self.machine.install("agy")
         session = self.at_rest("antigravity", "hello")
         self.prompt(session, "hello\nthere")
         self.spend(SILENCE)
         self.assert_signals(["working", "idle"])
 
-    def test_a_screen_that_never_rests(self) -> None:
+    def test_restless_screen_of_an_agent_becomes_idle(self) -> None:
         self.machine.install("pi")
         empty = f"{'─' * 60}\n\n{'─' * 60}\n~/x\n1.0%/128k (auto)      model"
         session = self.at_rest("pi", empty)
@@ -163,7 +163,7 @@ class TitleTests(ShortCase):
             self.show(session, f"• word {number}\n\n{CODEX}", title)
             self.spend(0.25)
 
-    def test_the_frame_alone_shows_no_rest_while_output_runs(self) -> None:
+    def test_frame_shows_no_rest_while_output_continues(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.show(session, CODEX_BUSY)
         self.spend(1)
@@ -177,7 +177,7 @@ class TitleTests(ShortCase):
             self.status(session)[1],
         )
 
-    def test_a_title_that_was_seen_to_work_shows_it(self) -> None:
+    def test_working_title_shows_a_turn_until_it_rests(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.show(session, CODEX_BUSY, "⠂ work")
         self.spend(1)
@@ -188,7 +188,7 @@ class TitleTests(ShortCase):
         self.assert_signals(["stop", "idle"])
         self.assertEqual("composer on the screen, no working line", self.status(session)[1])
 
-    def test_a_short_prompt_that_streams_is_not_over_while_it_does(self) -> None:
+    def test_short_streaming_prompt_is_not_over_early(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.prompt(session, f"• word\n\n{CODEX}")
         self.stream(session, None)
@@ -197,7 +197,7 @@ class TitleTests(ShortCase):
         self.assert_signals(["working", "stop", "idle"])
 
 
-class SlowTests(ShortCase):
+class SlowAgentTurnTests(ShortCase):
     """A screen that rests behind an Enter is that of a slow agent, until its answer is there."""
 
     def begun(self) -> tuple[Session, KeptByCodex]:
@@ -211,7 +211,7 @@ class SlowTests(ShortCase):
         self.submit(session, enter)
         return session, kept
 
-    def test_a_turn_that_is_seen_late(self) -> None:
+    def test_turn_seen_late_is_reported(self) -> None:
         """Codex, slowed, showed nothing for 2.8 s behind its Enter."""
         session, kept = self.begun()
         self.spend(2.8)
@@ -224,7 +224,7 @@ class SlowTests(ShortCase):
         self.spend(20)
         self.assert_signals(["stop", "idle"])
 
-    def test_an_answer_that_comes_late(self) -> None:
+    def test_answer_that_comes_late_ends_the_turn(self) -> None:
         _, kept = self.begun()
         self.spend(5)
         self.assert_signals([])
@@ -234,13 +234,13 @@ class SlowTests(ShortCase):
         self.spend(20)
         self.assert_signals([])
 
-    def test_a_turn_that_failed(self) -> None:
+    def test_failed_turn_ends(self) -> None:
         _, kept = self.begun()
         kept.failed("stub says 500")
         self.spend(SILENCE)
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_the_answer_of_before_is_none(self) -> None:
+    def test_answer_from_before_the_prompt_is_ignored(self) -> None:
         session, kept = self.begun()
         kept.answered("hello")
         self.spend(SILENCE + 1)
@@ -249,14 +249,14 @@ class SlowTests(ShortCase):
         self.spend(5)
         self.assert_signals([])
 
-    def test_nobody_waits_for_ever(self) -> None:
+    def test_unanswered_prompt_ends_after_the_limit(self) -> None:
         self.begun()
         self.spend(UNANSWERED - 1)
         self.assert_signals([])
         self.spend(1)
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_a_draft_is_looked_at_no_longer(self) -> None:
+    def test_unsent_draft_is_watched_only_for_a_limited_time(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.prompt(session, CODEX_DRAFT)
         self.spend(UNANSWERED + ASKING)
@@ -270,13 +270,13 @@ class SlowTests(ShortCase):
         assert watch.last is not None
         return watch.last.at
 
-    def test_a_command_has_no_answer(self) -> None:
+    def test_command_without_an_answer_ends(self) -> None:
         session = self.at_rest("codex", CODEX)
         self.prompt(session, f"• status\n\n{CODEX}", "/status")
         self.spend(SILENCE)
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_a_prompt_of_the_primary_whose_hook_is_late(self) -> None:
+    def test_late_prompt_hook_still_begins_the_turn(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.prompt(session, COMPOSER)
         self.spend(5)
@@ -289,7 +289,7 @@ class SlowTests(ShortCase):
 class LocalCommandTests(ShortCase):
     """Of an agent with hooks a turn is told by them: what else was submitted ends by C{idle}."""
 
-    def test_a_command_that_is_no_turn(self) -> None:
+    def test_local_command_ends_with_idle(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.prompt(session, f"  ⎿  Not enough messages to compact.\n{COMPOSER}", "/compact")
         self.spend(SILENCE)
@@ -297,7 +297,7 @@ class LocalCommandTests(ShortCase):
         self.spend(20)
         self.assert_signals([])
 
-    def test_clear_is_told_by_its_hook(self) -> None:
+    def test_clear_command_ends_by_its_hook(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.prompt(session, COMPOSER)
         self.hook(session, "session_end", hook_event_name="SessionEnd", session_id="a")
@@ -307,7 +307,7 @@ class LocalCommandTests(ShortCase):
         self.spend(20)
         self.assert_signals([])
 
-    def test_a_compaction_goes_on_behind_its_hook(self) -> None:
+    def test_compaction_continues_after_its_hook(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.submit(session, lambda: self.show(session, SPINNER, BUSY_TITLE))
         self.hook(session, "session_start", session_id="b", source="compact")
@@ -317,7 +317,7 @@ class LocalCommandTests(ShortCase):
         self.spend(5)
         self.assert_signals(["idle"])
 
-    def test_a_command_that_takes_time_ends_when_it_is_over(self) -> None:
+    def test_slow_local_command_ends_when_it_is_over(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.submit(session, lambda: self.show(session, SPINNER, BUSY_TITLE))
         self.spend(1)
@@ -329,7 +329,7 @@ class LocalCommandTests(ShortCase):
         self.spend(20)
         self.assert_signals(["idle"])
 
-    def test_a_turn_told_by_hooks_is_told_once(self) -> None:
+    def test_turn_reported_by_hooks_is_signalled_once(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.prompt(session, COMPOSER)
         self.hook(session, "prompt_submitted")
@@ -337,7 +337,7 @@ class LocalCommandTests(ShortCase):
         self.spend(20)
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_a_shell_command_has_a_stop_alone(self) -> None:
+    def test_shell_command_signals_stop_only(self) -> None:
         """Claude Code's C{!command} fires no other hook."""
         session = self.at_rest("primary", COMPOSER)
         self.prompt(session, COMPOSER)
@@ -346,7 +346,7 @@ class LocalCommandTests(ShortCase):
         self.spend(20)
         self.assert_signals([])
 
-    def test_what_a_command_opened_has_to_go_first(self) -> None:
+    def test_menu_opened_by_a_command_must_close_before_idle(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.prompt(session, MODEL_MENU)
         self.spend(20)
@@ -356,10 +356,10 @@ class LocalCommandTests(ShortCase):
         self.assert_signals(["idle"])
 
 
-class WorkTests(ShortCase):
+class TurnWorkTests(ShortCase):
     """What a turn does, as the hooks tell."""
 
-    def test_the_tool_that_runs(self) -> None:
+    def test_running_tool_is_reported(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.hook(session, "prompt_submitted")
         given = {"tool_name": "Bash", "tool_input": {"command": "make\x1b\ntest"}}
@@ -372,24 +372,24 @@ class WorkTests(ShortCase):
         self.hook(session, "stop")
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_a_reason_has_a_length(self) -> None:
+    def test_status_reason_is_bounded(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.hook(session, "tool_started", tool_name="Bash", tool_input={"command": "x" * 500})
         self.assertEqual(120, len(self.status(session)[1] or ""))
 
-    def test_a_tool_begins_a_turn_that_no_prompt_began(self) -> None:
+    def test_tool_hook_begins_a_turn_without_a_prompt(self) -> None:
         """A shell in the background came to its end."""
         session = self.at_rest("primary", COMPOSER)
         self.hook(session, "tool_started", tool_name="Read")
         self.hook(session, "stop")
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_the_tool_of_a_subagent_begins_no_turn(self) -> None:
+    def test_tool_of_a_subagent_begins_no_turn(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.hook(session, "tool_started", tool_name="Read", agent_id="a1")
         self.assert_signals([])
 
-    def test_a_tool_beside_a_dialog_is_no_answer(self) -> None:
+    def test_tool_hook_during_a_dialog_does_not_answer_it(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.hook(session, "prompt_submitted")
         self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")

@@ -25,7 +25,7 @@ class TakenUpTests(AgentHarnessCase):
         self.machine.events.clear()
         self.machine.restart()
 
-    def test_a_turn_goes_on_and_its_end_is_seen(self) -> None:
+    def test_adopted_turn_continues_and_its_end_is_seen(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.show(session, SPINNER, BUSY_TITLE)
@@ -36,7 +36,7 @@ class TakenUpTests(AgentHarnessCase):
         self.hook(session, "stop")
         self.assert_signals(["stop", "idle"])
 
-    def test_a_turn_that_ended_meanwhile(self) -> None:
+    def test_turn_that_ended_during_the_restart_is_signalled(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.show(session, COMPOSER, IDLE_TITLE)
@@ -47,7 +47,7 @@ class TakenUpTests(AgentHarnessCase):
         self.hook(session, "stop")
         self.assert_signals(["working", "stop", "idle"])
 
-    def test_a_dialog_that_came_up_meanwhile(self) -> None:
+    def test_dialog_opened_during_the_restart_is_signalled(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.show(session, PERMISSION, IDLE_TITLE)
@@ -66,7 +66,7 @@ class TakenUpTests(AgentHarnessCase):
         self.again()
         return session
 
-    def test_what_was_submitted_is_over_once_there_is_an_answer(self) -> None:
+    def test_adopted_prompt_is_over_once_its_answer_exists(self) -> None:
         session = self.submitted()
         told = {"type": "assistant", "message": {"content": [{"type": "text", "text": "done"}]}}
         self.keep(session, {**told, "timestamp": _iso(self.clock.seconds())})
@@ -77,7 +77,7 @@ class TakenUpTests(AgentHarnessCase):
         self.spend(20)
         self.assert_signals([])
 
-    def test_without_an_answer_it_may_still_begin(self) -> None:
+    def test_adopted_prompt_without_an_answer_may_still_begin(self) -> None:
         session = self.submitted()
         self.spend(3)
         self.assert_signals([])
@@ -85,7 +85,7 @@ class TakenUpTests(AgentHarnessCase):
         self.spend(1)
         self.assert_signals(["working"])
 
-    def test_a_command_has_no_answer(self) -> None:
+    def test_adopted_command_has_no_answer(self) -> None:
         self.submitted()
         self.spend(UNANSWERED + 1)
         self.assert_signals(["idle"])
@@ -99,7 +99,7 @@ class TakenUpTests(AgentHarnessCase):
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         self.hook(session, "teammate_idle", transcript_path=str(path))
 
-    def test_a_turn_that_began_meanwhile(self) -> None:
+    def test_turn_begun_during_the_restart_is_signalled(self) -> None:
         session = self.ready()
         self.show(session, SPINNER, BUSY_TITLE)
         self.again()

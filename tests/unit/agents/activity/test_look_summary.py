@@ -12,7 +12,7 @@ from tservice.agents.activity.look_summary import LookSummary
 from tservice.agents.activity.poll_schedule import CALM, STREAK
 
 
-class SeenTests(SynchronousTestCase):
+class SeenTurnTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.seen = LookSummary(rules=RULES["claude"], hooks=True)
         self.now = 100.0
@@ -20,14 +20,14 @@ class SeenTests(SynchronousTestCase):
     def look(self, screen: str, title: str, doing: AgentState = AgentState.WORKING) -> None:
         self.seen = self.seen.add_look(read_status(screen, title=title), title, doing, self.now)
 
-    def test_a_turn_that_was_seen_is_over_after_a_calm(self) -> None:
+    def test_seen_turn_is_over_after_a_calm(self) -> None:
         self.look(SPINNER, BUSY_TITLE)
         self.look(COMPOSER, IDLE_TITLE)
         self.assertEqual(self.now, self.seen.calm_since)
         self.assertFalse(self.seen.counts_as_silence(self.now))
         self.assertTrue(self.seen.counts_as_silence(self.now + CALM))
 
-    def test_a_turn_that_nobody_saw_is_not(self) -> None:
+    def test_unseen_turn_is_not_over(self) -> None:
         self.look(COMPOSER, IDLE_TITLE)
         self.assertIsNone(self.seen.calm_since)
         self.look(PERMISSION, IDLE_TITLE)
@@ -35,7 +35,7 @@ class SeenTests(SynchronousTestCase):
         self.look(COMPOSER, IDLE_TITLE)
         self.assertIsNone(self.seen.calm_since)
 
-    def test_idle_looks_in_a_row_count_as_silence(self) -> None:
+    def test_consecutive_idle_looks_count_as_silence(self) -> None:
         self.look(COMPOSER, BUSY_TITLE, AgentState.IDLE)
         self.assertTrue(self.seen.titled)
         self.seen = self.seen.start_turn()
@@ -44,7 +44,7 @@ class SeenTests(SynchronousTestCase):
             self.look(COMPOSER, "")
         self.assertTrue(self.seen.counts_as_silence(self.now))
 
-    def test_a_row_is_broken_by_work_and_by_a_look_that_failed(self) -> None:
+    def test_run_of_idle_looks_is_broken_by_work_or_a_failed_look(self) -> None:
         self.look(SPINNER, BUSY_TITLE)
         self.look(COMPOSER, IDLE_TITLE)
         self.assertEqual(1, self.seen.streak)

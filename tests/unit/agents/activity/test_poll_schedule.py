@@ -46,7 +46,7 @@ class PaceTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100))
     @given(times, times, times, st.booleans(), st.booleans(), doings)
-    def test_never_too_often_and_never_forgotten(
+    def test_looks_keep_their_gap_and_are_never_forgotten(
         self, begun: float, last: float, at: float, current: bool, failed: bool, doing: AgentState
     ) -> None:
         rhythm = PollSchedule(begun=min(begun, last), last=last)
@@ -62,7 +62,7 @@ class PaceTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300))
     @given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
-    def test_a_flow_has_no_breaks(self, gaps: list[float]) -> None:
+    def test_continuous_output_has_no_pause(self, gaps: list[float]) -> None:
         now, rhythm = 0.0, PollSchedule(begun=0, last=0)
         for gap in gaps:
             now += gap
@@ -78,36 +78,36 @@ class PaceTests(SynchronousTestCase):
         self.assertTrue(rhythm.is_silent(now + SILENCE))
 
 
-class JudgeTests(SynchronousTestCase):
+class LookVerdictTests(SynchronousTestCase):
     """L{judge_look}."""
 
     def verdict(self, text: str, now: ScreenContext, title: str = "") -> LookVerdict | None:
         found = judge_look(read_status(text, title=title), RULES["claude"], now)
         return None if found is None else found[0]
 
-    def test_what_is_not_understood_moves_nothing(self) -> None:
+    def test_unrecognized_screen_changes_nothing(self) -> None:
         for doing in AgentState:
             for silent in (True, False):
                 self.assertIsNone(self.verdict("vim\n~\n~", scene(doing, silent=silent)))
 
-    def test_a_composer_means_rest_only_in_silence(self) -> None:
+    def test_composer_means_rest_only_in_silence(self) -> None:
         self.assertIsNone(self.verdict(COMPOSER, scene(AgentState.WORKING)))
         self.assertEqual(
             LookVerdict.IDLE, self.verdict(COMPOSER, scene(AgentState.WORKING, silent=True))
         )
         self.assertEqual(LookVerdict.IDLE, self.verdict(COMPOSER, scene(AgentState.STARTING)))
 
-    def test_work_shows_in_a_row_or_in_the_title(self) -> None:
+    def test_row_or_title_of_work_means_busy(self) -> None:
         now = scene(AgentState.IDLE, silent=True)
         self.assertEqual(LookVerdict.WORKING, self.verdict(SPINNER, now))
         self.assertEqual(LookVerdict.WORKING, self.verdict(COMPOSER, now, BUSY_TITLE))
 
-    def test_dialogs(self) -> None:
+    def test_permission_dialog_is_asked_and_trust_dialog_is_not(self) -> None:
         now = scene(AgentState.WORKING)
         self.assertEqual(LookVerdict.ASKED, self.verdict(PERMISSION, now, IDLE_TITLE))
         self.assertIsNone(self.verdict(TRUST, now))
 
-    def test_an_unknown_agent_is_judged_by_its_rhythm(self) -> None:
+    def test_agent_without_rules_is_judged_by_its_rhythm(self) -> None:
         unknown = read_status("anything")
         now = ScreenContext(
             state=AgentState.IDLE, is_silent=False, is_sustained=True, has_submission=False
@@ -139,7 +139,9 @@ class AnythingTests(AgentHarnessCase):
 
     @settings(max_examples=example_count(40), deadline=None)
     @given(st.lists(steps, max_size=15))
-    def test_idle_and_working_take_turns(self, script: list[tuple[str, str]]) -> None:
+    def test_any_event_order_alternates_idle_and_working(
+        self, script: list[tuple[str, str]]
+    ) -> None:
         session = self.ready()
         for step, word in script:
             if step == "show":
@@ -164,7 +166,7 @@ class ExactnessTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100))
     @given(st.floats(1.7e9, 2.2e9), st.floats(0, 3))
-    def test_a_timer_for_silence_finds_silence(self, last: float, passed: float) -> None:
+    def test_timer_for_silence_fires_after_the_silence(self, last: float, passed: float) -> None:
         """Else nobody would look again, and the session stayed busy for good."""
         rhythm = PollSchedule(begun=last, last=last)
         at = min(last + passed, last + SILENCE - 1)

@@ -91,7 +91,7 @@ CODEX_TRUST = """  Trust this folder? Codex can read, edit, and run files here.
   enter continue · esc back"""
 
 
-class TrustTests(AgentHarnessCase):
+class TrustAnswerTests(AgentHarnessCase):
     """The dialog is answered by reading it."""
 
     def keys(self, session: Session) -> list[bytes]:
@@ -103,7 +103,7 @@ class TrustTests(AgentHarnessCase):
         self.show(session, shown)
         return session
 
-    def test_marker_on_the_trusting_option(self) -> None:
+    def test_trust_option_under_the_marker_gets_enter(self) -> None:
         session = self.begin(TRUST, {ENTER: COMPOSER})
         self.spend(2)
         self.assertEqual([ENTER], self.keys(session))
@@ -111,22 +111,22 @@ class TrustTests(AgentHarnessCase):
         self.spend(100)
         self.assertEqual([ENTER], self.keys(session))
 
-    def test_marker_on_the_exit(self) -> None:
+    def test_exit_option_under_the_marker_gets_a_cursor_key(self) -> None:
         session = self.begin(NO_TRUST, {UP: TRUST, ENTER: COMPOSER})
         self.spend(4)
         self.assertEqual([UP, ENTER], self.keys(session))
 
-    def test_unnumbered_and_reversed(self) -> None:
+    def test_unnumbered_reversed_trust_dialog_is_answered(self) -> None:
         session = self.begin(REVERSED, {DOWN: REVERSED_DOWN, ENTER: COMPOSER})
         self.spend(4)
         self.assertEqual([DOWN, ENTER], self.keys(session))
 
-    def test_six_keys_at_most(self) -> None:
+    def test_at_most_six_keys_are_pressed(self) -> None:
         session = self.begin(NO_TRUST, {})
         self.spend(200)
         self.assertEqual([UP] * KEYS, self.keys(session))
 
-    def test_no_second_enter_before_the_screen_changed(self) -> None:
+    def test_trust_enter_is_not_repeated_before_the_screen_changed(self) -> None:
         """The agent is slow: the old frame must not be answered twice."""
         session = self.begin(TRUST, {})
         self.spend(1.5)
@@ -135,7 +135,7 @@ class TrustTests(AgentHarnessCase):
         self.spend(200)
         self.assertEqual([ENTER], self.keys(session))
 
-    def test_an_unreadable_frame_sends_nothing(self) -> None:
+    def test_unreadable_trust_screen_sends_no_key(self) -> None:
         session = self.agent()
         self.screen(session).answers = {ENTER: COMPOSER}
         for _ in range(4):
@@ -146,39 +146,39 @@ class TrustTests(AgentHarnessCase):
         self.spend(5)
         self.assertEqual([ENTER], self.keys(session))
 
-    def test_other_dialogs_are_the_users(self) -> None:
+    def test_other_dialogs_are_left_to_the_user(self) -> None:
         for shown in (BYPASS, PERMISSION):
             session = self.begin(shown, {})
             self.spend(100)
             self.assertEqual([], self.keys(session))
 
-    def test_only_within_the_window(self) -> None:
+    def test_trust_dialog_is_answered_only_at_the_start(self) -> None:
         session = self.agent()
         self.spend(91)
         self.show(session, TRUST)
         self.spend(20)
         self.assertEqual([], self.keys(session))
 
-    def test_other_agents_are_not_answered(self) -> None:
+    def test_trust_dialogs_of_other_agents_are_not_answered(self) -> None:
         session = self.begin(TRUST, {}, mode="codex")
         self.spend(100)
         self.assertEqual([], self.keys(session))
 
-    def test_a_process_that_ends_meanwhile(self) -> None:
+    def test_process_that_ends_leaves_no_timer(self) -> None:
         session = self.begin(NO_TRUST, {})
         self.spend(0.4)
         self.pane(session).exit_program(1)
         self.spend(100)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_a_key_that_is_refused(self) -> None:
+    def test_refused_key_ends_the_attempt(self) -> None:
         session = self.begin(TRUST, {ENTER: COMPOSER})
         self.pane(session).inject_fault("send_key", MuxTimeout("no answer"))
         self.spend(5)
         self.assertEqual([ENTER], self.keys(session))
 
 
-class GateTests(AgentHarnessCase):
+class StartupGateTests(AgentHarnessCase):
     """Prompts while an agent comes up."""
 
     def prompted(self, session: Session) -> bool:
@@ -187,7 +187,7 @@ class GateTests(AgentHarnessCase):
     def prompt(self, session: Session) -> Deferred[InputDelivery]:
         return self.type(session, "hello\r")
 
-    def test_a_prompt_waits_for_the_composer(self) -> None:
+    def test_first_prompt_waits_for_the_composer(self) -> None:
         session = self.agent()
         done = self.prompt(session)
         self.show(session, BYPASS)
@@ -201,7 +201,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(self.prompted(session))
         self.assertTrue(self.successResultOf(done).delivered)
 
-    def test_a_dialog_that_stays_refuses(self) -> None:
+    def test_lasting_dialog_refuses_the_prompt(self) -> None:
         session = self.agent()
         self.show(session, BYPASS)
         done = self.prompt(session)
@@ -214,7 +214,7 @@ class GateTests(AgentHarnessCase):
         later = self.prompt(session)
         self.assertEqual(422, self.failureResultOf(later, ServiceError).value.status)
 
-    def test_a_trust_dialog_without_a_marker_refuses(self) -> None:
+    def test_trust_dialog_without_a_marker_refuses_the_prompt(self) -> None:
         """Its options cannot be told apart, its words can (protocol-trust)."""
         session = self.agent(UNMARKED)
         done = self.prompt(session)
@@ -225,7 +225,7 @@ class GateTests(AgentHarnessCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertEqual([], self.screen(session).pressed)
 
-    def test_a_prompt_is_no_answer_to_a_later_dialog(self) -> None:
+    def test_prompt_does_not_answer_a_later_dialog(self) -> None:
         session = self.ready()
         self.show(session, PERMISSION)
         refused = self.prompt(session)
@@ -238,7 +238,7 @@ class GateTests(AgentHarnessCase):
         self.prompt(session)
         self.assertTrue(self.prompted(session))
 
-    def test_a_screen_that_nobody_understands_is_typed_to_in_the_end(self) -> None:
+    def test_unrecognized_screen_is_typed_to_after_the_limit(self) -> None:
         session = self.agent("something else")
         done = self.prompt(session)
         self.spend(89)
@@ -248,7 +248,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(done.called)
         done.addErrback(lambda why: None)
 
-    def test_the_reason_names_the_dialog(self) -> None:
+    def test_refusal_names_the_dialog(self) -> None:
         """Also that of a dialog of the start, and then that of the composer."""
         session = self.agent(mode="codex")
         self.show(session, CODEX_STARTING)
@@ -264,13 +264,13 @@ class GateTests(AgentHarnessCase):
     def reason(self, session: Session) -> str | None:
         return self.sessions.get(session.id).status_reason
 
-    def test_raw_input_passes(self) -> None:
+    def test_raw_input_passes_without_waiting(self) -> None:
         session = self.agent(BYPASS)
         done = self.type(session, "2", use_mux=False)
         self.assertTrue(self.successResultOf(done).delivered)
         self.assertEqual([b"2"], self.screen(session).pressed)
 
-    def test_the_process_ends_while_a_prompt_waits(self) -> None:
+    def test_process_that_ends_refuses_the_waiting_prompt(self) -> None:
         session = self.agent()
         done = self.prompt(session)
         self.spend(1)
@@ -278,7 +278,7 @@ class GateTests(AgentHarnessCase):
         self.assertEqual(409, self.failureResultOf(done, ServiceError).value.status)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_an_unknown_composer_takes_a_quiet_screen(self) -> None:
+    def test_unknown_agent_takes_a_prompt_on_a_quiet_screen(self) -> None:
         self.machine.install("agy")
         session = self.agent(mode="antigravity")
         self.show(session, "hello")
@@ -290,7 +290,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(self.prompted(session))
         self.assertTrue(done.called)
 
-    def test_a_composer_that_takes_no_keys_yet(self) -> None:
+    def test_prompt_waits_for_a_composer_that_takes_keys(self) -> None:
         """Codex draws one seconds before it, or its trust page, comes up."""
         session = self.agent(mode="codex")
         done = self.prompt(session)
@@ -303,7 +303,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(done.called)
         done.addErrback(lambda why: None)
 
-    def test_a_conversation_that_is_not_read_yet(self) -> None:
+    def test_prompt_waits_for_the_conversation_to_be_shown(self) -> None:
         """opencode drops what is submitted before."""
         session = self.agent(mode="opencode")
         done = self.prompt(session)
@@ -315,7 +315,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)
 
-    def test_a_conversation_that_is_not_taken_up_yet(self) -> None:
+    def test_prompt_waits_for_a_resumed_conversation(self) -> None:
         """Gemini CLI, resumed on a busy machine: a composer alone for 2.8 s, then beside its first
         words, then none; it drops what is typed there."""
         session = self.agent(mode="gemini", resume_session_id="01109a00-754f")
@@ -330,7 +330,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)
 
-    def test_a_machine_on_which_all_takes_longer(self) -> None:
+    def test_slow_machine_extends_the_wait_for_a_dialog(self) -> None:
         """Gemini CLI's trust dialog follows its composer after a share of the time it took."""
         session = self.agent(mode="gemini")
         done = self.prompt(session)
@@ -342,7 +342,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)
 
-    def test_a_dialog_that_was_there_is_not_waited_for_again(self) -> None:
+    def test_answered_trust_dialog_is_not_waited_for_again(self) -> None:
         session = self.agent(mode="gemini")
         done = self.prompt(session)
         self.show(session, UNMARKED)
@@ -352,7 +352,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)
 
-    def test_a_conversation_that_ends_in_a_long_answer(self) -> None:
+    def test_resumed_conversation_with_a_long_answer_takes_the_prompt(self) -> None:
         session = self.agent(mode="gemini", resume_session_id="01109a00-754f")
         done = self.prompt(session)
         self.show(session, "\n".join(f"  row {number}" for number in range(30)) + GEMINI)
@@ -360,7 +360,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)
 
-    def test_without_a_conversation_a_bare_composer_will_do(self) -> None:
+    def test_bare_composer_suffices_without_a_conversation(self) -> None:
         """Its first words may be switched off."""
         session = self.agent(mode="gemini")
         done = self.prompt(session)
@@ -369,7 +369,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)
 
-    def test_a_composer_before_the_dialog(self) -> None:
+    def test_composer_must_stay_before_the_first_prompt_is_typed(self) -> None:
         """Of one that tells nothing of its start, the composer has to stay a while."""
         session = self.agent(mode="codex")
         done = self.prompt(session)
@@ -386,7 +386,7 @@ class GateTests(AgentHarnessCase):
         self.assertTrue(done.called)
         done.addErrback(lambda why: None)
 
-    def test_the_dialog_comes_up_after_all(self) -> None:
+    def test_late_trust_dialog_still_holds_the_prompt(self) -> None:
         session = self.agent(mode="codex")
         self.show(session, CODEX)
         self.spend(10)
@@ -399,20 +399,20 @@ class GateTests(AgentHarnessCase):
         self.pane(session).exit_program()
         self.failureResultOf(done, ServiceError)
 
-    def test_a_ready_agent_is_typed_to_at_once(self) -> None:
+    def test_ready_agent_gets_the_prompt_immediately(self) -> None:
         session = self.ready()
         done = self.prompt(session)
         self.assertTrue(self.prompted(session))
         self.spend(5)
         self.assertTrue(done.called)
 
-    def test_shells_have_no_gate(self) -> None:
+    def test_shell_input_is_not_held_at_the_start(self) -> None:
         session = self.shell()
         done = self.type(session, "hello\r")
         self.spend(1)
         self.assertTrue(self.successResultOf(done).delivered)
 
-    def test_taken_up_with_a_permission_dialog(self) -> None:
+    def test_session_adopted_at_a_permission_dialog_is_ready(self) -> None:
         """What ran before was ready before."""
         session = self.ready()
         self.show(session, PERMISSION)
@@ -422,7 +422,7 @@ class GateTests(AgentHarnessCase):
         assert readiness is not None
         self.assertTrue(readiness.is_ready)
 
-    def test_taken_up_with_the_trust_dialog(self) -> None:
+    def test_session_adopted_at_a_trust_dialog_is_not_ready(self) -> None:
         session = self.agent(mode="codex")
         self.show(session, TRUST)
         self.machine.restart()

@@ -18,10 +18,10 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
 
 
-class PermissionTests(ApprovalCase):
+class PermissionAnswerTests(ApprovalCase):
     """Dialogs that a digit closes."""
 
-    def test_approve_is_the_first_digit_and_no_enter(self) -> None:
+    def test_approve_presses_the_first_digit_without_enter(self) -> None:
         session = self.asked(permission_page())
         self.client(session).after = BUSY
         item = self.item(session)
@@ -31,17 +31,17 @@ class PermissionTests(ApprovalCase):
         self.assertEqual([("resolved", "answered")], self.told())
         self.assertFalse(self.approvals.is_blocked(session.id))
 
-    def test_deny_is_escape(self) -> None:
+    def test_deny_presses_escape(self) -> None:
         session = self.asked(permission_page())
         self.give(self.item(session), "deny")
         self.assertEqual([("touch made.txt", "escape")], self.client(session).left)
 
-    def test_option_is_its_digit(self) -> None:
+    def test_option_presses_its_digit(self) -> None:
         session = self.asked(permission_page())
         self.give(self.item(session), "option", option=2, expect_frame=self.item(session).frame)
         self.assertEqual([("touch made.txt", "2")], self.client(session).left)
 
-    def test_an_option_that_is_not_there(self) -> None:
+    def test_option_that_does_not_exist_is_refused(self) -> None:
         session = self.asked(permission_page())
         code, text = self.refused_answer(self.item(session), "option", option=4)
         self.assertEqual((ErrorCode.INVALID_INPUT, True), (code, text.startswith("option: ")))
@@ -50,7 +50,7 @@ class PermissionTests(ApprovalCase):
             self.assertEqual(ErrorCode.INVALID_INPUT, code)
         self.assertEqual([], self.client(session).log)
 
-    def test_enter_only_where_the_frame_asks_for_it(self) -> None:
+    def test_enter_is_pressed_only_where_the_frame_asks_for_it(self) -> None:
         session = self.ready()
         self.client(session).confirms = True
         self.client(session).ask(permission_page())
@@ -62,7 +62,7 @@ class PermissionTests(ApprovalCase):
             (["3", "Enter"], [("touch made.txt", "3")]), (log, self.client(session).left)
         )
 
-    def test_a_digit_that_does_nothing_is_said_and_not_repeated(self) -> None:
+    def test_ineffective_digit_is_reported_and_not_repeated(self) -> None:
         session = self.asked(permission_page())
         self.client(session).deaf = True
         for _ in range(2):
@@ -71,7 +71,7 @@ class PermissionTests(ApprovalCase):
         self.assertEqual(1, len(self.client(session).log))
         self.assertTrue(self.approvals.is_blocked(session.id))
 
-    def test_the_dialog_left_the_screen(self) -> None:
+    def test_dialog_that_left_the_screen_is_gone(self) -> None:
         session = self.asked(permission_page())
         item = self.item(session)
         self.client(session).leave("elsewhere")
@@ -80,7 +80,7 @@ class PermissionTests(ApprovalCase):
         self.assertEqual(ErrorCode.CONFLICT, self.failureResultOf(given, ServiceError).value.code)
         self.assertEqual([], self.client(session).log)
 
-    def test_another_dialog_took_its_place(self) -> None:
+    def test_dialog_replaced_by_another_is_superseded(self) -> None:
         session = self.asked(permission_page())
         item = self.item(session)
         self.client(session).ask(permission_page("rm -rf /"))
@@ -91,12 +91,12 @@ class PermissionTests(ApprovalCase):
         self.assertEqual([], self.client(session).log)
         self.assertEqual("superseded", self.told()[-2][1])
 
-    def test_expect_frame_is_compared_first(self) -> None:
+    def test_expected_frame_is_compared_before_the_answer(self) -> None:
         session = self.asked(permission_page())
         code, text = self.refused_answer(self.item(session), "approve", expect_frame="0" * 32)
         self.assertEqual((ErrorCode.CONFLICT, True), (code, "expectFrame" in text))
 
-    def test_one_answer_at_a_time(self) -> None:
+    def test_items_are_answered_one_at_a_time(self) -> None:
         session = self.asked(permission_page())
         item = self.item(session)
         first = self.start_answer(item, "approve")
@@ -110,7 +110,7 @@ class PermissionTests(ApprovalCase):
             self.approvals.answer_item(item.id, parse_answer(AnswerAction.DENY), ADMIN),
         )
 
-    def test_what_a_person_types_meanwhile_is_waited_for(self) -> None:
+    def test_answer_waits_for_a_key_typed_by_a_person(self) -> None:
         """Their digit is on its way: the program has not answered it yet."""
         session = self.asked(permission_page())
         client = self.client(session)
@@ -125,7 +125,7 @@ class PermissionTests(ApprovalCase):
         self.failureResultOf(given, ServiceError)
         self.assertEqual([("touch made.txt", "3")], client.log)
 
-    def test_a_lost_answer_of_the_terminal(self) -> None:
+    def test_lost_terminal_response_fails_and_presses_no_second_key(self) -> None:
         """Nobody knows whether the key was pressed, so it is not pressed again."""
         session = self.asked(permission_page())
         self.pane(session).inject_fault("press_if", MuxTimeout("no answer"), effect=True)
@@ -135,14 +135,14 @@ class PermissionTests(ApprovalCase):
             self.assertEqual(ErrorCode.OPERATION_FAILED, code)
         self.assertEqual(1, len(self.client(session).log))
 
-    def test_a_screen_without_rest(self) -> None:
+    def test_restless_screen_is_still_answered(self) -> None:
         """The rows of the dialog decide; what moves elsewhere does not matter."""
         session = self.asked(permission_page())
         self.pane(session).is_never_quiet = True
         self.give(self.item(session), "approve")
         self.assertEqual([("touch made.txt", "1")], self.client(session).left)
 
-    def test_unnumbered_options_by_cursor_keys(self) -> None:
+    def test_unnumbered_options_are_chosen_by_cursor_keys(self) -> None:
         session = self.ready()
         screen = self.client(session)
         text = f"{RULE}\n Do you want to proceed?\n\n   Allow\n ❯ Deny\n\n Esc to cancel"
@@ -155,29 +155,29 @@ class PermissionTests(ApprovalCase):
         self.assertEqual([b"\x1b[A", b"\r"], screen.pressed)
 
 
-class QuestionTests(ApprovalCase):
+class QuestionAnswerTests(ApprovalCase):
     """Questions of one and of several pages."""
 
-    def test_single(self) -> None:
+    def test_single_choice_question_is_answered_by_its_digit(self) -> None:
         session = self.asked(question_page("Colour", "Red", "Green"), tool_name="AskUserQuestion")
         self.assertEqual("question", self.item(session).kind)
         self.give(self.item(session), "option", option=2)
         self.assertEqual([("ask Colour", "2")], self.client(session).left)
 
-    def test_own_words(self) -> None:
+    def test_question_is_answered_in_own_words(self) -> None:
         session = self.asked(question_page("Colour", "Red", "Green"), tool_name="AskUserQuestion")
         self.give(self.item(session), "text", text="a deep blue, 7 parts")
         self.assertEqual([("ask Colour", "a deep blue, 7 parts")], self.client(session).left)
         self.assertEqual("Enter", self.client(session).log[-1][1])
 
-    def test_own_words_are_not_added_to_somebody_elses(self) -> None:
+    def test_own_words_are_not_added_to_a_draft(self) -> None:
         page = question_page("Colour", "Red", "Green")
         page.typed = "half a sentence"
         session = self.asked(page)
         code, _ = self.refused_answer(self.item(session), "text", text="blue")
         self.assertEqual((ErrorCode.CONFLICT, []), (code, self.client(session).log))
 
-    def test_multiple_choice_is_ticked_read_back_and_submitted(self) -> None:
+    def test_multiple_choice_answers_are_ticked_verified_and_submitted(self) -> None:
         page = question_page("Checks", "Types", "Style", "Unit tests", multi=True)
         page.ticked = {2}
         session = self.asked(page)
@@ -187,7 +187,7 @@ class QuestionTests(ApprovalCase):
         keys = [key for _, key in self.client(session).log]
         self.assertEqual(["1", "2", "3", "Right", "1"], keys)
 
-    def test_multiple_choice_takes_options_only(self) -> None:
+    def test_multiple_choice_question_accepts_options_only(self) -> None:
         session = self.asked(question_page("Checks", "Types", "Style", multi=True))
         for action, fields in (
             ("approve", {}),
@@ -199,7 +199,7 @@ class QuestionTests(ApprovalCase):
             self.assertEqual(ErrorCode.INVALID_INPUT, code, (action, fields))
         self.assertEqual([], self.client(session).log)
 
-    def test_several_questions_keep_their_item(self) -> None:
+    def test_several_questions_share_one_item(self) -> None:
         pages = (
             question_page("Colour", "Red", "Green"),
             question_page("Checks", "Types", "Style", multi=True),
@@ -220,7 +220,7 @@ class QuestionTests(ApprovalCase):
         self.assertEqual(["1", "2", "2"], [page.answer for page in pages])
         self.assertEqual([("review", "submitted")], self.client(session).left)
 
-    def test_a_review_with_a_gap_is_left_to_the_person(self) -> None:
+    def test_review_with_an_unanswered_question_is_left_to_the_person(self) -> None:
         pages = (question_page("Colour", "Red"), question_page("Checks", "A", "B", multi=True))
         session = self.ready()
         client = self.client(session)
@@ -233,10 +233,10 @@ class QuestionTests(ApprovalCase):
         self.assertEqual(([], "review"), (client.left, client.name))
 
 
-class StepTests(SynchronousTestCase):
+class AnswerStepTests(SynchronousTestCase):
     """The pure rules."""
 
-    def test_what_each_action_needs(self) -> None:
+    def test_each_action_requires_its_fields(self) -> None:
         for action, fields, name in (
             (AnswerAction.OPTION, {}, "option"),
             (AnswerAction.OPTIONS, {"options": ()}, "options"),
@@ -260,7 +260,7 @@ class AnyAnswerTests(ApprovalCase):
         max_examples=example_count(60), deadline=None, suppress_health_check=list(HealthCheck)
     )
     @given(st.data())
-    def test_only_keys_that_the_answer_means(self, data: st.DataObject) -> None:
+    def test_any_answer_presses_only_its_own_keys(self, data: st.DataObject) -> None:
         """Whatever is answered, digits are of options that were asked for, and it ends."""
         labels = data.draw(
             st.lists(

@@ -82,24 +82,24 @@ def _shown(recorded: RecordedDialog) -> str:
 
 
 @pytest.mark.long
-class RecordedTests(RecordedCase):
+class RecordedAnswerTests(RecordedCase):
     """Each dialog is left by one key, the right one."""
 
-    def test_there_are_many(self) -> None:
+    def test_recorded_dialogs_cover_every_kind(self) -> None:
         """So that the loops below are not empty."""
         kinds = {each.dialog.kind.value for each in recorded_dialogs_of()}
         raised = {"permission", "plan", "question", "review", "form"}
         self.assertEqual({*raised, "notice", "api-key"}, kinds)
         self.assertGreater(len(recorded_dialogs_of()), 40)
 
-    def test_deny(self) -> None:
+    def test_deny_leaves_each_recorded_dialog(self) -> None:
         for shown in require_items(recorded_dialogs_of()):
             pressed, outcome = self.played(
                 shown, DialogAnswer(action=AnswerAction.DENY), {ESCAPE: COMPOSER}
             )
             self.assertEqual(([b"\x1b"], True), (pressed, outcome.closed), shown.name)
 
-    def test_each_option(self) -> None:
+    def test_each_option_of_a_recorded_dialog_is_chosen_by_its_digit(self) -> None:
         for shown in require_items(recorded_dialogs_of()):
             dialog = shown.dialog
             if not dialog.digits_answer or dialog.page == "multi":
@@ -110,7 +110,7 @@ class RecordedTests(RecordedCase):
             pressed, outcome = self.played(shown, answer, {key: COMPOSER})
             self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
 
-    def test_the_guarded_rows_hold_question_and_options(self) -> None:
+    def test_guarded_rows_contain_question_and_options(self) -> None:
         for shown in require_items(recorded_dialogs_of()):
             rows = find_dialog_rows(shown.frame, shown.dialog)
             text = "\n".join(shown.frame.rows[row] for row in rows)
@@ -120,7 +120,7 @@ class RecordedTests(RecordedCase):
 
 
 @pytest.mark.long
-class ExternalTests(RecordedCase):
+class ExternalAnswerTests(RecordedCase):
     """The other CLIs, by the keys of their registry entries."""
 
     def ready(self, shown: RecordedDialog) -> str:
@@ -128,19 +128,19 @@ class ExternalTests(RecordedCase):
         found = next((HERE / shown.cli).rglob("120x40_ready.ansi.txt"))
         return found.read_text("utf-8").rstrip("\n")
 
-    def test_there_are_some(self) -> None:
+    def test_recorded_external_dialogs_exist(self) -> None:
         for cli, count in EXTERNAL.items():
             kinds = {each.dialog.kind.value for each in recorded_dialogs_of(cli)}
             self.assertIn("permission", kinds, cli)
             self.assertGreaterEqual(len(recorded_dialogs_of(cli)), count, cli)
 
-    def test_deny(self) -> None:
+    def test_deny_leaves_each_external_dialog(self) -> None:
         for shown in require_items(each for cli in EXTERNAL for each in recorded_dialogs_of(cli)):
             answer = DialogAnswer(action=AnswerAction.DENY)
             pressed, outcome = self.played(shown, answer, {ESCAPE: self.ready(shown)})
             self.assertEqual(([ESCAPE], True), (pressed, outcome.closed), shown.name)
 
-    def test_each_option_by_its_digit(self) -> None:
+    def test_each_external_option_is_chosen_by_its_digit(self) -> None:
         for shown in require_items(
             each for cli in ("codex", "gemini") for each in recorded_dialogs_of(cli)
         ):
@@ -150,7 +150,7 @@ class ExternalTests(RecordedCase):
                 pressed, outcome = self.played(shown, answer, {key: self.ready(shown)})
                 self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
 
-    def test_options_side_by_side(self) -> None:
+    def test_side_by_side_options_are_chosen_by_cursor(self) -> None:
         """opencode has no digits: the highlight is walked there, and seen there, before Enter."""
         by_name = {each.name: each for each in recorded_dialogs_of("opencode")}
         for size in ("120x40", "80x24", "200x50", "62x28"):
@@ -165,7 +165,7 @@ class ExternalTests(RecordedCase):
             pressed, outcome = self.played(first, answer, screens)
             self.assertEqual(([RIGHT, ENTER], True), (pressed, outcome.closed))
 
-    def test_a_highlight_that_does_not_move_is_not_confirmed(self) -> None:
+    def test_highlight_that_does_not_move_is_not_confirmed(self) -> None:
         shown = next(each for each in recorded_dialogs_of("opencode") if "approval" in each.name)
         answer = DialogAnswer(action=AnswerAction.OPTION, options=(3,))
         pressed, given = self.given(shown, answer, {})

@@ -36,7 +36,7 @@ EVE = Identity(username="eve", admin=False)
 class ItemTests(ApprovalCase):
     """What is put in."""
 
-    def test_a_permission_dialog(self) -> None:
+    def test_permission_dialog_becomes_an_item(self) -> None:
         session = self.asked(
             permission_page(),
             tool_name="Bash",
@@ -56,7 +56,7 @@ class ItemTests(ApprovalCase):
         self.assertEqual("pending", self.told()[0][0])
         json.dumps(item)
 
-    def test_boxes_of_a_multiple_choice_page(self) -> None:
+    def test_checked_boxes_of_a_multiple_choice_page_are_in_the_item(self) -> None:
         page = question_page("Checks", "Types", "Style", multi=True)
         page.ticked = {2}
         session = self.asked(page, tool_name="AskUserQuestion")
@@ -84,7 +84,7 @@ class ItemTests(ApprovalCase):
         self.assertEqual((first.id, "Bash"), (self.item(session).id, self.item(session).tool_name))
         self.assertEqual([("updated", "permission")], self.told())
 
-    def test_a_question_says_what_is_asked(self) -> None:
+    def test_item_of_a_question_holds_the_question_text(self) -> None:
         """Not that the agent waits, which is all that its hook tells 6 s later."""
         session = self.asked(question_page("Colour", "Red", "Blue"), tool_name="AskUserQuestion")
         self.assertEqual("Which colour shall it be?", self.item(session).message)
@@ -92,7 +92,7 @@ class ItemTests(ApprovalCase):
         self.spend(3)
         self.assertEqual("Which colour shall it be?", self.item(session).message)
 
-    def test_the_hook_may_come_before_the_screen(self) -> None:
+    def test_hook_before_the_screen_makes_one_item(self) -> None:
         session = self.ready()
         self.hook(session, "permission_prompt", tool_name="Bash")
         self.spend(0.3)
@@ -100,19 +100,19 @@ class ItemTests(ApprovalCase):
         self.spend(3)
         self.assertEqual("Bash", self.item(session).tool_name)
 
-    def test_a_hook_without_a_dialog_makes_none(self) -> None:
+    def test_hook_without_a_dialog_makes_no_item(self) -> None:
         session = self.ready()
         self.hook(session, "permission_prompt", tool_name="Bash")
         self.spend(10)
         self.assertEqual([], self.told())
 
-    def test_a_dialog_without_a_hook(self) -> None:
+    def test_dialog_without_a_hook_makes_an_item(self) -> None:
         session = self.ready()
         self.client(session).ask(permission_page())
         self.spend(5)
         self.assertEqual("permission", self.item(session).kind)
 
-    def test_a_newer_dialog_supersedes(self) -> None:
+    def test_newer_dialog_supersedes_the_item(self) -> None:
         session = self.asked(permission_page())
         self.client(session).ask(permission_page("rm x"))
         self.client(session).leave("elsewhere")
@@ -121,14 +121,14 @@ class ItemTests(ApprovalCase):
         kinds = self.told()
         self.assertIn(("resolved", "superseded"), kinds)
 
-    def test_an_agents_start_asks_nothing(self) -> None:
+    def test_startup_dialog_makes_no_item(self) -> None:
         session = self.ready()
         self.show(session, TRUST)
         self.hook(session, "permission_prompt")
         self.spend(5)
         self.assertIsNone(self.inbox.get_item(session.id))
 
-    def test_other_modes_have_none(self) -> None:
+    def test_unsupported_modes_have_no_items(self) -> None:
         """Of whose screens too little is known, and all without hooks while they may not."""
         self.machine.install("agy")
         self.assert_asks_nothing("antigravity")
@@ -142,7 +142,7 @@ class ItemTests(ApprovalCase):
         self.spend(5)
         self.assertIsNone(self.inbox.get_item(session.id))
 
-    def test_an_agent_without_hooks(self) -> None:
+    def test_agent_without_hooks_has_items(self) -> None:
         """Its screen tells of the dialog: what is asked, once, and that the turn waits for it."""
         session = self.agent("x", mode="codex")
         self.spend(4)
@@ -161,7 +161,7 @@ class ItemTests(ApprovalCase):
         self.assertIsNone(self.inbox.get_item(session.id))
         self.assertEqual(("rm x", "Escape"), self.client(session).log[-1])
 
-    def test_switched_off_it_leaves_nothing_behind(self) -> None:
+    def test_items_are_dismissed_when_the_inbox_is_switched_off(self) -> None:
         session = self.agent("x", mode="codex")
         self.client(session).ask(permission_page())
         self.spend(5)
@@ -170,7 +170,7 @@ class ItemTests(ApprovalCase):
         self.assertEqual([("resolved", "dismissed")], self.told())
         self.assertIsNone(self.inbox.get_item(session.id))
 
-    def test_switched_off(self) -> None:
+    def test_inbox_switched_off_has_no_items(self) -> None:
         self.change_settings(approvals_inbox_enabled=False)
         session = self.asked(permission_page())
         self.assertIsNone(self.inbox.get_item(session.id))
@@ -179,7 +179,7 @@ class ItemTests(ApprovalCase):
             self.approvals.mark_viewed(session.id, ADMIN)
         self.assertEqual(ErrorCode.FORBIDDEN, caught.exception.code)
 
-    def test_an_idle_prompt(self) -> None:
+    def test_idle_prompt_makes_an_item(self) -> None:
         session = self.ready()
         self.hook(session, "idle_prompt", message="Claude is waiting for your input")
         item = self.item(session)
@@ -194,13 +194,13 @@ class ItemTests(ApprovalCase):
         self.assertEqual(["go on"], self.pane(session).pastes)
         self.assertEqual(("resolved", "answered"), self.told()[-1])
 
-    def test_an_idle_item_takes_a_text_only(self) -> None:
+    def test_idle_item_accepts_a_text_only(self) -> None:
         session = self.ready()
         self.hook(session, "idle_prompt")
         code, _ = self.refused_answer(self.item(session), "approve")
         self.assertEqual(ErrorCode.INVALID_INPUT, code)
 
-    def test_viewing_a_dialog_acknowledges_nothing(self) -> None:
+    def test_viewing_a_permission_dialog_does_not_acknowledge_it(self) -> None:
         session = self.asked(permission_page())
         self.assertIsNone(self.approvals.mark_viewed(session.id, ADMIN))
         self.assertIsNone(self.item(session).acknowledged_at)
@@ -229,7 +229,7 @@ class LostRightTests(ApprovalCase):
         error = self.failureResultOf(given, ServiceError).value
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
 
-    def test_no_key_is_pressed(self) -> None:
+    def test_answer_without_rights_presses_no_key(self) -> None:
         session = self.asked(permission_page())
         item, pane = self.item(session), self.pane(session)
         typed = bytes(pane.typed)
@@ -238,7 +238,7 @@ class LostRightTests(ApprovalCase):
         self.assertEqual(typed, bytes(pane.typed))
         self.assertEqual(item.id, self.item(session).id, "it waits for somebody else")
 
-    def test_no_further_key_is_pressed(self) -> None:
+    def test_answer_that_loses_rights_midway_presses_no_further_key(self) -> None:
         page = question_page("Checks", "Types", "Style", multi=True)
         session = self.asked(page, tool_name="AskUserQuestion")
         given = self.answered(session, "options", options=[1, 2])
@@ -247,7 +247,7 @@ class LostRightTests(ApprovalCase):
         self.refused(given)
         self.assertEqual(1, len(page.ticked))
 
-    def test_no_text_is_typed(self) -> None:
+    def test_text_answer_that_loses_rights_is_not_typed(self) -> None:
         session = self.ready()
         self.hook(session, "idle_prompt", message="Claude is waiting for your input")
         held: Deferred[None] = Deferred()
@@ -265,10 +265,10 @@ class LostRightTests(ApprovalCase):
         self.assertEqual([], self.pane(session).pastes)
 
 
-class EndTests(ApprovalCase):
+class ApprovalEndTests(ApprovalCase):
     """How items end."""
 
-    def test_answered_in_the_terminal(self) -> None:
+    def test_dialog_answered_in_the_terminal_resolves_its_item(self) -> None:
         session = self.asked(permission_page())
         item = self.item(session)
         self.told()
@@ -286,13 +286,13 @@ class EndTests(ApprovalCase):
             self.approvals.answer_item(item.id, parse_answer(AnswerAction.DENY), ADMIN),
         )
 
-    def test_a_screen_that_nobody_understands_changes_nothing(self) -> None:
+    def test_unrecognized_screen_keeps_the_item(self) -> None:
         session = self.asked(permission_page())
         self.show(session, "vim\n~\n~")
         self.spend(5)
         self.assertEqual(1, len(self.run_now(self.approvals.list_checked(ADMIN))))
 
-    def test_a_listing_does_not_wait_for_a_pane_that_does_not_answer(self) -> None:
+    def test_listing_does_not_wait_for_an_unresponsive_pane(self) -> None:
         session = self.asked(permission_page())
         self.pane(session).stop_answering()
         listing = start_coroutine(self.approvals.list_checked(ADMIN))
@@ -300,12 +300,12 @@ class EndTests(ApprovalCase):
         self.assertEqual(1, len(self.successResultOf(listing)))
         self.pane(session).resume_answering()
 
-    def test_elicitation_is_over(self) -> None:
+    def test_finished_elicitation_resolves_its_item(self) -> None:
         session = self.asked(question_page("Colour", "Red", "Green"), tool_name="AskUserQuestion")
         self.hook(session, "elicitation_response")
         self.assertEqual(("resolved", "resolved_in_terminal"), self.told()[-1])
 
-    def test_a_prompt_ends_an_idle_item(self) -> None:
+    def test_prompt_resolves_an_idle_item(self) -> None:
         session = self.ready()
         self.hook(session, "idle_prompt")
         self.show(session, BUSY, "⠂ Claude Code")
@@ -313,13 +313,13 @@ class EndTests(ApprovalCase):
         self.spend(3)
         self.assertEqual(("resolved", "resolved_in_terminal"), self.told()[-1])
 
-    def test_the_session_ends(self) -> None:
+    def test_ended_session_resolves_its_items(self) -> None:
         session = self.asked(permission_page())
         self.pane(session).exit_program(0)
         self.spend(1)
         self.assertEqual(("resolved", "session_ended"), self.told()[-1])
 
-    def test_dismissed(self) -> None:
+    def test_dismissed_item_is_resolved_once(self) -> None:
         session = self.asked(permission_page())
         item = self.item(session)
         self.approvals.dismiss_item(item.id, ADMIN)
@@ -328,7 +328,7 @@ class EndTests(ApprovalCase):
             self.approvals.dismiss_item(item.id, ADMIN)
         self.assertEqual(ErrorCode.CONFLICT, caught.exception.code)
 
-    def test_on_a_full_disk_a_person_hears_what_a_restart_undoes(self) -> None:
+    def test_dismissal_on_a_full_disk_reports_that_a_restart_undoes_it(self) -> None:
         seen, asked = self.ready(), self.asked(permission_page())
         self.hook(seen, "idle_prompt")
         database = self.machine.database
@@ -346,7 +346,7 @@ class EndTests(ApprovalCase):
         self.approvals.mark_viewed(seen.id, ADMIN)
         self.assertEqual([self.item(seen)], ApprovalStore(database).load_items())
 
-    def test_twelve_hours(self) -> None:
+    def test_idle_item_expires_after_twelve_hours(self) -> None:
         session = self.ready()
         self.hook(session, "idle_prompt")
         self.clock.advance(LIFETIME_MS / 1000 - 1)
@@ -354,7 +354,7 @@ class EndTests(ApprovalCase):
         self.clock.advance(2)
         self.assertIn(("resolved", "expired"), self.told())
 
-    def test_a_restart_keeps_items_and_their_numbers(self) -> None:
+    def test_restart_keeps_approvals_and_their_numbers(self) -> None:
         session = self.asked(permission_page(), tool_name="Bash")
         item = self.item(session)
         self.approvals.stop()
@@ -366,7 +366,7 @@ class EndTests(ApprovalCase):
         self.spend(5)
         self.assertEqual(f"{session.id}:2", self.item(session).id)
 
-    def test_somebody_elses(self) -> None:
+    def test_items_of_another_account_are_not_found(self) -> None:
         session = self.asked(permission_page())
         item = self.item(session)
         self.assertEqual([], self.run_now(self.approvals.list_checked(EVE)))
@@ -387,14 +387,14 @@ class EndTests(ApprovalCase):
         self.assertEqual(ErrorCode.NOT_FOUND, caught.exception.code)
 
 
-class RouteTests(ApprovalCase):
+class ApprovalRouteTests(ApprovalCase):
     """Over HTTP."""
 
     def setUp(self) -> None:
         super().setUp()
         self.api = ApiHarness(ApprovalRoutes(self.approvals).build_operations(), clock=self.clock)
 
-    def test_list_answer_and_what_is_left(self) -> None:
+    def test_items_are_listed_and_answered_over_http(self) -> None:
         session = self.asked(permission_page())
         (item,) = self.api.get("/api/approvals").data["approvals"]
         body = {"action": "approve", "expectFrame": item["frame"]}
@@ -414,7 +414,7 @@ class RouteTests(ApprovalCase):
         self.assertEqual({"approvals": []}, self.api.get("/api/approvals").data)
         self.assertEqual(404, self.api.post(path, body).status)
 
-    def test_bad_bodies_name_their_field(self) -> None:
+    def test_bad_answer_bodies_name_their_field(self) -> None:
         session = self.asked(permission_page())
         path = f"/api/approvals/{self.item(session).id}/answer"
         for body, word in (
@@ -435,7 +435,7 @@ class RouteTests(ApprovalCase):
             self.assertIn(word, text)
         self.assertEqual([], self.client(session).log)
 
-    def test_dismiss_and_viewed(self) -> None:
+    def test_items_are_dismissed_and_viewed_over_http(self) -> None:
         session = self.asked(permission_page())
         item = self.item(session).id
         viewed = self.api.post(f"/api/approvals/session/{session.id}/viewed", None).data
@@ -446,10 +446,10 @@ class RouteTests(ApprovalCase):
         self.assertEqual(404, self.api.post("/api/approvals/x:1/dismiss", None).status)
 
 
-class BuildTests(ApprovalCase):
+class ApprovalFeatureTests(ApprovalCase):
     """All of it, as the program puts it together."""
 
-    def test_it_starts_serves_and_stops(self) -> None:
+    def test_approvals_feature_starts_serves_and_stops(self) -> None:
         ground, sessions = self.machine.ground(), self.sessions
         agents, clis = self.agents.agents, self.machine.clis
         inbox = build_approvals(
@@ -474,6 +474,6 @@ class BuildTests(ApprovalCase):
         self.spend(30)
         self.assertEqual(1, len(inbox.initial_state["approvals"](ADMIN)))
 
-    def test_zones(self) -> None:
+    def test_local_time_zone_is_read_safely(self) -> None:
         self.assertEqual("Europe/Berlin", str(local_zone({"TZ": ":Europe/Berlin"})))
         self.assertIs(UTC, local_zone({"TZ": "../../etc/passwd"}))

@@ -418,10 +418,10 @@ def lines(text: str) -> list[str]:
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-class TableTests(SynchronousTestCase):
+class RiskTableTests(SynchronousTestCase):
     """At least 200 commands: what is grave has its hint, what is not has none."""
 
-    def test_grave_commands_have_their_hint(self) -> None:
+    def test_dangerous_commands_have_their_risk_hint(self) -> None:
         wrong = {
             command: found
             for hint, text in GRAVE.items()
@@ -430,17 +430,17 @@ class TableTests(SynchronousTestCase):
         }
         self.assertEqual({}, wrong)
 
-    def test_harmless_commands_have_none(self) -> None:
+    def test_harmless_commands_have_no_risk_hint(self) -> None:
         commands = [line + "\nx\nEOF" * line.count("<<EOF") for line in lines(HARMLESS)]
         self.assertEqual({}, {each: hint for each in commands if (hint := find_risk(each))})
 
-    def test_table_is_long(self) -> None:
+    def test_risk_table_has_enough_examples(self) -> None:
         grave = sum(len(lines(text)) for text in GRAVE.values())
         self.assertGreaterEqual(grave, 150)
         self.assertGreaterEqual(len(lines(HARMLESS)), 120)
 
 
-class ScriptTests(SynchronousTestCase):
+class RiskScriptTests(SynchronousTestCase):
     """Scripts of several lines, and texts that are no script."""
 
     def test_scripts_given_to_a_shell_are_read(self) -> None:
@@ -455,27 +455,27 @@ class ScriptTests(SynchronousTestCase):
         ):
             self.assertIsNotNone(find_risk(script), script)
 
-    def test_text_that_is_only_written_down_is_not_read(self) -> None:
+    def test_text_written_to_a_file_is_not_judged(self) -> None:
         self.assertIsNone(find_risk("cat <<'EOF' > notes.txt\nrm -rf x\nEOF"))
 
-    def test_command_behind_16_000_characters_is_found(self) -> None:
+    def test_command_after_16_000_characters_is_judged(self) -> None:
         self.assertEqual(rules.GONE, find_risk("echo " + "a" * 16_000 + "; rm -rf x"))
         self.assertEqual(rules.GONE, find_risk("echo a; " * 2_000 + "rm -rf x"))
 
-    def test_parser_is_stopped(self) -> None:
+    def test_endless_parsing_is_stopped(self) -> None:
         for text in ("a|" * 8_000, "<<E\n" * 4_000, "(" * 16_000, "$(" * 8_000, "`" * 9_999):
             self.assertIsNotNone(find_risk(text), text[:4])
 
-    def test_programs_that_start_programs_are_looked_at_once(self) -> None:
+    def test_nested_program_starts_are_bounded(self) -> None:
         """Each of 2,000 could begin another one anywhere: only so many places are tried."""
         for text in ("xargs " * 2_000, "bash -c " * 1_500, "git " + "push " * 3_000):
             self.assertIsNone(find_risk(text), text[:9])
         self.assertEqual(rules.UNREADABLE, find_risk("ssh " + "'a b' " * 50))
 
-    def test_scripts_within_scripts_are_bounded(self) -> None:
+    def test_deeply_nested_scripts_are_unreadable(self) -> None:
         self.assertEqual(rules.UNREADABLE, find_risk("eval " * 50 + "ls"))
 
-    def test_rows_of_a_screen_may_be_parts_of_a_line(self) -> None:
+    def test_command_wrapped_over_screen_rows_keeps_its_risk(self) -> None:
         for shown in ("echo aaaa; rm\n-rf x", "echo aaaa; r\nm -rf x", "echo\nrm x"):
             self.assertEqual(rules.GONE, find_risk(shown, wrapped=True))
         rows = ("Bash command", "│ $ rm -rf build │", "Do you want to proceed?", "❯ 1. Yes")
@@ -484,6 +484,6 @@ class ScriptTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300))
     @given(st.text(alphabet="rm -f'\"$(){};|&<>\n\\`a=#[]é\0\ud800", max_size=80))
-    def test_any_text_is_read(self, text: str) -> None:
+    def test_risk_is_computed_for_any_text(self, text: str) -> None:
         find_risk(text)
         find_risk(text, wrapped=True)

@@ -101,24 +101,24 @@ class AskingCase(ApprovalCase):
         return item.tool_name, item.tool_summary
 
 
-class RecordedTests(AskingCase):
+class RecordedQuestionIdentityTests(AskingCase):
     """Random resizes and partial frames over every recorded dialog."""
 
     def setUp(self) -> None:
         super().setUp()
         self.open: dict[str, Session] = {}
 
-    def test_recorded_dialogs_of_all_clis_are_used(self) -> None:
+    def test_recorded_dialogs_cover_all_clis(self) -> None:
         self.assertEqual(set(MODES), {each.cli for each in dialogs()})
         self.assertGreater(len(dialogs()), 100)
 
     @SETTINGS
     @given(st.data())
-    def test_partial_frames_and_resizes_change_nothing(self, data: st.DataObject) -> None:
+    def test_partial_frames_and_resizes_keep_the_question(self, data: st.DataObject) -> None:
         shown = data.draw(st.sampled_from(dialogs()))
         self.stays(shown, data.draw(distortions(shown)))
 
-    def test_cutting_off_rows_at_the_top_changes_nothing(self) -> None:
+    def test_dialog_cut_off_at_the_top_keeps_its_question(self) -> None:
         for shown in dialogs():
             tall = len(shown.dialog.context)
             self.stays(
@@ -230,7 +230,7 @@ class ResizedTests(AskingCase):
         self.assertEqual(f"{session.id}:2", self.item(session).id)
         self.assertEqual(("Bash", "ls"), self.told_of(session))
 
-    def test_other_command_without_a_hook_has_no_known_tool(self) -> None:
+    def test_dialog_with_another_command_makes_an_item_without_a_tool(self) -> None:
         session = self.asked_by_hook()
         self.show(session, ASKED.replace("rm -rf ./build", "shutdown -h now"))
         self.spend(5)
@@ -253,7 +253,7 @@ class SideBySideTests(AskingCase):
         self.assertEqual(("Bash", "ls -la"), self.told_of(session))
         self.assertEqual(f"{session.id}:2", self.item(session).id)
 
-    def test_second_hook_does_not_rename_a_dialog_whose_command_is_cut_off(self) -> None:
+    def test_second_hook_does_not_rename_a_truncated_dialog(self) -> None:
         session = self.asked_by_hook(ASKED[ASKED.index(" Do you want") :])
         self.hook(session, "permission_prompt", tool_name="Bash", tool_input={"command": "ls -la"})
         self.spend(5)
@@ -285,7 +285,7 @@ class WithoutHooksTests(AskingCase):
         self.machine.events.clear()
         return session
 
-    def test_dialog_cut_off_is_told_of_once(self) -> None:
+    def test_truncated_dialog_is_announced_once(self) -> None:
         session = self.asked_by_screen()
         before = self.item(session)
         self.show(session, ASKED[ASKED.index("   Remove the build") :])

@@ -36,7 +36,7 @@ class WholeCommandCase(ApprovalCase):
         return self.told_of(self.asked(permission_page(), tool_name="Bash", tool_input=given))
 
 
-class HookTests(WholeCommandCase):
+class WholeCommandHookTests(WholeCommandCase):
     """Agents whose hooks tell the command."""
 
     def test_command_of_526_characters_is_shown_whole_with_its_risk(self) -> None:
@@ -58,7 +58,7 @@ class HookTests(WholeCommandCase):
         self.assertEqual((missing, False), (item["toolMissing"], item["complete"]))
         self.assertEqual("Is too long to be shown completely", item["riskHint"])
 
-    def test_commands_that_differ_behind_the_bound_have_frames_of_their_own(self) -> None:
+    def test_commands_that_differ_beyond_the_bound_have_different_frames(self) -> None:
         long = "echo " + "a" * COMMAND_CHARS
         other = long[: -len(HARM)] + HARM
         session = self.asked(permission_page(), tool_name="Bash", tool_input={"command": long})
@@ -75,7 +75,7 @@ class HookTests(WholeCommandCase):
         self.assert_refused(ErrorCode.CONFLICT, giving)
         self.assertEqual([], self.client(session).log)
 
-    def test_frame_of_the_wire_answers(self) -> None:
+    def test_frame_hash_of_the_item_is_accepted_with_an_answer(self) -> None:
         session = self.asked(
             permission_page(), tool_name="Bash", tool_input={"command": "touch made.txt"}
         )
@@ -85,7 +85,7 @@ class HookTests(WholeCommandCase):
         self.give(item, "approve", expect_frame=shown["frame"])
         self.assertEqual([("touch made.txt", "1")], self.client(session).log)
 
-    def test_other_inputs_are_named(self) -> None:
+    def test_other_tool_inputs_are_named(self) -> None:
         item = self.asks("make", dangerouslyDisableSandbox=True)
         self.assertEqual(
             (["dangerouslyDisableSandbox"], False), (item["toolOther"], item["complete"])
@@ -105,11 +105,11 @@ class HookTests(WholeCommandCase):
         item = self.told_of(session)
         self.assertEqual((given["url"], ["prompt"]), (item["toolSummary"], item["toolOther"]))
 
-    def test_only_permissions_are_complete_or_not(self) -> None:
+    def test_completeness_is_given_for_permissions_only(self) -> None:
         session = self.asked(question_page("Colour", "Red", "Blue"), tool_name="AskUserQuestion")
         self.assertNotIn("complete", self.told_of(session))
 
-    def test_permission_without_a_word_of_its_tool_is_not_complete(self) -> None:
+    def test_permission_without_the_text_of_its_tool_is_not_complete(self) -> None:
         item = self.told_of(self.asked(permission_page("rm -rf build")))
         self.assertEqual((False, "Deletes files for good"), (item["complete"], item["riskHint"]))
 
@@ -124,7 +124,7 @@ class HookTests(WholeCommandCase):
         self.assertEqual("… (20 more rows above)", shown["context"].split("\n")[0])
 
 
-class ScreenTests(WholeCommandCase):
+class WholeCommandScreenTests(WholeCommandCase):
     """Agents without hooks, whose dialogs show the command."""
 
     def test_command_is_read_from_the_dialog(self) -> None:

@@ -33,21 +33,21 @@ def frame(text: str) -> ScreenFrame:
     return ScreenFrame.from_capture(text.encode(), 80)
 
 
-class ReadingTests(AgentHarnessCase):
+class ControlReadingTests(AgentHarnessCase):
     """What the screen says."""
 
-    def test_a_cycle(self) -> None:
+    def test_key_cycle_shows_its_current_value(self) -> None:
         cycle = CycleControl(key="S-Tab", shown={"plan": "plan mode on"}, otherwise="default")
         self.assertEqual("plan", read_cycle_value(cycle, frame(PLAN)))
         self.assertEqual("default", read_cycle_value(cycle, frame(COMPOSER)))
 
-    def test_what_was_said_of_one_is_none(self) -> None:
+    def test_mode_text_inside_an_answer_is_ignored(self) -> None:
         cycle = CycleControl(key="Tab", shown={"build": "^ *┃ +Build · ", "plan": "^ *┃ +Plan · "})
         self.assertEqual(
             "plan", read_cycle_value(cycle, frame("┃  Build · said\n\n┃  Plan · Model"))
         )
 
-    def test_a_scale(self) -> None:
+    def test_scale_is_moved_in_the_shorter_direction(self) -> None:
         cycle = CycleControl(
             key="M-.", back="M-,", shown={each: each for each in ("low", "mid", "high")}
         )
@@ -55,7 +55,7 @@ class ReadingTests(AgentHarnessCase):
         self.assertEqual("M-,", choose_cycle_key(cycle, "high", "mid"))
         self.assertEqual("M-.", choose_cycle_key(cycle, None, "low"))
 
-    def test_the_answer_to_the_last_command(self) -> None:
+    def test_answer_to_the_last_command_is_read(self) -> None:
         command = CommandControl(words="/model {value}", told="Set model to (\\S+)")
         old = "❯ /model a\n  ⎿  Set model to A and saved\n"
         self.assertEqual("A", read_command_result(command, "/model a", frame(f"{old}{COMPOSER}")))
@@ -65,7 +65,7 @@ class ReadingTests(AgentHarnessCase):
         )
 
 
-class ControlTests(AgentHarnessCase):
+class AgentControlTests(AgentHarnessCase):
     """An agent at rest."""
 
     def setUp(self) -> None:
@@ -97,7 +97,7 @@ class ControlTests(AgentHarnessCase):
         self.assertEqual(code, error.code, error.message)
         self.assertIn(says, error.message)
 
-    def test_a_mode_by_its_key(self) -> None:
+    def test_permission_mode_is_set_by_its_key(self) -> None:
         """Pressed until it is the one; where it is already, nothing is."""
         session = self.ready()
         screens = {COMPOSER: EDITS, EDITS: PLAN, PLAN: COMPOSER}
@@ -117,7 +117,7 @@ class ControlTests(AgentHarnessCase):
         self.refused(session, mode, "auto", code=ErrorCode.OPERATION_FAILED, says="offers only")
         self.assertEqual(PLAN, program.shown)
 
-    def test_who_lost_the_right_meanwhile_presses_nothing_more(self) -> None:
+    def test_right_lost_during_a_change_presses_nothing_more(self) -> None:
         """The agent takes its time to show what it is in; so does a list that it opens."""
         lost: list[bytes] = []
 
@@ -150,7 +150,7 @@ class ControlTests(AgentHarnessCase):
             self.assertEqual(ErrorCode.FORBIDDEN, error.code, error.message)
             self.assertEqual(last, program.pressed[-1])
 
-    def test_an_agent_that_does_not_take_the_key(self) -> None:
+    def test_ignored_mode_key_is_an_error(self) -> None:
         session = self.ready()
         code = ErrorCode.OPERATION_FAILED
         self.refused(
@@ -158,7 +158,7 @@ class ControlTests(AgentHarnessCase):
         )
         self.assertEqual([TAB], self.screen(session).pressed)
 
-    def test_a_model_by_a_command_that_is_confirmed(self) -> None:
+    def test_model_is_set_by_a_confirmed_command(self) -> None:
         session = self.ready()
         program = self.screen(session)
         program.answers = {b"\r": ASKED, b"1": SET}
@@ -167,13 +167,13 @@ class ControlTests(AgentHarnessCase):
         self.assertEqual([b"\r", b"1"], program.pressed[-2:])
         self.assertEqual("Sonnet 5", self.sessions.get(session.id).models[ModelSource.SCREEN])
 
-    def test_one_that_it_does_not_take(self) -> None:
+    def test_setting_that_the_agent_refuses_is_an_error(self) -> None:
         session = self.ready()
         code = ErrorCode.OPERATION_FAILED
         self.refused(session, ControlSetting.EFFORT, "low", code=code, says="did not take low")
         self.assertEqual(b"\x1b", self.screen(session).pressed[-1])
 
-    def test_what_may_not_be(self) -> None:
+    def test_invalid_settings_are_refused_without_a_key(self) -> None:
         session = self.ready()
         invalid = ErrorCode.INVALID_INPUT
         self.refused(
@@ -192,7 +192,7 @@ class ControlTests(AgentHarnessCase):
         self.refused(codex, mode, "bypass", code=invalid, says="must be one of default, plan")
         self.assertEqual([], self.screen(session).pressed)
 
-    def test_one_that_does_not_rest(self) -> None:
+    def test_busy_agent_refuses_a_change(self) -> None:
         session = self.ready()
         for screen, says in (
             (SPINNER, "a turn is running"),
@@ -206,7 +206,7 @@ class ControlTests(AgentHarnessCase):
             self.spend(5)
         self.assertEqual([], self.screen(session).pressed)
 
-    def test_a_draft_that_is_not_drawn_yet(self) -> None:
+    def test_draft_not_drawn_yet_refuses_a_change(self) -> None:
         session = self.ready()
         raw = InputRequest(text="half a thought", use_mux=False)
         self.successResultOf(start_coroutine(self.sessions.send_input(session.id, raw)))
@@ -219,7 +219,7 @@ class ControlTests(AgentHarnessCase):
         self.assertIn("draft", error.message)
         self.assertEqual([raw.text.encode()], self.screen(session).pressed)
 
-    def test_one_at_a_time(self) -> None:
+    def test_changes_of_a_session_run_one_at_a_time(self) -> None:
         session = self.ready()
         first = start_coroutine(
             self.controls.change_setting(session.id, ControlSetting.EFFORT, "low", ADMIN)

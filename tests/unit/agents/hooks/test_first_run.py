@@ -17,31 +17,31 @@ KEY = "sk-ant-0123456789-abcdefghij-klmnop"
 VALUES = st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5)
 
 
-class RuleTests(SynchronousTestCase):
+class FirstRunRuleTests(SynchronousTestCase):
     """L{add_first_run}."""
 
-    def test_nothing_there(self) -> None:
+    def test_missing_state_is_seeded(self) -> None:
         self.assertEqual({"hasCompletedOnboarding": True}, add_first_run({}, ""))
         answers = {"approved": [KEY[-20:]], "rejected": []}
         self.assertEqual(answers, add_first_run({}, KEY)["customApiKeyResponses"])
 
-    def test_answers_of_the_user_stay(self) -> None:
+    def test_first_run_answers_of_the_user_are_kept(self) -> None:
         refused = {"customApiKeyResponses": {"approved": ["x"], "rejected": [KEY[-20:]]}}
         self.assertEqual({**refused, "hasCompletedOnboarding": True}, add_first_run(refused, KEY))
         self.assertIs(
             False, add_first_run({"hasCompletedOnboarding": False}, "")["hasCompletedOnboarding"]
         )
 
-    def test_a_short_key_is_not_written_down(self) -> None:
+    def test_short_api_key_is_not_written_down(self) -> None:
         self.assertNotIn("customApiKeyResponses", add_first_run({}, KEY[-20:]))
 
     @given(st.dictionaries(st.text(), VALUES))
-    def test_all_else_stays_and_once_is_enough(self, state: dict[str, Any]) -> None:
+    def test_seeding_keeps_other_state_and_is_idempotent(self, state: dict[str, Any]) -> None:
         after = add_first_run(state, KEY)
         self.assertEqual(state, {name: after[name] for name in state})
         self.assertEqual(after, add_first_run(after, KEY))
 
-    def test_what_is_no_state(self) -> None:
+    def test_malformed_state_is_not_seeded(self) -> None:
         states: tuple[object, ...] = ([], "x", {"customApiKeyResponses": []})
         for state in states:
             self.assertRaises(NotSeededError, add_first_run, state, KEY)
@@ -50,7 +50,7 @@ class RuleTests(SynchronousTestCase):
         )
 
 
-class FileTests(SynchronousTestCase):
+class FirstRunFileTests(SynchronousTestCase):
     """L{seed_first_run}."""
 
     def setUp(self) -> None:
@@ -58,22 +58,22 @@ class FileTests(SynchronousTestCase):
         self.home.mkdir()
         self.path = self.home / FILE
 
-    def test_new_and_private(self) -> None:
+    def test_state_file_is_created_privately(self) -> None:
         seed_first_run(self.home, {})
         self.assertEqual({"hasCompletedOnboarding": True}, json.loads(self.path.read_text()))
         self.assertEqual(0o600, self.path.stat().st_mode & 0o7777)
 
-    def test_unchanged_is_not_written(self) -> None:
+    def test_unchanged_state_file_is_not_written(self) -> None:
         self.path.write_text('{"hasCompletedOnboarding":true}')
         seed_first_run(self.home, {})
         self.assertEqual('{"hasCompletedOnboarding":true}', self.path.read_text())
 
-    def test_moved(self) -> None:
+    def test_state_file_follows_the_config_folder(self) -> None:
         moved = self.home / "moved"
         seed_first_run(self.home, {"CLAUDE_CONFIG_DIR": str(moved)})
         self.assertEqual((True, False), ((moved / FILE).exists(), self.path.exists()))
 
-    def test_left_alone(self) -> None:
+    def test_broken_or_linked_state_file_is_left_alone(self) -> None:
         for text in ("{", "[]", '"\\ud800"'):
             self.path.write_text(text)
             self.assertRaises(NotSeededError, seed_first_run, self.home, {})
@@ -83,13 +83,13 @@ class FileTests(SynchronousTestCase):
         self.assertRaises(NotSeededError, seed_first_run, self.home, {})
 
 
-class PreparationTests(AgentHarnessCase):
+class FirstRunPreparationTests(AgentHarnessCase):
     """Before a session starts."""
 
     def there(self) -> bool:
         return (self.machine.home / FILE).exists()
 
-    def test_only_where_it_is_chosen(self) -> None:
+    def test_state_is_seeded_only_for_the_primary_agent_on_request(self) -> None:
         self.agent()
         self.assertFalse(self.there())
         self.change_settings(first_run_seed_enabled=True)
@@ -98,7 +98,7 @@ class PreparationTests(AgentHarnessCase):
         self.agent()
         self.assertTrue(self.there())
 
-    def test_a_refusal_does_not_keep_it_from_starting(self) -> None:
+    def test_refused_state_does_not_prevent_the_start(self) -> None:
         (self.machine.home / FILE).write_text("{")
         self.change_settings(first_run_seed_enabled=True)
         self.assertIsNotNone(self.agent().pid)

@@ -73,12 +73,14 @@ def of_user(found: Any) -> list[tuple[str, str]]:
     return sorted(each for each in commands(found) if not is_own_hook(each[1]))
 
 
-class MergeTests(SynchronousTestCase):
+class HookSettingsMergeTests(SynchronousTestCase):
     """L{merge_settings}."""
 
     @settings(max_examples=example_count(400))
     @given(files, st.booleans(), st.booleans())
-    def test_the_users_entries_stay(self, found: Any, wanted: bool, telemetry: bool) -> None:
+    def test_merge_keeps_the_hook_entries_of_the_user(
+        self, found: Any, wanted: bool, telemetry: bool
+    ) -> None:
         before = copy.deepcopy(found)
         merged = merge_settings(found, hooks=wanted, telemetry=telemetry)
         self.assertEqual(before, found, "the argument is not changed")
@@ -91,7 +93,7 @@ class MergeTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(400))
     @given(files, st.booleans(), st.booleans())
-    def test_doing_it_again_changes_nothing(
+    def test_merging_settings_again_changes_nothing(
         self, found: Any, wanted: bool, telemetry: bool
     ) -> None:
         once = merge_settings(found, hooks=wanted, telemetry=telemetry)
@@ -99,7 +101,7 @@ class MergeTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(400))
     @given(files)
-    def test_ours_are_there_once_and_go_without_a_trace(self, found: Any) -> None:
+    def test_own_hooks_are_added_once_and_removed_without_trace(self, found: Any) -> None:
         merged = merge_settings(found, hooks=True, telemetry=True)
         ours = [each for each in commands(merged) if is_own_hook(each[1])]
         self.assertEqual(len(HOOKS), len(ours))
@@ -108,7 +110,7 @@ class MergeTests(SynchronousTestCase):
         again = merge_settings(merged, hooks=False, telemetry=False)
         self.assertEqual(tidy(clean), tidy(again))
 
-    def test_events_and_matchers(self) -> None:
+    def test_merged_hooks_have_events_and_matchers(self) -> None:
         merged = merge_settings({}, hooks=True, telemetry=False)["hooks"]
         matchers = [group["matcher"] for group in merged["Notification"]]
         self.assertEqual(5, len(set(matchers)))
@@ -116,24 +118,24 @@ class MergeTests(SynchronousTestCase):
             self.assertNotIn("matcher", merged[event][0])
         self.assertIn('"event":"stop"', merged["StopFailure"][0]["hooks"][0]["command"])
 
-    def test_what_is_no_settings_file(self) -> None:
+    def test_malformed_settings_are_unusable(self) -> None:
         found: Any
         for found in ([], "x", None, {"hooks": []}, {"hooks": {"Stop": {}}}):
             with self.assertRaises(UnusableSettingsError):
                 merge_settings(found, hooks=True, telemetry=True)
 
-    def test_strange_groups_are_left_alone(self) -> None:
+    def test_merge_leaves_malformed_groups_alone(self) -> None:
         strange = {"hooks": {"Stop": ["x", {"hooks": "y"}, {"hooks": ["z", {"command": 5}]}]}}
         merged = merge_settings(strange, hooks=True, telemetry=False)
         self.assertEqual(strange["hooks"]["Stop"], merged["hooks"]["Stop"][:3])
 
-    def test_a_status_line_in_another_shape_is_the_users(self) -> None:
+    def test_status_line_of_another_shape_is_left_alone(self) -> None:
         for line in ("text", {"type": "static", "text": "x"}, {"command": ["a"]}):
             merged = merge_settings({"statusLine": line}, hooks=False, telemetry=True)
             self.assertEqual(line, merged["statusLine"])
 
 
-class FileTests(SynchronousTestCase):
+class HookConfigFileTests(SynchronousTestCase):
     """L{HookConfigWriter}."""
 
     def setUp(self) -> None:
@@ -155,18 +157,18 @@ class FileTests(SynchronousTestCase):
             self.write(telemetry=True)
         return str(caught.exception)
 
-    def test_a_new_file(self) -> None:
+    def test_new_settings_file_is_written(self) -> None:
         self.assertEqual(len(HOOKS), len(commands(self.write())))
         self.assertEqual(0o644, stat.S_IMODE(self.path.stat().st_mode))
         self.assertEqual([FILE], os.listdir(self.folder))
 
-    def test_nothing_is_made_for_nothing(self) -> None:
+    def test_no_settings_file_is_created_without_entries(self) -> None:
         self.assertIsNone(self.write(hooks=False))
         self.assertFalse(self.folder.exists())
         self.folder.mkdir()
         self.assertIsNone(self.write(hooks=False))
 
-    def test_an_old_version_is_refreshed_and_the_mode_kept(self) -> None:
+    def test_outdated_hooks_are_refreshed_and_the_file_mode_kept(self) -> None:
         self.folder.mkdir()
         mine = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}
         old = {"hooks": [{"type": "command", "command": OLD}]}
@@ -178,24 +180,24 @@ class FileTests(SynchronousTestCase):
         self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
         self.assertIn('"é"', self.path.read_text())
 
-    def test_an_unchanged_file_is_not_written(self) -> None:
+    def test_unchanged_hook_settings_are_not_written(self) -> None:
         self.write()
         before = self.path.stat()
         self.write()
         self.assertEqual(before.st_ino, self.path.stat().st_ino)
 
-    def test_off_takes_ours_out(self) -> None:
+    def test_disabled_hooks_are_removed_from_the_file(self) -> None:
         self.write(telemetry=True)
         self.assertEqual({}, self.write(hooks=False))
 
-    def test_what_does_not_parse_is_left_alone(self) -> None:
+    def test_unparsable_settings_are_left_alone(self) -> None:
         self.folder.mkdir()
         for text in ("{", '{"hooks": []}', "[]", '{"n": 1e999}', "{'a': 1}", "// x\n{}"):
             self.path.write_text(text)
             self.refused()
             self.assertEqual(text, self.path.read_text())
 
-    def test_the_status_line_of_another_folder_is_not_told(self) -> None:
+    def test_status_line_of_a_foreign_folder_is_not_copied(self) -> None:
         """A link in the workspace is not followed; the user's own file may be one."""
         line = {"statusLine": {"type": "command", "command": "secret-line"}}
         outside = self.work / "outside.json"
@@ -214,7 +216,7 @@ class FileTests(SynchronousTestCase):
         self.write(telemetry=False)
         self.assertIn("secret-line", json.dumps(self.write(telemetry=True)))
 
-    def test_a_workspace_that_leads_out_is_not_written(self) -> None:
+    def test_workspace_outside_its_root_is_not_written(self) -> None:
         inside = FolderLimit(self.work.parent / "another")
         with self.assertRaises(FileRefusedError) as caught:
             self.config.write_config(
@@ -223,7 +225,7 @@ class FileTests(SynchronousTestCase):
         self.assertIn("outside the workspace of this account", str(caught.exception))
         self.assertEqual(["home"], os.listdir(self.work))
 
-    def test_links_are_refused(self) -> None:
+    def test_hook_settings_behind_links_are_refused(self) -> None:
         outside = self.work / "outside"
         outside.mkdir()
         (outside / FILE).write_text("{}")
@@ -239,7 +241,7 @@ class FileTests(SynchronousTestCase):
         self.assertEqual("{}", (outside / FILE).read_text())
         self.assertFalse((outside / "nothing").exists())
 
-    def test_what_is_no_file_is_refused(self) -> None:
+    def test_settings_path_that_is_no_file_is_refused(self) -> None:
         self.folder.write_text("a file")
         self.refused()
         self.folder.unlink()
@@ -249,13 +251,13 @@ class FileTests(SynchronousTestCase):
         os.mkfifo(self.path)
         self.refused()
 
-    def test_a_workspace_behind_a_link(self) -> None:
+    def test_workspace_reached_through_a_link_is_written(self) -> None:
         link = self.work.with_name("link")
         link.symlink_to(self.work)
         self.config.write_config(link, hooks=True, telemetry=False, environ={}, inside=ANYWHERE)
         self.assertTrue(self.path.exists())
 
-    def test_the_users_status_line_is_run_too(self) -> None:
+    def test_status_line_of_the_user_is_run_too(self) -> None:
         (self.home / ".claude").mkdir()
         (self.home / ".claude" / "settings.json").write_text(
             json.dumps({"statusLine": {"type": "command", "command": "echo 'my line'"}})
@@ -273,36 +275,36 @@ class FileTests(SynchronousTestCase):
         self.assertIn("project", self.write(telemetry=True)["statusLine"]["command"])
 
 
-class PreparationTests(AgentHarnessCase):
+class HookPreparationTests(AgentHarnessCase):
     """Before a session starts."""
 
     def file(self) -> Any:
         path = self.work / FOLDER / FILE
         return json.loads(path.read_text()) if path.exists() else None
 
-    def test_primary(self) -> None:
+    def test_primary_agent_gets_hooks(self) -> None:
         session = self.agent()
         self.assertEqual(len(HOOKS), len(commands(self.file())))
         self.assertNotIn("statusLine", self.file())
         self.assertTrue(self.sessions.get(session.id).hooks_available)
 
-    def test_others_have_none(self) -> None:
+    def test_other_agents_and_shells_get_no_hooks(self) -> None:
         self.agent(mode="codex")
         self.create(mode="shell", working_dir=str(self.work), start=True)
         self.assertIsNone(self.file())
 
-    def test_not_before_it_starts(self) -> None:
+    def test_hooks_are_written_only_when_the_agent_starts(self) -> None:
         self.create(mode="primary", working_dir=str(self.work))
         self.assertIsNone(self.file())
 
-    def test_switched_off(self) -> None:
+    def test_hooks_are_removed_when_switched_off(self) -> None:
         self.agent()
         self.change_settings(workspace_hooks_enabled=False)
         session = self.agent()
         self.assertEqual({}, self.file())
         self.assertFalse(self.sessions.get(session.id).hooks_available)
 
-    def test_status_line_by_setting_or_by_request(self) -> None:
+    def test_status_line_is_written_by_setting_or_by_request(self) -> None:
         self.agent(statusline_telemetry=True)
         self.assertIn("statusLine", self.file())
         self.agent()
@@ -311,7 +313,7 @@ class PreparationTests(AgentHarnessCase):
         self.agent()
         self.assertIn("statusLine", self.file())
 
-    def test_a_refusal_does_not_keep_it_from_starting(self) -> None:
+    def test_refused_settings_do_not_prevent_the_start(self) -> None:
         (self.work / FOLDER).write_text("a file")
         session = self.agent()
         self.assertFalse(session.hooks_available)

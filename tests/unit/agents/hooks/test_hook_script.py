@@ -52,7 +52,7 @@ class ShellCase(SynchronousTestCase):
         }
 
 
-class HookTests(ShellCase):
+class HookCommandTests(ShellCase):
     """L{build_hook_command}."""
 
     command = build_hook_command(HookEvent.STOP)
@@ -71,7 +71,7 @@ class HookTests(ShellCase):
         done = run_shell(shell, command, given, {**self.env, **env})
         self.assertEqual((0, b"", b""), (done.returncode, done.stdout, done.stderr))
 
-    def test_every_shell(self) -> None:
+    def test_hook_command_posts_from_every_shell(self) -> None:
         for shell in SHELLS:
             self.fire(shell, json.dumps(PAYLOAD, indent=1).encode())
             posted = self.server.posted.pop()
@@ -82,22 +82,22 @@ class HookTests(ShellCase):
                 json.loads(posted.body),
             )
 
-    def test_nothing_on_stdin(self) -> None:
+    def test_empty_hook_input_is_posted(self) -> None:
         self.fire(given=b"")
         self.assertIsNone(json.loads(self.server.posted[0].body)["data"])
 
-    def test_a_large_payload(self) -> None:
+    def test_large_hook_payload_is_posted(self) -> None:
         text = "x" * 2_000_000
         self.fire(given=json.dumps({"prompt": text}).encode())
         self.assertEqual(text, json.loads(self.server.posted[0].body)["data"]["prompt"])
 
-    def test_order_is_kept(self) -> None:
+    def test_hook_events_keep_their_order(self) -> None:
         for number in range(10):
             self.fire(given=json.dumps({"n": number}).encode())
         found = [json.loads(posted.body)["data"]["n"] for posted in self.server.posted]
         self.assertEqual(list(range(10)), found)
 
-    def test_only_sh_and_curl(self) -> None:
+    def test_hook_command_needs_only_sh_and_curl(self) -> None:
         path = make_tool_folder(self.folder / "bin", ["sh", "curl"])
         done = run_shell(
             "dash" if "dash" in SHELLS else "sh",
@@ -112,10 +112,10 @@ class HookTests(ShellCase):
         wait_until("what was sent", lambda: self.server.posted)
         self.assertEqual({"a": 1}, json.loads(self.server.posted[0].body)["data"])
 
-    def test_without_curl(self) -> None:
+    def test_hook_command_without_curl_succeeds_silently(self) -> None:
         self.fire(PATH=make_tool_folder(self.folder / "bin", ["sh", "cat", "sleep"]))
 
-    def test_the_secret_is_on_no_command_line(self) -> None:
+    def test_hook_secret_is_on_no_command_line(self) -> None:
         """A stand-in for curl notes what it was given."""
         folder = self.folder / "bin"
         path = make_tool_folder(folder, ["sh", "cat", "sleep"])
@@ -131,7 +131,7 @@ class HookTests(ShellCase):
         self.assertIn(SECRET, given.partition("IN\n")[0])
         self.assertNotIn(SECRET, self.command)
 
-    def test_an_agent_that_the_service_did_not_start(self) -> None:
+    def test_hook_command_ignores_an_agent_of_another_origin(self) -> None:
         for missing in ("SERVICE_SESSION_ID", "SERVICE_API_URL", "SERVICE_HOOK_SECRET_FILE"):
             env = {name: value for name, value in self.env.items() if name != missing}
             done = run_shell("sh", self.command, b"{}", env)
@@ -139,13 +139,13 @@ class HookTests(ShellCase):
         self.fire(SERVICE_HOOK_SECRET_FILE=str(self.folder / "none"))
         self.assertEqual([], self.server.posted)
 
-    def test_a_service_that_is_down(self) -> None:
+    def test_hook_command_succeeds_while_the_service_is_down(self) -> None:
         held = HeldPort()
         self.addCleanup(held.close)
         self.fire(SERVICE_API_URL=f"http://127.0.0.1:{held.number}")
 
     @pytest.mark.long
-    def test_a_service_that_stands_still(self) -> None:
+    def test_stalled_service_does_not_delay_the_agent(self) -> None:
         """The agent goes on; the event arrives when the service does."""
         self.server.hold.clear()
         # The request itself would hold the agent up for longer than it may run.
@@ -158,13 +158,13 @@ class HookTests(ShellCase):
         self.assertEqual({"late": 1}, json.loads(self.server.posted[0].body)["data"])
         self.server = LoopbackServer()
 
-    def test_our_own_certificate(self) -> None:
+    def test_certificate_of_the_service_is_accepted_on_loopback(self) -> None:
         secure = LoopbackServer(self_signed(self.folder))
         self.addCleanup(secure.close)
         self.fire(SERVICE_API_URL=secure.url)
         self.assertEqual(SECRET, secure.posted[0].secret)
 
-    def test_a_certificate_elsewhere_is_checked(self) -> None:
+    def test_certificate_of_another_host_is_checked(self) -> None:
         """Only loopback is trusted unseen; a name that looks like it is not."""
         folder = self.folder / "bin"
         path = make_tool_folder(folder, ["sh", "cat", "sleep"])
@@ -181,7 +181,7 @@ class HookTests(ShellCase):
                 self.fire(PATH=path, NOTED=str(noted), SERVICE_API_URL=f"https://{host}/x")
                 self.assertIn(word, noted.read_text(), host)
 
-    def test_proxies_and_settings_of_the_user_are_not_used(self) -> None:
+    def test_hook_command_ignores_proxies_and_settings_of_the_user(self) -> None:
         home = self.folder / "home"
         home.mkdir()
         (home / ".curlrc").write_text('url = "http://127.0.0.1:1/"\nproxy = "http://127.0.0.1:1"\n')
@@ -189,14 +189,14 @@ class HookTests(ShellCase):
         self.fire(HOME=str(home), http_proxy=proxy, HTTP_PROXY=proxy, ALL_PROXY=proxy)
         self.assertEqual(1, len(self.server.posted))
 
-    def test_ours_is_recognised(self) -> None:
+    def test_own_hook_command_is_recognized(self) -> None:
         for event in HookEvent:
             self.assertTrue(is_own_hook(build_hook_command(event)))
         for other in ("mine", None, "curl x/api/hook-event", build_status_command(None)):
             self.assertFalse(is_own_hook(other))
 
 
-class StatusTests(ShellCase):
+class StatusCommandTests(ShellCase):
     """L{build_status_command}."""
 
     def show(
@@ -219,18 +219,18 @@ class StatusTests(ShellCase):
         self.assertEqual(("/base/api/status-telemetry", SECRET), (found.path, found.secret))
         return json.loads(found.body)
 
-    def test_the_services_line(self) -> None:
+    def test_status_line_of_the_service_is_printed(self) -> None:
         for shell in SHELLS:
             self.assertEqual(b"a line", self.show(None, shell))
             self.assertEqual({"sessionId": "11111111-2222", "data": PAYLOAD}, self.posted())
 
-    def test_the_users_line(self) -> None:
+    def test_status_line_of_the_user_is_printed_too(self) -> None:
         own = 'tr a-z A-Z | cut -c2-16; echo "it\'s $((1 + 1))"'
         for shell in SHELLS:
             self.assertEqual(b"\"HOOK_EVENT_NAM\nit's 2\n", self.show(own, shell))
             self.assertEqual({"sessionId": "11111111-2222", "data": PAYLOAD}, self.posted())
 
-    def test_the_users_line_without_the_service(self) -> None:
+    def test_status_line_of_the_user_works_without_the_service(self) -> None:
         own = "echo mine"
         self.assertEqual(b"mine\n", self.show(own, SERVICE_API_URL="http://127.0.0.1:1"))
         self.assertEqual(b"mine\n", self.show(own, SERVICE_SESSION_ID=""))
@@ -238,18 +238,18 @@ class StatusTests(ShellCase):
         self.assertEqual([], self.server.posted)
 
     @pytest.mark.long
-    def test_a_users_line_that_hangs(self) -> None:
+    def test_hanging_user_status_line_is_ended(self) -> None:
         self.assertEqual(b"a\n", self.show(f"echo a; exec sleep {HELD}", seconds=HANGS))
         self.assertEqual({"sessionId": "11111111-2222", "data": PAYLOAD}, self.posted())
 
     @pytest.mark.long
-    def test_a_users_line_that_hangs_where_there_is_no_timeout(self) -> None:
+    def test_hanging_user_status_line_is_ended_without_timeout_command(self) -> None:
         path = make_tool_folder(self.folder / "bin", ["sh", "curl", "cat", "sleep"])
         own = f"echo a; exec sleep {HELD}"
         self.assertEqual(b"a\n", self.show(own, seconds=HANGS, PATH=path))
         self.assertIsNone(shutil.which("timeout", path=path))
 
-    def test_ours_is_recognised(self) -> None:
+    def test_own_status_command_is_recognized(self) -> None:
         self.assertTrue(is_own_status(build_status_command(None)))
         self.assertTrue(is_own_status(build_status_command("mine")))
         self.assertFalse(is_own_status(build_hook_command(HookEvent.STOP)))

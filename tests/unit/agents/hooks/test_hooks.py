@@ -64,7 +64,9 @@ class ReduceTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300))
     @given(payloads)
-    def test_only_the_listed_keys_and_lengths(self, payload: dict[str, Any]) -> None:
+    def test_hook_data_keeps_only_listed_keys_within_their_lengths(
+        self, payload: dict[str, Any]
+    ) -> None:
         kept = reduce_data(payload)
         self.assertLessEqual(set(kept), KEPT | TOLD)
         self.assertLess(len(json.dumps(kept)), 60_000)
@@ -75,7 +77,7 @@ class ReduceTests(SynchronousTestCase):
                 told.pop(key, None)
         self.assertEqual(kept, again)
 
-    def test_lengths_of_a_tools_input(self) -> None:
+    def test_tool_input_texts_are_cut_to_their_lengths(self) -> None:
         given = dict.fromkeys(("command", "file_path", "url", "description", "query"), "x" * 99_999)
         kept = reduce_data({"tool_input": {**given, "content": "secret"}})["tool_input"]
         for key, text in kept.items():
@@ -84,7 +86,7 @@ class ReduceTests(SynchronousTestCase):
             self.assertLessEqual(len(text), 16_384 if key == "command" else 4096)
         self.assertEqual(set(given), set(kept))
 
-    def test_digest_is_of_all_that_a_tool_is_given(self) -> None:
+    def test_digest_covers_the_whole_tool_input(self) -> None:
         def digest(**given: Any) -> str:
             return str(reduce_data({"tool_input": given})["tool_digest"])
 
@@ -93,23 +95,23 @@ class ReduceTests(SynchronousTestCase):
         texts = {digest(command=long), digest(command=f"{long}y"), digest(command=long, c=[1])}
         self.assertEqual(3, len(texts))
 
-    def test_the_error_of_a_failed_turn(self) -> None:
+    def test_error_of_a_failed_turn_becomes_its_message(self) -> None:
         failed = {"hook_event_name": "StopFailure", "error": "unknown"}
         self.assertEqual("unknown", reduce_data(failed)["message"])
         said = reduce_data({**failed, "last_assistant_message": "API Error: 400"})
         self.assertEqual("API Error: 400", said["message"])
 
-    def test_nothing(self) -> None:
+    def test_missing_data_reduces_to_nothing(self) -> None:
         self.assertEqual({}, reduce_data(None))
 
 
-class ConversationTests(SynchronousTestCase):
+class PaneConversationTests(SynchronousTestCase):
     """L{PaneConversations}."""
 
     def own(self, found: PaneConversations, *events: tuple[str, str, str]) -> list[bool]:
         return [found.is_own(HookEvent(name), who, source) for name, who, source in events]
 
-    def test_an_agent_started_by_the_agent(self) -> None:
+    def test_agent_started_by_the_agent_is_foreign(self) -> None:
         found = PaneConversations(None)
         self.assertEqual(
             [True, True, False, False, False, True, False],
@@ -125,7 +127,7 @@ class ConversationTests(SynchronousTestCase):
             ),
         )
 
-    def test_clear_and_the_like_go_on_in_another_conversation(self) -> None:
+    def test_clear_and_resume_continue_in_another_conversation(self) -> None:
         found = PaneConversations("a")
         events = [("session_end", "a", ""), ("session_start", "b", "clear"), ("stop", "b", "")]
         self.assertEqual([True] * 3, self.own(found, *events))
@@ -133,11 +135,11 @@ class ConversationTests(SynchronousTestCase):
             [True] * 2, self.own(found, ("session_start", "c", "resume"), ("stop", "c", ""))
         )
 
-    def test_one_whose_start_was_missed_is_trusted(self) -> None:
+    def test_conversation_whose_start_was_missed_is_trusted(self) -> None:
         self.assertEqual([True], self.own(PaneConversations("a"), ("stop", "b", "")))
         self.assertEqual([True], self.own(PaneConversations("a"), ("stop", "", "")))
 
-    def test_what_is_remembered_is_bounded(self) -> None:
+    def test_remembered_foreign_conversations_are_bounded(self) -> None:
         found = PaneConversations("a")
         for number in range(FOREIGN + 1):
             self.own(found, ("session_start", f"b{number}", "startup"))
@@ -147,7 +149,7 @@ class ConversationTests(SynchronousTestCase):
 class SignalTests(AgentHarnessCase):
     """L{tservice.agents.hooks.intake.HookIntake}."""
 
-    def test_every_event_is_told(self) -> None:
+    def test_every_hook_event_is_published_to_the_owner(self) -> None:
         session = self.ready()
         for event in HookEvent:
             self.machine.events.clear()
@@ -158,7 +160,7 @@ class SignalTests(AgentHarnessCase):
             self.assertEqual(session.id, to_wire(told[0])["sessionId"])
             self.assertIs(EventAudience.OWNER, told[0].name.audience)
 
-    def test_one_blocked_for_one_dialog(self) -> None:
+    def test_each_dialog_signals_blocked_once(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")
@@ -169,7 +171,7 @@ class SignalTests(AgentHarnessCase):
         self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")
         self.assert_signals(["blocked"])
 
-    def test_a_notification_alone_blocks(self) -> None:
+    def test_permission_notification_alone_blocks(self) -> None:
         """Of an agent too old for C{PermissionRequest}."""
         session = self.ready()
         self.hook(session, "prompt_submitted")
@@ -177,7 +179,7 @@ class SignalTests(AgentHarnessCase):
         self.hook(session, "permission_prompt", hook_event_name="Notification")
         self.assert_signals(["working", "blocked"])
 
-    def test_a_dialog_answered_before_its_notification(self) -> None:
+    def test_answered_dialog_ignores_its_late_notification(self) -> None:
         session = self.ready()
         self.hook(session, "elicitation_dialog", hook_event_name="Elicitation")
         self.hook(session, "elicitation_response", hook_event_name="ElicitationResult")
@@ -186,13 +188,13 @@ class SignalTests(AgentHarnessCase):
         self.hook(session, "permission_prompt", hook_event_name="Notification")
         self.assert_signals(["working", "blocked", "stop", "idle", "working", "blocked"])
 
-    def test_idle_prompt_is_evidence(self) -> None:
+    def test_idle_prompt_hook_makes_the_session_idle(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.hook(session, "idle_prompt")
         self.assert_signals(["working", "idle"])
 
-    def test_shells_and_agents_without_hooks_give_no_signal(self) -> None:
+    def test_shells_and_agents_without_hooks_give_no_hook_signal(self) -> None:
         for session in (self.shell(), self.agent(COMPOSER, mode="codex")):
             self.spend(5)
             self.machine.events.clear()
@@ -202,7 +204,7 @@ class SignalTests(AgentHarnessCase):
                 [f"hook:{event}" for event in HookEvent], [e.name for e in self.machine.events]
             )
 
-    def test_an_inner_agent_gives_no_signal(self) -> None:
+    def test_inner_agent_gives_no_signal(self) -> None:
         session = self.ready()
         outer, inner = {"session_id": "outer"}, {"session_id": "inner"}
         self.hook(session, "session_start", source="startup", **outer)
@@ -212,7 +214,7 @@ class SignalTests(AgentHarnessCase):
         self.assert_signals(["working"])
         self.assertEqual(("outer",), self.sessions.get(session.id).conversation_ids)
 
-    def test_conversations_and_transcript_are_kept(self) -> None:
+    def test_newest_conversations_and_transcript_path_are_kept(self) -> None:
         session = self.ready()
         for number in range(CONVERSATIONS + 5):
             self.hook(
@@ -236,7 +238,7 @@ class SignalTests(AgentHarnessCase):
         found = self.sessions.get(session.id)
         return found.current_tool, found.background_tasks
 
-    def test_the_tool_that_runs(self) -> None:
+    def test_running_tool_is_reported(self) -> None:
         session = self.ready()
         made = {"tool_name": "Bash", "tool_input": {"command": "make \x1b[1mall"}}
         read = {"tool_name": "Read", "tool_input": {"file_path": "/a"}}
@@ -265,7 +267,7 @@ class SignalTests(AgentHarnessCase):
         listed = [(each["text"], each["status"]) for each in told.get("todos", [])]
         return listed, told.get("currentTask")
 
-    def test_the_list_of_what_is_to_do(self) -> None:
+    def test_todo_list_follows_the_hooks(self) -> None:
         session = self.ready()
         self.assertEqual(([], None), self.todos(session))
         for number, text in enumerate(("Run\x1b[1m the tests", "Mend them"), 1):
@@ -290,7 +292,7 @@ class SignalTests(AgentHarnessCase):
         self.hook(session, "session_start", source="clear")
         self.assertEqual(([], None), self.todos(session))
 
-    def test_of_a_long_list_the_newest_are_kept(self) -> None:
+    def test_newest_items_of_a_long_todo_list_are_kept(self) -> None:
         session = self.ready()
         for number in range(TODOS + 1):
             task = {"task": {"id": str(number)}}
@@ -299,7 +301,7 @@ class SignalTests(AgentHarnessCase):
         self.did(session, "TodoWrite", {"todos": [{"content": "w"}] * (TODOS + 1)})
         self.assertEqual(TODOS, len(self.todos(session)[0]))
 
-    def test_one_that_escape_ended(self) -> None:
+    def test_tool_interrupted_by_escape_is_cleared(self) -> None:
         """No hook tells of that; the screen does."""
         session = self.ready()
         self.hook(session, "prompt_submitted")
@@ -311,7 +313,7 @@ class SignalTests(AgentHarnessCase):
         self.spend(3)
         self.assertIsNone(self.tool(session)[0])
 
-    def test_tools_that_are_remembered_are_few(self) -> None:
+    def test_remembered_tools_are_bounded(self) -> None:
         tools = RunningTools()
         for number in range(TOOLS + 5):
             tools.handle_event(HookEvent.TOOL_STARTED, f"{number}")
@@ -319,7 +321,7 @@ class SignalTests(AgentHarnessCase):
             tools.handle_event(HookEvent.TOOL_ENDED, f"{number + 5}")
         self.assertIsNone(tools.current_tool)
 
-    def test_a_new_process_begins_anew(self) -> None:
+    def test_new_process_starts_with_fresh_hook_state(self) -> None:
         session = self.ready()
         self.hook(session, "session_start", session_id="a", source="startup")
         self.pane(session).exit_program()
@@ -327,7 +329,7 @@ class SignalTests(AgentHarnessCase):
         self.hook(session, "session_start", session_id="b", source="startup")
         self.assertEqual(("a", "b"), self.sessions.get(session.id).conversation_ids)
 
-    def test_unknown_and_foreign_sessions(self) -> None:
+    def test_hooks_of_unknown_and_foreign_sessions_are_refused(self) -> None:
         with self.assertRaises(ServiceError) as caught:
             self.agents.hooks.take_event(HookEvent.STOP, "nobody", None)
         self.assertEqual(404, caught.exception.status)
@@ -338,14 +340,14 @@ class SignalTests(AgentHarnessCase):
         self.assertEqual(404, caught.exception.status)
         self.assert_signals([])
 
-    def test_hooks_available(self) -> None:
+    def test_received_hook_marks_hooks_as_available(self) -> None:
         self.change_settings(workspace_hooks_enabled=False)
         session = self.ready()
         self.assertFalse(self.sessions.get(session.id).hooks_available)
         self.hook(session, "stop")
         self.assertTrue(self.sessions.get(session.id).hooks_available)
 
-    def test_a_deleted_session_is_forgotten(self) -> None:
+    def test_hooks_forget_a_deleted_session(self) -> None:
         session = self.ready()
         self.hook(session, "stop", transcript_path="/t")
         self.run_now(self.sessions.delete(session.id))

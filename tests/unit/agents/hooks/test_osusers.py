@@ -35,7 +35,7 @@ class AgentOsUserTests(AgentHarnessCase):
         """A running agent of hers."""
         return self.create(self.ann, mode="primary", working_dir=str(self.work), start=True)
 
-    def test_hooks_are_put_in_as_the_user(self) -> None:
+    def test_hooks_are_written_as_the_os_user(self) -> None:
         (self.user.home / ".claude").mkdir()
         own = {"statusLine": {"type": "command", "command": "hers"}, "model": "m-of-ann"}
         (self.user.home / ".claude" / "settings.json").write_text(json.dumps(own))
@@ -47,7 +47,7 @@ class AgentOsUserTests(AgentHarnessCase):
         self.assertIn("hers", made["statusLine"]["command"])
         self.assertEqual("m-of-ann", self.sessions.get(session.id).models[ModelSource.CONFIG])
 
-    def test_whose_plan_it_is(self) -> None:
+    def test_plan_usage_belongs_to_the_os_user(self) -> None:
         """Each user's agent has a login of its own, so a plan of its own."""
         hers, own = self.of_ann(), self.agent()
         used = {"rate_limits": {"five_hour": {"used_percentage": 7}}}
@@ -56,7 +56,7 @@ class AgentOsUserTests(AgentHarnessCase):
         self.agents.telemetry.take_report(own.id, used, HOOK)
         self.assertIsNotNone(self.agents.agents.get_plan_usage())
 
-    def test_whose_secret_speaks_for_whom(self) -> None:
+    def test_hook_secret_is_valid_for_sessions_of_its_os_user(self) -> None:
         hers, own = self.of_ann(), self.agent()
         for session, uid, right in (
             (hers, 1001, True),
@@ -75,7 +75,7 @@ class AgentOsUserTests(AgentHarnessCase):
                     (error.code, error.message),
                 )
 
-    def test_anybody_else_reaches_their_own(self) -> None:
+    def test_other_accounts_reach_only_their_own_sessions(self) -> None:
         hers = self.of_ann()
         self._hook(hers, ADMIN)
         stranger = Identity(username="x", admin=False)
@@ -87,7 +87,7 @@ class AgentOsUserTests(AgentHarnessCase):
     def _telemetry(self, session: Session, caller: Identity) -> None:
         self.agents.telemetry.take_report(session.id, {}, caller)
 
-    def test_history(self) -> None:
+    def test_history_is_of_the_home_of_the_os_user(self) -> None:
         """Each account sees the conversations of its own OS user's home."""
         line = json.dumps({"type": "user", "cwd": "/w", "message": {
             "role": "user", "content": "x"}})  # fmt: skip

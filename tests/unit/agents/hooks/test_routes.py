@@ -13,7 +13,7 @@ from tservice.core.identity import Identity
 from tservice.http.operations import AccessRule
 
 
-class RouteTests(AgentHarnessCase):
+class HookRouteTests(AgentHarnessCase):
     """Over HTTP."""
 
     def setUp(self) -> None:
@@ -23,10 +23,10 @@ class RouteTests(AgentHarnessCase):
         self.operations = operations
         self.api = ApiHarness(operations, gate=self.gate, clock=self.clock)
 
-    def test_access(self) -> None:
+    def test_routes_accept_only_hook_access(self) -> None:
         self.assertEqual({AccessRule.HOOK}, {operation.access for operation in self.operations})
 
-    def test_a_hook_event(self) -> None:
+    def test_hook_event_is_accepted(self) -> None:
         session = self.ready()
         body: dict[str, Any] = {"event": "stop", "sessionId": session.id}
         body["data"] = {"unknown": {"is": "fine"}}
@@ -35,7 +35,7 @@ class RouteTests(AgentHarnessCase):
         for body["data"] in ({}, None):
             self.assertEqual({}, self.api.post("/api/hook-event", body).data)
 
-    def test_bad_bodies_name_their_field(self) -> None:
+    def test_bad_hook_bodies_name_their_field(self) -> None:
         session = self.ready()
         good: dict[str, Any] = {"event": "stop", "sessionId": session.id}
         for change, word in [
@@ -54,7 +54,7 @@ class RouteTests(AgentHarnessCase):
         self.assertEqual(404, self.api.post("/api/hook-event", {**good, "sessionId": "x"}).status)
         self.assert_signals([])
 
-    def test_a_large_payload(self) -> None:
+    def test_large_hook_payload_is_accepted(self) -> None:
         """A prompt or a file of some megabytes must not cost the event."""
         session = self.ready()
         body: dict[str, Any] = {"event": "prompt_submitted", "sessionId": session.id}
@@ -63,7 +63,7 @@ class RouteTests(AgentHarnessCase):
         data = {"prompt": "x" * 9_000_000}
         self.assertEqual(413, self.api.post("/api/hook-event", {**body, "data": data}).status)
 
-    def test_telemetry_answers_the_bare_line(self) -> None:
+    def test_telemetry_answer_is_the_bare_status_line(self) -> None:
         session = self.ready()
         body = {"sessionId": session.id, "data": {"model": {"display_name": "Opus é"}}}
         answer = self.api.post("/api/status-telemetry", body)
@@ -72,7 +72,7 @@ class RouteTests(AgentHarnessCase):
         self.assertEqual(404, self.api.post("/api/status-telemetry", {"sessionId": "x"}).status)
         self.assertEqual(400, self.api.post("/api/status-telemetry", {}).status)
 
-    def test_whoever_is_no_hook_reaches_their_own_sessions_only(self) -> None:
+    def test_caller_without_the_hook_secret_reaches_only_own_sessions(self) -> None:
         session = self.ready()
         body = {"event": "stop", "sessionId": session.id}
         self.gate.identity = Identity(username="eve", admin=False, method="basic")

@@ -55,10 +55,10 @@ reports = st.dictionaries(
 YEAR_3000 = 32_503_680_000_000
 
 
-class ReadTests(SynchronousTestCase):
+class TelemetryReadingTests(SynchronousTestCase):
     """The pure part."""
 
-    def test_a_reset_is_clamped_to_what_can_be_a_time(self) -> None:
+    def test_reset_time_is_clamped(self) -> None:
         for sent, told in ((1e12, YEAR_3000), (10**30, YEAR_3000), (-5, 0), (1.5, 1500)):
             window = {"used_percentage": 1, "resets_at": sent}
             report = parse_report({"rate_limits": {"five_hour": window}})
@@ -67,7 +67,7 @@ class ReadTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100))
     @given(reports | st.none())
-    def test_whatever_comes_is_in_range(self, data: Any) -> None:
+    def test_any_telemetry_is_clamped_to_its_range(self, data: Any) -> None:
         report = parse_report(data)
         told = to_wire(make_telemetry_payload("s", report))
         json.dumps(told, allow_nan=False)
@@ -81,7 +81,7 @@ class ReadTests(SynchronousTestCase):
             self.assertTrue(count is None or 0 <= count <= 2**53)
         self.assertTrue(format_footer(report).isprintable())
 
-    def test_a_full_report(self) -> None:
+    def test_full_telemetry_report_is_read(self) -> None:
         report = parse_report(FULL)
         self.assertEqual("Sonnet 5  in:6200 out:34  ctx:3%", format_footer(report))
         self.assertEqual(
@@ -96,13 +96,13 @@ class ReadTests(SynchronousTestCase):
             to_wire(make_telemetry_payload("s", report)),
         )
 
-    def test_what_is_missing_is_left_out(self) -> None:
+    def test_missing_telemetry_fields_are_left_out(self) -> None:
         self.assertEqual("", format_footer(parse_report(None)))
         self.assertEqual({"sessionId": "s"}, to_wire(make_telemetry_payload("s", parse_report({}))))
         partly = {"model": {"id": "m\x1b[31m"}, "context_window": {"used_percentage": 3.456}}
         self.assertEqual("m [31m  ctx:3.456%", format_footer(parse_report(partly)))
 
-    def test_plan_usage(self) -> None:
+    def test_plan_usage_response_holds_known_windows_only(self) -> None:
         self.assertIsNone(make_usage_payload(None))
         usage = PlanUsage(five_hour=UsageWindow(used_percentage=1), at=5)
         shown = make_usage_payload(usage)
@@ -119,7 +119,7 @@ class IntakeTests(AgentHarnessCase):
     def told(self) -> list[Any]:
         return [to_wire(e) for e in self.machine.events if e.name == "session:statusTelemetry"]
 
-    def test_the_session_learns_it(self) -> None:
+    def test_telemetry_updates_the_session(self) -> None:
         session = self.ready()
         self.assertEqual("Sonnet 5  in:6200 out:34  ctx:3%", self.take(session.id, FULL))
         shown = to_wire(self.sessions.describe_session(session.id))
@@ -129,7 +129,7 @@ class IntakeTests(AgentHarnessCase):
             ("Sonnet 5", "statusline"), (shown["displayModel"], shown["displayModelSource"])
         )
 
-    def test_told_only_when_something_changed(self) -> None:
+    def test_telemetry_is_published_only_on_change(self) -> None:
         session = self.ready()
         self.take(session.id, {})
         self.assertEqual([], self.told())
@@ -140,7 +140,7 @@ class IntakeTests(AgentHarnessCase):
         self.assertEqual(0.6, self.told()[-1]["costUsd"])
         self.assertEqual(2, len(self.told()))
 
-    def test_plan_usage_outlives_a_restart_and_null_reports(self) -> None:
+    def test_plan_usage_outlives_a_restart_and_empty_reports(self) -> None:
         session = self.ready()
         self.assertIsNone(self.agents.agents.get_plan_usage())
         self.take(session.id, FULL)
@@ -152,12 +152,12 @@ class IntakeTests(AgentHarnessCase):
         self.assertEqual(42, usage.five_hour.used_percentage)
         self.assertEqual(usage, self.agents.telemetry.get_plan_usage())
 
-    def test_unknown_session(self) -> None:
+    def test_telemetry_of_an_unknown_session_is_not_found(self) -> None:
         with self.assertRaises(ServiceError) as caught:
             self.take("nobody", FULL)
         self.assertEqual(404, caught.exception.status)
 
-    def test_a_deleted_session_is_forgotten(self) -> None:
+    def test_telemetry_forgets_a_deleted_session(self) -> None:
         session = self.ready()
         self.take(session.id, FULL)
         self.run_now(self.sessions.delete(session.id))

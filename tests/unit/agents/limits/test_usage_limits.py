@@ -35,7 +35,7 @@ def reset(text: str, now: datetime = NOW) -> str | None:
 class WordsTests(SynchronousTestCase):
     """What agents write."""
 
-    def test_times(self) -> None:
+    def test_reset_times_are_read(self) -> None:
         for text, want in (
             ("3pm (UTC)", "2026-11-20 15:00"),
             ("2:42pm (UTC)", "2026-11-20 14:42"),
@@ -63,7 +63,7 @@ class WordsTests(SynchronousTestCase):
         ):
             self.assertEqual(want, reset(text), text)
 
-    def test_no_time(self) -> None:
+    def test_texts_without_a_time_give_no_reset(self) -> None:
         for text in (
             "soon",
             "",
@@ -78,12 +78,12 @@ class WordsTests(SynchronousTestCase):
         ):
             self.assertIsNone(reset(text), text)
 
-    def test_a_year_ends(self) -> None:
+    def test_reset_date_crosses_the_year_end(self) -> None:
         eve = datetime(2026, 12, 31, 23, 0, tzinfo=UTC)
         self.assertEqual("2027-01-01 08:00", reset("Jan 1, 9am", eve))
 
     @given(st.text(max_size=60))
-    def test_anything(self, text: str) -> None:
+    def test_any_text_gives_a_near_future_time_or_none(self, text: str) -> None:
         """Whatever stands there is a time ahead or none."""
         at = int(NOW.timestamp() * 1000)
         found = parse_reset(text, at, BERLIN)
@@ -91,7 +91,7 @@ class WordsTests(SynchronousTestCase):
         self.assertTrue(found is None or at - day < found < at + 33 * day)
 
     @given(st.integers(0, 23), st.integers(0, 59), st.booleans())
-    def test_any_time_of_day(self, hour: int, minute: int, half: bool) -> None:
+    def test_every_time_of_day_is_read(self, hour: int, minute: int, half: bool) -> None:
         """12 and 24 hours name the same time."""
         short = f"{(hour - 1) % 12 + 1}:{minute:02}{'pm' if hour > 11 else 'am'}"
         text = f"{short if half else f'{hour}:{minute:02}'} (UTC)"
@@ -100,7 +100,7 @@ class WordsTests(SynchronousTestCase):
         self.assertEqual(f"{hour:02}:{minute:02}", found[11:])
 
 
-class PauseTests(ApprovalCase):
+class LimitPauseTests(ApprovalCase):
     """A session at its limit."""
 
     def setUp(self) -> None:
@@ -131,7 +131,7 @@ class PauseTests(ApprovalCase):
     def names(self) -> list[str]:  # type: ignore[override]
         return [e.name[8:] for e in self.machine.events if e.name.startswith("session:limit")]
 
-    def test_it_pauses_and_goes_on(self) -> None:
+    def test_limited_session_pauses_and_resumes(self) -> None:
         session = self.limited()
         want = int(self.reset_at.timestamp() * 1000) + 120_000
         self.assertEqual((True, want), (session.limit_paused, session.auto_resume.resume_at))
@@ -148,7 +148,7 @@ class PauseTests(ApprovalCase):
         self.assertEqual((False, None), (after.limit_paused, after.auto_resume.resume_at))
         self.assertEqual(["limitPauseScheduled", "limitResume"], self.names())
 
-    def test_without_auto_resume_it_only_pauses(self) -> None:
+    def test_limited_session_without_auto_resume_only_pauses(self) -> None:
         session = self.limited(enabled=False)
         self.assertEqual((True, None), (session.limit_paused, session.auto_resume.resume_at))
         self.sessions.update_record(
@@ -157,7 +157,7 @@ class PauseTests(ApprovalCase):
         self.assertIsNotNone(self.sessions.get(session.id).auto_resume.resume_at)
         self.assertEqual(["limitPauseScheduled"], self.names())
 
-    def test_switching_it_off_disarms(self) -> None:
+    def test_switching_auto_resume_off_cancels_the_resume(self) -> None:
         session = self.limited()
         self.sessions.update_record(
             session.id, auto_resume=evolve(session.auto_resume, enabled=False)
@@ -166,7 +166,7 @@ class PauseTests(ApprovalCase):
         self.spend(4000)
         self.assertEqual([], self.client(session).log)
 
-    def test_working_output_cancels(self) -> None:
+    def test_working_output_cancels_the_pause(self) -> None:
         session = self.limited()
         self.show(session, BUSY, "⠂ Claude Code")
         self.spend(5)
@@ -192,19 +192,19 @@ class PauseTests(ApprovalCase):
         self.agents.telemetry.take_report(session.id, {"rate_limits": {"five_hour": window}})
         return resets * 1000
 
-    def test_a_row_that_looks_like_a_limit_is_none(self) -> None:
+    def test_answer_that_reads_like_a_limit_is_none(self) -> None:
         """The words of an answer are those of a notice as often as not."""
         found = self.shown(self.ready())
         self.assertEqual((False, None), (found.limit_paused, found.auto_resume.resume_at))
         self.assertEqual([], self.names())
 
-    def test_nor_is_it_after_a_turn_that_ended_well(self) -> None:
+    def test_limit_text_after_a_successful_turn_is_none(self) -> None:
         session = self.ready()
         self.hook(session, "prompt_submitted")
         self.hook(session, "stop")
         self.assertFalse(self.shown(session).limit_paused)
 
-    def test_the_screen_adds_what_the_record_left_out(self) -> None:
+    def test_screen_adds_the_reset_time_missing_in_the_record(self) -> None:
         session = self.ready()
         self.hook(
             session,
@@ -217,7 +217,7 @@ class PauseTests(ApprovalCase):
         want = int(datetime(2027, 1, 20, 15, 2, tzinfo=UTC).timestamp() * 1000)
         self.assertEqual((True, want), (found.limit_paused, found.auto_resume.resume_at))
 
-    def test_the_transcript_tells_it_once(self) -> None:
+    def test_limit_in_the_transcript_pauses_once(self) -> None:
         session = self.ready()
         text = "You've hit your usage limit. Try again in 2 hours."
         tally = TranscriptTally(failure=TurnFailure(text=text, at=now_ms(self.clock)))
@@ -229,14 +229,14 @@ class PauseTests(ApprovalCase):
         self.limits.handle_tally(session.id, tally)
         self.assertFalse(self.sessions.get(session.id).limit_paused)
 
-    def test_another_error_of_the_transcript_is_no_limit(self) -> None:
+    def test_other_error_in_the_transcript_is_no_limit(self) -> None:
         session = self.ready()
         self.limits.handle_tally(
             session.id, TranscriptTally(failure=TurnFailure(text="429 Too Many Requests"))
         )
         self.assertFalse(self.sessions.get(session.id).limit_paused)
 
-    def test_the_status_line_tells_it(self) -> None:
+    def test_status_line_reports_the_limit(self) -> None:
         session = self.ready()
         self.sessions.update_record(session.id, auto_resume=AutoResume(enabled=True))
         self.used(session, 99.5)
@@ -245,7 +245,7 @@ class PauseTests(ApprovalCase):
         found = self.sessions.get(session.id)
         self.assertEqual((True, ends + 120_000), (found.limit_paused, found.auto_resume.resume_at))
 
-    def test_a_turn_that_ended_well_knows_better_than_the_status_line(self) -> None:
+    def test_successful_turn_overrides_the_status_line(self) -> None:
         """Usage beyond the plan can be bought; then only the agent's notice beside it counts."""
         session = self.ready()
         self.hook(session, "prompt_submitted")
@@ -254,12 +254,12 @@ class PauseTests(ApprovalCase):
         self.assertFalse(self.sessions.get(session.id).limit_paused)
         self.assertTrue(self.shown(session).limit_paused)
 
-    def test_a_window_that_is_over_is_no_limit(self) -> None:
+    def test_expired_usage_window_is_no_limit(self) -> None:
         session = self.ready()
         self.used(session, 100, resets_in=-60)
         self.assertFalse(self.sessions.get(session.id).limit_paused)
 
-    def test_a_dialog_of_the_agent_is_not_closed(self) -> None:
+    def test_dialog_of_the_agent_is_not_closed(self) -> None:
         session = self.limited()
         self.client(session).queue.append([permission_page()])
         self.client(session).draw()
@@ -268,7 +268,7 @@ class PauseTests(ApprovalCase):
         self.assertEqual([], self.client(session).log)
         self.assertEqual("limitResumeCancelled", self.names()[-1])
 
-    def test_a_restart_keeps_it(self) -> None:
+    def test_limit_pause_survives_a_restart(self) -> None:
         session = self.limited()
         self.limits.stop()
         self.limits = self.open_limits()
@@ -291,7 +291,7 @@ class PauseTests(ApprovalCase):
         self.machine.restart()
         self.limits = self.open_limits()
 
-    def test_killed_between_escape_and_prompt_it_goes_on(self) -> None:
+    def test_kill_between_escape_and_prompt_still_resumes(self) -> None:
         session = self.due()
         self.spend(ESCAPE_PAUSE / 2)
         self.assertEqual((["Escape"], []), (self.pane(session).keys, self.pane(session).pastes))
@@ -300,7 +300,7 @@ class PauseTests(ApprovalCase):
         self.assertEqual(["continue"], self.pane(session).pastes)
         self.assertFalse(self.sessions.get(session.id).limit_paused)
 
-    def test_killed_while_its_prompt_is_typed_it_goes_on_once(self) -> None:
+    def test_kill_while_the_prompt_is_typed_resumes_once(self) -> None:
         session = self.due()
         while not self.pane(session).pastes:
             self.spend(0.01)
@@ -311,7 +311,7 @@ class PauseTests(ApprovalCase):
         self.assertEqual(1, self.pane(session).keys.count("Enter"))
         self.assertFalse(self.sessions.get(session.id).limit_paused)
 
-    def test_killed_behind_its_enter_the_turn_is_not_interrupted(self) -> None:
+    def test_kill_after_the_enter_does_not_interrupt_the_turn(self) -> None:
         session = self.due()
         while self.pane(session).keys.count("Enter") == 0:
             self.spend(0.01)
@@ -323,7 +323,7 @@ class PauseTests(ApprovalCase):
             self.assertEqual(1, self.pane(session).keys.count("Escape"))
             self.assertFalse(self.sessions.get(session.id).limit_paused)
 
-    def test_a_limit_that_is_read_late_ends_when_it_said(self) -> None:
+    def test_limit_read_late_ends_at_its_own_time(self) -> None:
         """It was written while the service was away; its time of day is past by now."""
         session = self.ready()
         self.sessions.update_record(session.id, auto_resume=AutoResume(enabled=True))
@@ -337,7 +337,7 @@ class PauseTests(ApprovalCase):
         self.assertEqual(["continue"], self.pane(session).pastes)
 
 
-class AutomaticTests(ApprovalCase):
+class AutomaticCommandTests(ApprovalCase):
     """Commands at thresholds."""
 
     def setUp(self) -> None:
@@ -352,7 +352,7 @@ class AutomaticTests(ApprovalCase):
         self.automatic.handle_tally(session.id, TranscriptTally(context=tokens))
         self.spend(5)
 
-    def test_compact_once_for_each_crossing(self) -> None:
+    def test_compact_is_sent_once_for_each_crossing(self) -> None:
         session = self.ready()
         compact = AutoCompact(enabled=True, threshold=1000, prompt="keep\nthe plan")
         self.sessions.update_record(session.id, auto_compact=compact)
@@ -366,7 +366,7 @@ class AutomaticTests(ApprovalCase):
         self.count(session, 1001)
         self.assertEqual(2, len(self.pane(session).pastes))
 
-    def test_killed_with_its_command_typed_it_is_not_typed_again(self) -> None:
+    def test_typed_command_is_not_repeated_after_a_kill(self) -> None:
         """Until the agent has compacted its context is what it was."""
         session = self.ready()
         self.sessions.update_record(
@@ -391,7 +391,7 @@ class AutomaticTests(ApprovalCase):
         self.automatic.start()
         self.addCleanup(self.automatic.stop)
 
-    def test_clear_comes_before_compact(self) -> None:
+    def test_automatic_clear_comes_before_compact(self) -> None:
         session = self.ready()
         compact = AutoCompact(enabled=True, threshold=10)
         self.sessions.update_record(
@@ -401,7 +401,7 @@ class AutomaticTests(ApprovalCase):
         self.assertEqual(["/clear"], self.pane(session).pastes)
         self.assertIn("session:autoClear", self.names)
 
-    def test_not_before_it_is_idle(self) -> None:
+    def test_automatic_command_waits_until_the_agent_is_idle(self) -> None:
         session = self.ready()
         self.sessions.update_record(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
         self.show(session, BUSY, "⠂ Claude Code")
@@ -412,7 +412,7 @@ class AutomaticTests(ApprovalCase):
         self.spend(10)
         self.assertEqual(["/clear"], self.pane(session).pastes)
 
-    def test_not_behind_somebodys_own_words(self) -> None:
+    def test_automatic_command_waits_for_an_empty_composer(self) -> None:
         """They would be submitted with it; it goes once they are gone."""
         session = self.ready()
         self.sessions.update_record(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
@@ -423,7 +423,7 @@ class AutomaticTests(ApprovalCase):
         self.count(session, 31)
         self.assertEqual(["/clear"], self.pane(session).pastes)
 
-    def test_not_into_a_dialog(self) -> None:
+    def test_automatic_command_is_not_typed_into_a_dialog(self) -> None:
         session = self.asked(permission_page())
         self.sessions.update_record(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
         self.count(session, 30)

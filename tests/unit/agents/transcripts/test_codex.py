@@ -14,8 +14,8 @@ RECORDED = Path(__file__).parent / "codex-0.169.0.jsonl"
 ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
 
 
-class RecordedTests(SynchronousTestCase):
-    def test_what_it_tells(self) -> None:
+class CodexTranscriptTests(SynchronousTestCase):
+    def test_codex_transcript_gives_tokens_and_context(self) -> None:
         place = read_further(ReadPosition(path=""), RECORDED, "codex")
         tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual((ID, "/home/me/work"), (tally.conversation, tally.cwd))
@@ -25,7 +25,7 @@ class RecordedTests(SynchronousTestCase):
         self.assertEqual((3600, 102), (sums.input, sums.output))
         self.assertEqual((1234, 258_400), (tally.context, tally.window))
 
-    def test_what_was_said(self) -> None:
+    def test_codex_transcript_gives_user_and_assistant_messages(self) -> None:
         """Neither instructions nor surroundings, which Codex writes as messages too."""
         self.assertEqual(
             [
@@ -37,6 +37,6 @@ class RecordedTests(SynchronousTestCase):
             [(each.role, each.text) for each in read_messages(RECORDED, "codex")],
         )
 
-    def test_its_beginning(self) -> None:
+    def test_codex_transcript_head_gives_id_and_title(self) -> None:
         begins = read_head(RECORDED, "codex")
         self.assertEqual((ID, "HOLD: door"), (begins.conversation, begins.title))

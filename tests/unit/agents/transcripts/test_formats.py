@@ -27,7 +27,7 @@ from tservice.agents.transcripts.usage.record import MODELS, MessageUsage, Model
 CLAUDE_LIMIT = "You've hit your session limit · resets 8:01am (UTC)"
 
 
-class GeminiTests(SynchronousTestCase):
+class GeminiTranscriptTests(SynchronousTestCase):
     def setUp(self) -> None:
         folder = Path(self.mktemp()).absolute() / "work"
         self.path = folder / "chats" / "session-2026-11-22T06-45-01109a00.jsonl"
@@ -35,7 +35,7 @@ class GeminiTests(SynchronousTestCase):
         shutil.copy(RECORDED / "gemini-0.61.0.jsonl", self.path)
         (folder / ".project_root").write_text("/home/me/work")
 
-    def test_what_it_tells(self) -> None:
+    def test_gemini_transcript_gives_tokens_and_model(self) -> None:
         place = read_further(ReadPosition(path=""), self.path, "gemini")
         tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual("01109a00-754f-449f-ab59-1c8641cb47ba", tally.conversation)
@@ -46,7 +46,7 @@ class GeminiTests(SynchronousTestCase):
         self.assertEqual((4800, 136, 1234), (sums.input, sums.output, tally.context))
         self.assertEqual("gemini-3.8-flash", tally.model)
 
-    def test_what_was_said(self) -> None:
+    def test_gemini_transcript_gives_user_and_assistant_messages(self) -> None:
         """Neither its surroundings nor what tools answered, and nothing twice."""
         self.assertEqual(
             [
@@ -60,7 +60,7 @@ class GeminiTests(SynchronousTestCase):
             [(each.role, each.text) for each in read_messages(self.path, "gemini")],
         )
 
-    def test_a_message_that_grows_is_one(self) -> None:
+    def test_growing_gemini_message_is_one_message(self) -> None:
         line = (
             '{"id":"a","timestamp":"2026-11-22T06:46:00Z","type":"gemini","content":"half%s",'
             '"tokens":{"input":10,"output":%d,"cached":4,"thoughts":1,"total":20}}\n'
@@ -74,7 +74,7 @@ class GeminiTests(SynchronousTestCase):
             ["half and half"], [m.text for m in read_messages(self.path, "gemini")][6:]
         )
 
-    def test_its_folder(self) -> None:
+    def test_gemini_project_folder_is_read_from_a_regular_file(self) -> None:
         begins = read_head(self.path, "gemini")
         self.assertEqual(("/home/me/work", 3), (begins.cwd, begins.prompts))
         project = self.path.parent.parent / ".project_root"
@@ -85,7 +85,7 @@ class GeminiTests(SynchronousTestCase):
         os.mkfifo(project)
         self.assertIsNone(read_head(self.path, "gemini").cwd)
 
-    def test_only_conversations_are_found(self) -> None:
+    def test_only_gemini_conversations_are_found(self) -> None:
         (self.path.parent.parent / "other.jsonl").write_text("{}")
         found = list(scan_conversations(self.path.parent.parent.parent, "gemini"))
         self.assertEqual([self.path], [each.path for each in found])
@@ -94,7 +94,7 @@ class GeminiTests(SynchronousTestCase):
 class PiTests(SynchronousTestCase):
     path = RECORDED / "pi-0.73.1.jsonl"
 
-    def test_what_it_tells(self) -> None:
+    def test_pi_transcript_gives_tokens_and_model(self) -> None:
         place = read_further(ReadPosition(path=""), self.path, "pi")
         tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual("01a20200-192b-70d8-9a51-c50e1d9f1882", tally.conversation)
@@ -103,13 +103,13 @@ class PiTests(SynchronousTestCase):
         self.assertEqual((4800, 136, 1234), (sums.input, sums.output, tally.context))
         self.assertEqual(("stub-model", 0.0), (tally.model, sums.cost))
 
-    def test_what_was_said(self) -> None:
+    def test_pi_transcript_gives_user_and_assistant_messages(self) -> None:
         said = [(each.role, each.text) for each in read_messages(self.path, "pi")]
         self.assertEqual(("user", "RUN: echo x > made.txt"), said[2])
         self.assertEqual(("assistant", "last words"), said[-1])
         self.assertEqual(6, len(said))
 
-    def test_its_prices_and_errors(self) -> None:
+    def test_pi_transcript_gives_prices_and_errors(self) -> None:
         path = Path(self.mktemp())
         shutil.copy(self.path, path)
         with path.open("a") as file:
@@ -127,7 +127,7 @@ class PiTests(SynchronousTestCase):
         )
 
 
-class OpencodeTests(SynchronousTestCase):
+class OpencodeTranscriptTests(SynchronousTestCase):
     ID = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
 
     def setUp(self) -> None:
@@ -136,7 +136,7 @@ class OpencodeTests(SynchronousTestCase):
     def path(self, *more: str) -> Path:
         return make_database(self.database, *more) / self.ID
 
-    def test_what_it_tells(self) -> None:
+    def test_opencode_database_gives_tokens_and_model(self) -> None:
         place = read_further(ReadPosition(path=""), self.path(), "opencode")
         tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual((self.ID, "/home/me/work"), (tally.conversation, tally.cwd))
@@ -147,7 +147,7 @@ class OpencodeTests(SynchronousTestCase):
             (1_795_329_948_472, 1_795_329_957_015), (tally.first_at, tally.prompted_at)
         )
 
-    def test_what_was_said(self) -> None:
+    def test_opencode_database_gives_user_and_assistant_messages(self) -> None:
         said = [(each.role, each.text) for each in read_messages(self.path(), "opencode")]
         self.assertEqual(
             [("user", "SAY: hello there"), ("assistant", "hello there"), ("user", "SAY: second")],
@@ -155,7 +155,7 @@ class OpencodeTests(SynchronousTestCase):
         )
         self.assertEqual(6, len(said))
 
-    def test_an_error(self) -> None:
+    def test_opencode_error_is_a_failure(self) -> None:
         path = self.path(
             "INSERT INTO message VALUES ('msg_z', '" + self.ID + "', 1795400000000, 0, "
             '\'{"role":"assistant","error":{"name":"APIError","data":{"message":"no more"}}}\')'
@@ -163,7 +163,7 @@ class OpencodeTests(SynchronousTestCase):
         tally = read_further(ReadPosition(path=""), path, "opencode").tally
         self.assertEqual(TurnFailure(text="no more", at=1_795_400_000_000), tally.failure)
 
-    def test_what_is_listed(self) -> None:
+    def test_opencode_subagent_conversations_are_not_listed(self) -> None:
         """Conversations of subagents belong to those that began them."""
         path = self.path(
             "INSERT INTO session SELECT 'ses_b', project_id, workspace_id, id, slug, directory,"
@@ -175,7 +175,7 @@ class OpencodeTests(SynchronousTestCase):
         (found,) = scan_conversations(self.database, "opencode")
         self.assertEqual((path, 1_795_329_957_597), (found.path, found.at))
 
-    def test_what_is_no_database(self) -> None:
+    def test_opencode_file_that_is_no_database_is_skipped(self) -> None:
         self.database.parent.mkdir()
         self.assertEqual([], list(scan_conversations(self.database, "opencode")))
         self.database.write_bytes(b"rubbish" * 1000)
@@ -191,12 +191,12 @@ class OpencodeTests(SynchronousTestCase):
         self.database.symlink_to("/etc/passwd")
         self.assertEqual([], list(scan_conversations(self.database, "opencode")))
 
-    def test_a_value_that_is_a_crowd_is_nothing(self) -> None:
+    def test_oversized_opencode_value_is_skipped(self) -> None:
         crowd = "[" + "0," * LINE_VALUES + "0]"
         path = self.path(f"UPDATE message SET data = json_set(data, '$.x', json('{crowd}'))")
         self.assertEqual([], read_messages(path, "opencode"))
 
-    def test_a_query_without_end_is_given_up(self) -> None:
+    def test_endless_opencode_query_is_given_up(self) -> None:
         """Whoever the agent is may put a view in a table's place."""
         self.patch(transcript_rows, "STEPS", 1_000_000)
         self.database.parent.mkdir()
@@ -208,15 +208,15 @@ class OpencodeTests(SynchronousTestCase):
         rows.close()
         self.assertEqual([], list(scan_conversations(self.database, "opencode")))
 
-    def test_reading_writes_nothing(self) -> None:
+    def test_reading_the_opencode_database_writes_nothing(self) -> None:
         path = self.path()
         before = self.database.read_bytes()
         read_further(ReadPosition(path=""), path, "opencode")
         self.assertEqual(before, self.database.read_bytes())
 
 
-class ClaudeTests(SynchronousTestCase):
-    def test_an_error_of_the_client_is_a_failure_until_the_next_prompt(self) -> None:
+class ClaudeTranscriptTests(SynchronousTestCase):
+    def test_client_error_is_a_failure_until_the_next_prompt(self) -> None:
         path = Path(self.mktemp())
         line = (
             '{"type":"assistant","timestamp":"2026-11-22T07:01:14.907Z","message":{"model":'
@@ -230,7 +230,7 @@ class ClaudeTests(SynchronousTestCase):
             file.write('{"type":"user","message":{"content":"go on"}}\n')
         self.assertIsNone(read_further(place, path, "primary").tally.failure)
 
-    def test_a_prompt_that_was_written_behind_its_answer(self) -> None:
+    def test_prompt_written_after_its_answer_is_put_in_order(self) -> None:
         """Seen of Claude Code 2.1.197 on a machine with twenty times its load."""
         path = Path(self.mktemp())
         lines = (
@@ -255,7 +255,7 @@ class ClaudeTests(SynchronousTestCase):
         said = [each.text for each in read_messages(path, "primary")]
         self.assertEqual(["SAY: before", "before", "SAY: after", "after"], said)
 
-    def test_what_the_client_says_for_the_agent_is_no_answer(self) -> None:
+    def test_message_written_by_the_client_is_no_answer(self) -> None:
         path = Path(self.mktemp())
         path.write_text(
             '{"type":"assistant","message":{"model":"m","content":"done"}}\n'
@@ -268,8 +268,8 @@ class ClaudeTests(SynchronousTestCase):
         self.assertEqual(["done"], [each.text for each in read_messages(path, "primary")])
 
 
-class CodexTests(SynchronousTestCase):
-    def test_a_turn_that_failed(self) -> None:
+class CodexFailureTests(SynchronousTestCase):
+    def test_failed_codex_turn_is_a_failure(self) -> None:
         path = Path(self.mktemp())
         path.write_text(
             '{"timestamp":"2026-11-22T07:02:18.133Z","type":"event_msg","payload":{"type":'
@@ -279,8 +279,8 @@ class CodexTests(SynchronousTestCase):
         self.assertEqual(TurnFailure(text="exceeded retry limit", at=1_795_330_938_133), found)
 
 
-class TallyTests(SynchronousTestCase):
-    def test_models_have_a_bound(self) -> None:
+class TranscriptTallyTests(SynchronousTestCase):
+    def test_models_in_a_tally_are_bounded(self) -> None:
         sums = UsageTotals()
         for number in range(MODELS + 30):
             used = ModelUsage(model=sums.get_sum_name(f"m{number}"), input=1)
@@ -288,9 +288,9 @@ class TallyTests(SynchronousTestCase):
         self.assertLessEqual(len(sums.usage), MODELS + 1)
         self.assertEqual(MODELS + 30, sum(each.input for each in sums.usage))
 
-    def test_one_of_another_version_is_read_anew(self) -> None:
+    def test_tally_of_another_version_is_discarded(self) -> None:
         self.assertIsNone(decode_tally({"input": 5, "counted": ["m", 1, 2]}))
         self.assertIsNone(decode_tally({"nonsense": 5, "share": {"model": ""}, "usage": []}))
 
-    def test_every_mode_has_its_place(self) -> None:
+    def test_every_mode_has_a_transcript_store(self) -> None:
         self.assertEqual({"primary", "codex", "gemini", "opencode", "pi"}, set(STORES))

@@ -31,7 +31,7 @@ from tservice.core.users.os_users import OsUserId
 EVE = Identity(username="eve", admin=False)
 
 
-class HistoryTests(ApprovalCase):
+class ConversationHistoryTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.from_home(self.machine.home)
@@ -77,7 +77,7 @@ class HistoryTests(ApprovalCase):
             prompt_line("and again"),
         )
 
-    def test_every_agents_are_listed_with_their_turns(self) -> None:
+    def test_conversations_of_every_agent_are_listed_with_their_turns(self) -> None:
         self.everybody()
         listed = self.listed()
         self.assertEqual({"primary", "codex", "gemini", "opencode", "pi"}, set(listed))
@@ -87,7 +87,7 @@ class HistoryTests(ApprovalCase):
             self.assertEqual((prompted, "/home/me/work"), (title, folder), mode)
             self.assertLess(1, turns, mode)
 
-    def test_every_agents_are_searched_and_read(self) -> None:
+    def test_conversations_of_every_agent_are_searched_and_read(self) -> None:
         self.everybody()
         answer = self.run_now(self.history.search_conversations(ADMIN, "SAY: Hello", 10, 0))
         self.assertEqual((4, True), (answer.total, answer.complete))
@@ -105,20 +105,20 @@ class HistoryTests(ApprovalCase):
             )
             self.assertFalse(read.truncated)
 
-    def test_words_are_found_whatever_their_case_and_script(self) -> None:
+    def test_words_are_found_in_any_case_and_script(self) -> None:
         self.claude(ID, prompt_line('Paint the "Tür" /now'), answer_line("done\nwell"))
         for words in ("paint", 'the "tür"', "TÜR", "/NOW", "/srv", "done"):
             self.assertEqual(1, len(self.found(words)), words)
         for words in ("sessionid", "opus", "wall", "done well"):
             self.assertEqual([], self.found(words), words)
 
-    def test_an_excerpt_is_short_and_on_one_line(self) -> None:
+    def test_search_excerpt_is_short_and_on_one_line(self) -> None:
         self.claude(ID, prompt_line("long " * 100 + "\n the needle here \n" + "tail " * 100))
         (excerpt,) = self.found("NEEDLE")
         self.assertLess(len(excerpt or ""), conversation_search.AROUND + 3)
         self.assertRegex(excerpt or "", r"\A….* the needle here tail .*…\Z")
 
-    def test_a_search_has_its_bounds(self) -> None:
+    def test_search_is_bounded(self) -> None:
         for number in range(3):
             path = self.claude(f"{number}", prompt_line("needle"), at=1000 + number)
         size = path.stat().st_size
@@ -134,7 +134,7 @@ class HistoryTests(ApprovalCase):
         answer = self.run_now(late.search_conversations(ADMIN, "needle", 10, 0))
         self.assertEqual((2, False), (answer.total, answer.complete))
 
-    def test_turns_are_counted_again_when_it_grew(self) -> None:
+    def test_turns_of_a_grown_conversation_are_counted_again(self) -> None:
         self.claude(ID, prompt_line("one"))
         self.assertEqual(1, self.listed()["primary"][2])
         self.claude(ID, prompt_line("two"))
@@ -144,7 +144,7 @@ class HistoryTests(ApprovalCase):
         self.assertEqual(3, self.listed()["primary"][2])
         self.assertEqual(1, len(self.history._turns))
 
-    def test_the_turns_of_a_long_one_are_those_of_its_beginning(self) -> None:
+    def test_turns_of_a_long_conversation_are_counted_at_its_beginning(self) -> None:
         self.claude(ID, prompt_line("one"), prompt_line("two"))
         size = len((self.files.claude_folder / "-srv" / f"{ID}.jsonl").read_bytes())
         for module in (conversation_search, history_module):
@@ -152,7 +152,7 @@ class HistoryTests(ApprovalCase):
         (one,) = self.run_now(self.history.list_conversations(ADMIN, 10, 0)).sessions
         self.assertEqual((1, True), (one.turns, one.turns_cut))
 
-    def test_others_see_those_of_their_own_folders(self) -> None:
+    def test_other_accounts_find_only_conversations_of_their_folders(self) -> None:
         self.claude(ID, prompt_line("secret needle"))
         self.assertEqual([], self.found("needle", EVE))
         self.assertEqual([], self.found("/srv", EVE))
@@ -165,7 +165,7 @@ class HistoryTests(ApprovalCase):
         self.patch(conversation_search, "read_spoken", lambda *asked: self.fail("looked into"))
         self.assertEqual([], self.found("needle", EVE))
 
-    def test_a_session_s_record_is_no_right_to_its_folder(self) -> None:
+    def test_session_record_gives_no_right_to_its_folder(self) -> None:
         """Its owner was an admin, or had an OS user, when it was made."""
         session = self.create(ADMIN, working_dir=str(self.work))
         self.sessions.update_record(session.id, owner=ADMIN.username)
@@ -187,7 +187,7 @@ class HistoryTests(ApprovalCase):
         self.sessions.update_record(session.id, os_user=OsUserId(name="ann", uid=1234))
         assert_unseen()
 
-    def test_a_line_that_is_a_crowd_of_values_is_passed_over(self) -> None:
+    def test_line_with_too_many_values_is_skipped(self) -> None:
         """To parse eight MiB of them would hold up everybody for a second, in a thread too."""
         crowd = {**prompt_line("needle"), "x": [0] * LINE_VALUES}
         self.claude(ID, prompt_line("first"), crowd, prompt_line("needle last"))
@@ -195,7 +195,7 @@ class HistoryTests(ApprovalCase):
         self.assertEqual(2, one.turns)
         self.assertEqual(["needle last"], self.found("needle"))
 
-    def test_names_without_end_are_not_kept(self) -> None:
+    def test_oversized_names_are_not_stored(self) -> None:
         """What is kept of a conversation is written down at each of its turns."""
         long = "x" * (NAME_CHARS + 1)
         usage = {"input_tokens": 1, "output_tokens": 1}
@@ -213,7 +213,7 @@ class HistoryTests(ApprovalCase):
         self.assertIsNone(tally.cwd)
         self.assertEqual({"opus", ""}, {each.model for each in usage_totals_of(place).usage})
 
-    def test_what_cannot_be_read(self) -> None:
+    def test_invalid_conversation_or_mode_is_refused(self) -> None:
         unknown = self.history.read_transcript(ADMIN, "primary", "../../etc/passwd")
         self.assert_refused(ErrorCode.NOT_FOUND, unknown)
         shell = self.history.read_transcript(ADMIN, "shell", ID)

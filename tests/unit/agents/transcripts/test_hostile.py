@@ -15,7 +15,7 @@ from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.model import ReadPosition
 
 
-class HostileTests(SynchronousTestCase):
+class HostileTranscriptTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.files = TranscriptFiles.from_home(Path(self.mktemp()).absolute())
         self.folder = self.files.codex_folder / "2026" / "01" / "02"
@@ -33,23 +33,23 @@ class HostileTests(SynchronousTestCase):
     def located(self) -> Path | None:
         return self.files.find_conversation(self.owner, None, (), shared=False)
 
-    def test_a_folder_that_cannot_be_one_hides_no_other_conversation(self) -> None:
+    def test_folder_with_an_impossible_name_hides_no_conversation(self) -> None:
         good = self.put("good.jsonl", str(self.folder))
         os.utime(good, (1, 1))
         for number, cwd in enumerate(("/tmp/a\0b", "/tmp/\ud800", "\0", "/" + "a/" * 2000)):
             self.put(f"bad{number}.jsonl", cwd)
             self.assertEqual(good, self.located(), cwd)
 
-    def test_a_path_that_cannot_be_one(self) -> None:
+    def test_impossible_transcript_path_is_refused(self) -> None:
         owner = make_session(mode="primary", working_dir="/w")
         for told in ("\0", "/tmp/\ud800.jsonl", "/tmp/a\0.jsonl"):
             self.assertIsNone(self.files.find_named(owner, told))
 
-    def test_a_name_that_is_no_text_is_passed_over(self) -> None:
+    def test_undecodable_file_name_is_skipped(self) -> None:
         self.put(b"rollout-\xff.jsonl", str(self.folder))
         self.assertIsNone(self.located())
 
-    def test_a_hole_is_not_read_through(self) -> None:
+    def test_sparse_hole_of_a_transcript_is_skipped(self) -> None:
         """Four terabytes that take no room on the disk."""
         path = self.folder / "hole.jsonl"
         with path.open("wb") as file:
@@ -62,7 +62,7 @@ class HostileTests(SynchronousTestCase):
             turns += 1
         self.assertLessEqual(turns, 6)
 
-    def test_millions_of_lines_are_read_in_turns(self) -> None:
+    def test_millions_of_lines_are_read_in_steps(self) -> None:
         """Each is a moment of a thread; what stands behind them is read as well."""
         for line in (b"\n", b"1\n", b'{"a": 12345678}\n'):
             self.patch(transcript_reader, "LINES", 1000)
@@ -78,7 +78,7 @@ class HostileTests(SynchronousTestCase):
             self.assertEqual(11, turns)
             self.assertEqual("/w", place.tally.cwd)
 
-    def test_what_is_too_short_to_say_anything_is_not_parsed(self) -> None:
+    def test_lines_too_short_to_matter_are_not_parsed(self) -> None:
         parsed: list[bytes] = []
         self.patch(transcript_reader, "parse_line", parsed.append)
         path = self.put("a.jsonl", "/w")
@@ -86,7 +86,7 @@ class HostileTests(SynchronousTestCase):
         read_further(ReadPosition(path=""), path, "codex")
         self.assertEqual([b'{"type": "user"}'], parsed)
 
-    def test_the_end_of_a_huge_one_counts(self) -> None:
+    def test_end_of_a_huge_transcript_counts(self) -> None:
         path = self.put("a.jsonl", "/w")
         last = path.read_bytes()
         with path.open("wb") as file:

@@ -22,7 +22,7 @@ class PriceTests(SynchronousTestCase):
             UsageTotals(by_model={model: ModelUsage(model=model, **ASKED)})
         )
 
-    def test_as_claude_code_counts(self) -> None:
+    def test_cost_equals_the_figure_of_claude_code(self) -> None:
         for model, dollars in (
             ("claude-opus-4-8", 0.00935),
             ("claude-opus-4-5", 0.00935),
@@ -33,7 +33,7 @@ class PriceTests(SynchronousTestCase):
         ):
             self.assertAlmostEqual(dollars, self.cost(model), 9, model)
 
-    def test_the_first_row_that_fits(self) -> None:
+    def test_first_matching_price_row_is_used(self) -> None:
         for model, sent in (
             ("gpt-5.5", 5),
             ("gpt-5.1-codex-mini", 0.25),
@@ -46,18 +46,18 @@ class PriceTests(SynchronousTestCase):
             assert found is not None
             self.assertEqual(sent, found.input, model)
 
-    def test_a_model_that_nobody_knows_costs_nothing_known(self) -> None:
+    def test_unknown_model_costs_nothing(self) -> None:
         self.assertEqual(0.0, self.cost("stub-model"))
         self.assertEqual(0.0, self.cost(""))
         self.assertIsNone(
             self.prices.compute_context_percentage(TranscriptTally(context=5, model="stub"), "")
         )
 
-    def test_what_the_transcript_says_holds(self) -> None:
+    def test_cost_in_the_transcript_takes_precedence(self) -> None:
         used = {"claude-opus-4-8": ModelUsage(model="claude-opus-4-8", **ASKED)}
         self.assertEqual(3.0, self.prices.compute_cost(UsageTotals(by_model=used, cost=3.0)))
 
-    def test_chosen_rows_come_first(self) -> None:
+    def test_configured_price_rows_come_first(self) -> None:
         row = ModelPrice(model="stub-*", input=1, output=0)
         prices = PriceTable(packaged=load_packaged_prices(), chosen=lambda: (row,))
         used = ModelUsage(
@@ -65,7 +65,7 @@ class PriceTests(SynchronousTestCase):
         )
         self.assertEqual(1.0, prices.compute_cost(UsageTotals(by_model={used.model: used})))
 
-    def test_the_window(self) -> None:
+    def test_context_window_is_known_from_model_or_screen(self) -> None:
         tally = TranscriptTally(context=50_000, model="claude-opus-4-8")
         for shown, full in (("", 25.0), ("Opus 4.8 (1M context)", 5.0), ("x (100K context)", 50.0)):
             self.assertEqual(full, self.prices.compute_context_percentage(tally, shown))
@@ -74,6 +74,6 @@ class PriceTests(SynchronousTestCase):
         over = TranscriptTally(context=250_000, model="claude-opus-4-8")
         self.assertIsNone(self.prices.compute_context_percentage(over, ""))
 
-    def test_what_is_no_window(self) -> None:
+    def test_screen_text_without_a_context_window_is_ignored(self) -> None:
         for shown in ("", "Opus (context)", "Opus (0K context)", "x (99999M context)"):
             self.assertIsNone(parse_shown_window(shown))

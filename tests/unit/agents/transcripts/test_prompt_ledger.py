@@ -24,16 +24,16 @@ NOW = 1_800_000_000_000
 class MarkTests(SynchronousTestCase):
     """What prompts have in common that read the same."""
 
-    def test_bounds_of_a_paste_are_none_of_it(self) -> None:
+    def test_paste_tags_do_not_change_the_mark(self) -> None:
         tag = '<pasted_content id="851a">'
         for text in (f"a\n\n{tag}\nb c\n</{tag[1:]}\n", f"{tag}{tag}\n  {tag}abc", f"abc \n{tag}"):
             self.assertEqual(hash_prompt("abc"), hash_prompt(text), text)
 
-    def test_what_stands_before_a_paste_is_cut(self) -> None:
+    def test_blank_lines_before_a_paste_are_removed(self) -> None:
         tag = '<pasted_content id="1">'
         self.assertEqual("a  bc\nd \n", strip_paste_tags(f"a  b\n \n{tag}\n  \n</{tag[1:]}c\nd \n"))
 
-    def test_much_white_space_is_no_work(self) -> None:
+    def test_long_white_space_is_marked_quickly(self) -> None:
         """C{bench/hostile.py} measures it."""
         for blank in (" ", "\n", "\t \n"):
             self.assertEqual(
@@ -63,7 +63,7 @@ class EqualTests(SynchronousTestCase):
         first = self.ledger.judge_by_times(self.first, told, at_once=at_once)
         return first, self.ledger.judge_by_times(self.second, told, at_once=at_once)
 
-    def test_what_was_told_of_the_first_is_not_of_the_second(self) -> None:
+    def test_confirmation_of_the_first_prompt_is_not_used_for_the_second(self) -> None:
         self.heard(10)
         self.assertEqual((PromptReport.SUBMITTED, PromptReport.NOT_YET), self.by_hook())
         self.assertEqual((PromptReport.SUBMITTED, PromptReport.NOT_YET), self.written(10))
@@ -71,48 +71,48 @@ class EqualTests(SynchronousTestCase):
             (PromptReport.SUBMITTED, PromptReport.NOT_YET), self.written(10, at_once=False)
         )
 
-    def test_nor_is_a_late_one(self) -> None:
+    def test_late_hook_for_equal_prompts_is_unclear(self) -> None:
         """Claude Code runs the hook of a prompt that waited when its turn begins."""
         self.heard(1500)
         self.assertEqual((PromptReport.UNCLEAR, PromptReport.UNCLEAR), self.by_hook())
         self.heard(1501)
         self.assertEqual((PromptReport.SUBMITTED, PromptReport.SUBMITTED), self.by_hook())
 
-    def test_the_same_told_again_is_one(self) -> None:
+    def test_repeated_hook_of_one_prompt_counts_once(self) -> None:
         self.heard(10, "one")
         self.heard(1500, "one")
         self.assertEqual((PromptReport.SUBMITTED, PromptReport.NOT_YET), self.by_hook())
 
-    def test_who_writes_at_once_tells_them_apart_by_the_moment(self) -> None:
+    def test_immediate_writer_is_matched_by_time(self) -> None:
         self.assertEqual((PromptReport.NOT_YET, PromptReport.SUBMITTED), self.written(1500))
         self.assertEqual(
             (PromptReport.UNCLEAR, PromptReport.UNCLEAR), self.written(1500, at_once=False)
         )
 
-    def test_but_not_for_who_may_not_have_read_the_first(self) -> None:
+    def test_immediate_writer_read_late_is_unclear(self) -> None:
         self.ledger = PromptLedger()
         self.first = self.enter(0)
         self.second = self.enter(1000, caught_up=False)
         self.assertEqual((PromptReport.UNCLEAR, PromptReport.UNCLEAR), self.written(1500))
         self.assertEqual(NOW, self.ledger.find_earliest_time(self.second, at_once=True))
 
-    def test_what_is_read_for_one_prompt(self) -> None:
+    def test_transcript_is_read_from_the_entered_prompt_on(self) -> None:
         """Not the whole of a conversation, where the first is known to be over."""
         self.assertEqual(NOW + 1000, self.ledger.find_earliest_time(self.second, at_once=True))
         self.assertEqual(NOW, self.ledger.find_earliest_time(self.second))
         self.assertEqual(NOW, self.ledger.find_earliest_time(self.first, at_once=True))
 
-    def test_a_prompt_waits_only_so_long(self) -> None:
+    def test_prompt_waits_for_confirmation_only_for_its_limit(self) -> None:
         third = self.enter(1000 + LATE_MS)
         self.heard(1000 + LATE_MS)
         self.assertIs(PromptReport.SUBMITTED, self.ledger.judge_by_hooks(third))
         self.assertEqual(third.since, self.ledger.find_earliest_time(third))
 
-    def test_another_text_proves_nothing(self) -> None:
+    def test_hook_with_another_text_confirms_nothing(self) -> None:
         self.ledger.add_hook_report("go", NOW + 1500)
         self.assertEqual((PromptReport.NOT_YET, PromptReport.NOT_YET), self.by_hook())
 
-    def test_the_newest_are_remembered(self) -> None:
+    def test_newest_prompts_are_remembered(self) -> None:
         for number in range(KEPT):
             self.ledger.add_prompt(f"p{number}", NOW + 2000, caught_up=True)
         self.heard(1500)
@@ -147,12 +147,12 @@ STEPS = st.tuples(
 )
 
 
-class InterleavingTests(SynchronousTestCase):
+class LedgerInterleavingTests(SynchronousTestCase):
     """Equal prompts, of which an agent tells late, twice or never."""
 
     @settings(max_examples=example_count(300), deadline=None, database=None)
     @given(st.lists(STEPS, max_size=8), st.booleans())
-    def test_nothing_is_told_of_two(
+    def test_certain_confirmation_is_always_true_for_equal_prompts(
         self, steps: list[tuple[str, bool, bool, int, int | None, bool, bool]], at_once: bool
     ) -> None:
         """What is told of a prompt for sure is true, and was told."""

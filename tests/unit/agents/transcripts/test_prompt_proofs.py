@@ -66,7 +66,7 @@ class ProofTests(SynchronousTestCase):
     def write(self, *entries: Mapping[str, object]) -> None:
         self.path.write_text("".join(json.dumps(each) + "\n" for each in entries))
 
-    def test_a_hook_tells(self) -> None:
+    def test_hook_confirms_a_prompt(self) -> None:
         claim = self.enter("fix the test")
         self.proofs.add_hook_report("s", "fix  the\ttest", NOW)
         self.assertIs(PromptReport.SUBMITTED, self.told(claim))
@@ -74,33 +74,33 @@ class ProofTests(SynchronousTestCase):
         self.proofs.add_hook_report("s", "fix the test", NOW)
         self.assertIs(PromptReport.NOTHING, self.asked("fix the test"))
 
-    def test_so_it_does_of_a_paste_between_tags(self) -> None:
+    def test_hook_with_a_tagged_paste_confirms_the_prompt(self) -> None:
         """As Claude Code 2.1.330 hands a long one on."""
         tagged = '\n\n<pasted_content id="851a">\none\ntwo\n</pasted_content id="851a">\n'
         claim = self.enter("one\ntwo")
         self.proofs.add_hook_report("s", tagged, NOW)
         self.assertIs(PromptReport.SUBMITTED, self.told(claim))
 
-    def test_one_of_before_is_none(self) -> None:
+    def test_hook_received_before_the_enter_confirms_nothing(self) -> None:
         self.enter("again")
         self.proofs.add_hook_report("s", "again", NOW)
         self.clock.advance(0.2)
         self.assertIs(PromptReport.NOTHING, self.asked("again"))
 
-    def test_what_is_no_text_is_passed_over(self) -> None:
+    def test_hook_without_a_text_is_ignored(self) -> None:
         claim = self.enter("x")
         for prompt in (None, 5, ["x"]):
             self.proofs.add_hook_report("s", prompt, NOW)
         self.proofs.add_hook_report("unknown", "x", NOW)
         self.assertIs(PromptReport.NOTHING, self.told(claim))
 
-    def test_the_same_told_twice_is_one(self) -> None:
+    def test_hook_repeated_for_two_equal_prompts_is_unclear(self) -> None:
         first, second = self.enter("x"), self.enter("x")
         for _ in range(2):
             self.proofs.add_hook_report("s", "x", NOW, "851a")
         self.assertEqual([PromptReport.UNCLEAR] * 2, [self.told(first), self.told(second)])
 
-    def test_the_transcript_tells(self) -> None:
+    def test_transcript_confirms_a_prompt(self) -> None:
         said = {"type": "user", "timestamp": STAMP, "message": {"content": "hello\nthere"}}
         queued = QUEUED | {"content": "later"}
         answer = {"type": "assistant", "timestamp": STAMP, "message": {"content": "echo"}}
@@ -110,18 +110,18 @@ class ProofTests(SynchronousTestCase):
         self.assertIs(PromptReport.NOT_YET, self.asked("echo"))
         self.assertIs(PromptReport.NOT_YET, self.asked("hello"))
 
-    def test_an_entry_of_before_is_none(self) -> None:
+    def test_transcript_entry_older_than_the_prompt_confirms_nothing(self) -> None:
         self.write({"type": "user", "timestamp": EARLIER, "message": {"content": "hello"}})
         self.assertIs(PromptReport.NOT_YET, self.asked("hello"))
 
-    def test_an_enter_of_before_a_restart(self) -> None:
+    def test_enter_of_before_a_restart_is_confirmed_later(self) -> None:
         self.write(QUEUED | {"content": "hello"})
         self.clock.advance(60)
         self.assertIs(PromptReport.NOT_YET, self.asked("hello"))
         self.session = evolve(self.session, last_submit_at=NOW)
         self.assertIs(PromptReport.SUBMITTED, self.asked("hello"))
 
-    def test_what_is_told_once_more_is_of_the_one_before(self) -> None:
+    def test_repeated_queue_entry_belongs_to_the_earlier_prompt(self) -> None:
         """It is taken from the queue, or from there back to the composer, or was the last one."""
         for more in (
             {"type": "user", "promptSource": "queued", "message": {"content": "q"}},
@@ -135,7 +135,7 @@ class ProofTests(SynchronousTestCase):
         self.write({"type": "last-prompt", "lastPrompt": "q"})
         self.assertIs(PromptReport.NOT_YET, self.asked("q"))
 
-    def test_a_line_behind_which_older_ones_stand_is_seen(self) -> None:
+    def test_transcript_line_followed_by_older_lines_is_found(self) -> None:
         """Claude Code, stopped for a moment, wrote what it said before behind what it was given."""
         first, *others = (QUEUED | {"content": text} for text in ("one", "two"))
         older = {"type": "user", "timestamp": EARLIER, "message": {"content": "before"}}
@@ -143,7 +143,7 @@ class ProofTests(SynchronousTestCase):
         self.assertIs(PromptReport.SUBMITTED, self.asked("one"))
         self.assertGreater(DISORDER_MS, 6200)
 
-    def test_nothing_is_looked_for_behind_what_is_too_old(self) -> None:
+    def test_transcript_lines_after_a_much_older_line_are_ignored(self) -> None:
         old = {"type": "user", "timestamp": "2027-01-15T07:58:00.000Z", "message": {"content": "o"}}
         self.write(QUEUED | {"content": "one"}, old)
         self.assertIs(PromptReport.NOT_YET, self.asked("one"))
@@ -152,7 +152,7 @@ class ProofTests(SynchronousTestCase):
         found = self.proofs.has_recorded_answer(self.session, since)
         return self.successResultOf(Deferred.fromCoroutine(found))
 
-    def test_an_answer_or_a_failure_answers(self) -> None:
+    def test_answer_or_failure_confirms_an_answer(self) -> None:
         said = {"type": "user", "timestamp": STAMP, "message": {"content": "hello"}}
         answer = {"type": "assistant", "timestamp": STAMP, "message": {"content": "echo"}}
         self.assertFalse(self.answered())
@@ -164,18 +164,18 @@ class ProofTests(SynchronousTestCase):
         self.path.unlink()
         self.assertFalse(self.answered())
 
-    def test_broken_lines_are_passed_over(self) -> None:
+    def test_broken_transcript_lines_are_skipped(self) -> None:
         self.path.write_bytes(b'{"type": \xff\n[]\n{"timestamp": 5}\n')
         self.assertIs(PromptReport.NOT_YET, self.asked("hello"))
 
-    def test_nothing_is_known_without_a_transcript(self) -> None:
+    def test_missing_transcript_confirms_nothing(self) -> None:
         self.assertIs(PromptReport.NOTHING, self.asked("hello"))
         self.session = evolve(self.session, mode="gemini")
         self.write({"type": "user", "timestamp": STAMP, "message": {"content": "hello"}})
         self.assertIs(PromptReport.NOTHING, self.asked("hello"))
 
 
-class KeptTests(SynchronousTestCase):
+class StoredProofTests(SynchronousTestCase):
     """Gemini CLI, opencode, pi: what they kept was submitted, what they did not may have been."""
 
     def proofs(
@@ -230,7 +230,7 @@ class KeptTests(SynchronousTestCase):
         self.assertIs(PromptReport.NOTHING, asked(answer, given), "the agent's own words")
         self.assertIs(PromptReport.NOTHING, asked("never said", given))
 
-    def test_gemini(self) -> None:
+    def test_gemini_transcript_confirms_prompts_and_answers(self) -> None:
         home = Path(self.mktemp()).absolute()
         folder = home / ".gemini" / "tmp" / "work"
         (folder / "chats").mkdir(parents=True)
@@ -241,7 +241,7 @@ class KeptTests(SynchronousTestCase):
         self.judge(asked, 1_795_329_923_953, TOOL, "last words")
         self.judge_answers(1_795_329_931_257)
 
-    def test_pi(self) -> None:
+    def test_pi_transcript_confirms_prompts_and_answers(self) -> None:
         home = Path(self.mktemp()).absolute()
         folder = home / ".pi" / "agent" / "sessions" / "--home-me-work--"
         folder.mkdir(parents=True)
@@ -250,14 +250,14 @@ class KeptTests(SynchronousTestCase):
         self.judge(asked, 1_795_329_898_338, TOOL, "hello there")
         self.judge_answers(1_795_329_905_605)
 
-    def test_opencode(self) -> None:
+    def test_opencode_database_confirms_prompts_and_answers(self) -> None:
         home = Path(self.mktemp()).absolute()
         make_database(home / ".local" / "share" / "opencode" / "opencode.db")
         asked = self.proofs("opencode", home, "ses_dfdff04dcffeRkFTm0FqI7aA1a")
         self.judge(asked, 1_795_329_952_763, "SAY: second", "second")
         self.judge_answers(1_795_329_957_041)
 
-    def test_codex(self) -> None:
+    def test_codex_transcript_confirms_answers(self) -> None:
         home = Path(self.mktemp()).absolute()
         folder = home / ".codex" / "sessions" / "2026" / "11" / "20"
         folder.mkdir(parents=True)

@@ -40,7 +40,7 @@ def candidate(
     return ConversationCandidate(found=found, begins=begins)
 
 
-class ChoiceTests(SynchronousTestCase):
+class ConversationChoiceTests(SynchronousTestCase):
     """Which of several is the session's."""
 
     def choose(
@@ -49,33 +49,33 @@ class ChoiceTests(SynchronousTestCase):
         found = choose_conversation(owner, candidates, shared=shared)
         return None if found is None else found.path.name
 
-    def test_the_first_prompt_ties_it(self) -> None:
+    def test_first_prompt_identifies_the_conversation(self) -> None:
         at = MADE + 60_000
         owner = make_session(last_submit_at=at)
         others = (candidate("a", at - 3000), candidate("b", at - 400), candidate("c", at + 9000))
         self.assertEqual("b", self.choose(owner, *others, shared=True))
 
-    def test_a_folder_that_is_shared_proves_nothing(self) -> None:
+    def test_shared_folder_does_not_identify_the_conversation(self) -> None:
         owner = make_session(last_submit_at=MADE + NEAR_MS * 5)
         far = candidate("a", MADE + 1)
         self.assertIsNone(self.choose(owner, far, shared=True))
         self.assertEqual("a", self.choose(owner, far))
 
-    def test_a_known_one_stays_until_another_begins(self) -> None:
+    def test_known_conversation_stays_until_another_begins(self) -> None:
         at = MADE + 60_000
         owner = make_session(conversation_ids=("a", "b"), last_submit_at=at)
         known = (candidate("a", MADE), candidate("b", MADE))
         self.assertEqual("b", self.choose(owner, *known, candidate("x", MADE + 1), shared=True))
         self.assertEqual("n", self.choose(owner, *known, candidate("n", at - 100), shared=True))
 
-    def test_one_in_which_nothing_was_said_is_nobodys(self) -> None:
+    def test_empty_conversation_is_not_chosen(self) -> None:
         """Gemini CLI leaves one behind when its trust dialog is answered."""
         self.assertIsNone(self.choose(make_session(), candidate("a", None, prompts=0)))
         self.assertEqual(
             "b", self.choose(make_session(), candidate("b", None, prompts=0, size=HEAD + 1))
         )
 
-    def test_one_from_before_the_session_is_not_its(self) -> None:
+    def test_conversation_older_than_the_session_is_not_chosen(self) -> None:
         self.assertIsNone(self.choose(make_session(), candidate("a", MADE - EARLY_MS - 1)))
 
 
@@ -95,7 +95,7 @@ class ResumeTests(AgentHarnessCase):
     def resumed(self, owner: Session) -> str | None:
         return self.run_now(self.conversations.find_last_conversation(owner))
 
-    def test_claude(self) -> None:
+    def test_claude_resumes_the_newest_conversation_on_disk(self) -> None:
         owner = make_session(mode="primary", conversation_ids=(OLD, NEW))
         folder = self.files.get_claude_folder(owner.working_dir)
         self.assertIsNone(self.resumed(owner))
@@ -109,7 +109,7 @@ class ResumeTests(AgentHarnessCase):
         write_lines(folder / f"{NEW}.jsonl", {**prompt_line("more"), "sessionId": NEW})
         self.assertEqual(NEW, self.resumed(owner))
 
-    def test_claude_resumes_in_its_own_folder_only(self) -> None:
+    def test_claude_conversation_resumes_only_in_its_own_folder(self) -> None:
         owner = make_session(mode="primary", conversation_ids=(OLD,))
         write_lines(
             self.files.claude_folder / "-other" / f"{OLD}.jsonl",
@@ -117,7 +117,7 @@ class ResumeTests(AgentHarnessCase):
         )
         self.assertIsNone(self.resumed(owner))
 
-    def test_files_named_by_time_and_id(self) -> None:
+    def test_conversation_files_named_by_time_and_id_are_found(self) -> None:
         meta = {"type": "session_meta", "payload": {"id": OLD, "cwd": "/elsewhere"}}
         words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}
         write_lines(
@@ -126,7 +126,7 @@ class ResumeTests(AgentHarnessCase):
         self.assertEqual(OLD, self.resumed(make_session(conversation_ids=(OLD,))))
         self.assertIsNone(self.resumed(make_session(conversation_ids=(NEW,))))
 
-    def test_opencode(self) -> None:
+    def test_opencode_resumes_only_a_full_conversation_id(self) -> None:
         make_database(self.files.roots["opencode"])
         known = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
         self.assertEqual(
@@ -136,13 +136,13 @@ class ResumeTests(AgentHarnessCase):
             self.resumed(make_session(mode="opencode", conversation_ids=("ses_dfdff0",)))
         )
 
-    def test_an_agent_whose_files_nobody_knows(self) -> None:
+    def test_agent_with_unknown_files_resumes_its_last_id(self) -> None:
         self.assertEqual(
             NEW, self.resumed(make_session(mode="antigravity", conversation_ids=(OLD, NEW)))
         )
         self.assertIsNone(self.resumed(make_session(mode="antigravity")))
 
-    def test_of_an_account_that_is_kept_to_its_cases(self) -> None:
+    def test_confined_account_resumes_only_conversations_of_its_cases(self) -> None:
         """Whose conversation it is tells where it began; Codex goes on with any."""
         inside = FolderLimit(self.machine.folder / "cases")
         homes = TranscriptHomes(
@@ -171,7 +171,7 @@ class ResumeTests(AgentHarnessCase):
         self.run_now(found.check_conversation(make_session(), OLD))
         self.run_now(found.check_conversation(make_session(mode="antigravity"), OLD))
 
-    def test_what_cannot_be_read_is_begun_anew(self) -> None:
+    def test_unreadable_location_starts_a_new_conversation(self) -> None:
         homes = TranscriptHomes(own=self.files, places=places_of(own_location()), inside=unbounded)
         nowhere = make_session(location=SessionLocationKind.REMOTE, conversation_ids=(OLD,))
         found = StoredConversations(lambda: homes, run_directly)
@@ -180,7 +180,7 @@ class ResumeTests(AgentHarnessCase):
         self.run_now(found.check_conversation(nowhere, OLD))
 
 
-class StartTests(AgentHarnessCase):
+class ConversationStartTests(AgentHarnessCase):
     """C{POST start}."""
 
     def ended(self, **fields: Any) -> Session:
@@ -193,18 +193,18 @@ class StartTests(AgentHarnessCase):
     def argv(self, owner: Session) -> list[str]:
         return list(self.pane(owner).spec.argv)
 
-    def test_it_goes_on_with_the_last_conversation(self) -> None:
+    def test_start_resumes_the_last_conversation(self) -> None:
         owner = self.ended()
         self.run_now(self.sessions.start(owner.id, granted=True))
         argv = self.argv(owner)
         self.assertEqual(["--resume", OLD], argv[1:3])
 
-    def test_fresh_begins_anew(self) -> None:
+    def test_fresh_start_begins_a_new_conversation(self) -> None:
         owner = self.ended()
         self.run_now(self.sessions.start(owner.id, granted=True, fresh=True))
         self.assertNotIn(OLD, self.argv(owner))
 
-    def test_with_a_conversation_that_is_named(self) -> None:
+    def test_start_resumes_a_named_conversation(self) -> None:
         """It goes before the last one, and before a fresh one."""
         for fresh in (False, True):
             owner = self.ended()
@@ -212,7 +212,7 @@ class StartTests(AgentHarnessCase):
             self.run_now(started)
             self.assertEqual(["--resume", NEW], self.argv(owner)[1:3])
 
-    def test_a_conversation_that_cannot_be_one(self) -> None:
+    def test_invalid_conversation_id_is_refused(self) -> None:
         """Nothing is started, and nothing of it reaches a command line."""
         agent, shell = self.ended(), self.shell()
         self.pane(shell).exit_program(0)
@@ -222,13 +222,13 @@ class StartTests(AgentHarnessCase):
             self.assertTrue(text.startswith("resumeSessionId: "), text)
             self.assertIsNone(self.sessions.get(owner.id).pid)
 
-    def test_without_a_conversation_it_begins(self) -> None:
+    def test_start_without_a_conversation_begins_one(self) -> None:
         owner = self.agent("x")
         self.pane(owner).exit_program(0)
         self.run_now(self.sessions.start(owner.id, granted=True))
         self.assertNotIn("--resume", self.argv(owner))
 
-    def test_a_shell_has_none(self) -> None:
+    def test_shell_has_no_conversation(self) -> None:
         owner = self.shell()
         self.sessions.update_record(owner.id, conversation_ids=(OLD,))
         self.pane(owner).exit_program(0)

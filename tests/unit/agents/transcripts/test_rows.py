@@ -26,7 +26,7 @@ FOREVER = "instr(zeroblob(7000000) || x'01', zeroblob(3000000) || x'0102')"
 NOBODY = 65534
 
 
-class RowsTests(SynchronousTestCase):
+class TranscriptRowsTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.database = Path(self.mktemp()).absolute() / "opencode.db"
 
@@ -39,12 +39,12 @@ class RowsTests(SynchronousTestCase):
         rows.execute(f"CREATE VIEW session AS {select}")
         rows.close()
 
-    def test_one_endless_instruction_is_given_up(self) -> None:
+    def test_endless_database_instruction_is_given_up(self) -> None:
         self.patch(transcript_rows, "ANSWER_SECONDS", 0.5)
         self.view(f"SELECT 'ses_1' AS id, {FOREVER} AS time_updated, NULL AS parent_id")
         self.assertEqual([], self.listed())
 
-    def test_whoever_was_given_up_is_not_asked_again(self) -> None:
+    def test_database_that_timed_out_is_not_asked_again(self) -> None:
         self.patch(transcript_rows, "ANSWER_SECONDS", 0.5)
         self.view(f"SELECT 'ses_1' AS id, {FOREVER} AS time_updated, NULL AS parent_id")
 
@@ -60,7 +60,7 @@ class RowsTests(SynchronousTestCase):
         said = reuse_readers(ask)()
         self.assertEqual([f"{self.database}: took too long"] * 3, said)
 
-    def test_a_pipe_beside_it_is_not_waited_for(self) -> None:
+    def test_pipe_next_to_the_database_is_not_waited_for(self) -> None:
         make_database(self.database)
         for name in ("-journal", "-wal", "-shm"):
             pipe = Path(f"{self.database}{name}")
@@ -69,13 +69,13 @@ class RowsTests(SynchronousTestCase):
             pipe.unlink()
         self.assertEqual([ID], self.listed())
 
-    def test_more_than_is_read_is_refused(self) -> None:
+    def test_oversized_database_answer_is_refused(self) -> None:
         self.patch(transcript_rows, "ANSWER_LIMIT", 1000)
         text = "json_object('type', 'text', 'text', hex(zeroblob(2000)))"
         make_database(self.database, f"UPDATE part SET data = {text}")
         self.assertRaises(OSError, read_messages, self.database / ID, "opencode")
 
-    def test_a_log_that_is_written_is_read(self) -> None:
+    def test_write_ahead_log_in_use_is_read(self) -> None:
         """As opencode keeps it, while opencode has it open."""
         make_database(self.database)
         writer = sqlite3.connect(self.database)
@@ -86,7 +86,7 @@ class RowsTests(SynchronousTestCase):
         place = read_further(ReadPosition(path=""), self.database / ID, "opencode")
         self.assertEqual("/elsewhere", place.tally.cwd)
 
-    def test_one_child_for_all_readings_of_a_piece_of_work(self) -> None:
+    def test_readings_of_one_task_share_one_child_process(self) -> None:
         make_database(self.database)
         made: list[DatabaseReader] = []
 
@@ -102,14 +102,14 @@ class RowsTests(SynchronousTestCase):
         self.assertEqual(1, len(set(map(id, made))))
         self.assertRaises(OSError, made[0].run_query, "SELECT id FROM session")
 
-    def test_a_question_that_fails_leaves_the_next_one(self) -> None:
+    def test_failed_query_leaves_the_connection_usable(self) -> None:
         make_database(self.database)
         with open_reader(self.database) as rows:
             self.assertRaises(OSError, rows.run_query, "SELECT nothing FROM session")
             self.assertEqual([{"1": 1}], rows.run_query("SELECT 1"))
 
     @skipUnless(os.geteuid() == 0, "only root can act as another user")
-    def test_with_the_rights_of_whom_it_is_read_for(self) -> None:
+    def test_database_is_read_with_the_rights_of_the_os_user(self) -> None:
         folder = Path(tempfile.mkdtemp())  # which that user can reach
         self.addCleanup(shutil.rmtree, folder)
         folder.chmod(0o755)

@@ -59,7 +59,7 @@ class ReaderTests(SynchronousTestCase):
     def read(self, place: ReadPosition | None = None, mode: str = "primary") -> ReadPosition:
         return read_further(place or ReadPosition(path=""), self.path, mode)
 
-    def test_usage_of_one_message_counts_once(self) -> None:
+    def test_usage_of_one_message_is_counted_once(self) -> None:
         write_lines(
             self.path, prompt_line("hi"), answer_line("one", made=3), answer_line("two", made=7)
         )
@@ -69,11 +69,11 @@ class ReaderTests(SynchronousTestCase):
         self.assertEqual((2300, 14, 1207), (sums.input, sums.output, tally.context))
         self.assertEqual(("three", AT_MS), (tally.response, tally.response_at))
 
-    def test_the_parts_of_one_answer_are_joined(self) -> None:
+    def test_parts_of_one_answer_are_joined(self) -> None:
         write_lines(self.path, answer_line("one"), answer_line("two"))
         self.assertEqual("one\n\ntwo", self.read().tally.response)
 
-    def test_what_is_written_later_is_read_later(self) -> None:
+    def test_half_written_line_is_read_once_complete(self) -> None:
         half = json.dumps(answer_line("whole", "m2")).encode()
         write_lines(self.path, answer_line("one"), half[:40])
         place = self.read()
@@ -81,7 +81,7 @@ class ReaderTests(SynchronousTestCase):
         write_lines(self.path, half[40:], b"\n")
         self.assertEqual("whole", self.read(place).tally.response)
 
-    def test_a_file_that_was_cut_is_read_anew(self) -> None:
+    def test_truncated_transcript_is_read_again(self) -> None:
         write_lines(self.path, answer_line("one"), answer_line("two", "m2"))
         place = self.read()
         self.path.write_bytes(b"")
@@ -89,7 +89,7 @@ class ReaderTests(SynchronousTestCase):
         anew = self.read(place)
         self.assertEqual((1100, "new"), (usage_totals_of(anew).input, anew.tally.response))
 
-    def test_a_message_that_is_told_again_counts_once(self) -> None:
+    def test_repeated_message_is_counted_once_with_its_last_figures(self) -> None:
         """Also behind others, and with what it was told last."""
         write_lines(
             self.path,
@@ -100,7 +100,7 @@ class ReaderTests(SynchronousTestCase):
         place = self.read()
         self.assertEqual((2000, 11), (usage_totals_of(place).input, usage_totals_of(place).output))
 
-    def test_rubbish_is_passed_over(self) -> None:
+    def test_invalid_lines_are_skipped(self) -> None:
         rubbish = (
             b"\xff\xfe\n",
             b"[1]\n",
@@ -117,7 +117,7 @@ class ReaderTests(SynchronousTestCase):
         )
         self.assertEqual("fine", self.read().tally.response)
 
-    def test_codex(self) -> None:
+    def test_codex_transcript_gives_tokens_response_and_title(self) -> None:
         usage = {"input_tokens": 50, "output_tokens": 5, "total_tokens": 55}
         count = {
             "type": "token_count",
@@ -140,7 +140,7 @@ class ReaderTests(SynchronousTestCase):
         self.assertEqual((50, 5, 55, 100), (sums.input, sums.output, tally.context, tally.window))
         self.assertEqual(("done", "do it", ID), (tally.response, tally.title, tally.conversation))
 
-    def test_a_line_without_end(self) -> None:
+    def test_endless_line_is_skipped(self) -> None:
         self.patch(transcript_reader, "LINE_LIMIT", 1000)
         self.patch(transcript_reader, "PIECE", 300)
         write_lines(
@@ -148,7 +148,7 @@ class ReaderTests(SynchronousTestCase):
         )
         self.assertEqual("after", self.read().tally.response)
 
-    def test_one_call_reads_so_much_and_no_more(self) -> None:
+    def test_each_call_reads_a_bounded_amount(self) -> None:
         self.patch(transcript_reader, "TURN", 1000)
         write_lines(self.path, *(answer_line(str(n), f"m{n}") for n in range(50)))
         place = self.read()
@@ -161,7 +161,7 @@ class ReaderTests(SynchronousTestCase):
         self.patch(transcript_reader, "REPORTS", 2)
         self.assertEqual((2, False), (len(self.read().used), self.read().ended))
 
-    def test_memory_does_not_grow_with_the_file(self) -> None:
+    def test_transcript_memory_does_not_grow_with_the_file(self) -> None:
         with self.subTest("a sparse gigabyte"):
             write_lines(self.path, answer_line("before"))
             with self.path.open("r+b") as file:
@@ -171,7 +171,7 @@ class ReaderTests(SynchronousTestCase):
             self.read()
             self.assertLess(tracemalloc.get_traced_memory()[1], 64_000_000)
 
-    def test_only_regular_files(self) -> None:
+    def test_transcript_reader_opens_only_regular_files(self) -> None:
         self.path.parent.mkdir(parents=True)
         os.mkfifo(self.path)
         self.assertRaises(OSError, self.read)
@@ -181,7 +181,9 @@ class ReaderTests(SynchronousTestCase):
 
     @settings(deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.binary(max_size=40)), st.integers(1, 50), st.integers(1, 60))
-    def test_lines_are_those_of_the_file(self, parts: list[bytes], piece: int, limit: int) -> None:
+    def test_pieces_give_every_short_line_with_its_end(
+        self, parts: list[bytes], piece: int, limit: int
+    ) -> None:
         """However it is cut, every short line is given once, with where it ends."""
         self.patch(transcript_reader, "PIECE", piece)
         self.patch(transcript_reader, "LINE_LIMIT", max(limit, piece))
@@ -196,7 +198,7 @@ class ReaderTests(SynchronousTestCase):
         for line, end in found:
             self.assertEqual(line + b"\n", data[end - len(line) - 1 : end])
 
-    def test_titles(self) -> None:
+    def test_titles_are_taken_from_the_first_prompt(self) -> None:
         for text, want in (
             ("fix the\tdoor\nand more", "fix the door"),
             ("/clear", None),
@@ -208,7 +210,7 @@ class ReaderTests(SynchronousTestCase):
             self.assertEqual(want, make_title(text))
 
 
-class ServiceTests(ApprovalCase):
+class TranscriptServiceTests(ApprovalCase):
     """Transcripts of sessions."""
 
     def setUp(self) -> None:
@@ -254,7 +256,7 @@ class ServiceTests(ApprovalCase):
         self.clock.advance(PATIENCE)
         return self.sessions.get(session.id)
 
-    def test_a_turn_updates_the_record(self) -> None:
+    def test_finished_turn_updates_the_session_record(self) -> None:
         session = self.spoken(prompt_line("paint the door"), answer_line("done"))
         self.assertEqual(
             (1100, 7, 1107), (session.tokens.input, session.tokens.output, session.tokens.total)
@@ -262,7 +264,7 @@ class ServiceTests(ApprovalCase):
         self.assertEqual((ID,), session.conversation_ids)
         self.assertEqual(("paint the door", NameSource.AUTO), (session.name, session.name_source))
 
-    def test_cost_and_context_by_default(self) -> None:
+    def test_cost_and_context_are_computed_without_a_status_line(self) -> None:
         """By the table; a status line's word holds in its place."""
         answer = answer_line("done")
         answer["message"]["model"] = "claude-opus-4-8"
@@ -284,7 +286,7 @@ class ServiceTests(ApprovalCase):
         self.clock.advance(MOMENT)
         self.assertEqual(7.0, self.sessions.get(session.id).total_cost)
 
-    def test_the_setting_comes_before_the_table(self) -> None:
+    def test_price_setting_overrides_the_table(self) -> None:
         row = ModelPrice.model_validate_json(
             '{"model": "claude-*", "input": 1000, "output": 0, "cacheRead": 0, "window": 2214}'
         )
@@ -294,7 +296,7 @@ class ServiceTests(ApprovalCase):
         session = self.spoken(prompt_line("paint"), answer)
         self.assertEqual((0.1, 50.0), (session.total_cost, session.context_used_percentage))
 
-    def test_what_is_written_after_the_hook_is_read_too(self) -> None:
+    def test_transcript_written_after_the_hook_is_read_too(self) -> None:
         session = self.ready()
         path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
         write_lines(path, prompt_line("paint"))
@@ -303,7 +305,7 @@ class ServiceTests(ApprovalCase):
         self.clock.advance(MOMENT)
         self.assertEqual(7, self.sessions.get(session.id).tokens.output)
 
-    def test_figures_beyond_all_measure(self) -> None:
+    def test_figures_out_of_range_are_clamped(self) -> None:
         """The record stays one that a browser reads exactly."""
         huge = {"input_tokens": 10**400, "output_tokens": 2**63, "cache_read_input_tokens": -1}
         lines = [answer_line("done", name=f"m{number}") for number in range(3)]
@@ -313,14 +315,14 @@ class ServiceTests(ApprovalCase):
         tokens = session.tokens
         self.assertEqual([TOKENS_MAX] * 3, [tokens.input, tokens.output, tokens.total])
 
-    def test_a_session_that_is_deleted_before_it_is_read(self) -> None:
+    def test_session_deleted_before_reading_is_not_read(self) -> None:
         session = self.ready()
         self.hook(session, "stop", session_id=ID)
         self.run_now(self.sessions.delete(session.id))
         self.clock.advance(MOMENT)
         self.assertIsNone(self.transcripts.get_tally(session.id))
 
-    def test_a_session_that_is_deleted_while_it_is_read(self) -> None:
+    def test_session_deleted_while_reading_is_not_stored(self) -> None:
         """Of a long one nothing more is read, and nothing is kept."""
         session = self.ready()
         path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
@@ -342,7 +344,7 @@ class ServiceTests(ApprovalCase):
         self.assertEqual(2, len(calls))
         self.assertIsNone(self.transcripts.get_tally(session.id))
 
-    def test_a_name_of_a_person_stays(self) -> None:
+    def test_session_name_chosen_by_a_person_stays(self) -> None:
         session = self.ready(name="mine")
         path = self.files.get_claude_folder(session.working_dir) / f"{ID}.jsonl"
         write_lines(path, prompt_line("paint"), answer_line("done"))
@@ -350,7 +352,7 @@ class ServiceTests(ApprovalCase):
         self.clock.advance(MOMENT)
         self.assertEqual("mine", self.sessions.get(session.id).name)
 
-    def test_last_response(self) -> None:
+    def test_last_response_is_returned_with_context(self) -> None:
         session = self.spoken(prompt_line("paint"), answer_line("done"))
         path = f"/api/sessions/{session.id}/last-response"
         self.assertEqual({"text": "done", "timestamp": AT_MS}, self.api.get(path).data)
@@ -359,7 +361,7 @@ class ServiceTests(ApprovalCase):
         self.assertEqual([("user", "paint"), ("assistant", "done")], found)
         self.assertEqual(400, self.api.get(f"{path}?context=half").status)
 
-    def test_an_answer_that_is_written_after_its_hook_is_waited_for(self) -> None:
+    def test_last_response_waits_for_an_answer_written_after_its_hook(self) -> None:
         """Whoever waited for the end of the turn is not told the answer before it."""
         session = self.spoken(prompt_line("paint"), answer_line("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
@@ -373,7 +375,7 @@ class ServiceTests(ApprovalCase):
         self.clock.pump([LOOK] * 3)
         self.assertEqual("now", self.successResultOf(asked)["text"])
 
-    def test_a_turn_without_an_answer_is_not_waited_for_long(self) -> None:
+    def test_last_response_waits_only_briefly_for_a_missing_answer(self) -> None:
         session = self.spoken(prompt_line("paint"), answer_line("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
         self.hook(session, "stop", session_id=ID)
@@ -383,7 +385,7 @@ class ServiceTests(ApprovalCase):
         self.clock.pump([LOOK] * 2)
         self.assertEqual("before", self.successResultOf(asked)["text"])
 
-    def test_a_turn_that_failed_is_not_waited_for(self) -> None:
+    def test_last_response_does_not_wait_for_a_failed_turn(self) -> None:
         """Its end says that it has no answer."""
         session = self.spoken(prompt_line("paint"), answer_line("before"))
         self.hook(session, "prompt_submitted", session_id=ID)
@@ -391,14 +393,14 @@ class ServiceTests(ApprovalCase):
         asked = Deferred.fromCoroutine(self.transcripts.get_last_response(session.id, whole=False))
         self.assertEqual("before", self.successResultOf(asked)["text"])
 
-    def test_no_transcript_yet(self) -> None:
+    def test_last_response_without_a_transcript_is_empty(self) -> None:
         session = self.ready()
         path = f"/api/sessions/{session.id}/last-response?context=full"
         self.assertEqual({"text": "", "timestamp": None, "messages": []}, self.api.get(path).data)
         shell = self.shell()
         self.assertEqual(400, self.api.get(f"/api/sessions/{shell.id}/last-response").status)
 
-    def test_files_of_others_are_not_read(self) -> None:
+    def test_transcripts_of_other_sessions_and_links_are_not_read(self) -> None:
         session = self.ready()
         secret = self.machine.folder / "secret.jsonl"
         write_lines(secret, answer_line("secret"))
@@ -413,7 +415,7 @@ class ServiceTests(ApprovalCase):
             data = self.run_now(self.transcripts.get_last_response(session.id, whole=True))
             self.assertEqual(("", []), (data["text"], data["messages"]), path)
 
-    def test_a_restart_goes_on_where_it_was(self) -> None:
+    def test_restarted_service_continues_reading_where_it_was(self) -> None:
         session = self.spoken(prompt_line("paint"), answer_line("done"))
         before = self.path.read_bytes()
         self.transcripts.stop()
@@ -425,7 +427,7 @@ class ServiceTests(ApprovalCase):
         self.clock.advance(MOMENT)
         self.assertEqual(14, self.sessions.get(session.id).tokens.output)
 
-    def test_codex_is_found_by_its_folder(self) -> None:
+    def test_codex_transcript_is_found_by_its_working_folder(self) -> None:
         session = self.agent("x", mode="codex")
         path = self.files.codex_folder / "2026" / "11" / "20" / "rollout-1-a.jsonl"
         meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
@@ -436,7 +438,7 @@ class ServiceTests(ApprovalCase):
         self.assertEqual("done", data["text"])
         self.assertEqual((ID,), self.sessions.get(session.id).conversation_ids)
 
-    def test_a_moved_transcript_is_found(self) -> None:
+    def test_transcript_in_a_moved_configuration_folder_is_found(self) -> None:
         """The session's own variable moves its folder; an unmoved session's stays where it was."""
         moved = self.machine.folder / "moved"
         session = self.ready(env_overrides={"CLAUDE_CONFIG_DIR": str(moved)})
@@ -455,7 +457,7 @@ class ServiceTests(ApprovalCase):
         self.clock.advance(MOMENT)
         self.assertEqual(0, self.sessions.get(other.id).tokens.output)
 
-    def test_codex_moves_by_its_own_variable(self) -> None:
+    def test_codex_transcript_is_found_under_its_codex_home(self) -> None:
         moved = self.machine.folder / "moved"
         session = self.agent("x", mode="codex", env_overrides={"CODEX_HOME": str(moved)})
         path = moved / "sessions" / "2026" / "11" / "20" / "rollout-1-a.jsonl"
@@ -466,7 +468,7 @@ class ServiceTests(ApprovalCase):
         data = self.run_now(self.transcripts.get_last_response(session.id, whole=False))
         self.assertEqual("done", data["text"])
 
-    def test_the_services_own_variables_count_for_the_modes_that_get_them(self) -> None:
+    def test_variables_of_the_service_apply_to_modes_that_receive_them(self) -> None:
         environ = {"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "relative", "PATH": "/bin"}
         clis = CliRegistry(
             settings=self.machine.settings,
@@ -478,7 +480,7 @@ class ServiceTests(ApprovalCase):
         self.assertEqual(Path("/c/projects"), files.claude_folder)
         self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex_folder)
 
-    def test_history(self) -> None:
+    def test_history_is_listed_in_pages(self) -> None:
         for number in range(3):
             path = self.files.claude_folder / "-srv" / f"{number}.jsonl"
             write_lines(path, {**prompt_line(f"task {number}"), "sessionId": f"s{number}"})
@@ -494,7 +496,7 @@ class ServiceTests(ApprovalCase):
         for query in ("limit=0", "limit=101", "offset=-1", "limit=x"):
             self.assertEqual(400, self.api.get(f"/api/history/sessions?{query}").status)
 
-    def test_history_of_others_is_not_shown(self) -> None:
+    def test_history_of_other_accounts_is_hidden(self) -> None:
         write_lines(self.files.claude_folder / "-srv" / "1.jsonl", prompt_line("secret"))
         eve = Identity(username="eve", admin=False)
         self.assertEqual(0, self.run_now(self.history.list_conversations(eve, 10, 0)).total)

@@ -75,21 +75,21 @@ def happened(name: EventName, session: str) -> Event:
     return Event(name=name, payload=payload, session_id=session, owner=None)
 
 
-class CodexTests(SynchronousTestCase):
+class CodexTodoTests(SynchronousTestCase):
     def after(self, *lines: Mapping[str, Any]) -> ListedTodos:
         tally = TranscriptTally(todos=(DRY,))
         for line in lines:
             tally = codex.advance_tally(tally, line)
         return tally.todos
 
-    def test_as_recorded(self) -> None:
+    def test_codex_todo_list_matches_the_recording(self) -> None:
         """A later plan replaces the earlier one, one that it refused does not, and one may end."""
         dries = (("Paint the door", "completed"), ("Let it dry", "in_progress"))
         self.assertEqual(
             [(LOOKED, PAINT, DRY), dries, ()], changes("codex-0.169.0-plan.jsonl", "codex")
         )
 
-    def test_only_what_its_tool_agreed_to(self) -> None:
+    def test_codex_plan_counts_only_once_accepted(self) -> None:
         plan = [{"step": "Look", "status": "completed"}]
         look = (("Look", "completed"),)
         self.assertEqual((DRY,), self.after(called("a", plan)))
@@ -100,7 +100,7 @@ class CodexTests(SynchronousTestCase):
         self.assertEqual((DRY,), self.after(called("a", plan, tool="other"), answered("a")))
         self.assertEqual(look, self.after(called("a", []), called("b", plan), answered("b")))
 
-    def test_odd_shapes(self) -> None:
+    def test_odd_codex_plans_are_ignored(self) -> None:
         for plan in ("{", "[" * 100_000, "null", "[]", "5", {"step": "x"}, None, 5):
             self.assertEqual((DRY,), self.after(called("a", plan), answered("a")))
         items: list[Any] = [None, [], {"type": "function_call"}, {"type": "function_call_output"}]
@@ -109,26 +109,26 @@ class CodexTests(SynchronousTestCase):
         odd: list[Any] = [None, [], "x", {"step": 5}, {"step": " "}, {"step": "ok", "status": {}}]
         self.assertEqual((("ok", "pending"),), self.after(called("a", odd), answered("a")))
 
-    def test_its_bounds(self) -> None:
+    def test_codex_todo_list_is_bounded(self) -> None:
         plan = [{"step": f"{number} " + "x" * CHARS} for number in range(TODOS + 10)]
         found = self.after(called("a", plan), answered("a"))
         self.assertEqual((TODOS, "10 "), (len(found), found[0][0][:3]))
         self.assertEqual({CHARS}, {len(text) for text, _ in found})
 
-    def test_controls_are_taken_out(self) -> None:
+    def test_control_characters_of_todo_items_are_removed(self) -> None:
         plan = [{"step": "one\x1b[1m\ntwo"}]
         self.assertEqual(
             (("one [1m two", "pending"),), self.after(called("a", plan), answered("a"))
         )
 
 
-class GeminiTests(SynchronousTestCase):
+class GeminiTodoTests(SynchronousTestCase):
     def after(self, calls: object) -> ListedTodos:
         return gemini.advance_tally(
             TranscriptTally(todos=(DRY,)), {"type": "gemini", "toolCalls": calls}
         ).todos
 
-    def test_as_recorded(self) -> None:
+    def test_gemini_todo_list_matches_the_recording(self) -> None:
         """Crossed out is left out, blocked waits; a list that was refused changes nothing."""
         waits = ("Wait for paint", "pending")
         self.assertEqual(
@@ -136,7 +136,7 @@ class GeminiTests(SynchronousTestCase):
             changes("gemini-0.61.0-todos.jsonl", "gemini"),
         )
 
-    def test_odd_shapes(self) -> None:
+    def test_odd_gemini_todo_lists_are_ignored(self) -> None:
         good = {"name": "write_todos", "status": "success"}
         odd: list[Any] = [None, 5, {}, [None, 5], [good], [{**good, "args": {"todos": "x"}}]]
         for calls in odd:
@@ -147,22 +147,22 @@ class GeminiTests(SynchronousTestCase):
         self.assertEqual((("Look", "completed"),), self.after([5, {**good, "args": look}]))
 
 
-class OpencodeTests(SynchronousTestCase):
+class OpencodeTodoTests(SynchronousTestCase):
     ID = "ses_df9699048ffeydfs741mimOzYd"
 
     def read(self, *statements: str, sample: str = "opencode-1.18.33-todos.sql") -> TranscriptTally:
         path = make_database(Path(self.mktemp()).absolute() / "o.db", *statements, sample=sample)
         return read_further(ReadPosition(path=""), path / self.ID, "opencode").tally
 
-    def test_as_recorded(self) -> None:
+    def test_opencode_todo_list_matches_the_recording(self) -> None:
         self.assertEqual((LOOKED, PAINT, DRY), self.read().todos)
 
-    def test_it_changes(self) -> None:
+    def test_opencode_todo_list_follows_the_database(self) -> None:
         self.assertEqual((), self.read("DELETE FROM todo").todos)
         cut = self.read("DELETE FROM todo WHERE position < 2", "UPDATE todo SET status = 'new'")
         self.assertEqual((DRY, ("Sell it", "pending")), cut.todos)
 
-    def test_odd_rows(self) -> None:
+    def test_odd_opencode_todo_rows_are_ignored(self) -> None:
         odd = "UPDATE todo SET content = x'ff', status = 5 WHERE position = 0"
         self.assertEqual((PAINT, DRY), self.read(odd).todos)
         many = (
@@ -172,15 +172,15 @@ class OpencodeTests(SynchronousTestCase):
         found = self.read(many).todos
         self.assertEqual(([TODOS], "n50"), ([len(found)], found[0][0]))
 
-    def test_without_its_table(self) -> None:
+    def test_opencode_database_without_a_todo_table_has_no_list(self) -> None:
         """All else of the conversation is told."""
         for change in ("DROP TABLE todo", "ALTER TABLE todo RENAME COLUMN content TO words"):
             tally = self.read(change)
             self.assertEqual(((), "Done with the tool."), (tally.todos, tally.response))
 
 
-class TallyTests(SynchronousTestCase):
-    def test_it_is_kept(self) -> None:
+class TodoTallyTests(SynchronousTestCase):
+    def test_todo_list_is_stored_with_the_tally(self) -> None:
         for tally in (
             TranscriptTally(),
             TranscriptTally(todos=(LOOKED, PAINT), planned=("a", (DRY,))),
@@ -188,7 +188,7 @@ class TallyTests(SynchronousTestCase):
             found = json.loads(json.dumps(attrs.asdict(tally)))
             self.assertEqual(tally, decode_tally(found))
 
-    def test_one_of_another_version(self) -> None:
+    def test_tally_without_todo_fields_is_read_or_discarded(self) -> None:
         found = json.loads(json.dumps(attrs.asdict(TranscriptTally())))
         del found["todos"], found["planned"]
         self.assertEqual(TranscriptTally(), decode_tally(found))
@@ -205,7 +205,7 @@ class TurnLooksTests(SynchronousTestCase):
     def tell(self, name: EventName, session: str = "a") -> None:
         self.turns.handle_event(happened(name, session))
 
-    def test_as_long_as_a_turn_takes(self) -> None:
+    def test_looks_repeat_for_as_long_as_a_turn_takes(self) -> None:
         for rest in (EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED):
             self.looks.clear()
             self.tell(EventName.SESSION_WORKING)
@@ -216,17 +216,17 @@ class TurnLooksTests(SynchronousTestCase):
             self.clock.pump([IN_TURN] * 3)
             self.assertEqual((["a", "a"], []), (self.looks, self.clock.getDelayedCalls()))
 
-    def test_of_those_that_are_wanted(self) -> None:
+    def test_looks_are_made_only_for_wanted_sessions(self) -> None:
         self.tell(EventName.SESSION_WORKING, "told")
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_until_it_is_closed(self) -> None:
+    def test_looks_end_when_closed(self) -> None:
         self.tell(EventName.SESSION_WORKING)
         self.turns.close()
         self.assertEqual([], self.clock.getDelayedCalls())
 
 
-class ServiceTests(AgentHarnessCase):
+class TodoServiceTests(AgentHarnessCase):
     """The record of a session follows what its agent writes down."""
 
     def setUp(self) -> None:
@@ -283,7 +283,7 @@ class ServiceTests(AgentHarnessCase):
         listed = [(each["text"], each["status"]) for each in told.get("todos", [])]
         return listed, told.get("currentTask")
 
-    def test_at_the_end_of_a_turn(self) -> None:
+    def test_todo_list_is_updated_at_the_end_of_a_turn(self) -> None:
         self.prompted()
         self.planned(LOOKED, PAINT)
         self.rested()
@@ -295,7 +295,7 @@ class ServiceTests(AgentHarnessCase):
         self.rested()
         self.assertEqual(([], None), self.todos())
 
-    def test_in_a_turn(self) -> None:
+    def test_todo_list_is_updated_during_a_turn(self) -> None:
         """A long turn tells what it does; a look at rest is none of it."""
         self.prompted()
         self.tell(EventName.SESSION_WORKING)
@@ -309,7 +309,7 @@ class ServiceTests(AgentHarnessCase):
         self.clock.advance(3 * IN_TURN)
         self.assertEqual([PAINT], self.todos()[0])
 
-    def test_in_a_turn_its_conversation_is_looked_for_once(self) -> None:
+    def test_conversation_is_searched_once_during_a_turn(self) -> None:
         searches: list[Path] = []
 
         def counted(root: Path, mode: str) -> Iterator[StoredConversation]:
@@ -331,7 +331,7 @@ class ServiceTests(AgentHarnessCase):
             self.assertEqual(found, len(searches))
         self.assertEqual([("Step 4", "pending")], self.todos()[0])
 
-    def test_looks_end_with_the_service(self) -> None:
+    def test_todo_polling_ends_with_the_service(self) -> None:
         self.prompted()
         self.tell(EventName.SESSION_WORKING)
         self.transcripts.stop()
@@ -339,7 +339,7 @@ class ServiceTests(AgentHarnessCase):
         self.clock.advance(3 * IN_TURN)
         self.assertEqual([], self.todos()[0])
 
-    def test_its_end_ends_the_list(self) -> None:
+    def test_end_of_the_process_clears_the_todo_list(self) -> None:
         """Nor does a reading after it bring it back, until its conversation goes on."""
         self.prompted()
         self.planned(PAINT)
@@ -359,7 +359,7 @@ class ServiceTests(AgentHarnessCase):
         self.rested()
         self.assertEqual([LOOKED, PAINT], self.todos()[0])
 
-    def test_its_end_ends_a_list_of_before_a_restart(self) -> None:
+    def test_end_of_an_adopted_process_clears_its_todo_list(self) -> None:
         """A service that goes on with a running agent heard of no beginning."""
         self.prompted()
         self.planned(PAINT)
@@ -372,7 +372,7 @@ class ServiceTests(AgentHarnessCase):
         self.spend(1)
         self.assertEqual(([], None), self.todos())
 
-    def test_another_conversation_has_its_own(self) -> None:
+    def test_another_conversation_has_its_own_todo_list(self) -> None:
         self.prompted()
         self.planned(PAINT)
         self.rested()

@@ -112,10 +112,10 @@ class UsageCase(AgentHarnessCase):
         self.assertEqual(wanted, self.told(session))
 
 
-class RecordedTests(UsageCase):
+class RecordedUsageTests(UsageCase):
     """Beside an independent reader."""
 
-    def test_claude_code(self) -> None:
+    def test_claude_usage_matches_an_independent_count(self) -> None:
         """Two subagents, a compaction, a branch and a new conversation, one after the other."""
         session = self.ready()
         folder = self.files.get_claude_folder(session.working_dir)
@@ -133,17 +133,17 @@ class RecordedTests(UsageCase):
         self.sessions.update_record(session.id, conversation_ids=conversations, created_at=0)
         return self.sessions.get(session.id)
 
-    def test_codex(self) -> None:
+    def test_codex_usage_matches_an_independent_count(self) -> None:
         """A fork, a compaction, and two subagents, one of which begins with a copy."""
         self.put("codex-0.169.0", self.files.codex_folder)
         self.checked(self.known("codex", *CODEX), self.files.codex_folder)
 
-    def test_pi(self) -> None:
+    def test_pi_usage_matches_an_independent_count(self) -> None:
         """A clone, a fork and a new conversation."""
         self.put("pi-0.73.1", self.files.roots["pi"])
         self.checked(self.known("pi", *PI), self.files.roots["pi"])
 
-    def test_gemini(self) -> None:
+    def test_gemini_usage_matches_an_independent_count(self) -> None:
         """Two conversations, and a subagent in the folder of the second one."""
         root = self.files.roots["gemini"]
         self.put("gemini-0.61.0", root)
@@ -152,7 +152,7 @@ class RecordedTests(UsageCase):
         write_lines(root / "work" / "chats" / GEMINI[1] / "a.jsonl", line)
         self.checked(self.known("gemini", *GEMINI), root)
 
-    def test_opencode(self) -> None:
+    def test_opencode_usage_matches_an_independent_count(self) -> None:
         """A subagent, and a fork whose messages have other ids."""
         path = self.files.roots["opencode"]
         path.parent.mkdir(parents=True)
@@ -171,7 +171,7 @@ class RecordedTests(UsageCase):
         rows.close()
         self.checked(session, path.parent)
 
-    def test_a_subagent_is_no_conversation_of_the_session(self) -> None:
+    def test_subagent_conversation_is_not_of_the_session(self) -> None:
         self.put("codex-0.169.0", self.files.codex_folder)
         session = self.known("codex")
         at = 1_795_820_653_000  # when Codex began the first subagent
@@ -181,7 +181,7 @@ class RecordedTests(UsageCase):
         self.assertIn(known, CODEX)
 
 
-class ClaudeTests(UsageCase):
+class ClaudeUsageTests(UsageCase):
     """Transcripts as they could be."""
 
     def setUp(self) -> None:
@@ -204,7 +204,7 @@ class ClaudeTests(UsageCase):
         message = {"id": name, "model": "claude-opus-4-8", "content": [], "usage": usage}
         return {"type": "assistant", "sessionId": ID, "message": message, **more}
 
-    def test_a_message_that_is_told_again_after_another_one(self) -> None:
+    def test_message_repeated_after_another_is_counted_once(self) -> None:
         self.write(prompt_line("hi"), self.line("m1", 900, 100), self.line("m2", 5, 5))
         self.goes_on(self.path)
         self.write(self.line("m1", 900, 100))
@@ -214,7 +214,7 @@ class ClaudeTests(UsageCase):
         self.assertEqual((905, 95), self.goes_on(self.path))
         self.assertEqual(0.0069, self.sessions.get(self.session.id).total_cost)
 
-    def test_what_is_written_after_the_conversation_was_left(self) -> None:
+    def test_usage_written_after_the_conversation_was_left_is_counted(self) -> None:
         self.write(prompt_line("hi"), self.line("m1", 10, 1))
         self.goes_on(self.path)
         other = self.folder / "7c1f6a52-0000-4000-8000-000000000002.jsonl"
@@ -226,7 +226,7 @@ class ClaudeTests(UsageCase):
         self.assertEqual((60, 6), self.goes_on(other))
         self.assertEqual((60, 6), self.goes_on(self.path))
 
-    def test_a_copy_counts_once_whichever_is_read_first(self) -> None:
+    def test_copied_message_is_counted_once_in_any_reading_order(self) -> None:
         copy = self.folder / "7c1f6a52-0000-4000-8000-000000000002.jsonl"
         half = self.line("m1", 10, 1, timestamp="2026-11-20T13:30:00Z")
         whole = self.line("m1", 10, 9, timestamp="2026-11-20T13:30:01Z")
@@ -240,13 +240,13 @@ class ClaudeTests(UsageCase):
         self.restart()
         self.assertEqual((15, 14), self.goes_on(self.path))
 
-    def test_lines_of_subagents_in_the_same_file(self) -> None:
+    def test_subagent_lines_in_the_same_file_are_counted(self) -> None:
         self.write(prompt_line("hi"), answer_line("mine"), self.line("s1", 50, 5, isSidechain=True))
         self.assertEqual((1150, 12), self.goes_on(self.path))
         place = self.run_now(self.transcripts.read_new_part(self.session.id))
         self.assertEqual(("mine", 1107), (place.tally.response, place.tally.context))
 
-    def test_only_subagents_of_the_session_s_own_folder(self) -> None:
+    def test_only_subagents_in_the_folder_of_the_session_are_counted(self) -> None:
         self.write(prompt_line("hi"), self.line("m1", 10, 1))
         elsewhere = self.machine.folder / "elsewhere"
         self.write(self.line("x", 1000, 1), path=elsewhere / "agent-x.jsonl")
@@ -254,7 +254,7 @@ class ClaudeTests(UsageCase):
         (self.folder / ID / "subagents").symlink_to(elsewhere)
         self.assertEqual((10, 1), self.goes_on(self.path))
 
-    def test_odd_names_and_numbers(self) -> None:
+    def test_odd_names_and_numbers_are_tolerated(self) -> None:
         lines = [self.line("\ud800" + "n" * 500, 1, 1), self.line("=", 2, 2)]
         lines[0]["message"]["model"] = "\ud800"
         lines[1]["message"]["model"] = "m" * (MODEL_CHARS + 1)
@@ -262,7 +262,7 @@ class ClaudeTests(UsageCase):
         self.write(prompt_line("hi"), *lines, nameless, nameless, *lines)
         self.assertEqual((7, 7), self.goes_on(self.path))
 
-    def test_a_full_disk_keeps_the_answer_and_counts_later(self) -> None:
+    def test_full_disk_keeps_the_answer_and_counts_usage_later(self) -> None:
         self.write(prompt_line("hi"), answer_line("mine"))
         full = self.patch(UsageStore, "merge_usage", _refuse)
         self.goes_on(self.path)
@@ -276,7 +276,7 @@ def _refuse(store: UsageStore, session_id: str, found: object) -> bool:
     raise DiskFull("the disk is full")
 
 
-class StoreTests(SynchronousTestCase):
+class UsageStoreTests(SynchronousTestCase):
     """The table of messages."""
 
     def setUp(self) -> None:
@@ -290,7 +290,7 @@ class StoreTests(SynchronousTestCase):
         found = {name: MessageUsage(name=name, used=used, cost=0.5, at=at) for name in names}
         self.store.merge_usage("s", found)
 
-    def test_messages_have_a_bound(self) -> None:
+    def test_stored_messages_are_bounded(self) -> None:
         for number in range(100):
             self.merge(f"m{number}", at=number)
         totals = self.store.get_totals("s")
@@ -300,14 +300,14 @@ class StoreTests(SynchronousTestCase):
         self.assertEqual(1000, self.store.get_totals("s").input)
         self.assertEqual(1000, UsageStore(self.database).get_totals("s").input)
 
-    def test_numbers_without_end(self) -> None:
+    def test_endless_numbers_are_not_stored(self) -> None:
         used = ModelUsage(model="m", input=2**53)
         for number in range(2000):
             name = str(number)
             UsageStore(self.database).merge_usage("s", {name: MessageUsage(name=name, used=used)})
         self.assertGreater(UsageStore(self.database).get_totals("s").input, 2**60)
 
-    def test_what_was_kept_before_is_read_anew(self) -> None:
+    def test_sums_of_older_versions_are_discarded(self) -> None:
         """Older services kept sums that may be wrong."""
         names = [json.dumps({"input": 5, "counted": "m", "share": {"model": ""}, "usage": []})]
         sql = "INSERT INTO transcripts VALUES ('s', '/a', 1, 5, ?)"

@@ -37,13 +37,13 @@ class ConnectionsTests(SynchronousTestCase):
         numbers = count()
         self.all = McpConnections(self.clock, lambda size: next(numbers).to_bytes(size, "big"))
 
-    def test_each_is_its_owner_s_alone(self) -> None:
+    def test_connection_belongs_to_its_owner(self) -> None:
         made = self.all.open(who("ann", "t1"))
         self.assertIs(made, self.all.find(made.key, who("ann", "t1")))
         for other in (who("bob"), who("ann"), who("ann", "t2")):
             self.assertIsNone(self.all.find(made.key, other))
 
-    def test_one_more_of_a_person_ends_the_one_that_asked_longest_ago(self) -> None:
+    def test_connection_over_the_account_limit_ends_the_least_recently_used(self) -> None:
         own = [self.all.open(who("ann")) for _ in range(MAX_PER_OWNER)]
         other = self.all.open(who("bob"))
         self.assertIs(own[0], self.all.find(own[0].key, who("ann")))
@@ -52,7 +52,7 @@ class ConnectionsTests(SynchronousTestCase):
         self.assertIs(own[0], self.all.find(own[0].key, who("ann")))
         self.assertIs(other, self.all.find(other.key, who("bob")))
 
-    def test_there_are_so_many_in_all(self) -> None:
+    def test_connections_are_bounded_in_total(self) -> None:
         first = self.all.open(who("person"))
         ear = first.sink = NotificationListener()
         for number in range(MAX_CONNECTIONS):
@@ -60,20 +60,20 @@ class ConnectionsTests(SynchronousTestCase):
         self.assertEqual(MAX_CONNECTIONS, len(self.all))
         self.assertTrue(ear.ended)
 
-    def test_nobody_pushes_others_out_by_many_tokens(self) -> None:
+    def test_many_tokens_of_one_account_evict_no_other_account(self) -> None:
         other = self.all.open(who("bob"))
         for number in range(2 * MAX_CONNECTIONS):
             self.all.open(who("ann", f"t{number}"))
         self.assertIs(other, self.all.find(other.key, who("bob")))
 
-    def test_one_that_is_idle_is_over_unless_it_listens(self) -> None:
+    def test_idle_connection_ends_unless_it_listens(self) -> None:
         idle, listens = self.all.open(who("ann")), self.all.open(who("ann"))
         listens.sink = NotificationListener()
         self.clock.advance(IDLE_SECONDS + 1)
         self.assertIsNone(self.all.find(idle.key, who("ann")))
         self.assertIs(listens, self.all.find(listens.key, who("ann")))
 
-    def test_the_end(self) -> None:
+    def test_closing_ends_every_connection(self) -> None:
         made = self.all.open(who("ann"))
         ear = made.sink = NotificationListener()
         self.assertEqual([made], self.all.find_listening())

@@ -36,7 +36,9 @@ class StdioFuzzTests(SynchronousTestCase):
 
     @thorough
     @given(conversations())
-    def test_each_request_is_answered_once(self, conversation: tuple[str, list[RpcLine]]) -> None:
+    def test_each_generated_request_is_answered_once(
+        self, conversation: tuple[str, list[RpcLine]]
+    ) -> None:
         version, sent = conversation
         greeting = {"jsonrpc": "2.0", "id": "greeting", "method": "initialize",
                     "params": {"protocolVersion": version}}  # fmt: skip

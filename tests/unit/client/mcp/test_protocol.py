@@ -62,7 +62,7 @@ class RecordingService:
 
 
 class DescriptionTests(SynchronousTestCase):
-    def test_tools_are_described_to_those_who_ask_alone(self) -> None:
+    def test_tools_are_described_only_on_request(self) -> None:
         """Over HTTP each message has a server of its own: all schemas took 10 ms of each."""
         service, made = RecordingService(), list[McpTool]()
         describe = protocol._describe_tool
@@ -85,12 +85,12 @@ class DescriptionTests(SynchronousTestCase):
         self.assertIs(describe(tool), describe(tool), "made once")
 
 
-class ParseTests(SynchronousTestCase):
+class RpcParserTests(SynchronousTestCase):
     def code(self, line: str) -> int:
         fault: RpcError = self.assertRaises(RpcError, parse_message, line)
         return fault.code
 
-    def test_what_is_no_request(self) -> None:
+    def test_invalid_requests_have_their_error_code(self) -> None:
         self.assertEqual(-32700, self.code("{"))
         self.assertEqual(-32700, self.code("[" * 100_000))
         self.assertEqual(-32700, self.code('{"jsonrpc":"2.0","id":NaN,"method":"ping"}'))
@@ -107,13 +107,13 @@ class ParseTests(SynchronousTestCase):
         ):
             self.assertEqual(-32600, self.code(line), line)
 
-    def test_parameters_that_are_no_object(self) -> None:
+    def test_parameters_that_are_no_object_are_refused(self) -> None:
         for params in ("[]", "[1]", '"x"', "1", "true", "null"):
             line = f'{{"jsonrpc":"2.0","id":"a","method":"ping","params":{params}}}'
             fault: RpcError = self.assertRaises(RpcError, parse_message, line)
             self.assertEqual((-32602, "a"), (fault.code, fault.key), params)
 
-    def test_a_fault_names_the_request_wherever_it_has_an_id(self) -> None:
+    def test_fault_names_the_id_of_the_request(self) -> None:
         for line, key in (
             ('{"id":1,"method":"ping"}', 1),
             ('{"jsonrpc":"2.0","id":"x"}', "x"),
@@ -124,7 +124,7 @@ class ParseTests(SynchronousTestCase):
             fault: RpcError = self.assertRaises(RpcError, parse_message, line)
             self.assertEqual(key, fault.key, line)
 
-    def test_what_wants_no_answer(self) -> None:
+    def test_notifications_and_responses_get_no_answer(self) -> None:
         self.assertIsNone(parse_message('{"jsonrpc":"2.0","method":"notifications/initialized"}'))
         self.assertIsNone(parse_message('{"jsonrpc":"2.0","id":1,"result":{}}'))
         self.assertIsNone(parse_message('{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}'))
@@ -132,7 +132,7 @@ class ParseTests(SynchronousTestCase):
 
     @thorough
     @given(st.text(max_size=60))
-    def test_any_text(self, text: str) -> None:
+    def test_any_text_is_parsed_or_refused(self, text: str) -> None:
         try:
             parse_message(text)
         except RpcError as fault:
@@ -147,7 +147,7 @@ class BatchTests(SynchronousTestCase):
         found = validate_batch(messages, BATCHES)
         return [(each.key, each.code if isinstance(each, RpcError) else None) for each in found]
 
-    def test_only_one_revision_has_them(self) -> None:
+    def test_batches_are_accepted_by_one_revision_only(self) -> None:
         for version in (None, *VERSIONS):
             if version == BATCHES:
                 continue
@@ -156,7 +156,7 @@ class BatchTests(SynchronousTestCase):
         empty: RpcError = self.assertRaises(RpcError, validate_batch, [], BATCHES)
         self.assertEqual((-32600, None), (empty.code, empty.key))
 
-    def test_each_request_of_it_counts(self) -> None:
+    def test_each_request_of_a_batch_counts(self) -> None:
         notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
         response = {"jsonrpc": "2.0", "id": 1, "result": {}}
         self.assertEqual([], self.told(notification, response))
@@ -171,7 +171,7 @@ class BatchTests(SynchronousTestCase):
             ),
         )
 
-    def test_what_is_too_much_is_refused_by_its_id(self) -> None:
+    def test_excess_requests_of_a_batch_are_refused_by_id(self) -> None:
         many = [{**self.PING, "id": number} for number in range(MOST_IN_BATCH + 2)]
         codes = [code for _, code in self.told(*many)]
         self.assertEqual([None] * MOST_IN_BATCH + [-32600] * 2, codes)
@@ -200,29 +200,29 @@ class ServerCase(SynchronousTestCase):
 
 
 class MethodTests(ServerCase):
-    def test_greeting(self) -> None:
+    def test_initialize_negotiates_the_version(self) -> None:
         for wanted, given_ in ((VERSIONS[1], VERSIONS[1]), ("1999-01-01", VERSIONS[0])):
             found = self.ask("initialize", protocolVersion=wanted)["result"]
             self.assertEqual(given_, found["protocolVersion"])
             self.assertEqual("tservice", found["serverInfo"]["name"])
         self.assertEqual({}, self.ask("ping")["result"])
 
-    def test_wrong_shapes_of_parameters(self) -> None:
+    def test_parameters_of_the_wrong_shape_are_refused(self) -> None:
         for method, params in WRONG_SHAPES:
             answer = run_synchronously(self.server.answer_request(RpcRequest(1, method, params)))
             self.assertEqual(-32602, answer.get("error", {}).get("code"), (method, params))
         self.assertEqual([], self.service.asked)
 
-    def test_what_the_protocol_lets_clients_add(self) -> None:
+    def test_additional_parameters_are_accepted(self) -> None:
         more = {"_meta": {"progressToken": 1.5, "traceparent": "x"}, "later": [1]}
         for method in ("ping", "tools/list", "initialize", "resources/templates/list"):
             answer = run_synchronously(self.server.answer_request(RpcRequest(1, method, more)))
             self.assertIn("result", answer, method)
 
-    def test_unknown_method(self) -> None:
+    def test_unknown_method_is_refused(self) -> None:
         self.assertEqual(-32601, self.ask("prompts/list")["error"]["code"])
 
-    def test_the_tools(self) -> None:
+    def test_tools_are_listed_with_their_schemas(self) -> None:
         found = self.ask("tools/list")["result"]["tools"]
         self.assertEqual(NAMES, [tool["name"] for tool in found])
         schema = {tool["name"]: tool["inputSchema"] for tool in found}
@@ -230,13 +230,13 @@ class MethodTests(ServerCase):
         self.assertFalse(schema["list_sessions"]["additionalProperties"])
         json.dumps(found)
 
-    def test_scopes_leave_out_what_they_do_not_reach(self) -> None:
+    def test_tools_without_their_scope_are_left_out(self) -> None:
         self.assertEqual({"wait", "wait_output"}, offered_tools(frozenset({"waits"})).keys())
         self.assertNotIn("new_session", offered_tools(frozenset({"sessions:manage"})))
         everything = frozenset(scope for tool in TOOLS for scope in tool.scopes)
         self.assertEqual(NAMES, list(offered_tools(everything)))
 
-    def test_resources(self) -> None:
+    def test_resources_are_listed_and_read(self) -> None:
         found = self.ask("resources/list")["result"]["resources"]
         self.assertEqual("tservice://sessions/s1/screen", found[0]["uri"])
         self.service.answers["GET /sessions/s1/terminal"] = {"terminalBuffer": "\x1b[1mhi\r\n\r\n"}
@@ -246,7 +246,7 @@ class MethodTests(ServerCase):
             2, len(self.ask("resources/templates/list")["result"]["resourceTemplates"])
         )
 
-    def test_no_such_resource(self) -> None:
+    def test_missing_resource_is_an_error(self) -> None:
         gone = ApiError(404, "NOT_FOUND", "Session not found")
         self.service.answers["GET /sessions/s9/terminal"] = gone
         for uri in (
@@ -257,8 +257,8 @@ class MethodTests(ServerCase):
             self.assertEqual(-32002, self.ask("resources/read", uri=uri)["error"]["code"], uri)
 
 
-class ToolTests(ServerCase):
-    def test_bad_arguments(self) -> None:
+class McpToolTests(ServerCase):
+    def test_invalid_tool_arguments_are_refused(self) -> None:
         for name, arguments, field in (
             ("send_input", {"sessionId": "s1"}, "text"),
             ("send_input", {"session_id": "s1", "text": "x"}, "session"),
@@ -274,18 +274,18 @@ class ToolTests(ServerCase):
         self.assertEqual(-32602, self.use("rm")["code"])
         self.assertEqual([], self.service.asked)
 
-    def test_a_refusal_is_a_result(self) -> None:
+    def test_refusal_of_the_service_is_a_tool_result(self) -> None:
         refusal = ApiError(409, "CONFLICT", "no process is running")
         self.service.answers["POST /sessions/s1/input"] = refusal
         found = self.use("send_input", sessionId="s1", text="ls")
         self.assertTrue(found["isError"])
         self.assertEqual("no process is running", found["content"][0]["text"])
 
-    def test_a_record_holds_what_an_agent_needs(self) -> None:
+    def test_session_record_holds_only_useful_fields(self) -> None:
         found = self.use("list_sessions")["structuredContent"]["sessions"]
         self.assertEqual([{"id": "s1", "name": "one", "mode": "shell"}], found)
 
-    def test_an_input_is_sent_again_under_its_number(self) -> None:
+    def test_lost_input_is_sent_again_with_its_number(self) -> None:
         self.service.lost = 2
         found = self.use("send_input", sessionId="s1", text="ls", wait=["stop", "exit"])
         self.assertTrue(found["structuredContent"]["delivered"])
@@ -295,29 +295,29 @@ class ToolTests(ServerCase):
         self.assertEqual(["stop", "exit"], bodies[0]["wait"])
         self.assertEqual(60_000, self.service.asked[0].wait_ms)
 
-    def test_what_may_not_be_done_twice_is_asked_once(self) -> None:
+    def test_tool_that_may_not_be_repeated_is_called_once(self) -> None:
         self.service.lost = 1
         self.assertTrue(self.use("send_key", sessionId="s1", key="Enter")["isError"])
         self.assertEqual(1, len(self.service.asked))
 
-    def test_a_new_session_with_a_prompt(self) -> None:
+    def test_new_session_may_have_a_prompt(self) -> None:
         self.use("new_session", mode="primary", workingDir="/srv", prompt="hello")
         made, typed = self.service.asked
         self.assertEqual({"mode": "primary", "workingDir": "/srv", "start": True}, made.body)
         self.assertEqual("/sessions/s2/input", typed.path)
 
-    def test_approvals_by_session(self) -> None:
+    def test_approvals_are_filtered_by_session(self) -> None:
         self.use("answer_approval", sessionId="s1", action="option", option=2, expectFrame="f")
         last = self.service.asked[-1]
         self.assertEqual("/approvals/s1%3A4/answer", last.path)
         self.assertEqual({"action": "option", "option": 2, "expectFrame": "f"}, last.body)
         self.assertTrue(self.use("answer_approval", sessionId="s9", action="deny")["isError"])
 
-    def test_an_answer_of_another_shape_is_told(self) -> None:
+    def test_malformed_service_answer_is_an_internal_error(self) -> None:
         self.service.answers["GET /sessions/s1/terminal"] = {}
         self.assertEqual(-32603, self.use("read_screen", sessionId="s1")["code"])
 
-    def test_the_end_of_the_history(self) -> None:
+    def test_end_of_the_history_is_returned(self) -> None:
         self.service.answers["GET /sessions/s1/terminal"] = {"terminalBuffer": "a\r\nb  \r\nc\r\n"}
         found = self.use("read_screen", sessionId="s1", lines=2)
         self.assertEqual("b\nc", found["content"][0]["text"])

@@ -56,17 +56,17 @@ class StdioTests(SynchronousTestCase):
     def serve(self, *lines: bytes) -> dict[Any, Any]:
         return {answer["id"]: answer for answer in self.lines(*lines)}
 
-    def test_answers_that_are_owed_when_the_input_ends(self) -> None:
+    def test_pending_answers_are_written_after_the_input_ends(self) -> None:
         found = self.serve(message(1, "ping"), use(2, "list_sessions"))
         self.assertEqual({}, found[1]["result"])
         self.assertEqual({"sessions": []}, found[2]["result"]["structuredContent"])
 
-    def test_nonsense_is_answered_and_nothing_is_lost_behind_it(self) -> None:
+    def test_invalid_lines_are_answered_and_later_requests_served(self) -> None:
         found = self.serve(b"{", b"", b"x" * (LINE + 9), message(3, "ping"))
         self.assertIn(found[None]["error"]["code"], (-32700, -32600))
         self.assertEqual({}, found[3]["result"])
 
-    def test_a_wait_holds_up_nobody_and_there_is_a_bound(self) -> None:
+    def test_waiting_calls_do_not_block_others_and_are_bounded(self) -> None:
         read, write = os.pipe()
         out_read, out_write = os.pipe()
         with (
@@ -93,18 +93,18 @@ class StdioTests(SynchronousTestCase):
             server.join(PATIENCE)
             self.assertFalse(server.is_alive())
 
-    def test_what_never_comes_is_refused_when_the_input_ends(self) -> None:
+    def test_unfinished_calls_are_refused_when_the_input_ends(self) -> None:
         self.patch(stdio, "GRACE", 0.01)
         found = self.serve(use(1, "wait", sessionIds=["s"]), message(2, "ping"))
         self.assertEqual(-32603, found[1]["error"]["code"])
         self.assertEqual({}, found[2]["result"])
 
-    def test_an_id_comes_back_whatever_is_in_it(self) -> None:
+    def test_any_request_id_is_returned_unchanged(self) -> None:
         for key in ("\ud800", "ü\u2028", "", 0, -1, 2**63, 1.5):
             found = self.serve(json.dumps({"jsonrpc": "2.0", "id": key, "method": "ping"}).encode())
             self.assertEqual([key], [*found])
 
-    def test_a_batch_is_answered_at_once_and_whole(self) -> None:
+    def test_batch_is_answered_in_one_line(self) -> None:
         greeting = message(1, "initialize", protocolVersion=BATCHES)
         batch = [message(2, "ping"), use(3, "list_sessions"), b"7", message(4, "tools/list")]
         lines = self.lines(greeting, b"[" + b",".join(batch) + b"]", message(5, "ping"))
@@ -114,13 +114,13 @@ class StdioTests(SynchronousTestCase):
         told = b'[{"jsonrpc":"2.0","method":"notifications/initialized"}]'
         self.assertEqual(1, len(self.lines(greeting, told)))
 
-    def test_without_its_revision_a_batch_is_one_refusal(self) -> None:
+    def test_batch_in_another_revision_is_refused_once(self) -> None:
         for greetings in ([], [message(1, "initialize", protocolVersion=VERSIONS[0])]):
             last = self.lines(*greetings, b"[" + message(2, "ping") + b"]")[-1]
             self.assertEqual((None, -32600), (last["id"], last["error"]["code"]))
 
 
-class NoticeTests(SynchronousTestCase):
+class StdioNoticeTests(SynchronousTestCase):
     """What is told unasked, on pipes that a client holds."""
 
     def setUp(self) -> None:
@@ -165,7 +165,7 @@ class NoticeTests(SynchronousTestCase):
         self.assertTrue(readable, "nothing was written")
         return json.loads(self.out.readline())
 
-    def test_items_that_come_and_go(self) -> None:
+    def test_approval_changes_are_notified(self) -> None:
         self.assertLess(NOTICE_EVENTS, {each.value for each in EventName})
         self.tell.put(("session:updated", {"id": "s"}))
         self.tell.put(("approval:pending", {"id": "a"}))
@@ -177,7 +177,7 @@ class NoticeTests(SynchronousTestCase):
         data = {"event": "approval:pending", "id": "a"}
         self.assertEqual({"level": "notice", "logger": "approvals", "data": data}, told["params"])
 
-    def test_a_client_that_wants_less(self) -> None:
+    def test_client_may_limit_notifications(self) -> None:
         self.ask(1, "initialize")
         self.ask(2, "logging/setLevel", level="error")
         self.tell.put(("approval:pending", {"id": "a"}))
@@ -189,7 +189,7 @@ class NoticeTests(SynchronousTestCase):
         told = self.read()["params"]["data"]
         self.assertEqual(("approval:resolved", "c"), (told["event"], told["id"]))
 
-    def test_a_stream_that_breaks_off_is_opened_again(self) -> None:
+    def test_broken_notification_stream_is_reopened(self) -> None:
         self.patch(stdio, "AGAIN", 0.01)
         self.ask(1, "initialize")
         self.tell.put(Unusable("cut"))
@@ -197,7 +197,7 @@ class NoticeTests(SynchronousTestCase):
         self.assertEqual("a", self.read()["params"]["data"]["id"])
         self.assertEqual(2, self.heard)
 
-    def test_one_that_is_refused_is_not(self) -> None:
+    def test_refused_notification_stream_is_not_reopened(self) -> None:
         self.patch(stdio, "AGAIN", 0.01)
         self.ask(1, "initialize")
         self.tell.put(ApiError(403, "FORBIDDEN", "no"))

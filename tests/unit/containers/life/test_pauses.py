@@ -10,7 +10,7 @@ from tservice.core.events import EventName
 from tservice.sessions.interfaces import SessionStatus
 
 
-class PauseTests(WatchCase):
+class ContainerPauseTests(WatchCase):
     """A container that is paused, and runs again."""
 
     def setUp(self) -> None:
@@ -19,12 +19,12 @@ class PauseTests(WatchCase):
         self.watch.follow_engines()
         self.streams[0].tells("pause")
 
-    def test_it_rests_meanwhile_and_works_on(self) -> None:
+    def test_paused_container_is_idle_and_resumes_busy(self) -> None:
         self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
         self.streams[0].tells("unpause")
         self.assertEqual((SessionStatus.BUSY, RESUMED), self.told("a"))
 
-    def test_what_is_found_meanwhile(self) -> None:
+    def test_status_found_during_the_pause_holds_after_it(self) -> None:
         """Does not hide the pause, and holds behind it."""
         for status in (SessionStatus.IDLE, SessionStatus.BUSY):
             self.sessions.found("a", status, "it came up")
@@ -37,14 +37,14 @@ class PauseTests(WatchCase):
             self.assertEqual((status, RESUMED), self.told("a"))
             self.streams[0].tells("pause")
 
-    def test_the_end_comes_first(self) -> None:
+    def test_end_of_the_pause_cancels_the_pending_correction(self) -> None:
         """What was to be corrected is not, any more."""
         self.sessions.found("a", SessionStatus.IDLE, "it came up")
         self.streams[0].tells("unpause")
         self.clock.advance(0)
         self.assertEqual((SessionStatus.IDLE, RESUMED), self.told("a"))
 
-    def test_it_ends_while_it_is_paused(self) -> None:
+    def test_container_that_ends_while_paused(self) -> None:
         self.boxes.seen = {BOX: evolve(STOOD, exit_code=137)}
         self.ends("a")
         self.clock.advance(0)
@@ -52,14 +52,14 @@ class PauseTests(WatchCase):
         self.streams[0].tells("unpause")
         self.assertEqual((SessionStatus.BUSY, "started anew"), self.told("a"))
 
-    def test_it_is_removed_while_it_is_paused(self) -> None:
+    def test_session_removed_while_paused_is_forgotten(self) -> None:
         self.sessions.kept.clear()
         self.sessions.tell("a", EventName.SESSION_DELETED)
         self.clock.advance(0)
         self.streams[0].tells("unpause")
         self.assertEqual({}, self.sessions.kept)
 
-    def test_a_service_that_is_started_meanwhile(self) -> None:
+    def test_restarted_service_finds_the_container_paused(self) -> None:
         """Finds what the one before it said."""
         self.runs("b", status=SessionStatus.IDLE, status_reason=PAUSED)
         self.streams[0].tells("unpause")

@@ -27,7 +27,7 @@ from tservice.core.events import Event, EventName
 from tservice.sessions.interfaces import ProcessExit, SessionStatus
 
 
-class EngineTests(WatchCase):
+class EngineReconnectTests(WatchCase):
     """An engine that goes away, as when it is started anew, and is back."""
 
     def setUp(self) -> None:
@@ -38,7 +38,7 @@ class EngineTests(WatchCase):
     def is_back(self) -> None:
         self.clock.advance(AGAIN_SECONDS)
 
-    def test_it_is_listened_to_again(self) -> None:
+    def test_events_are_followed_again_from_where_they_stopped(self) -> None:
         self.assertEqual(1, len(self.streams))
         words = self.streams[0].argv
         self.assertEqual("1000000.000", words[words.index("--since") + 1])
@@ -50,7 +50,7 @@ class EngineTests(WatchCase):
         self.streams[1].tells("pause")
         self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
 
-    def test_nobody_is_there_any_more(self) -> None:
+    def test_engine_without_sessions_is_not_followed(self) -> None:
         self.streams[0].ends()
         self.sessions.kept.clear()
         self.is_back()
@@ -60,7 +60,7 @@ class EngineTests(WatchCase):
         self.hub.publish(Event(name=EventName.SESSION_INTERACTIVE, payload=told, session_id="b"))
         self.assertEqual(2, len(self.streams))
 
-    def test_a_pause_meanwhile(self) -> None:
+    def test_pause_while_the_engine_was_away_is_found(self) -> None:
         """And the end of one."""
         self.streams[0].ends()
         self.boxes.seen = {BOX: evolve(SEEN, state=ContainerState.PAUSED)}
@@ -71,7 +71,7 @@ class EngineTests(WatchCase):
         self.is_back()
         self.assertEqual((SessionStatus.BUSY, RESUMED), self.told("a"))
 
-    def test_what_is_heard_while_it_is_looked_at(self) -> None:
+    def test_event_during_the_inspection_overrides_its_answer(self) -> None:
         """Is newer than the answer."""
         self.streams[0].ends()
         self.boxes.held = Deferred()
@@ -80,7 +80,7 @@ class EngineTests(WatchCase):
         self.boxes.held.callback(None)
         self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
 
-    def test_an_answer_that_the_next_look_overtook(self) -> None:
+    def test_answer_overtaken_by_the_next_inspection_is_dropped(self) -> None:
         """Is not taken for news, though another look began before what was heard since."""
         self.streams[0].tells("pause")
         self.boxes.seen = {BOX: evolve(SEEN, state=ContainerState.PAUSED)}
@@ -95,7 +95,7 @@ class EngineTests(WatchCase):
         first.callback(None)
         self.assertEqual((SessionStatus.BUSY, RESUMED), self.told("a"))
 
-    def test_a_look_that_fails(self) -> None:
+    def test_failed_inspection_is_repeated(self) -> None:
         """Is made again, also while the engine's events are heard."""
         self.streams[0].ends()
         self.boxes.seen = None
@@ -105,7 +105,7 @@ class EngineTests(WatchCase):
         self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
         self.assertEqual(2, len(self.streams))
 
-    def test_an_end_meanwhile(self) -> None:
+    def test_end_while_the_engine_was_away_is_explained(self) -> None:
         """Asked for until the engine answers, whichever way it is asked."""
         self.kills = None
         for seen, reason in (
@@ -124,7 +124,7 @@ class EngineTests(WatchCase):
             self.is_back()
             self.assertEqual(reason, self.reason("a"))
 
-    def test_one_that_is_stopped_was_not_ended_by_memory(self) -> None:
+    def test_stopped_container_was_not_ended_by_an_earlier_memory_kill(self) -> None:
         """Something else in it was, before: by docker's word or by the kernel's."""
         for kills in (None, 1):
             for exit_code in (0, 143):
@@ -135,7 +135,7 @@ class EngineTests(WatchCase):
                 self.is_back()
                 self.assertEqual(STOPPED, self.reason("a"))
 
-    def test_an_end_by_memory_meanwhile(self) -> None:
+    def test_memory_kill_while_the_engine_was_away_is_remembered(self) -> None:
         """What the kernel told then is not forgotten until the engine answers."""
         self.boxes.seen, self.kills = None, 1
         self.ends("a", ProcessExit(at=1, signal="SIGKILL"))
@@ -144,7 +144,7 @@ class EngineTests(WatchCase):
         self.is_back()
         self.assertEqual(OOM, self.reason("a"))
 
-    def test_one_by_memory_long_before(self) -> None:
+    def test_old_memory_kill_does_not_explain_a_later_kill(self) -> None:
         """As docker tells of it until the container is started again."""
         self.kills = 1
         self.streams[0].ends()
@@ -153,7 +153,7 @@ class EngineTests(WatchCase):
         self.ends("a")
         self.assertEqual(KILLED, self.reason("a"))
 
-    def test_one_that_is_removed_meanwhile(self) -> None:
+    def test_removal_while_the_engine_was_away_is_explained(self) -> None:
         self.boxes.seen = {BOX: evolve(STOOD, exit_code=137)}
         self.ends("a")
         self.assertEqual(KILLED, self.reason("a"))
@@ -162,7 +162,7 @@ class EngineTests(WatchCase):
         self.is_back()
         self.assertEqual(REMOVED, self.reason("a"))
 
-    def test_one_that_was_removed_as_a_session_is_not_asked_about_again(self) -> None:
+    def test_removed_session_is_not_asked_about_again(self) -> None:
         self.boxes.seen = None
         self.ends("a")
         self.sessions.kept.clear()
@@ -179,7 +179,7 @@ class DeathTests(WatchCase):
         self.runs("elsewhere", OTHER)
         self.watch.follow_engines()
 
-    def test_asked_too_early(self) -> None:
+    def test_early_inspection_is_repeated_when_the_container_dies(self) -> None:
         """The engine still says that it runs, and tells of the end a moment later."""
         self.ends("a")
         self.assertIsNone(self.reason("a"))
@@ -188,7 +188,7 @@ class DeathTests(WatchCase):
         self.assertEqual((SessionStatus.IDLE, "its container was killed"), self.told("a"))
         self.assertEqual(SessionStatus.BUSY, self.told("elsewhere")[0])
 
-    def test_by_memory(self) -> None:
+    def test_memory_kill_explains_only_killed_sessions(self) -> None:
         """Docker tells of it before what it ended is over, or of something else that it ended."""
         self.kills = 1
         self.streams[0].tells("oom")
@@ -198,7 +198,7 @@ class DeathTests(WatchCase):
         self.ends("a", ProcessExit(at=1, signal="SIGKILL"))
         self.assertIsNone(self.reason("a"))
 
-    def test_what_ended_long_before(self) -> None:
+    def test_session_that_ended_long_before_is_not_explained(self) -> None:
         """It was not the container's end that ended it."""
         self.ends("a", ProcessExit(at=1, signal="SIGKILL"))
         self.clock.advance(DEATH_SECONDS + 1)
@@ -208,13 +208,13 @@ class DeathTests(WatchCase):
         self.clock.advance(AGAIN_SECONDS)
         self.assertIsNone(self.reason("a"))
 
-    def test_what_ended_by_itself(self) -> None:
+    def test_session_that_exited_by_itself_is_not_explained(self) -> None:
         self.ends("a", ProcessExit(at=1, status=0))
         self.boxes.seen = {BOX: STOOD}
         self.streams[0].tells("die")
         self.assertIsNone(self.reason("a"))
 
-    def test_one_of_its_own_user(self) -> None:
+    def test_session_stopped_by_its_user_is_not_explained(self) -> None:
         self.ends("a")
         self.sessions.update("a", status=SessionStatus.STOPPED)
         self.boxes.seen = {BOX: STOOD}
@@ -222,7 +222,7 @@ class DeathTests(WatchCase):
         self.assertIsNone(self.reason("a"))
 
 
-class RemovalTests(WatchCase):
+class ForcedContainerRemovalTests(WatchCase):
     """A container that is removed by force is killed first."""
 
     def setUp(self) -> None:
@@ -241,7 +241,7 @@ class RemovalTests(WatchCase):
     def removed(self) -> None:
         self.streams[0].tells("destroy")
 
-    def test_what_was_told_as_killed_was_removed(self) -> None:
+    def test_recently_killed_container_that_is_removed_was_removed(self) -> None:
         self.over("a", KILLED)
         self.over("elsewhere", KILLED, case=OTHER)
         self.over("by memory", OOM)
@@ -252,7 +252,7 @@ class RemovalTests(WatchCase):
         told = [self.reason(name) for name in ("elsewhere", "by memory", "long ago")]
         self.assertEqual([KILLED, OOM, KILLED], told)
 
-    def test_what_is_being_explained_just_then(self) -> None:
+    def test_removal_during_the_explanation_of_a_kill_counts(self) -> None:
         self.over("a", None)
         self.removed()
         self.over("a", KILLED)
@@ -260,7 +260,7 @@ class RemovalTests(WatchCase):
         self.assertEqual(REMOVED, self.reason("a"))
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_a_stop_of_the_service_leaves_no_timer(self) -> None:
+    def test_stopped_service_leaves_no_timer(self) -> None:
         self.removed()
         self.watch.stop()
         self.assertEqual([], self.clock.getDelayedCalls())

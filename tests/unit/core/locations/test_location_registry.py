@@ -40,7 +40,7 @@ class CutConnection:
 class PlacesTests(SynchronousTestCase):
     """Whoever knows a kind is asked about it."""
 
-    def test_who_is_between_tells_of_outages(self) -> None:
+    def test_outages_are_reported_by_the_connection_in_between(self) -> None:
         """Where nothing is between, there is none."""
         places, cut = LocationRegistry({}), CutConnection()
         places.register_provider(LocationKind.REMOTE, OwnLocationProvider(HERE), way=cut)
@@ -51,7 +51,7 @@ class PlacesTests(SynchronousTestCase):
         places.request_connection(near)
         self.assertEqual([far], cut.asked)
 
-    def test_a_kind_joins_once(self) -> None:
+    def test_location_kind_joins_once(self) -> None:
         places = places_of(HERE)
         places.register_provider(LocationKind.REMOTE, OwnLocationProvider(HERE))
         self.assertIs(HERE, places.recall_location(FAR))
@@ -60,7 +60,7 @@ class PlacesTests(SynchronousTestCase):
             ValueError, places.register_provider, LocationKind.REMOTE, OwnLocationProvider(HERE)
         )
 
-    def test_a_kind_that_nobody_knows_is_out_of_reach(self) -> None:
+    def test_unknown_location_kind_is_unreachable(self) -> None:
         """What runs there is left alone, nothing is started, nothing is read."""
         places = LocationRegistry({})
         self.successResultOf(Deferred.fromCoroutine(places.refresh_location(FAR)))
@@ -76,27 +76,27 @@ class PlacesTests(SynchronousTestCase):
         error = self.assertRaises(ServiceError, places.check_location, FAR, None)
         self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
 
-    def test_what_clients_are_told_of_containers(self) -> None:
+    def test_container_is_shown_as_docker_with_its_name(self) -> None:
         inside = LocationId(kind=LocationKind.CONTAINER, name="default", part="web")
         place = LocationRegistry({}).recall_location(inside)
         self.assertEqual(("docker", "web"), (place.unreadable_reason, place.title))
 
-    def test_whose_processes_are_this_machines(self) -> None:
+    def test_local_processes_are_recognized(self) -> None:
         self.assertTrue(OWN_LOCATION.is_on_this_machine)
         self.assertTrue(location_of_os_user("ann", 5).is_on_this_machine)
         self.assertFalse(FAR.is_on_this_machine)
 
-    def test_of_a_caller(self) -> None:
+    def test_caller_has_its_location(self) -> None:
         caller = Identity(username="ann", admin=False)
         self.assertEqual(OWN_LOCATION, caller.location_id)
         named = Identity(username="ann", admin=False, os_user="a")
         self.assertEqual(location_of_os_user("a"), named.location_id)
 
 
-class OwnTests(SynchronousTestCase):
+class OwnLocationTests(SynchronousTestCase):
     """The service's own."""
 
-    def test_as_this_process(self) -> None:
+    def test_own_location_is_that_of_the_process(self) -> None:
         place = own_location(Path("/home/me"), SHELL="/bin/zsh", USER="me")
         self.assertEqual((OWN_LOCATION, Path("/home/me")), (place.id, place.home))
         self.assertEqual(("me", OWN_UID), (place.user.name, place.user.uid))
@@ -111,7 +111,7 @@ class OwnTests(SynchronousTestCase):
         self.assertEqual(Path("/home/me/data/hook-secret"), place.hooks.secret_file)
         place.hooks.put()
 
-    def test_nothing_is_started_there_for_an_account_that_has_an_os_user(self) -> None:
+    def test_account_with_an_os_user_cannot_use_the_own_location(self) -> None:
         places = places_of(HERE)
         self.assertIs(HERE, places.check_location(OWN_LOCATION, None))
         self.assertIs(HERE, places.recall_location(OWN_LOCATION))
@@ -119,7 +119,7 @@ class OwnTests(SynchronousTestCase):
         self.assertIn("osUser: the account's OS user changed", error.message)
 
 
-class OsUserTests(SynchronousTestCase):
+class OsUserLocationTests(SynchronousTestCase):
     """Those of other users of this machine."""
 
     def setUp(self) -> None:
@@ -130,7 +130,7 @@ class OsUserTests(SynchronousTestCase):
             own_location(Path("/root"), PATH="/usr/bin", KEY="roots"), self.world
         )
 
-    def test_as_that_user(self) -> None:
+    def test_os_user_location_has_its_home_and_rights(self) -> None:
         place = self.places.check_location(self.known, "ann")
         self.assertEqual((self.known, "ann", self.user), (place.id, place.title, place.user))
         self.assertEqual(self.user.home, place.home)
@@ -148,7 +148,7 @@ class OsUserTests(SynchronousTestCase):
         place.hooks.put()
         self.assertEqual(["ann"], self.world.secrets)
 
-    def test_programs_are_found_on_the_users_paths_with_the_users_rights(self) -> None:
+    def test_programs_are_found_on_the_path_of_the_user(self) -> None:
         own = self.user.home / ".local" / "bin" / "agent"
         own.parent.mkdir(parents=True)
         own.write_text("#!/bin/sh\n")
@@ -158,7 +158,7 @@ class OsUserTests(SynchronousTestCase):
         self.assertEqual(own, place.find_program(["agent"]))
         self.assertEqual(["ann"], self.world.acted)
 
-    def test_a_name_alone_is_judged_for_what_is_new(self) -> None:
+    def test_os_user_name_without_a_uid_is_only_for_new_sessions(self) -> None:
         named = location_of_os_user("ann")
         self.assertEqual(self.known, self.places.check_location(named, "ann").id)
         found = self.places.find_location(named)
@@ -166,12 +166,12 @@ class OsUserTests(SynchronousTestCase):
         self.assertEqual(self.known, found.id)
         self.assertRaises(ValueError, self.places.recall_location, named)
 
-    def test_another_user_of_the_account(self) -> None:
+    def test_changed_os_user_of_the_account_is_refused(self) -> None:
         for now in ("ben", None):
             error = self.assertRaises(ServiceError, self.places.check_location, self.known, now)
             self.assertIn("osUser: the account's OS user changed", error.message)
 
-    def test_another_one_of_that_name(self) -> None:
+    def test_os_user_with_another_uid_is_recalled_without_rights(self) -> None:
         """What runs is still reached, with nobody's rights; nothing is found or started there."""
         self.world.add("ann", 1002)
         self.assertIsNone(self.places.find_location(self.known))

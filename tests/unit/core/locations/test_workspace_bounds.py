@@ -27,11 +27,11 @@ ACCOUNTS = {
 AS_C = location_of_os_user("c", 1003)
 
 
-class RuleTests(SynchronousTestCase):
+class LocationBoundTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.bounds = bounds_of(CASES, ACCOUNTS.get)
 
-    def test_who_works_where(self) -> None:
+    def test_admins_work_anywhere_and_accounts_in_their_cases(self) -> None:
         self.assertEqual(ANYWHERE, self.bounds.get_folder_limit("ann", OWN_LOCATION))
         self.assertEqual(
             FolderLimit(CASES / ".accounts" / "bob"),
@@ -39,14 +39,14 @@ class RuleTests(SynchronousTestCase):
         )
         self.assertEqual(ANYWHERE, self.bounds.get_folder_limit("cid", AS_C))
 
-    def test_whose_account_is_gone(self) -> None:
+    def test_removed_account_is_confined_to_its_cases(self) -> None:
         self.assertEqual(
             FolderLimit(CASES / ".accounts" / "dan"),
             self.bounds.get_folder_limit("dan", OWN_LOCATION),
         )
         self.bounds.check_os_user("dan", AS_C)
 
-    def test_what_changes_while_it_is_looked_at(self) -> None:
+    def test_link_changed_during_the_check_is_refused(self) -> None:
         def readlink(path: str) -> str:
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
@@ -56,18 +56,18 @@ class RuleTests(SynchronousTestCase):
         error = self.assertRaises(ServiceError, ANYWHERE.check_folder, str(link))
         self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
 
-    def test_one_user(self) -> None:
+    def test_single_user_works_anywhere(self) -> None:
         alone = bounds_of(CASES)
         for owner in (None, "somebody"):
             self.assertEqual(ANYWHERE, alone.get_folder_limit(owner, OWN_LOCATION))
             alone.check_os_user(owner, OWN_LOCATION)
 
-    def test_rights_that_the_account_still_has(self) -> None:
+    def test_rights_the_account_still_has_are_accepted(self) -> None:
         self.bounds.check_os_user("bob", OWN_LOCATION)
         self.bounds.check_os_user("cid", AS_C)
         self.bounds.check_os_user("cid", LocationId(kind=LocationKind.REMOTE, name="box"))
 
-    def test_rights_that_it_has_no_more(self) -> None:
+    def test_rights_the_account_lost_are_refused(self) -> None:
         for owner, place in (
             ("cid", OWN_LOCATION),
             ("bob", AS_C),
@@ -79,7 +79,7 @@ class RuleTests(SynchronousTestCase):
             self.assertIn("osUser", refused.exception.message)
 
 
-class InsideTests(SynchronousTestCase):
+class InsideBoundTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp()).absolute()
         (self.folder / "real" / "w").mkdir(parents=True)
@@ -92,19 +92,19 @@ class InsideTests(SynchronousTestCase):
         code: ErrorCode = refused.exception.code
         return code
 
-    def test_both_by_way_of_links(self) -> None:
+    def test_folder_and_bound_are_resolved_through_links(self) -> None:
         for top in ("top", "real"):
             for folder in ("top/w", "real/w", "real/new"):
                 FolderLimit(self.folder / top).check_folder(str(self.folder / folder))
 
-    def test_what_leads_out(self) -> None:
+    def test_path_that_leads_out_is_refused(self) -> None:
         os.symlink("/", self.folder / "real" / "out")
         os.symlink("loop", self.folder / "loop")
         for folder in ("top/out", "top/..", "real/../rea", "loop"):
             found = self.refusal(FolderLimit(self.folder / "top"), self.folder / folder)
             self.assertEqual(ErrorCode.FORBIDDEN, found)
 
-    def test_the_kernel_s_folders(self) -> None:
+    def test_kernel_folders_are_refused(self) -> None:
         os.symlink("/proc/self", self.folder / "me")
         for folder in (self.folder / "me", "/proc", "/sys/kernel", "/dev"):
             self.assertEqual(ErrorCode.INVALID_INPUT, self.refusal(ANYWHERE, folder))

@@ -21,7 +21,7 @@ from tservice.core.logs.twistd_logging import LogOptions, LogService, parse_log_
 
 
 class TargetTests(SynchronousTestCase):
-    def test_what_twistd_was_told(self) -> None:
+    def test_log_target_follows_the_twistd_options(self) -> None:
         here = Path.cwd()
         for options, want in [
             (None, LogOptions()),
@@ -35,7 +35,7 @@ class TargetTests(SynchronousTestCase):
         ]:
             self.assertEqual(want, parse_log_options(options), options)
 
-    def test_a_daemon_has_no_stdout(self) -> None:
+    def test_daemon_without_stdout_needs_a_log_file(self) -> None:
         error = self.assertRaises(
             StartError, parse_log_options, {"logfile": "-", "nodaemon": False}
         )
@@ -60,7 +60,7 @@ class LogServiceTests(SynchronousTestCase):
     def log(self) -> Logger:
         return Logger(observer=self.application.getComponent(ILogObserver))
 
-    def test_to_stdout_without_secrets(self) -> None:
+    def test_log_to_stdout_contains_no_secrets(self) -> None:
         out = io.StringIO()
         self.patch(sys, "stdout", out)
         self.redactor.register_secret("open sesame")
@@ -68,7 +68,7 @@ class LogServiceTests(SynchronousTestCase):
         self.log().info("{word}", word="open sesame")
         self.assertIn("[redacted]\n", out.getvalue())
 
-    def test_to_a_file_that_is_opened_again_on_a_signal(self) -> None:
+    def test_log_file_is_reopened_on_a_signal(self) -> None:
         self.service(LogOptions(file=Path("t.log")), log_format="json").startService()
         self.log().info("one")
         Path("t.log").rename("t.log.1")
@@ -80,11 +80,11 @@ class LogServiceTests(SynchronousTestCase):
         self.assertEqual(2, Path("t.log.1").read_text().count('"level": "info"'))
         self.assertIn('"message": "three"', Path("t.log").read_text())
 
-    def test_a_file_that_cannot_be_opened(self) -> None:
+    def test_unopenable_log_file_is_an_error(self) -> None:
         error = self.assertRaises(StartError, self.service, LogOptions(file=Path("/nowhere/t.log")))
         self.assertIn("/nowhere/t.log: No such file", str(error))
 
-    def test_to_syslog(self) -> None:
+    def test_log_goes_to_syslog_in_single_lines(self) -> None:
         lines: list[str] = []
         self.patch(syslog, "openlog", lambda prefix: lines.append(prefix))
         self.patch(syslog, "syslog", lambda priority, line: lines.append(line))
@@ -93,6 +93,6 @@ class LogServiceTests(SynchronousTestCase):
         self.assertEqual("here", lines[0])
         self.assertRegex(lines[1], r"warn .*two\\nlines$")
 
-    def test_an_observer_of_the_operators_own_is_left_alone(self) -> None:
+    def test_custom_observer_of_the_operator_is_kept(self) -> None:
         self.service(LogOptions(custom=True))
         self.assertIsNone(self.application.getComponent(ILogObserver))

@@ -69,13 +69,15 @@ class ChunksTests(SynchronousTestCase):
     @given(
         BODIES, st.lists(st.integers(0, 400), max_size=6), st.one_of(st.none(), st.integers(1, 5))
     )
-    def test_as_the_base_class(self, parts: list[bytes], cuts: list[int], most: int | None) -> None:
+    def test_chunks_decode_like_the_base_class(
+        self, parts: list[bytes], cuts: list[int], most: int | None
+    ) -> None:
         whole = b"".join(parts)
         places = [0, *sorted(cut for cut in cuts if cut < len(whole)), len(whole)]
         pieces = [whole[a:b] for a, b in pairwise(places)]
         self.assertEqual(read(pieces, base=True), read(pieces, most))
 
-    def test_one_call_for_all_of_a_read(self) -> None:
+    def test_all_chunks_of_a_read_are_one_call(self) -> None:
         told = DecodedChunks()
         decoder = BatchedChunkDecoder(told.took, told.finished)
         decoder.dataReceived(TINY * 10_000 + b"2\r\na")
@@ -84,7 +86,7 @@ class ChunksTests(SynchronousTestCase):
         decoder.dataReceived(b"b\r\n0\r\n\r\nGET /")
         self.assertEqual((2, b"GET /"), (told.calls, told.behind))
 
-    def test_the_bound(self) -> None:
+    def test_pieces_over_the_bound_wait_for_the_next_call(self) -> None:
         """What is over it waits for the next call, whatever it looks like."""
         for chunk in (TINY, b"1;a=b\r\nx\r\n"):
             told = DecodedChunks()
@@ -97,7 +99,7 @@ class ChunksTests(SynchronousTestCase):
             decoder.dataReceived(b"")
             self.assertEqual((250, False, b""), (len(told.body), decoder.more, told.behind))
 
-    def test_what_came_before_a_fault(self) -> None:
+    def test_data_before_a_fault_is_delivered(self) -> None:
         told = DecodedChunks()
         with self.assertRaises(_MalformedChunkedDataError):
             BatchedChunkDecoder(told.took, told.finished).dataReceived(TINY * 3 + b"z\r\n")

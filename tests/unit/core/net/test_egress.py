@@ -124,17 +124,17 @@ SPECIAL = (
 class LiteralTests(SynchronousTestCase):
     """What can be told from the URL alone."""
 
-    def test_every_spelling_of_a_refused_address(self) -> None:
+    def test_every_spelling_of_a_refused_address_is_refused(self) -> None:
         for host in SPELLINGS:
             for port in ("", ":80", ":65535"):
                 self.assertRaises(EgressRefused, parse_target, f"http://{host}{port}/x")
                 self.assertRaises(EgressRefused, parse_target, f"HTTPS://{host}{port}?q#f")
 
-    def test_loopback_and_private_networks_are_allowed(self) -> None:
+    def test_local_policy_allows_loopback_and_private_networks(self) -> None:
         for host, canonical in ALLOWED:
             self.assertEqual(canonical, parse_target(f"http://{host}/").host)
 
-    def test_the_strict_policy_allows_only_the_internet(self) -> None:
+    def test_strict_policy_allows_only_the_internet(self) -> None:
         for host in (*SPELLINGS, "127.1", "10.0.0.1", "[::1]", "[fd00::1]", "[::ffff:10.0.0.1]"):
             self.assertRaises(EgressRefused, parse_target, f"http://{host}/", PUBLIC_ONLY)
         self.assertEqual("1.1.1.1", parse_target("http://1.1.1.1/", PUBLIC_ONLY).host)
@@ -142,7 +142,7 @@ class LiteralTests(SynchronousTestCase):
             "2606:4700::1111", parse_target("http://[2606:4700::1111]/", PUBLIC_ONLY).host
         )
 
-    def test_bad_urls(self) -> None:
+    def test_invalid_urls_are_refused(self) -> None:
         for url in (
             "",
             "http://",
@@ -182,7 +182,7 @@ class LiteralTests(SynchronousTestCase):
         ):
             self.assertRaises(EgressRefused, parse_target, url)
 
-    def test_the_target_is_canonical(self) -> None:
+    def test_parsed_url_has_a_canonical_target(self) -> None:
         for url, canonical, origin in (
             ("http://Example.com:80", "http://example.com/", "http://example.com"),
             ("https://example.com:443/a?b=c#d", "https://example.com/a?b=c", "https://example.com"),
@@ -195,11 +195,11 @@ class LiteralTests(SynchronousTestCase):
             self.assertEqual((canonical, origin), (target.url, target.origin))
 
 
-class PropertyTests(SynchronousTestCase):
+class EgressPropertyTests(SynchronousTestCase):
     """For all addresses and all texts."""
 
     @given(st.text(max_size=60), st.text(max_size=20))
-    def test_a_refusal_never_shows_the_url(self, host: str, path: str) -> None:
+    def test_refusal_never_shows_the_url(self, host: str, path: str) -> None:
         secret = "s3cr3t-token"
         url = f"http://{host}/{secret}{path}"
         try:
@@ -209,7 +209,7 @@ class PropertyTests(SynchronousTestCase):
             self.assertIsNone(error.__cause__)
 
     @given(st.ip_addresses(v=4))
-    def test_every_number_spelling_is_the_same_address(self, address: IPv4Address) -> None:
+    def test_every_spelling_of_an_address_is_judged_the_same(self, address: IPv4Address) -> None:
         value = int(address)
         a, b, c, d = address.packed
         for text in (
@@ -225,7 +225,7 @@ class PropertyTests(SynchronousTestCase):
             self.assertEqual(address.packed, packed, "libc reads it otherwise")
 
     @given(st.text(alphabet="0123456789abcdefx.", min_size=1, max_size=24))
-    def test_what_libc_takes_for_an_address_is_one_here(self, text: str) -> None:
+    def test_address_accepted_by_libc_is_an_address_here(self, text: str) -> None:
         try:
             packed = socket.inet_aton(text)
         except OSError:
@@ -237,16 +237,16 @@ class PropertyTests(SynchronousTestCase):
         self.assertEqual(IPv4Address(packed), address)
 
     @given(st.ip_addresses(v=4))
-    def test_an_embedded_address_is_as_good_or_bad_as_itself(self, inner: IPv4Address) -> None:
+    def test_embedded_address_is_judged_like_itself(self, inner: IPv4Address) -> None:
         for prefix in ("::ffff:0:0", "64:ff9b::"):
             outer = IPv6Address(int(IPv6Address(prefix)) | int(inner))
             self.assertEqual(_refused(inner), _refused(outer))
 
     @given(st.ip_addresses())
-    def test_a_zone_changes_nothing(self, address: IPv4Address | IPv6Address) -> None:
+    def test_zone_index_changes_nothing(self, address: IPv4Address | IPv6Address) -> None:
         self.assertEqual(address, parse_address(f"{address}%eth0"))
 
-    def test_a_local_gateway_s_prefix_carries_one_at_each_place(self) -> None:
+    def test_nat64_prefix_carries_an_address_at_each_position(self) -> None:
         """RFC 6052, 2.2: 169.254.169.254 behind a prefix of 48, 56, 64 and 96 bits (RFC 8215)."""
         for text in (
             "64:ff9b:1:a9fe:a9:fe00::",
@@ -261,15 +261,13 @@ class PropertyTests(SynchronousTestCase):
             self.assertFalse(_refused(IPv6Address(text)), text)
 
     @given(st.ip_addresses(v=4), st.ip_addresses(v=6))
-    def test_the_strict_policy_knows_what_python_knows(
-        self, four: IPv4Address, six: IPv6Address
-    ) -> None:
+    def test_strict_policy_agrees_with_python(self, four: IPv4Address, six: IPv6Address) -> None:
         for address in (four, six, IPv6Address("2002:100::")):
             if not address.is_global or str(address).startswith("2002:"):
                 self.assertTrue(_refused(address, PUBLIC_ONLY), address)
 
     @given(st.sampled_from(SPECIAL), st.integers(0))
-    def test_no_special_network_is_public(self, network: str, number: int) -> None:
+    def test_no_special_network_address_is_public(self, network: str, number: int) -> None:
         net = ip_network(network)
         address = net[number % net.num_addresses]
         self.assertTrue(_refused(address, PUBLIC_ONLY), address)
@@ -284,14 +282,14 @@ def _refused(address: IPv4Address | IPv6Address, policy: EgressPolicy = GUARDED)
 
 
 class NetworkTests(SynchronousTestCase):
-    def test_it_is_said_which_are_refused(self) -> None:
+    def test_refusal_names_the_refused_addresses(self) -> None:
         for policy, words in ((GUARDED, "link-local"), (PUBLIC_ONLY, "public internet")):
             error = self.assertRaises(
                 EgressRefused, parse_target, "http://169.254.169.254/x", policy
             )
             self.assertIn(words, str(error))
 
-    def test_the_edges(self) -> None:
+    def test_edges_of_refused_networks_are_exact(self) -> None:
         for text, refused in (
             ("169.253.255.255", False),
             ("169.254.0.0", True),

@@ -25,11 +25,11 @@ def parse(*texts: str, **rest: Any) -> tuple[ListenAddress, ...]:
     return parse_listen(Config(listen=texts, **rest))
 
 
-class ParseTests(SynchronousTestCase):
+class EndpointParserTests(SynchronousTestCase):
     def refused(self, *texts: str, **rest: Any) -> str:
         return str(self.assertRaises(StartError, parse, *texts, **rest))
 
-    def test_loopback_needs_no_password(self) -> None:
+    def test_loopback_endpoint_needs_no_password(self) -> None:
         for text in [
             "tcp:8770:interface=127.0.0.1",
             "tcp:0:127.0.0.1",
@@ -41,7 +41,7 @@ class ParseTests(SynchronousTestCase):
         ]:
             self.assertEqual([False], [address.shared for address in parse(text)], text)
 
-    def test_anything_else_needs_one(self) -> None:
+    def test_other_addresses_need_a_password(self) -> None:
         for text in [
             "tcp:8770",
             "tcp:8770:interface=",
@@ -59,7 +59,7 @@ class ParseTests(SynchronousTestCase):
             self.assertTrue(parse(text, multiuser=True)[0].shared)
             self.assertTrue(parse(text, allow_unauthenticated_network=True)[0].shared)
 
-    def test_what_is_not_understood(self) -> None:
+    def test_invalid_endpoints_are_explained(self) -> None:
         self.assertIn("at least one endpoint", self.refused())
         self.assertIn("must start with one of tcp, tcp6, ssl, unix", self.refused("8770"))
         self.assertIn("must start with one of", self.refused("haproxy:tcp:8770"))
@@ -72,7 +72,7 @@ class ParseTests(SynchronousTestCase):
         self.assertIn("mode must be octal", self.refused("unix:t.sock:mode=rw"))
 
     @given(st.text(max_size=60))
-    def test_any_text_is_an_address_or_one_line(self, text: str) -> None:
+    def test_any_text_is_an_endpoint_or_a_one_line_error(self, text: str) -> None:
         try:
             parse(text)
         except StartError:
@@ -81,13 +81,13 @@ class ParseTests(SynchronousTestCase):
 
 
 class MakeTests(SynchronousTestCase):
-    def test_wrong_parameters_are_one_line(self) -> None:
+    def test_wrong_parameters_give_a_one_line_error(self) -> None:
         for text in ["tcp:1:interface=127.0.0.1:nonsense=1", "tcp:1:127.0.0.1:backlog=x"]:
             (address,) = parse(text)
             error = self.assertRaises(StartError, make_endpoint, MemoryReactorClock(), address)
             self.assertIn(f"listen: {text}: ", str(error))
 
-    def test_many_may_come_at_once(self) -> None:
+    def test_listen_backlog_is_large(self) -> None:
         for text, want in [
             ("tcp:1:interface=127.0.0.1", 1024),
             ("tcp:1:127.0.0.1", 1024),
@@ -104,12 +104,12 @@ class MakeTests(SynchronousTestCase):
             self.successResultOf(make_endpoint(reactor, address).listen(Factory()))
             self.assertEqual([want], [server[2] for server in reactor.unixServers], text)
 
-    def test_a_missing_key_file(self) -> None:
+    def test_missing_key_file_is_an_error(self) -> None:
         (address,) = parse("ssl:1:privateKey=nowhere.pem:interface=127.0.0.1")
         error = self.assertRaises(StartError, make_endpoint, MemoryReactorClock(), address)
         self.assertIn("nowhere.pem", str(error))
 
-    def test_a_unix_socket_path_is_given_literally(self) -> None:
+    def test_unix_socket_path_is_taken_literally(self) -> None:
         reactor = MemoryReactorClock()
         path = Path(r"a:b=c\d").absolute()
         escaped = str(path).replace("\\", "\\\\").replace(":", r"\:").replace("=", r"\=")
@@ -118,7 +118,7 @@ class MakeTests(SynchronousTestCase):
         (server,) = reactor.unixServers
         self.assertEqual((str(path), 0o600, False), (server[0], server[3], server[4]))
 
-    def test_a_file_that_is_no_socket_stays(self) -> None:
+    def test_file_that_is_no_socket_stays(self) -> None:
         path = Path("file")
         path.write_text("mine")
         (address,) = parse(f"unix:{path}")
@@ -126,7 +126,7 @@ class MakeTests(SynchronousTestCase):
         self.assertIn("is not a socket", str(error))
         self.assertEqual("mine", path.read_text())
 
-    def test_a_live_socket_stays(self) -> None:
+    def test_live_socket_stays(self) -> None:
         path = Path("live.sock")
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(str(path))
@@ -137,7 +137,7 @@ class MakeTests(SynchronousTestCase):
 
 
 class RealSocketTests(TestCase):
-    def test_a_dead_services_socket_is_taken_over_with_mode_0600(self) -> None:
+    def test_dead_socket_is_replaced_with_mode_0600(self) -> None:
         path = Path("t.sock")
         with socket.socket(socket.AF_UNIX) as dead:
             dead.bind(str(path))

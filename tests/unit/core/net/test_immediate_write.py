@@ -42,11 +42,11 @@ class WriteAtOnceTests(SynchronousTestCase):
         for writer in self.reactor.getWriters():
             writer.doWrite()
 
-    def test_without_a_turn(self) -> None:
+    def test_data_is_written_in_the_same_turn(self) -> None:
         self.write(b"a")
         self.assertEqual((b"a", []), (self.there.taken, self.reactor.getWriters()))
 
-    def test_what_is_not_taken_waits_for_the_reactor(self) -> None:
+    def test_unwritten_data_waits_for_the_reactor_in_order(self) -> None:
         """And what comes then stands behind it."""
         self.there.room = 1
         self.write(b"ab")
@@ -56,24 +56,24 @@ class WriteAtOnceTests(SynchronousTestCase):
         self.write(b"d")
         self.assertEqual((b"abcd", []), (self.there.taken, self.reactor.getWriters()))
 
-    def test_much_is_gathered(self) -> None:
+    def test_large_data_is_gathered_by_the_reactor(self) -> None:
         self.write(b"x" * (SMALL + 1))
         self.assertEqual(b"", self.there.taken)
         self.turn()
         self.assertEqual(SMALL + 1, len(self.there.taken))
 
-    def test_an_error_is_met_by_the_reactor(self) -> None:
+    def test_write_error_is_left_to_the_reactor(self) -> None:
         self.there.broken = True
         self.write(b"a")
         self.assertEqual([self.there], self.reactor.getWriters())
 
-    def test_what_is_ending_is_left_to_the_reactor(self) -> None:
+    def test_closing_transport_is_left_to_the_reactor(self) -> None:
         self.write(b"x" * (SMALL + 1))
         self.there.loseConnection()
         self.write(b"a")
         self.assertEqual(b"", self.there.taken)
 
-    def test_a_transport_that_is_no_descriptor(self) -> None:
+    def test_transport_without_a_descriptor_is_written_normally(self) -> None:
         """TLS, and what tests use."""
         transport = StringTransport()
         write_immediately(transport, transport, b"a")

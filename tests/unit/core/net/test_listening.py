@@ -51,7 +51,7 @@ class ListenerTests(TestCase):
         self.addCleanup(listener.stopService)
         return listener, factory
 
-    async def test_who_comes_early_waits(self) -> None:
+    async def test_early_connection_waits_until_opened(self) -> None:
         listener, factory = self.listener(LOOPBACK)
         listener.startService()
         (url,) = listener.get_urls("")
@@ -62,14 +62,14 @@ class ListenerTests(TestCase):
             await factory.connected
         self.assertEqual(1, factory.accepted)
 
-    async def test_a_clash_is_one_line(self) -> None:
+    async def test_port_in_use_gives_a_one_line_error(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             text = f"tcp:{taken.getsockname()[1]}:interface=127.0.0.1"
             listener, _ = self.listener(text)
             error = self.assertRaises(StartError, listener.startService)
         self.assertEqual(f"tservice: listen: {text}: Address already in use", str(error))
 
-    async def test_urls(self) -> None:
+    async def test_listener_urls_are_listed(self) -> None:
         path = f"{os.getcwd()}/t.sock"
         listener, _ = self.listener(f"unix:{path}", LOOPBACK, r"tcp6:0:interface=\:\:1")
         listener.startService()
@@ -79,12 +79,12 @@ class ListenerTests(TestCase):
         self.assertRegex(second, r"^http://\[::1\]:[1-9][0-9]*/base/$")
         self.assertEqual(first.rstrip("/"), listener.get_local_url("/base"))
 
-    async def test_unix_sockets_alone_have_no_url(self) -> None:
+    async def test_unix_sockets_have_no_url(self) -> None:
         listener, _ = self.listener("unix:t.sock")
         listener.startService()
         self.assertIsNone(listener.get_local_url(""))
 
-    async def test_programs_are_sent_to_the_loopback_port(self) -> None:
+    async def test_local_url_is_the_loopback_port(self) -> None:
         listener, _ = self.listener("tcp:0:interface=127.0.0.2", LOOPBACK)
         everywhere = parse_listen(Config(listen=("tcp:0:interface=0.0.0.0",), password="x"))
         elsewhere = PortListener(global_reactor, everywhere, AcceptingFactory())
@@ -94,14 +94,14 @@ class ListenerTests(TestCase):
         self.assertRegex(str(listener.get_local_url("/b")), r"^http://127\.0\.0\.2:[0-9]+/b$")
         self.assertRegex(str(elsewhere.get_local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")
 
-    async def test_a_port_for_every_address_is_shown_as_a_local_one(self) -> None:
+    async def test_wildcard_port_is_shown_as_a_local_url(self) -> None:
         addresses = parse_listen(Config(listen=("tcp:0",), password="x"))
         listener = PortListener(global_reactor, addresses, AcceptingFactory())
         self.addCleanup(listener.stopService)
         listener.startService()
         self.assertRegex(str(listener.get_local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")
 
-    async def test_a_stop_frees_the_port(self) -> None:
+    async def test_stop_frees_the_port(self) -> None:
         # Nobody else is given it meanwhile.
         held = HeldPort()
         self.addCleanup(held.close)

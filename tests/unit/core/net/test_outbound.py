@@ -69,7 +69,7 @@ class OutboundCase(SynchronousTestCase):
         return protocol, wire
 
 
-class ResolverTests(OutboundCase):
+class OutboundResolverTests(OutboundCase):
     """Whatever a name server answers, nothing refused is ever connected to."""
 
     def refused(self, *answers: list[str], url: str = "http://a.example/") -> None:
@@ -77,17 +77,17 @@ class ResolverTests(OutboundCase):
         self.assertEqual(OutboundFault.REFUSED, self.fault(self.send(url, resolver)))
         self.assertEqual([], connected_addresses(self.reactor))
 
-    def test_a_refused_address(self) -> None:
+    def test_refused_address_is_not_connected(self) -> None:
         for address in (EVIL, "fe80::1%2", "::ffff:a9fe:a9fe", "0.0.0.0", "224.0.0.1"):
             self.refused([address])
             self.refused([address], url="https://a.example:8443/")
 
-    def test_a_mixed_answer_is_refused_whole(self) -> None:
+    def test_mixed_dns_answer_is_refused_whole(self) -> None:
         self.refused([PUBLIC, EVIL])
         self.refused([EVIL, PUBLIC])
         self.refused([PUBLIC, "2606:4700::1111", "64:ff9b::a9fe:a9fe"])
 
-    def test_a_chain_of_names(self) -> None:
+    def test_chain_of_names_is_followed(self) -> None:
         resolver = ScriptedResolver(
             {
                 "a.example": [["cname:b.example"]],
@@ -100,7 +100,7 @@ class ResolverTests(OutboundCase):
         )
         self.assertEqual([], connected_addresses(self.reactor))
 
-    def test_public_first_then_link_local(self) -> None:
+    def test_name_that_changes_to_link_local_is_refused(self) -> None:
         """The checked answer is the one connected to; the next request looks and is refused."""
         resolver = ScriptedResolver({"a.example": [[PUBLIC], [EVIL]]})
         sent = self.send("http://a.example/hook", resolver)
@@ -113,7 +113,7 @@ class ResolverTests(OutboundCase):
         sent.cancel()
         self.failureResultOf(sent)
 
-    def test_a_literal_needs_no_name_server(self) -> None:
+    def test_literal_address_needs_no_name_server(self) -> None:
         resolver = ScriptedResolver()
         for host in ("127.0.0.1", "2130706433", "[::1]"):
             sent = self.send(f"http://{host}:9/", resolver)
@@ -128,17 +128,17 @@ class ResolverTests(OutboundCase):
             [("127.0.0.1", 9), ("127.0.0.1", 9), ("::1", 9)], connected_addresses(self.reactor)
         )
 
-    def test_the_strict_policy(self) -> None:
+    def test_strict_policy_refuses_private_addresses(self) -> None:
         for address in ("127.0.0.1", "10.1.2.3", "::1", "fd00::1"):
             resolver = ScriptedResolver({"a.example": [[address]]})
             sent = self.send("http://a.example/", resolver, PUBLIC_ONLY)
             self.assertEqual(OutboundFault.REFUSED, self.fault(sent))
         self.assertEqual([], connected_addresses(self.reactor))
 
-    def test_no_answer_at_all(self) -> None:
+    def test_name_without_an_answer_is_not_found(self) -> None:
         self.assertEqual(OutboundFault.NOT_FOUND, self.fault(self.send("http://a.example/")))
 
-    def test_a_silent_name_server(self) -> None:
+    def test_silent_name_server_times_out(self) -> None:
         resolver = ScriptedResolver()
         resolver.silent = True
         sent = self.send("http://a.example/", resolver)
@@ -164,7 +164,7 @@ class ExchangeTests(OutboundCase):
         protocol.dataReceived(answer)
         return sent, wire
 
-    def test_the_bytes_that_leave(self) -> None:
+    def test_request_bytes_are_exact(self) -> None:
         sent, wire = self.exchange(
             b"", method="POST", headers={"Content-Type": "text/plain"}, body=b"hi"
         )
@@ -181,41 +181,41 @@ class ExchangeTests(OutboundCase):
         self.failureResultOf(sent)
         self.assertTrue(wire.aborted)
 
-    def test_the_head_is_enough_without_a_wanted_body(self) -> None:
+    def test_header_is_enough_without_a_wanted_body(self) -> None:
         sent, wire = self.exchange(b"HTTP/1.1 201 Made\r\nX-A: b\r\n\r\nendless")
         reply = self.successResultOf(sent)
         self.assertEqual((201, "b", b""), (reply.status, reply.headers["x-a"], reply.body))
         self.assertTrue(wire.aborted)
         self.assertEqual([], self.reactor.getDelayedCalls())
 
-    def test_a_redirect_is_an_answer(self) -> None:
+    def test_redirect_is_an_answer(self) -> None:
         sent, _ = self.exchange(
             b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"
         )
         self.assertTrue(self.successResultOf(sent).is_redirect)
         self.assertEqual([(PUBLIC, 81)], connected_addresses(self.reactor))
 
-    def test_a_body_within_the_bound(self) -> None:
+    def test_body_within_the_bound_is_read(self) -> None:
         sent, wire = self.exchange(
             b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody", body_limit=4
         )
         self.assertEqual(b"body", self.successResultOf(sent).body)
         self.assertTrue(wire.aborted)
 
-    def test_a_body_over_the_bound(self) -> None:
+    def test_body_over_the_bound_is_refused(self) -> None:
         for head in (b"Content-Length: 5\r\n\r\nbody!", b"\r\nbody!"):
             sent, wire = self.exchange(b"HTTP/1.1 200 OK\r\n" + head, body_limit=4)
             self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
             self.assertTrue(wire.aborted)
 
-    def test_a_body_cut_short(self) -> None:
+    def test_truncated_body_is_an_error(self) -> None:
         sent = self.send("http://a.example/", self.resolver, body_limit=10)
         protocol, _ = self.accept()
         protocol.dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
         protocol.connectionLost(Failure(ConnectionRefusedError()))
         self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
 
-    def test_a_head_without_end(self) -> None:
+    def test_endless_header_is_refused(self) -> None:
         sent = self.send("http://a.example/", self.resolver)
         protocol, wire = self.accept()
         protocol.dataReceived(b"HTTP/1.1 200 OK\r\n")
@@ -225,7 +225,7 @@ class ExchangeTests(OutboundCase):
         protocol.connectionLost(Failure(ConnectionRefusedError()))
         self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
 
-    def test_interim_answers_without_end(self) -> None:
+    def test_endless_interim_answers_are_refused(self) -> None:
         """Each is a line of the log."""
         lines: list[object] = []
         noted: ILogObserver = lines.append  # type: ignore[assignment]
@@ -239,7 +239,7 @@ class ExchangeTests(OutboundCase):
         self.reactor.advance(5)
         self.assertEqual(OutboundFault.TIMED_OUT, self.fault(sent))
 
-    def test_a_body_in_crumbs(self) -> None:
+    def test_body_in_tiny_chunks_is_collected_together(self) -> None:
         """A read is ten thousand of them: they are taken in together."""
         pieces: list[bytes] = []
         real = outbound._BodyCollector.dataReceived
@@ -255,14 +255,14 @@ class ExchangeTests(OutboundCase):
         self.assertEqual(b"x" * 10_000, self.successResultOf(sent).body)
         self.assertEqual(1, len(pieces))
 
-    def test_a_peer_that_says_nothing(self) -> None:
+    def test_silent_peer_times_out(self) -> None:
         sent, wire = self.exchange(b"HTTP/1.1 200")
         self.reactor.advance(5)
         self.assertEqual(OutboundFault.TIMED_OUT, self.fault(sent))
         self.assertTrue(wire.aborted)
         self.assertEqual([], self.reactor.getDelayedCalls())
 
-    def test_a_body_that_drips(self) -> None:
+    def test_slowly_sent_body_times_out(self) -> None:
         sent = self.send("http://a.example/", self.resolver, body_limit=1000)
         protocol, wire = self.accept()
         protocol.dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n")
@@ -272,11 +272,11 @@ class ExchangeTests(OutboundCase):
         self.assertEqual(OutboundFault.TIMED_OUT, self.fault(sent))
         self.assertTrue(wire.aborted)
 
-    def test_no_answer_but_noise(self) -> None:
+    def test_invalid_answer_is_an_error(self) -> None:
         sent, _ = self.exchange(b"SSH-2.0-OpenSSH_9.2\r\n")
         self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
 
-    def test_a_refused_connection(self) -> None:
+    def test_refused_connection_is_an_error(self) -> None:
         sent = self.send("http://a.example/", self.resolver)
         factory = self.reactor.tcpClients[-1][2]
         connector = self.reactor.connectors[-1]
@@ -285,7 +285,7 @@ class ExchangeTests(OutboundCase):
         self.assertEqual(OutboundFault.CONNECTION_REFUSED, self.fault(sent))
         self.assertEqual([], self.reactor.getDelayedCalls())
 
-    def test_header_injection_is_impossible(self) -> None:
+    def test_outbound_headers_cannot_be_injected(self) -> None:
         sent = self.send("http://a.example/", self.resolver, headers={"Title": "a\r\nX-Evil: 1"})
         _, wire = self.accept()
         self.assertNotIn(b"\nX-Evil", wire.value())

@@ -36,19 +36,19 @@ class KernelTests(TestCase):
         rung, self.rung = self.rung, Deferred()
         rung.callback(None)
 
-    async def test_goes_off_at_its_time_and_not_before(self) -> None:
+    async def test_alarm_rings_at_its_time(self) -> None:
         at = now() + 60
         self.alarm.set_time(at)
         await self.rung
         self.assertGreaterEqual(self.rings[0], at)
 
-    async def test_a_time_that_is_past_is_now(self) -> None:
+    async def test_past_time_rings_immediately(self) -> None:
         for at in (-5, 0, 1, now() - 1000):
             self.alarm.set_time(at)
             await self.rung
         self.assertEqual(4, len(self.rings))
 
-    async def test_another_time_takes_the_place(self) -> None:
+    async def test_alarm_time_is_replaced(self) -> None:
         self.alarm.set_time(now() + 30)
         self.alarm.set_time(now() + 3_600_000)
         self.alarm.set_time(now() + 20)
@@ -56,7 +56,7 @@ class KernelTests(TestCase):
         await deferLater(reactor, 0.08)
         self.assertEqual([], self.rings)
 
-    async def test_a_clock_that_was_set_is_told(self) -> None:
+    async def test_clock_change_rings_the_alarm(self) -> None:
         """The kernel then fails the read with ECANCELED (timerfd_create(2))."""
         self.alarm.set_time(now() - 1)
         real: Callable[[int, int], bytes] = os.read
@@ -71,17 +71,17 @@ class KernelTests(TestCase):
             await self.rung
         self.assertEqual(1, len(self.rings))
 
-    def test_nothing_to_take_is_no_ring(self) -> None:
+    def test_empty_read_does_not_ring(self) -> None:
         self.alarm.doRead()
         self.assertEqual([], self.rings)
 
-    def test_closing_twice_and_the_descriptor_is_gone(self) -> None:
+    def test_alarm_may_be_closed_twice_and_frees_its_descriptor(self) -> None:
         descriptor = self.alarm.fileno()
         self.alarm.close()
         self.alarm.close()
         self.assertRaises(OSError, os.fstat, descriptor)
 
-    def test_it_is_cancelled_when_the_clock_is_set(self) -> None:
+    def test_alarm_is_cancelled_by_clock_changes(self) -> None:
         """What the kernel was asked for: an absolute wall-clock time, and word of settings."""
         self.alarm.set_time(now() + 3_600_000)
         with open(f"/proc/self/fdinfo/{self.alarm.fileno()}") as stream:
@@ -100,14 +100,14 @@ class TimerTests(SynchronousTestCase):
         self.alarm = make_alarm(self.clock, lambda: self.rings.append(self.clock.seconds()))
         assert isinstance(self.alarm, TimerAlarm)
 
-    def test_goes_off_at_its_time_once(self) -> None:
+    def test_timer_rings_once_at_its_time(self) -> None:
         self.alarm.set_time(1_005_000)
         self.clock.advance(4.9)
         self.assertEqual([], self.rings)
         self.clock.pump([0.1, 10])
         self.assertEqual([1005], self.rings)
 
-    def test_past_another_and_none(self) -> None:
+    def test_timer_handles_past_replaced_and_cleared_times(self) -> None:
         self.alarm.set_time(5)
         self.clock.advance(0)
         self.alarm.set_time(1_001_000)
@@ -118,7 +118,7 @@ class TimerTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
         self.alarm.close()
 
-    def test_a_long_sleep_is_cut(self) -> None:
+    def test_long_timer_is_split(self) -> None:
         self.alarm.set_time(10**12)
         self.clock.advance(LONGEST)
         self.assertEqual(1, len(self.rings))

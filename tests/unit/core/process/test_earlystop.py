@@ -23,7 +23,7 @@ reactor.run()
 
 
 class EarlyStopTests(SynchronousTestCase):
-    def test_the_reactor_stops_as_soon_as_it_runs(self) -> None:
+    def test_reactor_stops_as_soon_as_it_runs(self) -> None:
         ran = subprocess.run(
             [sys.executable, "-c", PROGRAM],
             cwd=Path(tservice.__file__).parents[1],

@@ -19,7 +19,7 @@ ENV = {
 
 
 class HandoverTests(SynchronousTestCase):
-    def test_as_it_was(self) -> None:
+    def test_environment_is_handed_over_unchanged(self) -> None:
         show = [sys.executable, "-c", "import os; print(repr(dict(os.environ)))"]
         odd = {**ENV, "A-B": "no name of a shell's", "UID": "0"}
         argv, env = restore_command(odd, [*show, "x y"]), hide_names(odd)

@@ -16,45 +16,45 @@ from tservice.core.errors import StartError
 from tservice.core.process.folder_lock import FolderLock, prepare_folder
 
 
-class FolderTests(SynchronousTestCase):
+class DataFolderTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.folder = Path(self.mktemp()).absolute()
 
     def mode(self) -> int:
         return stat.S_IMODE(self.folder.stat().st_mode)
 
-    def test_it_is_made_private(self) -> None:
+    def test_missing_folder_is_created_private(self) -> None:
         prepare_folder(self.folder / "deeper")
         self.folder = self.folder / "deeper"
         self.assertEqual(0o700, self.mode())
 
-    def test_one_that_others_may_read_is_closed(self) -> None:
+    def test_folder_readable_by_others_is_made_private(self) -> None:
         self.folder.mkdir(mode=0o755, parents=True)
         prepare_folder(self.folder)
         self.assertEqual(0o700, self.mode())
 
-    def test_one_that_others_may_write_to_is_refused(self) -> None:
+    def test_folder_writable_by_others_is_refused(self) -> None:
         self.folder.mkdir(parents=True)
         self.folder.chmod(0o770)
         error = self.assertRaises(StartError, prepare_folder, self.folder)
         self.assertIn(f"{self.folder} can be written to by others (mode 0770)", str(error))
         self.assertEqual(0o770, self.mode())
 
-    def test_one_of_another_user_is_refused(self) -> None:
+    def test_folder_of_another_user_is_refused(self) -> None:
         self.folder.mkdir(parents=True)
         self.patch(os, "geteuid", lambda: os.getuid() + 1)
         error = self.assertRaises(StartError, prepare_folder, self.folder)
         self.assertIn("belongs to another user", str(error))
 
-    def test_a_file_in_its_place(self) -> None:
+    def test_file_instead_of_the_folder_is_refused(self) -> None:
         self.folder.parent.mkdir(exist_ok=True)
         self.folder.write_text("")
         error = self.assertRaises(StartError, prepare_folder, self.folder)
         self.assertIn("File exists", str(error))
 
 
-class LockTests(SynchronousTestCase):
-    def test_a_full_disk_stops_no_start(self) -> None:
+class DataFolderLockTests(SynchronousTestCase):
+    def test_full_disk_does_not_prevent_the_lock(self) -> None:
         """Somebody must get in to make room."""
         full = OSError(errno.ENOSPC, "full")
         with mock.patch.object(os, "write", side_effect=full):
@@ -70,25 +70,25 @@ class LockTests(SynchronousTestCase):
         self.addCleanup(lock.stopService)
         return lock
 
-    def test_a_second_one_is_refused_by_pid_and_folder(self) -> None:
+    def test_second_service_is_refused_with_pid_and_folder(self) -> None:
         self.lock().startService()
         error = self.assertRaises(StartError, self.lock().startService)
         self.assertIn(f"another tservice (pid {os.getpid()}) uses {self.folder}", str(error))
         self.assertEqual(1, len(str(error).splitlines()))
 
-    def test_it_is_free_again_after_a_stop(self) -> None:
+    def test_lock_is_free_after_a_stop(self) -> None:
         first = self.lock()
         first.startService()
         first.stopService()
         self.lock().startService()
 
-    def test_a_file_left_by_a_killed_service_does_not_matter(self) -> None:
+    def test_lock_file_of_a_killed_service_is_replaced(self) -> None:
         prepare_folder(self.folder)
         (self.folder / "lock").write_text(f"{os.getppid()}\n and more of it")
         self.lock().startService()
         self.assertEqual(f"{os.getpid()}\n", (self.folder / "lock").read_text())
 
-    def test_children_do_not_keep_it(self) -> None:
+    def test_children_do_not_hold_the_lock(self) -> None:
         """A multiplexer's server outlives the service; it must not hold the folder."""
         first = self.lock()
         first.startService()

@@ -12,7 +12,7 @@ from tservice.core.process.memory import freeze_live_objects, pause_garbage_coll
 class SettleTests(SynchronousTestCase):
     """L{freeze_live_objects}."""
 
-    def test_what_lives_is_not_walked_through_again(self) -> None:
+    def test_live_objects_are_excluded_from_garbage_collection(self) -> None:
         self.addCleanup(gc.unfreeze)
         before = len(gc.get_objects())
         freeze_live_objects()
@@ -23,7 +23,7 @@ class SettleTests(SynchronousTestCase):
 class UncollectedTests(SynchronousTestCase):
     """L{pause_garbage_collection}."""
 
-    def test_what_is_made_meanwhile_is_never_walked_through(self) -> None:
+    def test_objects_created_in_the_block_are_excluded_from_garbage_collection(self) -> None:
         self.addCleanup(gc.unfreeze)
         with pause_garbage_collection():
             self.assertFalse(gc.isenabled())

@@ -25,7 +25,7 @@ child.wait()
 
 
 class TiedTests(SynchronousTestCase):
-    def test_a_child_of_a_killed_process_is_over(self) -> None:
+    def test_tied_child_ends_with_its_parent(self) -> None:
         words = find_parent_death_prefix(os.environ)
         self.assertEqual(parent_death_prefix(shutil.which("setpriv")), words)
         command = [sys.executable, "-c", PARENT, *words]
@@ -38,7 +38,7 @@ class TiedTests(SynchronousTestCase):
         over, _, _ = select.select([child], [], [], PATIENCE)
         self.assertEqual([child], over)
 
-    def test_where_there_is_no_such_program(self) -> None:
+    def test_missing_setpriv_ties_nothing(self) -> None:
         self.assertEqual([], find_parent_death_prefix({"PATH": ""}))
 
 

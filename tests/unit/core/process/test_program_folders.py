@@ -20,7 +20,7 @@ from tservice.core.process.program_folders import (
 )
 
 
-class FolderTests(SynchronousTestCase):
+class ProgramFolderTests(SynchronousTestCase):
     """A home folder whose name a pattern could take for its own."""
 
     def setUp(self) -> None:
@@ -35,25 +35,25 @@ class FolderTests(SynchronousTestCase):
     def found(self, *patterns: str) -> list[str]:
         return list(map(str, matching_folders(patterns, self.home)))
 
-    def test_newest_version_comes_first(self) -> None:
+    def test_newest_version_folder_comes_first(self) -> None:
         names = ("v22.10.0", "v22.9.1", "v9.11.2")
         want = self.make(*(f".nvm/versions/node/{name}/bin" for name in names))
         self.assertEqual(want, self.found("~/.nvm/versions/node/*/bin"))
 
-    def test_versions_are_bounded(self) -> None:
+    def test_number_of_version_folders_is_bounded(self) -> None:
         self.make(*(f"v{number}/bin" for number in range(MOST_VERSIONS + 5)))
         found = self.found("~/*/bin")
         self.assertEqual(MOST_VERSIONS, len(found))
         self.assertEqual(str(self.home / f"v{MOST_VERSIONS + 4}/bin"), found[0])
 
-    def test_variables_name_other_folders(self) -> None:
+    def test_environment_variables_name_other_program_folders(self) -> None:
         named = {"NVM_DIR": "/opt/nvm/", "BUN_INSTALL": "relative", "XDG_DATA_HOME": "/data"}
         patterns = folder_patterns({**named, "NPM_CONFIG_PREFIX": "/npm"})
         for folder in ("/opt/nvm/versions/node/*/bin", "~/.bun/bin", "/data/pnpm", "/npm/bin"):
             self.assertIn(folder, patterns)
         self.assertNotIn("~/.nvm/versions/node/*/bin", patterns)
 
-    def test_npm_settings_name_a_prefix(self) -> None:
+    def test_npm_settings_name_a_program_folder(self) -> None:
         self.assertEqual((), npm_folder(self.home))
         for text, want in (
             ("prefix=/opt/npm", ("/opt/npm/bin",)),
@@ -66,7 +66,7 @@ class FolderTests(SynchronousTestCase):
             (self.home / ".npmrc").write_text(text)
             self.assertEqual(want, npm_folder(self.home), text[:40])
 
-    def test_a_shell_finds_the_same_folders(self) -> None:
+    def test_shell_finds_the_same_folders(self) -> None:
         names = [".local/bin", ".nvm/versions/node/v9.1.0/bin", ".nvm/versions/node/v22.1.0/bin",
                  ".local/share/mise/installs/node/22/bin", ".claude/local"]  # fmt: skip
         self.make(*names)
@@ -80,7 +80,7 @@ class FolderTests(SynchronousTestCase):
         want = [each for each in self.found(*folder_patterns({})) if Path(each).is_dir()]
         self.assertEqual(want, list(ordered_folders(there, str(self.home))))
 
-    def test_what_is_shown_and_what_is_touched(self) -> None:
+    def test_folders_are_listed_for_display_and_for_probing(self) -> None:
         patterns = ("~/.bun/bin", "~/.nvm/versions/node/*/bin", "/opt/x")
         base = str(self.home)
         self.assertEqual(
@@ -92,6 +92,6 @@ class FolderTests(SynchronousTestCase):
             listed_folders(patterns, self.home),
         )
 
-    def test_paths_are_joined_without_relative_and_repeated_folders(self) -> None:
+    def test_path_skips_relative_and_repeated_folders(self) -> None:
         self.assertEqual("/a:/b:/c", join_path("/a::.:/b", "b:/c:/a"))
         self.assertEqual("", join_path("", ":"))

@@ -30,7 +30,7 @@ class KeyringTests(SynchronousTestCase):
         self.patch(ctypes, "get_errno", lambda: error)
         return kernel
 
-    def test_a_new_one_before_and_after(self) -> None:
+    def test_new_keyring_is_used_and_left(self) -> None:
         """Also when the start fails: the child's is not kept."""
         kernel = self.kernel()
         with keyring.fresh_keyring():
@@ -40,13 +40,13 @@ class KeyringTests(SynchronousTestCase):
             {1: 1}[2]
         self.assertEqual(4, len(kernel.asked))
 
-    def test_where_there_are_no_keys(self) -> None:
+    def test_kernel_without_keys_is_accepted(self) -> None:
         for error in (errno.ENOSYS, errno.EPERM):
             self.kernel(error)
             with keyring.fresh_keyring():
                 pass
 
-    def test_refused(self) -> None:
+    def test_refused_keyring_starts_nothing(self) -> None:
         """Then nothing is started with somebody else's keys."""
         started: list[int] = []
         self.kernel(errno.EDQUOT)

@@ -22,7 +22,7 @@ from tservice.core.users.os_users import (
 )
 
 
-class JudgeTests(SynchronousTestCase):
+class OsUserJudgementTests(SynchronousTestCase):
     """As whom panes may run."""
 
     def setUp(self) -> None:
@@ -34,13 +34,13 @@ class JudgeTests(SynchronousTestCase):
         self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
         return error.message
 
-    def test_fit(self) -> None:
+    def test_suitable_os_user_is_accepted(self) -> None:
         made = self.world.add("ann", 1001)
         self.assertEqual(made, self.users.check_user("ann"))
         self.assertEqual((1001, 4000), made.groups)
         self.assertEqual(["ann"], self.world.acted)
 
-    def test_unfit(self) -> None:
+    def test_unsuitable_os_users_are_refused(self) -> None:
         self.world.add("toor", 0)
         self.world.add("locked", 1002, "/usr/sbin/nologin")
         self.world.add("false", 1003, "/bin/false")
@@ -54,17 +54,17 @@ class JudgeTests(SynchronousTestCase):
         ):
             self.assertEqual(why, self.refusal(name))
 
-    def test_without_root(self) -> None:
+    def test_service_without_root_refuses_os_users(self) -> None:
         self.users = OsUsers(NO_ROOT)
         self.assertIn("osUser: panes can only run as the service's own user", self.refusal("ann"))
         user = self.world.add("ann", 1001)
         self.assertRaises(OSError, self.users.act_as_user, user, list)
         self.assertEqual([], self.users.act_as_user(None, list))
 
-    def test_a_shell_that_nobody_chose(self) -> None:
+    def test_missing_shell_is_sh(self) -> None:
         self.assertEqual("/bin/sh", self.world.add("ann", 1001, "").shell)
 
-    def test_another_one_of_that_name(self) -> None:
+    def test_os_user_with_another_uid_is_recalled_without_rights(self) -> None:
         """Neither started as, nor taken for, who has the name now; what runs is still reached."""
         known = self.world.add("ann", 1001).id
         self.world.add("ann", 1002)
@@ -74,7 +74,7 @@ class JudgeTests(SynchronousTestCase):
         self.assertEqual((1001, (65534,)), (recalled.uid, recalled.groups))
         self.assertEqual(Path("/nonexistent"), recalled.home)
 
-    def test_recalled(self) -> None:
+    def test_os_user_is_recalled(self) -> None:
         made = self.world.add("ann", 1001)
         self.assertEqual(made, self.users.recall_user(made.id))
         self.assertEqual(made, self.users.recheck_user(made.id))
@@ -83,10 +83,10 @@ class JudgeTests(SynchronousTestCase):
         self.assertEqual(OsUserId(name="ann", uid=1001), gone.id)
 
 
-class EnvironmentTests(SynchronousTestCase):
+class OsUserEnvironmentTests(SynchronousTestCase):
     """What a child of an OS user gets."""
 
-    def test_nothing_of_root(self) -> None:
+    def test_environment_contains_nothing_of_root(self) -> None:
         user = OsUserWorld(Path(self.mktemp()).absolute()).add("ann", 1001)
         environ = {
             "PATH": "/srv/daemon/bin:/usr/bin:bin:/srv/daemonic:/srv/daemon",
@@ -115,10 +115,10 @@ class EnvironmentTests(SynchronousTestCase):
         )
 
 
-class QuestionTests(SynchronousTestCase):
+class OsUserSystemQueryTests(SynchronousTestCase):
     """What is asked of the system."""
 
-    def test_folders(self) -> None:
+    def test_enterable_folders_are_recognized(self) -> None:
         folder = Path(self.mktemp()).absolute()
         folder.mkdir()
         (folder / "file").touch()
@@ -126,7 +126,7 @@ class QuestionTests(SynchronousTestCase):
         for other in (folder / "file", folder / "none", "a\0b"):
             self.assertFalse(can_enter(str(other)))
 
-    def test_programs(self) -> None:
+    def test_executable_programs_are_recognized(self) -> None:
         folder = Path(self.mktemp()).absolute()
         folder.mkdir()
         tool = folder / "tool"
@@ -139,7 +139,7 @@ class QuestionTests(SynchronousTestCase):
         self.assertFalse(can_run(folder / "pipe"))
         self.assertFalse(can_run(folder / "none"))
 
-    def test_processes(self) -> None:
+    def test_owner_of_a_process_is_read(self) -> None:
         self.assertEqual(os.getuid(), process_owner(os.getpid()))
         self.assertIsNone(process_owner(2**22 + 1))
 
@@ -147,10 +147,10 @@ class QuestionTests(SynchronousTestCase):
 class ActingTests(SynchronousTestCase):
     """What needs no root; the rest is tests/integration/osusers."""
 
-    def test_as_oneself(self) -> None:
+    def test_acting_as_oneself_calls_directly(self) -> None:
         self.assertEqual(3, act_as(None, lambda: 3))
 
-    def test_without_root_nothing_is_done(self) -> None:
+    def test_acting_without_root_is_refused(self) -> None:
         user = OsUserWorld(Path(self.mktemp()).absolute()).add("ann", 1001)
         self.patch(os, "geteuid", lambda: 1000)
         done: list[int] = []

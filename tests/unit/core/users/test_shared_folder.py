@@ -23,11 +23,11 @@ class SharedFolderTests(SynchronousTestCase):
         user = OsUserWorld(self.base.parent / "world").add("me", os.getuid())
         self.user = evolve(user, gid=os.getgid())
 
-    def test_one_for_each_data_folder(self) -> None:
+    def test_each_data_folder_has_a_shared_folder(self) -> None:
         self.assertNotEqual(self.shared.path, SharedFolder(Path("/other"), self.base).path)
         self.assertEqual(self.shared.path, SharedFolder(Path("/data"), self.base).path)
 
-    def test_made(self) -> None:
+    def test_shared_folder_is_created_with_its_modes(self) -> None:
         """To be passed through, not to be listed; a user's part is that user's alone."""
         self.assertEqual([], self.shared.list_user_folders())
         folder = self.shared.create_user_folder(self.user)
@@ -38,12 +38,12 @@ class SharedFolderTests(SynchronousTestCase):
         self.shared.create_user_folder(self.user)
         self.assertEqual(0o700, mode(folder))
 
-    def test_a_link_in_its_place(self) -> None:
+    def test_link_instead_of_the_shared_folder_is_refused(self) -> None:
         self.base.mkdir()
         self.shared.path.symlink_to("/")
         self.assertRaises(OSError, self.shared.create_folder)
 
-    def test_files(self) -> None:
+    def test_shared_files_are_rewritten_when_changed(self) -> None:
         """Written once, and again when somebody changed them in any way."""
         self.shared.create_folder()
         path = self.shared.write_file("f", "text", 0o400, self.user)

@@ -11,7 +11,7 @@ from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 
 
 class UnderWayTests(SynchronousTestCase):
-    def test_so_many_of_one(self) -> None:
+    def test_requests_under_way_are_limited_per_key(self) -> None:
         turns = ConcurrencyLimit(2, "two are there")
         with ExitStack() as held:
             held.enter_context(turns.hold_slot("a"))

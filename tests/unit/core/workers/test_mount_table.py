@@ -29,7 +29,7 @@ class MountsTests(SynchronousTestCase):
         self.addCleanup(mounts.close)
         return mounts
 
-    def test_by_the_longest_mount_that_a_path_is_below(self) -> None:
+    def test_path_belongs_to_its_longest_mount(self) -> None:
         mounts = self.mounts("/var/lib/none")
         for path, device in (
             ("/", ""), ("/home/ann", ""), ("/bound/x", ""), ("/mnt", "0:51"), ("/mnt/", "0:51"),
@@ -39,17 +39,17 @@ class MountsTests(SynchronousTestCase):
         ):  # fmt: skip
             self.assertEqual(device, mounts.find_other_device(path), path)
 
-    def test_the_service_s_own_is_not_elsewhere(self) -> None:
+    def test_mount_of_the_service_is_not_elsewhere(self) -> None:
         mounts = self.mounts("/data/tservice")
         self.assertEqual("", mounts.find_other_device("/data/x"))
         self.assertEqual("254:0", mounts.find_other_device("/home"))
 
-    def test_once_it_is_closed(self) -> None:
+    def test_closed_mounts_know_nothing(self) -> None:
         mounts = self.mounts("/")
         mounts.close()
         self.assertEqual("", mounts.find_other_device("/mnt"))
 
-    def test_of_this_machine(self) -> None:
+    def test_mounts_of_this_machine_are_read(self) -> None:
         mounts = MountTable(self.mktemp(), TABLE)
         self.addCleanup(mounts.close)
         self.assertNotEqual("", mounts.find_other_device("/proc/self"))

@@ -20,7 +20,7 @@ class ProgramTests(SynchronousTestCase):
         self.folder = Path(self.mktemp()).resolve()
         self.folder.mkdir()
 
-    def test_found_or_not(self) -> None:
+    def test_program_is_found_or_missing(self) -> None:
         program = self.folder / "git"
         program.write_text("")
         program.chmod(0o755)
@@ -28,7 +28,7 @@ class ProgramTests(SynchronousTestCase):
         for name, found in (("git", str(program)), ("nothing", None)):
             self.assertEqual(found, self.successResultOf(find(name, str(self.folder))))
 
-    def test_folders_that_do_not_answer(self) -> None:
+    def test_unresponsive_folders_are_listed(self) -> None:
         answer = threading.Event()
         self.addCleanup(answer.set)
         real = os.path.exists

@@ -37,7 +37,7 @@ async def always() -> list[str]:
     return ["/usr/bin", "relative"]
 
 
-class ReachTests(SynchronousTestCase):
+class ReachabilityProbeTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = ThreadClock()
         self.door = WorkerPool(
@@ -86,11 +86,11 @@ class ReachTests(SynchronousTestCase):
             self._reach = ReachabilityProbe(places_of(own_location()), self.door, always)
         return self._reach
 
-    def test_what_answers_passes_missing_or_not(self) -> None:
+    def test_answering_path_passes(self) -> None:
         self.answered(self.ask("/a", "/a", "", "b"))
         self.assertEqual(["/a/.", "/usr/bin/."], sorted(self.touched))
 
-    def test_what_does_not_is_named_and_remembered(self) -> None:
+    def test_unresponsive_path_is_named_and_remembered(self) -> None:
         done = self.ask("/a", "/dead/b")
         self.assertTrue(self.held.begun.wait(PATIENCE))
         self.assertNoResult(done)
@@ -101,14 +101,14 @@ class ReachTests(SynchronousTestCase):
         self.let_go()
         self.answered(self.ask("/dead/b"))
 
-    def test_nobody_is_sent_after_a_question(self) -> None:
+    def test_no_further_probe_is_sent_to_a_hanging_path(self) -> None:
         done = self.ask("/dead/b")
         self.assertTrue(self.held.begun.wait(PATIENCE))
         self.clock.advance(PROBE_SECONDS)
         self.silent(done, "/dead/b")
         self.silent(self.door.run(self.held, at="/dead/b", owner="bob"), "/dead/b")
 
-    def test_each_mount_by_a_thread_of_its_own(self) -> None:
+    def test_each_mount_has_its_own_probe_thread(self) -> None:
         """What hangs is named, and leaves its asker threads for what does not, also at once."""
         dead = [self.ask(f"/mnt/dead{number}") for number in range(3)]
         self.assertTrue(self.held.begun.wait(PATIENCE))
@@ -120,7 +120,7 @@ class ReachTests(SynchronousTestCase):
         self.answered(self.ask("/a", "/b"))
         self.silent(self.ask("/a", "/mnt/more"), "/mnt/more")
 
-    def test_as_long_as_it_is_given(self) -> None:
+    def test_probe_waits_for_the_given_time(self) -> None:
         asked = self.reach.check_paths(OWN_LOCATION, ["/dead/b"], "ann", PROBE_SECONDS / 2)
         done = Deferred.fromCoroutine(asked)
         self.assertTrue(self.held.begun.wait(PATIENCE))
@@ -128,7 +128,7 @@ class ReachTests(SynchronousTestCase):
         self.failureResultOf(done, ServiceError)
         self.let_go()
 
-    def test_as_the_os_user_and_the_own_home(self) -> None:
+    def test_path_and_home_are_probed_as_the_os_user(self) -> None:
         world = OsUserWorld(Path(self.mktemp()).absolute())
         ann = world.add("ann", 2000)
         done = self.ask("/a", os_user="ann", reach=ReachabilityProbe(world.places(), self.door))
@@ -136,7 +136,7 @@ class ReachTests(SynchronousTestCase):
         self.assertEqual(["/a/.", f"{ann.home}/."], sorted(self.touched[-2:]))
         self.assertEqual(["ann", "ann"], world.acted)
 
-    def test_of_what_is_far_away_nothing_is_touched(self) -> None:
+    def test_remote_paths_are_not_probed(self) -> None:
         """Nor of a user who is not there."""
         reach = ReachabilityProbe(OsUserWorld(Path(self.mktemp()).absolute()).places(), self.door)
         for place in (
@@ -167,20 +167,20 @@ class DirectoryTests(SynchronousTestCase):
             self.clock.hear()
         self.successResultOf(done)
 
-    def test_asked_beside_the_reactor(self) -> None:
+    def test_directory_is_queried_outside_the_reactor_thread(self) -> None:
         self.refresh("ann")
         self.assertEqual("ann", self.directory.get_entry("ann").pw_name)
         self.assertEqual((5, 6), self.directory.get_groups("ann", 5))
         self.assertNotIn(threading.get_ident(), self.asked)
 
-    def test_an_answer_holds_until_the_next(self) -> None:
+    def test_entry_is_cached_until_the_next_refresh(self) -> None:
         self.refresh("ann")
         self.known.clear()
         self.assertEqual("ann", self.directory.get_entry("ann").pw_name)
         self.refresh("ann")
         self.assertRaises(KeyError, self.directory.get_entry, "ann")
 
-    def test_one_that_never_answers(self) -> None:
+    def test_unresponsive_directory_times_out(self) -> None:
         held = HeldWork()
         self.patch(self.directory, "_entry", lambda name: held())
         done = Deferred.fromCoroutine(self.directory.refresh_entry("ann"))
@@ -190,12 +190,12 @@ class DirectoryTests(SynchronousTestCase):
         held.free.set()
         self.clock.hear()
 
-    def test_bounded(self) -> None:
+    def test_cached_entries_are_bounded(self) -> None:
         for number in range(REMEMBERED + 5):
             self.refresh(f"n{number}")
         self.assertEqual(REMEMBERED, len(self.directory._known))
 
-    def test_what_was_never_asked_for_is_told(self) -> None:
+    def test_entry_without_a_refresh_is_read_and_logged(self) -> None:
         """It works, but is a fault that the log shows."""
         self.assertEqual("ann", self.directory.get_entry("ann").pw_name)
         self.assertEqual([threading.get_ident()], self.asked)
@@ -217,13 +217,13 @@ class ResolutionReceiver:
         self.complete = True
 
 
-class ResolverTests(SynchronousTestCase):
+class PooledResolverTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = ThreadClock()
         self.door = WorkerPool(self.clock, "names", "the directory", NAMES)
         self.resolver = PooledResolver(self.clock, self.door)
 
-    def test_an_address(self) -> None:
+    def test_address_resolves_to_itself(self) -> None:
         receiver = ResolutionReceiver()
         self.resolver.resolveHostName(receiver, "127.0.0.1", 80)
         self.clock.hear()
@@ -231,7 +231,7 @@ class ResolverTests(SynchronousTestCase):
         self.assertTrue(receiver.complete)
         self.assertEqual(1, len(receiver.found))
 
-    def test_a_name_server_that_is_gone(self) -> None:
+    def test_unresponsive_name_server_blocks_only_its_share(self) -> None:
         held = HeldWork()
         self.resolver = evolve(self.resolver, ask=lambda *_: held())
         receivers = [ResolutionReceiver() for _ in range(6)]
@@ -248,7 +248,7 @@ class ResolverTests(SynchronousTestCase):
             self.clock.hear()
         self.assertEqual([], [found for receiver in receivers for found in receiver.found])
 
-    def test_slow_names_of_an_account(self) -> None:
+    def test_slow_names_of_an_account_are_limited(self) -> None:
         """They take nothing of others, nor of what whoever runs the service has chosen."""
         held = HeldWork()
         slow = limit_to_owner_share(evolve(self.resolver, ask=lambda *_: held()), "ann")

@@ -12,22 +12,22 @@ from tservice.core.workers import sliced_sort
 from tservice.core.workers.sliced_sort import sort_in_slices
 
 
-class OrderTests(SynchronousTestCase):
+class OrderInPartsTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.patch(sliced_sort, "SLICE_SIZE", 3)
 
     @given(st.lists(st.text(max_size=3)))
-    def test_as_sorted_has_it(self, names: list[str]) -> None:
+    def test_order_equals_sorted(self, names: list[str]) -> None:
         self.assertEqual(sorted(names), list(sort_in_slices(iter(names))))
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers())))
-    def test_what_is_alike_stays_in_its_order(self, pairs: list[tuple[int, int]]) -> None:
+    def test_order_is_stable(self, pairs: list[tuple[int, int]]) -> None:
         self.assertEqual(
             sorted(pairs, key=lambda each: each[0]),
             list(sort_in_slices(pairs, lambda each: each[0])),
         )
 
-    def test_no_more_than_a_few_are_sorted_at_once(self) -> None:
+    def test_few_items_are_sorted_at_a_time(self) -> None:
         """Each part is sorted before more is asked for."""
         taken: list[int] = []
 

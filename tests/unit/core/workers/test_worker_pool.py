@@ -68,8 +68,8 @@ class DoorCase(SynchronousTestCase):
         return error.code
 
 
-class RunTests(DoorCase):
-    def test_result_comes_back_to_the_reactor_s_thread(self) -> None:
+class PoolRunTests(DoorCase):
+    def test_result_returns_to_the_reactor_thread(self) -> None:
         heard: list[int] = []
         done = self.door.run(threading.get_ident)
         done.addCallback(lambda there: heard.extend((there, threading.get_ident())))
@@ -78,12 +78,12 @@ class RunTests(DoorCase):
         self.assertNotEqual(*heard)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_fault(self) -> None:
+    def test_error_reaches_the_caller(self) -> None:
         done = self.door.run(lambda: 1 // 0)
         self.clock.hear()
         self.failureResultOf(done, ZeroDivisionError)
 
-    def test_so_many_at_a_time(self) -> None:
+    def test_threads_at_a_time_are_limited(self) -> None:
         first, second, third = (self.hold(name) for name in "abc")
         self.assertEqual((2, 1), (self.door.usage.busy, self.door.usage.queued))
         first[0].free.set()
@@ -92,7 +92,7 @@ class RunTests(DoorCase):
         self.assertTrue(third[0].begun.wait(PATIENCE))
         self.assertFalse(second[1].called)
 
-    def test_a_full_queue_refuses(self) -> None:
+    def test_full_queue_refuses_work(self) -> None:
         for name in "abcde":
             self.hold(name)
         self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(self.hold("f")[1]))
@@ -100,7 +100,7 @@ class RunTests(DoorCase):
             (2, 3, 1), (self.door.usage.busy, self.door.usage.queued, self.door.refused)
         )
 
-    def test_who_leaves_is_not_worked_for(self) -> None:
+    def test_cancelled_waiting_task_is_not_run(self) -> None:
         for _ in range(2):
             self.hold()
         held, done = self.hold()
@@ -109,14 +109,14 @@ class RunTests(DoorCase):
         self.let_all_go()
         self.assertFalse(held.begun.is_set())
 
-    def test_who_leaves_while_it_runs_keeps_the_thread_counted(self) -> None:
+    def test_cancelled_running_task_keeps_its_thread_counted(self) -> None:
         _, done = self.hold()
         done.cancel()
         self.failureResultOf(done, CancelledError)
         self.assertEqual(1, self.door.usage.busy)
 
 
-class SlowTests(DoorCase):
+class SlowPoolTests(DoorCase):
     """Accounts whose folders all hang, by mounts that nobody can tell from their paths."""
 
     bounds = FILES
@@ -136,7 +136,7 @@ class SlowTests(DoorCase):
         self.clock.hear()
         self.assertEqual("done", self.successResultOf(done))
 
-    def test_what_is_slow_is_replaced(self) -> None:
+    def test_slow_threads_are_replaced(self) -> None:
         for owner in ("ann", "bob"):
             for _ in range(4):
                 self.hold(at=f"/{owner}", owner=owner)
@@ -144,7 +144,7 @@ class SlowTests(DoorCase):
         self.answers("cid", 1.0)
         self.assertEqual((8, 0), (self.door.usage.busy, self.door.usage.stuck))
 
-    def test_what_was_slow_and_ends_is_free_again(self) -> None:
+    def test_slow_threads_that_finish_are_free_again(self) -> None:
         work = [self.hold(at=f"/{owner}", owner=owner)[0] for owner in "abcdef"]
         self.clock.advance(1)
         for held in work:
@@ -154,14 +154,14 @@ class SlowTests(DoorCase):
             self.hold(at=f"/{owner}", owner=owner)
         self.assertEqual((6, 1), (self.door.usage.threads, self.door.usage.queued))
 
-    def test_ten_accounts_that_hang_for_good_leave_room(self) -> None:
+    def test_ten_accounts_that_hang_forever_leave_threads(self) -> None:
         for number in range(10):
             self.hang(f"u{number}")
             self.assertEqual(6 * (number + 1), self.door.usage.stuck)
         self.assertEqual((60, 0), (self.door.usage.threads, self.door.usage.queued))
         self.answers("cid", 0.0)
 
-    def test_beyond_the_bound_they_count_as_busy(self) -> None:
+    def test_threads_beyond_the_bound_count_as_busy(self) -> None:
         for number in range(11):
             self.hang(f"u{number}")
         self.assertEqual(66, self.door.usage.threads)
@@ -172,7 +172,7 @@ class SlowTests(DoorCase):
 
 
 class StuckTests(DoorCase):
-    def test_what_never_answers_is_given_up_and_replaced(self) -> None:
+    def test_hanging_task_is_given_up_and_its_thread_replaced(self) -> None:
         stuck = [self.hold(name) for name in "ab"]
         waits = self.hold("c")
         self.clock.advance(4)
@@ -186,7 +186,7 @@ class StuckTests(DoorCase):
         self.clock.hear()
         self.assertEqual("done", self.successResultOf(waits[1]))
 
-    def test_one_place_cannot_have_all(self) -> None:
+    def test_single_location_cannot_take_every_thread(self) -> None:
         for _ in range(3):
             self.hold("dead mount")
             self.clock.advance(5)
@@ -196,7 +196,7 @@ class StuckTests(DoorCase):
         self.clock.hear()
         self.assertEqual("done", self.successResultOf(done))
 
-    def test_nobody_is_sent_after_who_hangs_at_a_folder(self) -> None:
+    def test_tasks_for_a_hanging_folder_are_refused(self) -> None:
         """Also who waits already; what is elsewhere has its own share, and goes on."""
         self.hold(at="/dead")
         self.hold(at="/dead")
@@ -212,7 +212,7 @@ class StuckTests(DoorCase):
         self.clock.hear()
         self.assertEqual("done", self.successResultOf(done))
 
-    def test_an_account_s_folders_have_one_share(self) -> None:
+    def test_folders_of_an_account_share_one_limit(self) -> None:
         for number in range(4):
             self.hold(at=f"/dead{number}", owner="ann")
             self.clock.advance(5)
@@ -222,7 +222,7 @@ class StuckTests(DoorCase):
         self.clock.hear()
         self.assertEqual("done", self.successResultOf(done))
 
-    def test_nobody_has_the_whole_queue(self) -> None:
+    def test_single_account_cannot_take_the_whole_queue(self) -> None:
         for _ in range(SMALL.threads + SMALL.queue // 2):
             self.hold(at="/slow", owner="ann")
         _, refused = self.hold(at="/slow", owner="ann")
@@ -230,7 +230,7 @@ class StuckTests(DoorCase):
         _, waits = self.hold(at="/well", owner="bob")
         self.assertNoResult(waits)
 
-    def test_a_folder_that_answers_again(self) -> None:
+    def test_folder_that_answers_again_is_used_again(self) -> None:
         held, _ = self.hold(at="/dead")
         self.clock.advance(5)
         held.free.set()
@@ -240,7 +240,7 @@ class StuckTests(DoorCase):
         self.clock.hear()
         self.assertEqual("done", self.successResultOf(done))
 
-    def test_threads_are_bounded(self) -> None:
+    def test_replacement_threads_are_bounded(self) -> None:
         for name in "abcdefgh":
             self.hold(name)
             self.clock.advance(5)
@@ -250,7 +250,7 @@ class StuckTests(DoorCase):
         self.clock.advance(5)
         self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(done))
 
-    def test_one_that_answers_after_all_makes_room(self) -> None:
+    def test_given_up_task_that_ends_frees_its_thread(self) -> None:
         held, done = self.hold("a")
         self.clock.advance(5)
         self.refusal(done)
@@ -258,14 +258,14 @@ class StuckTests(DoorCase):
         self.clock.hear()
         self.assertEqual(0, self.door.usage.threads)
 
-    def test_a_bound_of_its_own(self) -> None:
+    def test_task_may_have_its_own_time_limit(self) -> None:
         held = HeldWork()
         self.held.append(held)
         done = self.door.run(held, seconds=1)
         self.clock.advance(1)
         self.refusal(done)
 
-    def test_a_pipe_that_nobody_writes_to(self) -> None:
+    def test_pipe_without_a_writer_is_given_up(self) -> None:
         """What the kernel holds for ever, as a dead mount would."""
         path = Path(self.mktemp())
         os.mkfifo(path)
@@ -303,13 +303,13 @@ class MountTests(DoorCase):
             self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
             self.assertRegex(error.message, "^/mnt/. does not answer")
 
-    def test_elsewhere_there_is_a_thread_from_the_first_moment_on(self) -> None:
+    def test_other_mounts_have_a_free_thread_immediately(self) -> None:
         for owner in ("ann", None):
             self.storm(owner)
             self.answers("/well", owner)
         self.assertEqual((4, 4), (self.door.usage.busy, self.door.usage.queued))
 
-    def test_nobody_waits_behind_what_is_late(self) -> None:
+    def test_tasks_waiting_for_a_late_mount_are_refused(self) -> None:
         first, second, *waiting = self.storm()
         self.clock.advance(LATE_SECONDS - 1)
         self.assertNoResult(waiting[0])
@@ -325,7 +325,7 @@ class MountTests(DoorCase):
             (2, 2, 6), (self.door.usage.threads, self.door.usage.stuck, self.door.refused)
         )
 
-    def test_whose_time_is_up_before_that(self) -> None:
+    def test_task_whose_time_limit_ends_before_the_mount_is_late(self) -> None:
         for number in range(3):
             self.held.append(HeldWork())
             self.dones.append(self.door.run(self.held[-1], "ann", 3, at=f"/mnt/{number}"))
@@ -333,7 +333,7 @@ class MountTests(DoorCase):
         self.silent(*self.dones)
         self.assertEqual(2, self.door.usage.threads)
 
-    def test_what_is_slow_there_has_its_turns(self) -> None:
+    def test_slow_mount_is_served_in_turns(self) -> None:
         self.storm()
         self.clock.advance(LATE_SECONDS - 1)
         for each in self.held:
@@ -344,14 +344,14 @@ class MountTests(DoorCase):
         self.answers("/mnt/9")
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_it_has_not_the_whole_queue(self) -> None:
+    def test_mount_cannot_take_the_whole_queue(self) -> None:
         for number in range(2 + WIDE.queue // 4):
             self.hold(at=f"/mnt/{number}")
         _, more = self.hold(at="/mnt/more")
         self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(more))
         self.answers("/well", None)
 
-    def test_the_service_s_own_is_bounded_by_the_share_alone(self) -> None:
+    def test_mount_of_the_service_is_bounded_only_by_its_share(self) -> None:
         """However long it takes: whatever works, works there."""
         for _ in range(6):
             self.hold(at="/home", owner="ann")
@@ -360,7 +360,7 @@ class MountTests(DoorCase):
         _, more = self.hold(at="/home", owner="ann")
         self.assertNoResult(more)
 
-    def test_what_hangs_behind_a_link_counts_as_half_once_it_is_given_up(self) -> None:
+    def test_given_up_tasks_reached_through_links_count_as_half(self) -> None:
         for _ in range(4):
             self.hold(at="/home/link", owner="ann")
         self.clock.advance(30)
@@ -372,8 +372,8 @@ class MountTests(DoorCase):
         self.assertNoResult(self.hold(at="/well", owner="ann")[1])
 
 
-class StopTests(DoorCase):
-    def test_waits_for_what_runs_and_drops_what_waits(self) -> None:
+class PoolStopTests(DoorCase):
+    def test_stop_waits_for_running_tasks_and_drops_waiting_ones(self) -> None:
         for _ in range(3):
             self.hold()
         stopped = self.door.stopService()
@@ -383,12 +383,12 @@ class StopTests(DoorCase):
         self.successResultOf(stopped)
         self.assertFalse(self.held[2].begun.is_set())
 
-    def test_waits_for_none_that_was_given_up(self) -> None:
+    def test_stop_does_not_wait_for_given_up_tasks(self) -> None:
         self.hold()
         self.clock.advance(5)
         self.successResultOf(self.door.stopService())
 
-    def test_no_thread_outlives_its_work(self) -> None:
+    def test_no_thread_outlives_its_task(self) -> None:
         thread: list[threading.Thread] = []
         self.door.run(lambda: thread.append(threading.current_thread()))
         self.clock.hear()
@@ -398,7 +398,7 @@ class StopTests(DoorCase):
 
 
 class DoorsTests(SynchronousTestCase):
-    def test_one_holds_up_no_other(self) -> None:
+    def test_busy_pool_does_not_block_another(self) -> None:
         clock = ThreadClock()
         doors = WorkerPools(clock)
         held = [HeldWork() for _ in range(FILES.threads + FILES.stuck)]
@@ -417,7 +417,7 @@ class DoorsTests(SynchronousTestCase):
         for call in clock.getDelayedCalls():
             call.cancel()
 
-    def test_every_door_is_bounded(self) -> None:
+    def test_every_pool_is_bounded(self) -> None:
         for bounds in (HASHING, NAMES, FILES):
             self.assertLessEqual(bounds.threads, 10)
             # What hangs takes a stack, and no processor.
@@ -429,6 +429,6 @@ class DoorsTests(SynchronousTestCase):
 
 
 class NoThreadsTests(SynchronousTestCase):
-    def test_at_once(self) -> None:
+    def test_pool_without_threads_runs_tasks_directly(self) -> None:
         done = SynchronousThreads().run(threading.get_ident)
         self.assertEqual(threading.get_ident(), self.successResultOf(done))

@@ -26,10 +26,10 @@ OF_AGENTS = "mode shell"
 """In a refusal that is about the session, for it is none of an agent."""
 
 
-class ExampleTests(SynchronousTestCase):
+class OpenApiExampleTests(SynchronousTestCase):
     """Each is sent, and none is refused for what it says."""
 
-    def test_they_are_taken(self) -> None:
+    def test_examples_are_accepted(self) -> None:
         folder = Path(self.mktemp()).resolve()
         folder.mkdir(parents=True)
         with populated_harness() as here:
@@ -59,7 +59,7 @@ class ExampleTests(SynchronousTestCase):
         return found.status == 200
 
 
-class LinkTests(SynchronousTestCase):
+class OpenApiLinkTests(SynchronousTestCase):
     """Each begins at a part of an answer that there is, and leads to operations that there are."""
 
     table: ClassVar[tuple[Operation, ...]]
@@ -72,7 +72,7 @@ class LinkTests(SynchronousTestCase):
         cls.found = make_document(cls.table, "1")
         here.close()
 
-    def test_they_lead_somewhere(self) -> None:
+    def test_links_lead_to_existing_operations(self) -> None:
         names = {operation_name(each): operation_id(each.method, each.path) for each in self.table}
         self.assertLessEqual(set(OPERATION_LINKS), set(names))
         for operation in self.table:
@@ -82,7 +82,7 @@ class LinkTests(SynchronousTestCase):
                 entry = self.found["paths"][operation.path][operation.method.lower()]
                 self.assertEqual(ahead, entry["responses"]["200"]["links"])
 
-    def test_they_begin_at_what_is_answered(self) -> None:
+    def test_links_begin_at_fields_of_the_answer(self) -> None:
         for name, way in OPERATION_LINKS.items():
             method, path = name.split()
             media = self.found["paths"][path][method.lower()]["responses"]["200"]["content"]
@@ -104,22 +104,22 @@ class LinkTests(SynchronousTestCase):
                 return inner["properties"][name]
         raise AssertionError(f"no {name} in {schema}")
 
-    def test_every_body_has_an_example(self) -> None:
+    def test_every_request_body_has_an_example(self) -> None:
         bodies = {operation_name(each) for each in self.table if each.body is not None}
         self.assertEqual(bodies, set(EXAMPLES))
 
-    def test_each_tag_is_explained(self) -> None:
+    def test_every_api_tag_is_explained(self) -> None:
         self.assertEqual(set(), {each.tag for each in self.table} - set(TAGS))
 
-    def test_only_what_is_used_is_there(self) -> None:
+    def test_every_schema_is_referenced(self) -> None:
         text = json.dumps(self.found)
         for name in require_items(self.found["components"]["schemas"]):
             self.assertIn(f'#/components/schemas/{name}"', text)
 
-    def test_bounds_have_their_names_in_json_schema(self) -> None:
+    def test_bounds_have_their_json_schema_names(self) -> None:
         query = self.found["paths"]["/api/admin/audit"]["get"]["parameters"][0]
         self.assertLessEqual({"minimum", "maximum"}, set(query["schema"]))
 
-    def test_the_base_path_is_told(self) -> None:
+    def test_base_path_is_the_server_url(self) -> None:
         self.assertEqual([{"url": "/"}], self.found["servers"])
         self.assertEqual([{"url": "/box"}], make_document((), "1", "/box")["servers"])

@@ -63,7 +63,7 @@ def whole_table() -> tuple[list[Operation], ApiDocs, MetricsRegistry]:
     return table, docs, metrics
 
 
-class DocumentTests(SynchronousTestCase):
+class OpenApiDocumentTests(SynchronousTestCase):
     """The document describes the whole table."""
 
     def setUp(self) -> None:
@@ -71,19 +71,19 @@ class DocumentTests(SynchronousTestCase):
         self.found: Any = make_document(self.table, "1.2.3")
         self.api = ApiHarness(self.table)
 
-    def test_every_operation_is_there(self) -> None:
+    def test_every_operation_is_documented(self) -> None:
         for entry in require_items(self.table):
             path = entry.path.replace(":path", "")
             methods = self.found["paths"][path]
             self.assertTrue(entry.method == "ANY" or entry.method.lower() in methods, entry.path)
 
-    def test_references_lead_somewhere(self) -> None:
+    def test_schema_references_exist(self) -> None:
         text = self.api.get("/api/openapi.json").content.decode()
         names = set(re.findall(r'"#/components/schemas/([^"]+)"', text))
         self.assertIn("Size", names)
         self.assertEqual(set(), names - set(self.found["components"]["schemas"]))
 
-    def test_names_are_unique_and_parameters_declared(self) -> None:
+    def test_operation_names_are_unique_and_parameters_declared(self) -> None:
         ids = []
         for path, methods in self.found["paths"].items():
             for entry in methods.values():
@@ -95,7 +95,7 @@ class DocumentTests(SynchronousTestCase):
             "getSessionsIdGitStatus", operation_id("GET", "/api/sessions/{id}/git-status")
         )
 
-    def test_schemas_are_json_schemas(self) -> None:
+    def test_document_schemas_are_valid_json_schemas(self) -> None:
         for schema in self.found["components"]["schemas"].values():
             jsonschema_rs.meta.validate(
                 {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
@@ -105,7 +105,7 @@ class DocumentTests(SynchronousTestCase):
         found: dict[str, Any] = self.found["paths"][path][method]["responses"]
         return found
 
-    def test_errors_follow_from_the_operation(self) -> None:
+    def test_documented_errors_follow_from_the_operation(self) -> None:
         for method, path, want in (
             ("post", "/api/size", {"200", "400", "401", "403", "413", "429", "500"}),
             ("get", "/healthz", {"200", "403", "500"}),
@@ -124,7 +124,7 @@ class DocumentTests(SynchronousTestCase):
         self.assertIn("FORBIDDEN", self.answers("get", "/api/admin")["403"]["description"])
         self.assertEqual({"text/plain"}, set(self.answers("post", "/api/login")["401"]["content"]))
 
-    def test_security(self) -> None:
+    def test_security_follows_the_access(self) -> None:
         paths = self.found["paths"]
         self.assertEqual([], paths["/healthz"]["get"]["security"])
         self.assertEqual({"hookSecret": []}, paths["/api/hook"]["post"]["security"][0])
@@ -132,7 +132,7 @@ class DocumentTests(SynchronousTestCase):
         self.assertEqual([["basic"], ["cookie", "pageKey"], ["cookie"]], ways)
         self.assertEqual({"token": ["events"]}, paths["/api/events"]["get"]["security"][-1])
 
-    def test_answers_fit_their_schemas(self) -> None:
+    def test_answers_match_their_documented_schemas(self) -> None:
         shared = {"components": self.found["components"]}
         for path in ("/api/me", "/api/status", "/healthz"):
             media = self.answers("get", path)["200"]["content"]["application/json"]
@@ -140,7 +140,7 @@ class DocumentTests(SynchronousTestCase):
             self.assertEqual(200, answer.status)
             jsonschema_rs.validate({**shared, **media["schema"]}, answer.json())
 
-    def test_served(self) -> None:
+    def test_document_is_served(self) -> None:
         answer = self.api.get("/api/openapi.json")
         self.assertEqual("application/json", answer.headers["content-type"])
         self.assertEqual(self.found, answer.json())
@@ -156,7 +156,7 @@ class _LinkParser(HTMLParser):
         self.seen.append((tag, dict(attrs)))
 
 
-class PageTests(SynchronousTestCase):
+class ApiDocsPageTests(SynchronousTestCase):
     """The page for people."""
 
     def setUp(self) -> None:
@@ -164,12 +164,12 @@ class PageTests(SynchronousTestCase):
         self.api = ApiHarness(self.table)
         self.page = self.api.get("/api/docs")
 
-    def test_every_operation_is_there(self) -> None:
+    def test_page_lists_every_operation(self) -> None:
         text = self.page.content.decode()
         for entry in require_items(self.table):
             self.assertIn(f"<code>{entry.path.replace(':path', '')}</code>", text)
 
-    def test_it_fits_the_content_policy(self) -> None:
+    def test_page_fits_the_content_policy(self) -> None:
         parser = _LinkParser()
         parser.feed(self.page.content.decode())
         self.assertNotIn("script", [tag for tag, _ in parser.seen])
@@ -180,7 +180,7 @@ class PageTests(SynchronousTestCase):
                 link = attributes.get(name) or ""
                 self.assertTrue(link.startswith("#") or link in ("", "docs.css", "openapi.json"))
 
-    def test_links_lead_somewhere(self) -> None:
+    def test_page_links_resolve(self) -> None:
         parser = _LinkParser()
         parser.feed(self.page.content.decode())
         ids = {attributes.get("id") for _, attributes in parser.seen}
@@ -188,7 +188,7 @@ class PageTests(SynchronousTestCase):
             href = attributes.get("href") or ""
             self.assertTrue(not href.startswith("#") or href[1:] in ids, href)
 
-    def test_text_is_escaped(self) -> None:
+    def test_page_text_is_escaped(self) -> None:
         docs = ApiDocs("<b>", SynchronousThreads())
         docs.set_operations(
             [sample_operation("GET", "/x", None, summary="<script>alert(1)</script>")]
@@ -197,7 +197,7 @@ class PageTests(SynchronousTestCase):
         self.assertNotIn(b"<script>", page)
         self.assertNotIn(b"<b>", page)
 
-    def test_it_is_made_once_in_a_thread(self) -> None:
+    def test_document_is_built_once_in_a_thread(self) -> None:
         """Whoever asks meanwhile waits for the same; what was refused is asked for again."""
         threads = HeldThreads()
         docs = ApiDocs("1", threads)
@@ -221,12 +221,12 @@ class PageTests(SynchronousTestCase):
             self.successResultOf(each)
         self.assertEqual([], threads.begun)
 
-    def test_stylesheet(self) -> None:
+    def test_stylesheet_is_served(self) -> None:
         answer = self.api.get("/api/docs.css")
         self.assertEqual("text/css; charset=utf-8", answer.headers["content-type"])
 
 
-class MetricsTests(SynchronousTestCase):
+class HttpMetricsTests(SynchronousTestCase):
     """Counting, and asking."""
 
     def setUp(self) -> None:
@@ -239,7 +239,7 @@ class MetricsTests(SynchronousTestCase):
         self.assertTrue(answer.headers["content-type"].startswith("text/plain"))
         return answer.content.decode().splitlines()
 
-    def test_requests(self) -> None:
+    def test_requests_are_counted_by_route(self) -> None:
         for _ in range(3):
             self.api.get("/api/things/1")
         self.api.get("/api/nope")
@@ -253,7 +253,7 @@ class MetricsTests(SynchronousTestCase):
         ):
             self.assertIn(line, lines)
 
-    def test_gauges_are_asked_when_read(self) -> None:
+    def test_gauges_are_evaluated_when_read(self) -> None:
         sessions: dict[tuple[str, ...], float] = {}
         self.metrics.add_source(
             MetricSource("sessions", "Sessions.", lambda: sessions, ("mode", "status"))
@@ -264,12 +264,12 @@ class MetricsTests(SynchronousTestCase):
         self.assertIn('tservice_sessions{mode="shell",status="idle"} 2.0', lines)
         self.assertIn("tservice_streams 7.0", lines)
 
-    def test_a_name_is_given_once(self) -> None:
+    def test_metric_name_can_be_registered_once(self) -> None:
         streams = MetricSource("streams", "Streams.", dict)
         self.metrics.add_source(streams)
         self.assertRaises(ValueError, self.metrics.add_source, streams)
 
-    def test_two_registries_do_not_share_measures(self) -> None:
+    def test_two_metric_registries_share_no_measures(self) -> None:
         other = MetricsRegistry()
         self.metrics.add_source(make_gauge("streams", "Streams.", lambda: 7))
         other.add_source(make_gauge("streams", "Streams.", lambda: 8))
@@ -280,11 +280,11 @@ class MetricsTests(SynchronousTestCase):
 class HealthTests(SynchronousTestCase):
     """What a supervisor and a client ask."""
 
-    def test_health(self) -> None:
+    def test_health_route_answers_ok(self) -> None:
         answer = ApiHarness(StatusRoutes(status).list_operations()).get("/healthz")
         self.assertEqual(b'{"ok":true}', answer.content)
 
-    def test_status_has_every_field(self) -> None:
+    def test_status_answer_has_every_field(self) -> None:
         found = ApiHarness(StatusRoutes(status).list_operations()).get("/api/status").data
         self.assertEqual(
             {

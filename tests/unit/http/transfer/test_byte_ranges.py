@@ -14,7 +14,7 @@ from tservice.http.transfer.byte_ranges import (
 
 
 class RangeTests(SynchronousTestCase):
-    def test_parts(self) -> None:
+    def test_ranges_become_parts(self) -> None:
         for header, part in (
             ("bytes=0-0", ByteRange(0, 1)),
             ("bytes=2-4", ByteRange(2, 3)),
@@ -25,18 +25,18 @@ class RangeTests(SynchronousTestCase):
         ):
             self.assertEqual(part, parse_range(header, 10), header)
 
-    def test_what_is_no_single_range_is_passed_over(self) -> None:
+    def test_malformed_and_multiple_ranges_are_ignored(self) -> None:
         for header in (None, "", "bytes=", "bytes=-", "bytes=4-2", "bytes=0-1,4-5", "lines=1-2"):
             self.assertIsNone(parse_range(header, 10), header)
 
-    def test_behind_the_end(self) -> None:
+    def test_range_after_the_end_is_unsatisfiable(self) -> None:
         for header, size in (("bytes=10-", 10), ("bytes=0-", 0), ("bytes=-0", 10)):
             self.assertRaises(UnsatisfiableRange, parse_range, header, size)
 
-    def test_the_header_of_an_answer(self) -> None:
+    def test_content_range_header_is_written(self) -> None:
         self.assertEqual("bytes 2-4/10", ByteRange(2, 3).content_range(10))
 
-    def test_validators(self) -> None:
+    def test_etag_validators_are_compared(self) -> None:
         self.assertTrue(matches_any_tag('"a", W/"b"', '"b"'))
         self.assertTrue(matches_any_tag("*", '"b"'))
         self.assertFalse(matches_any_tag('"a"', '"b"'))

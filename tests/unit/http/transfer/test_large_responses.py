@@ -94,14 +94,14 @@ def _is_long(query: Any) -> bool:
 class UntakenTests(LargeCase):
     """What is held until it is taken."""
 
-    def test_it_is_written_no_faster_than_it_is_taken(self) -> None:
+    def test_large_answer_is_written_as_fast_as_it_is_read(self) -> None:
         connection = self.ask()
         self.assertGreater(self.untaken, SIZE)
         self.assertLess(len(connection.value()), 2 * large_responses.PIECE)
         self.assertEqual(SIZE, len(self.take(connection).data["text"]))
         self.assertEqual(0, self.untaken)
 
-    def test_who_takes_nothing_gets_no_more(self) -> None:
+    def test_client_that_reads_nothing_gets_no_more_answers(self) -> None:
         for path in ("/api/history", "/api/list"):
             unread = [self.ask(path), self.ask(path)]
             self.made = 0
@@ -117,7 +117,7 @@ class UntakenTests(LargeCase):
                 connection.lose()
             self.assertEqual(0, self.untaken)
 
-    def test_others_get_theirs_until_it_is_too_much_in_all(self) -> None:
+    def test_accounts_together_are_bounded(self) -> None:
         for who in (ANN, ANN, BOB):
             self.assertTrue(self.ask(who=who).value().startswith(b"HTTP/1.1 200"))
         refused = parse_http_answer(self.ask(who=CID).value())
@@ -125,12 +125,12 @@ class UntakenTests(LargeCase):
         self.assertEqual(text, refused.error[2])
         self.assertEqual("1", refused.headers["retry-after"])
 
-    def test_what_is_small_is_always_answered(self) -> None:
+    def test_small_answers_are_always_sent(self) -> None:
         for _ in range(2):
             self.ask()
         self.assertEqual({"path": {}}, parse_http_answer(self.ask("/api/small").value()).data)
 
-    def test_who_takes_nothing_for_long_is_cut_off(self) -> None:
+    def test_client_that_stalls_is_cut_off(self) -> None:
         connection = self.ask()
         self.api.clock.advance(STALLED_SECONDS)
         self.assertTrue(connection.transport.aborted)
@@ -138,7 +138,7 @@ class UntakenTests(LargeCase):
         self.assertEqual(0, self.untaken)
         self.assertEqual([], self.flushLoggedErrors())
 
-    def test_only_the_head(self) -> None:
+    def test_head_request_sends_no_large_body(self) -> None:
         connection = self.api.connect()
         connection.send(request_head("HEAD", "/api/list", {}))
         answer = parse_http_answer(connection.value(), "HEAD")
@@ -146,7 +146,7 @@ class UntakenTests(LargeCase):
         self.assertGreater(int(answer.headers["content-length"]), SIZE)
         self.assertEqual(0, self.untaken)
 
-    def test_the_connection_serves_the_next_request(self) -> None:
+    def test_connection_serves_the_next_request_after_a_large_answer(self) -> None:
         connection = self.ask("/api/list")
         first = self.take(connection)
         connection.transport.clear()
@@ -155,7 +155,7 @@ class UntakenTests(LargeCase):
         self.assertEqual(first.content, self.take(connection).content)
 
 
-class TurnTests(LargeCase):
+class LargeAnswerTurnTests(LargeCase):
     """How many are made at a time."""
 
     def setUp(self) -> None:
@@ -167,7 +167,7 @@ class TurnTests(LargeCase):
         self.held.pop(0).callback(None)
         self.api.clock.advance(0)
 
-    def test_nobody_is_refused_for_asking_much_at_a_time(self) -> None:
+    def test_many_requests_of_one_account_wait_for_a_turn(self) -> None:
         asked = [self.ask() for _ in range(8)]
         self.assertEqual(large_responses.MAX_PREPARING_PER_ACCOUNT, self.made)
         for connection in asked:
@@ -175,12 +175,12 @@ class TurnTests(LargeCase):
             self.assertEqual(200, self.take(connection).status)
         self.assertEqual(8, self.made)
 
-    def test_others_do_not_wait_behind_one(self) -> None:
+    def test_other_accounts_do_not_wait(self) -> None:
         for who in (ANN, ANN, ANN, BOB):
             self.ask(who=who)
         self.assertEqual(3, self.made)
 
-    def test_in_all(self) -> None:
+    def test_large_answers_prepared_at_a_time_are_bounded(self) -> None:
         many = [
             evolve(ANN, username=str(number)) for number in range(large_responses.MAX_PREPARING + 1)
         ]
@@ -190,13 +190,13 @@ class TurnTests(LargeCase):
         self.finish()
         self.assertEqual(large_responses.MAX_PREPARING + 1, self.made)
 
-    def test_what_is_not_large_waits_for_nobody(self) -> None:
+    def test_small_answers_do_not_wait(self) -> None:
         for _ in range(large_responses.MAX_PREPARING_PER_ACCOUNT):
             self.ask()
         self.ask("/api/history?limit=1")
         self.assertEqual(large_responses.MAX_PREPARING_PER_ACCOUNT + 1, self.made)
 
-    def test_who_leaves_is_in_nobodys_way(self) -> None:
+    def test_disconnected_client_leaves_the_queue(self) -> None:
         asked = [self.ask() for _ in range(4)]
         for connection in asked[:3]:
             connection.lose()
@@ -207,7 +207,7 @@ class TurnTests(LargeCase):
         gc.collect()
         self.assertEqual(0, len(self.api.kernel._large._own))
 
-    def test_a_crowd_is_refused_one_after_the_other(self) -> None:
+    def test_too_many_waiting_requests_are_refused_one_by_one(self) -> None:
         self.patch(large_responses, "MAX_UNREAD_PER_ACCOUNT", 1)
         asked = [self.ask() for _ in range(CROWD)]
         self.finish()

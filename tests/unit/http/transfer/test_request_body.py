@@ -28,7 +28,7 @@ class IncomingTests(SynchronousTestCase):
     def read(self) -> Deferred[bytes]:
         return Deferred.fromCoroutine(self.body.read_data())
 
-    def test_what_is_here_comes_at_once_and_joined(self) -> None:
+    def test_received_data_is_read_immediately_and_joined(self) -> None:
         waiting = self.read()
         self.assertNoResult(waiting)
         self.body.add_data(b"a")
@@ -39,7 +39,7 @@ class IncomingTests(SynchronousTestCase):
         self.assertEqual(b"bc", self.successResultOf(self.read()))
         self.assertEqual(b"", self.successResultOf(self.read()))
 
-    def test_the_sender_waits_for_the_reader(self) -> None:
+    def test_sender_waits_for_a_slow_reader(self) -> None:
         self.body.add_data(bytes(BUFFER_BYTES - 1))
         self.assertEqual([], self.said)
         self.body.add_data(b"x")
@@ -48,20 +48,20 @@ class IncomingTests(SynchronousTestCase):
         self.assertEqual(BUFFER_BYTES + 1, len(self.successResultOf(self.read())))
         self.assertEqual(["hold", "go on"], self.said)
 
-    def test_a_sender_that_left(self) -> None:
+    def test_disconnected_sender_fails_the_reader(self) -> None:
         waiting = self.read()
         self.body.handle_disconnect()
         self.failureResultOf(waiting, CancelledError)
         self.failureResultOf(self.read(), CancelledError)
 
-    def test_refused_for_good(self) -> None:
+    def test_refused_body_stays_refused(self) -> None:
         self.body.add_data(b"a")
         self.body.refuse_body(invalid_field("body", "too long"))
         self.body.add_data(b"b")
         self.failureResultOf(self.read(), ServiceError)
         self.assertTrue(self.body.discards_rest)
 
-    def test_draining_keeps_nothing(self) -> None:
+    def test_draining_discards_the_body(self) -> None:
         self.body.add_data(bytes(BUFFER_BYTES))
         drained = Deferred.fromCoroutine(self.body.discard_rest())
         self.assertEqual(["hold", "go on"], self.said)
@@ -104,7 +104,7 @@ class StreamedTests(SynchronousTestCase):
         connection.send(request_head("POST", "/api/x", named))
         return connection
 
-    def test_it_is_read_as_it_arrives(self) -> None:
+    def test_body_is_read_as_it_arrives(self) -> None:
         connection = self.begin(**{"Content-Length": "6"})
         connection.send(b"abc")
         self.assertEqual([b"abc"], self.read)
@@ -114,17 +114,17 @@ class StreamedTests(SynchronousTestCase):
         self.assertEqual({"size": 6}, answer.data)
         self.assertEqual("close", answer.headers["connection"])
 
-    def test_chunks(self) -> None:
+    def test_chunked_body_is_read(self) -> None:
         connection = self.begin(**{"Transfer-Encoding": "chunked"})
         connection.send(b"3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n")
         self.assertEqual({"size": 6}, parse_http_answer(connection.value()).data)
 
-    def test_nothing_of_it_is_counted_as_held(self) -> None:
+    def test_streamed_body_is_not_counted_as_held(self) -> None:
         connection = self.begin(**{"Content-Length": str(BOUND)})
         connection.send(bytes(BOUND // 2))
         self.assertEqual(0, self.api.site._held)
 
-    def test_the_transport_waits_for_the_handler(self) -> None:
+    def test_transport_pauses_until_the_handler_reads(self) -> None:
         self.go = Deferred()
         connection = self.begin(**{"Content-Length": str(BOUND)})
         connection.send(b"a")
@@ -134,7 +134,7 @@ class StreamedTests(SynchronousTestCase):
         waiting.callback(None)
         self.assertEqual("producing", connection.transport.producerState)
 
-    def test_a_refusal_leaves_at_once(self) -> None:
+    def test_refusal_is_sent_before_the_body_ends(self) -> None:
         self.refuse = invalid_field("file", "no")
         connection = self.begin(**{"Content-Length": str(BOUND)})
         connection.send(b"a")
@@ -148,32 +148,32 @@ class StreamedTests(SynchronousTestCase):
         self.api.clock.advance(LINGER_SECONDS)
         self.assertTrue(connection.transport.aborted)
 
-    def test_too_large_as_it_says(self) -> None:
+    def test_declared_size_over_the_bound_is_refused(self) -> None:
         connection = self.begin(**{"Content-Length": str(BOUND + 1)})
         self.assertEqual(413, parse_http_answer(connection.value()).status)
         self.assertEqual([], self.read)
 
-    def test_too_large_as_it_turns_out(self) -> None:
+    def test_received_size_over_the_bound_is_refused(self) -> None:
         connection = self.begin(**{"Transfer-Encoding": "chunked"})
         for _ in range(11):
             connection.send(b"%x\r\n%s\r\n" % (BUFFER_BYTES, bytes(BUFFER_BYTES)))
         self.assertEqual(413, parse_http_answer(connection.value()).status)
         self.assertLessEqual(sum(map(len, self.read)), BOUND)
 
-    def test_a_client_that_leaves(self) -> None:
+    def test_disconnected_client_fails_the_handler(self) -> None:
         connection = self.begin(**{"Content-Length": "6"})
         connection.send(b"abc")
         connection.lose()
         self.assertEqual(1, len(self.gone))
 
-    def test_another_type_is_taken_in_first(self) -> None:
+    def test_body_of_another_type_is_buffered(self) -> None:
         connection = self.begin(**{"Content-Length": "6", "Content-Type": "text/plain"})
         connection.send(b"abc")
         self.assertEqual([], self.read)
         connection.send(b"def")
         self.assertEqual({"size": 0}, parse_http_answer(connection.value()).data)
 
-    def test_no_body_at_all(self) -> None:
+    def test_missing_body_is_empty(self) -> None:
         connection = self.begin(**{"Content-Length": "0"})
         self.assertEqual({"size": 0}, parse_http_answer(connection.value()).data)
 
@@ -181,7 +181,7 @@ class StreamedTests(SynchronousTestCase):
 class DeprecatedTests(SynchronousTestCase):
     """What goes on working for old clients."""
 
-    def test_it_says_so_and_warns_once(self) -> None:
+    def test_deprecated_operation_has_its_header_and_warns_once(self) -> None:
         async def handle(call: OperationCall) -> object:
             return {}
 

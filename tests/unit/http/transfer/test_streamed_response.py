@@ -72,21 +72,21 @@ class OutgoingTests(SynchronousTestCase):
         connection.send(request_head(method, "/api/x", {}))
         return connection
 
-    def test_piece_by_piece(self) -> None:
+    def test_answer_is_sent_in_pieces(self) -> None:
         connection = self.ask()
         self.assertTrue(connection.value().endswith(b"\r\n\r\nabc"))
         self.more.callback(b"def")
         self.assertEqual(b"abcdef", parse_http_answer(connection.value()).content)
         self.assertEqual([None], self.ended)
 
-    def test_a_reader_who_may_have_no_more(self) -> None:
+    def test_reader_that_lost_the_right_is_cut_off(self) -> None:
         connection = self.ask()
         self.may = False
         self.more.callback(b"def")
         self.assertTrue(connection.value().endswith(b"\r\n\r\nabc"))
         self.assertIsInstance(self.ended[0], CancelledError)
 
-    def test_the_connection_serves_the_next_request(self) -> None:
+    def test_connection_serves_the_next_request_after_a_stream(self) -> None:
         self.more.callback(b"def")
         connection = self.ask()
         first = len(connection.value())
@@ -94,16 +94,16 @@ class OutgoingTests(SynchronousTestCase):
         self.api.clock.advance(0)
         self.assertEqual(2 * first, len(connection.value()))
 
-    def test_only_the_head(self) -> None:
+    def test_head_request_sends_no_streamed_body(self) -> None:
         answer = parse_http_answer(self.ask("HEAD").value(), "HEAD")
         self.assertEqual((200, b""), (answer.status, answer.content))
         self.assertEqual("6", answer.headers["content-length"])
 
-    def test_a_refusal_before_it_begins(self) -> None:
+    def test_refusal_before_the_first_piece_is_an_error_response(self) -> None:
         self.refuse = ServiceError(ErrorCode.FORBIDDEN, "no")
         self.assertEqual((403, "FORBIDDEN", "no"), parse_http_answer(self.ask().value()).error)
 
-    def test_it_waits_for_its_reader(self) -> None:
+    def test_stream_waits_for_its_reader(self) -> None:
         connection = self.ask()
         connection.producer.pauseProducing()
         self.more.callback(b"def")
@@ -113,7 +113,7 @@ class OutgoingTests(SynchronousTestCase):
         self.assertEqual([None], self.ended)
         self.assertEqual([], self.api.clock.getDelayedCalls()[1:])
 
-    def test_a_reader_that_takes_nothing_is_cut_off(self) -> None:
+    def test_stalled_reader_is_cut_off(self) -> None:
         connection = self.ask()
         connection.producer.pauseProducing()
         self.more.callback(b"def")
@@ -121,12 +121,12 @@ class OutgoingTests(SynchronousTestCase):
         self.assertTrue(connection.transport.aborted)
         self.assertIsInstance(self.ended[0], CancelledError)
 
-    def test_a_reader_that_leaves(self) -> None:
+    def test_disconnected_reader_cancels_the_stream(self) -> None:
         connection = self.ask()
         connection.lose()
         self.assertIsInstance(self.ended[0], CancelledError)
 
-    def test_a_reader_that_loses_the_right(self) -> None:
+    def test_reader_loses_the_right_while_stalled(self) -> None:
         connection = self.ask()
         self.parked.drop_connections(lambda identity: True)
         self.assertEqual([], self.ended)  # nothing was lost yet

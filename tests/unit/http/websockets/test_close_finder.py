@@ -120,7 +120,7 @@ class FarewellCase(SocketCase):
             connection.lose()
 
 
-class FaultTests(FarewellCase):
+class FarewellFaultTests(FarewellCase):
     """What a peer may do wrong."""
 
     def begin(self, fault: PeerFault) -> SiteConnection:
@@ -128,14 +128,14 @@ class FaultTests(FarewellCase):
         connection.send(fault.sent)
         return connection
 
-    def test_what_comes_behind_a_fault(self) -> None:
+    def test_data_after_a_fault_is_ignored(self) -> None:
         for fault in FAULTS:
             connection = self.begin(fault)
             self.assertPatient(connection, fault.code)
             self.assertEnds(connection)
         self.flushLoggedErrors(ZeroDivisionError)
 
-    def test_a_fault_in_the_middle_of_what_came_at_once(self) -> None:
+    def test_fault_in_the_middle_of_one_read_ends_the_socket(self) -> None:
         for fault in FAULTS:
             connection = self.open(**(DEFLATE if fault.deflate else {}))
             # Behind more than a turn takes in.
@@ -148,13 +148,13 @@ class FaultTests(FarewellCase):
             self.assertEnds(connection)
         self.flushLoggedErrors(ZeroDivisionError)
 
-    def test_the_answer(self) -> None:
+    def test_peer_that_answers_the_close_is_disconnected(self) -> None:
         for fault in FAULTS:
             if not fault.endless:
                 self.assertLeaves(partial(self.begin, fault))
         self.flushLoggedErrors(ZeroDivisionError)
 
-    def test_the_answer_in_the_same_bytes(self) -> None:
+    def test_close_answer_in_the_same_read_ends_the_connection(self) -> None:
         connection = self.open()
         connection.send(masked_frame(TEXT, b"close") + masked_frame(TEXT, b"more") + ANSWER)
         self.assertTrue(connection.transport.disconnecting)
@@ -162,10 +162,10 @@ class FaultTests(FarewellCase):
         self.assertEqual(("text", "close"), self.handler.heard[-1])
 
 
-class RuleTests(FarewellCase):
+class FarewellRuleTests(FarewellCase):
     """What is no fault of the peer."""
 
-    def test_what_an_operation_refuses(self) -> None:
+    def test_refusal_of_an_operation_closes_the_socket(self) -> None:
         for error, code in ((not_found("Session 7"), 4004), (CloseSocket(4003, "no"), 4003)):
             self.error = error
             connection = self.open()
@@ -173,7 +173,7 @@ class RuleTests(FarewellCase):
             self.assertEnds(connection)
             self.assertLeaves(self.open)
 
-    def test_what_came_right_behind_the_handshake(self) -> None:
+    def test_data_right_after_the_handshake_waits_for_the_close(self) -> None:
         self.error = CloseSocket(4003, "no")
         connection = self.api.connect()
         connection.send(request_head("GET", "/ws/7", UPGRADE) + masked_frame(PING) * 5000)
@@ -183,7 +183,7 @@ class RuleTests(FarewellCase):
         self.clock.advance(CLOSE_SECONDS)
         self.assertTrue(connection.transport.aborted)
 
-    def test_the_end_of_a_right_and_of_the_service(self) -> None:
+    def test_ended_right_and_shutdown_close_the_socket(self) -> None:
         connection = self.open()
         self.sockets.drop_connections(lambda identity: True)
         self.assertPatient(connection, 4003)
@@ -195,7 +195,7 @@ class RuleTests(FarewellCase):
         self.assertEnds(connection)
         self.successResultOf(stopped)
 
-    def test_in_the_middle_of_a_frame(self) -> None:
+    def test_close_during_a_frame_waits_for_the_peer(self) -> None:
         def begin() -> SiteConnection:
             connection = self.open()
             connection.send(masked_frame(TEXT, b"x" * 70_000)[:100])
@@ -210,14 +210,14 @@ class RuleTests(FarewellCase):
 class PeerTests(FarewellCase):
     """A peer that closes by itself."""
 
-    def test_it_sends_on(self) -> None:
+    def test_data_after_the_close_of_the_peer_is_ignored(self) -> None:
         connection = self.open()
         connection.send(ANSWER)
         self.assertTrue(connection.transport.disconnecting)
         connection.send(masked_frame(PING) * 10_000)
         self.assertEqual(b"", connection.channel._channel._upgraded.data)
 
-    def test_it_does_not_read_what_is_left(self) -> None:
+    def test_peer_that_does_not_read_the_close_is_aborted(self) -> None:
         """A transport ends when all was taken: of a peer that reads nothing, never."""
         connection = self.open()
         connection.send(ANSWER)
@@ -227,7 +227,7 @@ class PeerTests(FarewellCase):
         self.assertTrue(connection.transport.aborted)
 
 
-class SearchTests(SynchronousTestCase):
+class FarewellSearchTests(SynchronousTestCase):
     """L{CloseFrameFinder} itself."""
 
     @given(
@@ -235,7 +235,7 @@ class SearchTests(SynchronousTestCase):
         st.integers(0, 50),
         st.integers(1, 40),
     )
-    def test_whatever_the_pieces(
+    def test_close_frame_is_found_in_any_pieces(
         self, sent: list[tuple[int, bytes]], rest: int, piece: int
     ) -> None:
         data = b"\x88" * rest + b"".join(masked_frame(*frame) for frame in sent) + ANSWER
@@ -247,13 +247,13 @@ class SearchTests(SynchronousTestCase):
         ]
         assert farewell.size == len(data)
 
-    def test_no_more_than_so_many_frames(self) -> None:
+    def test_search_for_the_close_is_bounded_in_frames(self) -> None:
         for count, found in ((FRAMES - 1, True), (FRAMES, False)):
             farewell = CloseFrameFinder(0)
             self.assertFalse(farewell.finds_close(masked_frame(PING) * count))
             self.assertEqual(found, farewell.finds_close(ANSWER))
 
-    def test_a_close_that_is_too_long_for_one(self) -> None:
+    def test_oversized_close_frame_is_no_close(self) -> None:
         farewell = CloseFrameFinder(0)
         self.assertFalse(farewell.finds_close(masked_frame(CLOSE, b"x" * 200)))
         self.assertTrue(farewell.finds_close(ANSWER))

@@ -30,10 +30,10 @@ BOMB = _bomb()
 """What becomes L{MUCH}."""
 
 
-class HoldTests(SocketCase):
+class SocketHoldTests(SocketCase):
     """A handler that does not keep up stops its peer."""
 
-    def test_who_is_held_is_not_read_nor_cut(self) -> None:
+    def test_held_socket_is_neither_read_nor_cut(self) -> None:
         connection = self.open()
         transport = connection.transport
         self.socket.hold()
@@ -47,7 +47,7 @@ class HoldTests(SocketCase):
         self.socket.release()
         self.assertEqual("producing", transport.producerState)
 
-    def test_a_close_lets_go(self) -> None:
+    def test_closing_releases_a_held_socket(self) -> None:
         connection = self.open()
         self.socket.hold()
         self.socket.close(4000)
@@ -56,7 +56,7 @@ class HoldTests(SocketCase):
         self.assertEqual("producing", connection.transport.producerState)
 
 
-class TurnTests(SocketCase):
+class SocketTurnTests(SocketCase):
     """Whoever sends much at once has others wait no longer for that."""
 
     def heard(self) -> list[object]:
@@ -80,18 +80,18 @@ class TurnTests(SocketCase):
         connection.send(masked_frame(TEXT, b"then"))
         self.assertEqual("then", self.heard()[-1])
 
-    def test_many_frames(self) -> None:
+    def test_many_frames_are_handled_in_turns(self) -> None:
         texts = [str(number) for number in range(5 * ITERATION_BUDGET)]
         sent = b"".join(masked_frame(TEXT, text.encode()) for text in texts)
         self.assertInTurns(sent, texts, (ITERATION_BUDGET + CONNECTION_SHARE) // 2)
 
-    def test_little_that_becomes_much(self) -> None:
+    def test_small_frames_that_inflate_are_handled_in_turns(self) -> None:
         self.assertInTurns(BOMB * 20, [MUCH] * 20, 1, **DEFLATE)
 
-    def test_much_as_it_is(self) -> None:
+    def test_large_messages_are_handled_one_in_a_turn(self) -> None:
         self.assertInTurns(masked_frame(TEXT, MUCH.encode()) * 5, [MUCH] * 5, 1)
 
-    def test_who_is_held_stays_so(self) -> None:
+    def test_held_socket_stays_held_in_later_turns(self) -> None:
         connection = self.open()
         connection.send(masked_frame(TEXT, b"x") * 3 * ITERATION_BUDGET)
         self.assertTrue(len(self.heard()) < 3 * ITERATION_BUDGET)
@@ -103,14 +103,14 @@ class TurnTests(SocketCase):
         self.socket.release()
         self.assertEqual("producing", connection.transport.producerState)
 
-    def test_who_is_let_go_waits_for_the_rest(self) -> None:
+    def test_released_socket_waits_for_its_remaining_frames(self) -> None:
         connection = self.open()
         self.socket.hold()
         connection.send(masked_frame(TEXT, b"x") * 3 * ITERATION_BUDGET)
         self.socket.release()
         self.assertEqual("paused", connection.transport.producerState)
 
-    def test_an_end_in_the_middle(self) -> None:
+    def test_socket_closed_between_turns_handles_no_more(self) -> None:
         for end in ("lose", "close"):
             connection = self.open()
             connection.send(masked_frame(TEXT, b"x") * 5 * ITERATION_BUDGET)
@@ -125,7 +125,7 @@ class TurnTests(SocketCase):
             self.assertEqual([], self.clock.getDelayedCalls())
 
 
-class ShareTests(SocketCase):
+class SocketShareTests(SocketCase):
     """All sockets share what a turn may cost: twenty of them brought back what a bound for each
     was made against."""
 
@@ -139,7 +139,7 @@ class ShareTests(SocketCase):
             each.send(BOMB * bombs)
         return connections
 
-    def test_one_message_that_costs_a_turn(self) -> None:
+    def test_costly_message_uses_the_shared_turn(self) -> None:
         connections = self.bombed(20, 3)
         self.assertEqual(1, sum(self.heard()))
         self.assertTrue(all(each.transport.producerState == "paused" for each in connections))
@@ -150,7 +150,7 @@ class ShareTests(SocketCase):
         for each in connections:
             self.assertEqual("producing", each.transport.producerState)
 
-    def test_a_key_beside_them(self) -> None:
+    def test_single_key_is_handled_between_costly_messages(self) -> None:
         self.bombed(5, 8)
         while not all(self.heard()):
             run_turn(self.clock)
@@ -163,7 +163,7 @@ class ShareTests(SocketCase):
         self.assertTrue(sum(self.heard()) <= before + 3)
         self.assertTrue(sum(self.heard()) < 5 * 8)
 
-    def test_what_is_sent_meanwhile_comes_behind(self) -> None:
+    def test_later_messages_wait_for_the_earlier(self) -> None:
         (connection,) = self.bombed(1, 2)
         for number in range(3):
             connection.send(masked_frame(TEXT, b"%d" % number))
@@ -171,7 +171,7 @@ class ShareTests(SocketCase):
         texts = [each[1] for each in self.handler.heard[1:]]
         self.assertEqual([MUCH, MUCH, "0", "1", "2"], texts)
 
-    def test_who_is_gone_waits_no_more(self) -> None:
+    def test_lost_socket_leaves_the_queue(self) -> None:
         connections = self.bombed(4, 3)
         before = self.heard()
         connections[0].lose()
@@ -190,7 +190,7 @@ class ShareTests(SocketCase):
         self.clock.advance(0)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_who_fails_is_cut(self) -> None:
+    def test_failing_socket_is_cut_alone(self) -> None:
         first, second = self.bombed(2, 3)
         self.patch(first.channel._channel._upgraded, "processData", lambda: 1 / 0)
         self.clock.advance(0)
@@ -199,7 +199,7 @@ class ShareTests(SocketCase):
         self.assertEqual(3, self.heard()[1])
         self.assertFalse(second.transport.aborted)
 
-    def test_they_share_it_with_all_connections(self) -> None:
+    def test_sockets_share_the_turn_with_all_connections(self) -> None:
         connection = self.open()
         self.api.site.turns.charge_budget(ITERATION_BUDGET)
         connection.send(masked_frame(TEXT, b"x"))
@@ -208,7 +208,7 @@ class ShareTests(SocketCase):
         self.assertEqual([1], self.heard())
 
 
-class BoundTests(SocketCase):
+class MessageBoundTests(SocketCase):
     """An operation that takes less than most."""
 
     def setUp(self) -> None:
@@ -222,7 +222,7 @@ class BoundTests(SocketCase):
         self.api = ApiHarness(table, gate=self.gate, sockets=self.sockets, clock=self.clock)
         self.addCleanup(self.api.close)
 
-    def test_one_more_byte_than_may_be(self) -> None:
+    def test_message_one_byte_over_the_operation_bound_is_refused(self) -> None:
         connection = self.open(**DEFLATE)
         self.assertNotIn(b"deflate", self.handshake)
         for _ in range(2):

@@ -45,10 +45,10 @@ from tservice.http.websockets.frames import DEFLATE_FROM, SocketMessage
 from tservice.http.websockets.upgrade import CloseSocket, WebSockets
 
 
-class UpgradeTests(SocketCase):
+class WebSocketUpgradeTests(SocketCase):
     """Who gets an upgrade, and what the others get."""
 
-    def test_handshake(self) -> None:
+    def test_handshake_is_answered(self) -> None:
         self.open()
         self.assertIn(b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", self.handshake)
         self.assertNotIn(b"permessage-deflate", self.handshake)
@@ -60,7 +60,7 @@ class UpgradeTests(SocketCase):
         self.assertEqual([], self.handlers)
         return parse_http_answer(connection.value())
 
-    def test_what_is_no_handshake(self) -> None:
+    def test_invalid_handshake_is_refused(self) -> None:
         for headers in (
             {"Upgrade": "h2c"},
             {"Sec-WebSocket-Version": "12"},
@@ -72,12 +72,12 @@ class UpgradeTests(SocketCase):
             self.assertEqual("websocket", answer.headers["upgrade"])
         self.assertEqual(426, self.api.request("HEAD", "/ws/7", headers=UPGRADE).status)
 
-    def test_gate_refusals_are_http(self) -> None:
+    def test_gate_refusal_of_an_upgrade_is_an_http_answer(self) -> None:
         self.gate.refusal = bare_refusal(403, "Forbidden: host not allowed")
         answer = self.refused(self.ask())
         self.assertEqual((403, b"Forbidden: host not allowed"), (answer.status, answer.content))
 
-    def test_session_rules_accept_and_close(self) -> None:
+    def test_session_refusals_accept_and_close_the_web_socket(self) -> None:
         for error, code in (
             (not_found("Session 7"), 4004),
             (ServiceError(ErrorCode.FORBIDDEN, "no"), 4003),
@@ -89,27 +89,27 @@ class UpgradeTests(SocketCase):
             self.assertEqual((0x88, code), (frame.first, frame.code))
         self.assertEqual(b"no microphone", frame.payload[2:])
 
-    def test_not_the_caller_s_session(self) -> None:
+    def test_session_of_another_account_is_closed_with_4003(self) -> None:
         self.gate.forbid = ServiceError(ErrorCode.FORBIDDEN, "not yours")
         (frame,) = self.got(self.open())
         self.assertEqual(4003, frame.code)
         self.assertEqual([], self.handlers)
 
-    def test_bad_input_is_http(self) -> None:
+    def test_bad_upgrade_input_is_an_http_answer(self) -> None:
         self.error = invalid_field("since", "must be an integer")
         self.assertEqual("since: must be an integer", self.refused(self.ask()).error[2])
 
-    def test_a_fault_is_http(self) -> None:
+    def test_fault_in_an_upgrade_is_an_http_answer(self) -> None:
         self.error = ZeroDivisionError()
         self.assertEqual(500, self.refused(self.ask()).status)
         self.flushLoggedErrors(ZeroDivisionError)
 
-    def test_bytes_right_behind_the_handshake(self) -> None:
+    def test_message_right_after_the_handshake_is_handled(self) -> None:
         connection = self.api.connect()
         connection.send(request_head("GET", "/ws/7", UPGRADE) + masked_frame(TEXT, b"early"))
         self.assertEqual([("opened",), ("text", "early")], self.handler.heard)
 
-    def test_idle_sockets_stay(self) -> None:
+    def test_idle_socket_stays_open(self) -> None:
         connection = self.open()
         for _ in range(20):
             self.clock.advance(PING_SECONDS - PONG_SECONDS)
@@ -122,7 +122,7 @@ class UpgradeTests(SocketCase):
 class MessageTests(SocketCase):
     """Messages both ways."""
 
-    def test_in(self) -> None:
+    def test_received_messages_reach_the_handler(self) -> None:
         connection = self.open()
         connection.send(masked_frame(TEXT, "ü".encode()) + masked_frame(BINARY, b"\xff\0"))
         connection.send(
@@ -133,7 +133,7 @@ class MessageTests(SocketCase):
         )
         self.assertEqual([ClientFrame(0x8A, b"x")], self.got(connection))
 
-    def test_out(self) -> None:
+    def test_sent_messages_are_framed(self) -> None:
         connection = self.open()
         self.socket.send_text("ü")
         self.socket.send_binary(b"\xff" * 200)
@@ -147,7 +147,7 @@ class MessageTests(SocketCase):
             self.got(connection),
         )
 
-    def test_bytes_on_the_wire_are_counted(self) -> None:
+    def test_web_socket_bytes_are_counted(self) -> None:
         connection = self.open()
         traffic, message = self.sockets.traffic, masked_frame(TEXT, b"abc")
         before = traffic.sent, traffic.received
@@ -155,7 +155,7 @@ class MessageTests(SocketCase):
         self.socket.send_text("four")
         self.assertEqual((before[0] + 2 + 4, before[1] + len(message)), astuple(traffic))
 
-    def test_one_message_many_sockets_is_framed_once(self) -> None:
+    def test_message_for_many_sockets_is_framed_once(self) -> None:
         connections = [self.open(**DEFLATE) for _ in range(3)]
         self.assertIn(b"permessage-deflate", self.handshake)
         message = SocketMessage(b"z" * 5000)
@@ -168,7 +168,7 @@ class MessageTests(SocketCase):
         self.assertEqual([[first]] * 3, [self.got(connection) for connection in connections])
         self.assertIs(message.encode_message(True), message.encode_message(True))
 
-    def test_compressed_in(self) -> None:
+    def test_compressed_messages_are_received(self) -> None:
         connection = self.open(**DEFLATE)
         self.assertIn(b"client_no_context_takeover", self.handshake)
         for text in (b"hello " * 50, b"hello " * 51):
@@ -177,11 +177,11 @@ class MessageTests(SocketCase):
             connection.send(masked_frame(TEXT, packed, first=0xC0))
             self.assertEqual(("text", text.decode()), self.handler.heard[-1])
 
-    def test_a_window_that_our_frames_do_not_fit_in_is_not_agreed(self) -> None:
+    def test_too_small_compression_window_is_not_accepted(self) -> None:
         self.open(**{"Sec-WebSocket-Extensions": "permessage-deflate; server_max_window_bits=10"})
         self.assertNotIn(b"permessage-deflate", self.handshake)
 
-    def test_nothing_leaves_after_the_close(self) -> None:
+    def test_no_data_is_sent_after_the_close(self) -> None:
         connection = self.open()
         self.socket.close()
         connection.transport.clear()
@@ -201,7 +201,7 @@ class ClosingTests(SocketCase):
         self.clock.advance(0)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_by_the_handler(self) -> None:
+    def test_handler_closes_the_socket(self) -> None:
         connection = self.open()
         connection.send(masked_frame(TEXT, b"close"))
         bye, close = self.got(connection)
@@ -212,7 +212,7 @@ class ClosingTests(SocketCase):
         self.end(connection)
         self.assertEqual(("closed", 4009), self.handler.heard[-1])
 
-    def test_by_the_peer(self) -> None:
+    def test_peer_closes_the_socket(self) -> None:
         connection = self.open()
         connection.send(masked_frame(CLOSE, struct.pack("!H", 1001)))
         self.assertEqual([0x88], [frame.first for frame in self.got(connection)])
@@ -220,26 +220,26 @@ class ClosingTests(SocketCase):
         self.end(connection)
         self.assertEqual(("closed", 1001), self.handler.heard[-1])
 
-    def test_without_a_code(self) -> None:
+    def test_close_without_a_code_is_accepted(self) -> None:
         connection = self.open()
         connection.send(masked_frame(CLOSE))
         self.end(connection)
         self.assertEqual(("closed", 1005), self.handler.heard[-1])
 
-    def test_lost(self) -> None:
+    def test_lost_connection_closes_with_1006(self) -> None:
         connection = self.open()
         self.end(connection)
         self.assertEqual([("opened",), ("closed", 1006)], self.handler.heard)
         self.assertEqual(("/ws/{id}", "GET", 101), self.told[-1][:3])
 
-    def test_a_peer_that_does_not_answer_the_close(self) -> None:
+    def test_peer_that_does_not_answer_the_close_is_aborted(self) -> None:
         connection = self.open()
         self.socket.close(4010)
         self.clock.advance(CLOSE_SECONDS)
         self.assertTrue(connection.transport.aborted)
         self.end(connection)
 
-    def test_a_peer_that_does_not_answer_the_ping(self) -> None:
+    def test_peer_that_does_not_answer_the_ping_is_aborted(self) -> None:
         connection = self.open()
         self.clock.advance(PING_SECONDS)
         self.assertEqual([0x89], [frame.first for frame in self.got(connection)])
@@ -249,7 +249,7 @@ class ClosingTests(SocketCase):
         self.assertTrue(connection.transport.aborted)
         self.end(connection)
 
-    def test_pings_go_on(self) -> None:
+    def test_pings_are_repeated(self) -> None:
         connection = self.open()
         for count in range(1, 4):
             self.clock.advance(PING_SECONDS - (PONG_SECONDS if count > 1 else 0))
@@ -258,7 +258,7 @@ class ClosingTests(SocketCase):
             self.clock.advance(PONG_SECONDS)
         self.assertFalse(connection.transport.aborted)
 
-    def test_too_large(self) -> None:
+    def test_too_large_message_is_closed_with_1009(self) -> None:
         connection = self.open()
         connection.send(masked_frame(BINARY, b"x" * MAX_MESSAGE))
         self.assertEqual(MAX_MESSAGE, len(self.handler.heard[-1][1]))  # type: ignore[arg-type]
@@ -270,7 +270,7 @@ class ClosingTests(SocketCase):
         self.clock.advance(CLOSE_SECONDS)
         self.assertTrue(connection.transport.aborted)
 
-    def test_too_large_in_pieces_and_too_large_unpacked(self) -> None:
+    def test_too_large_fragmented_or_inflated_message_is_closed_with_1009(self) -> None:
         connection = self.open()
         connection.send(masked_frame(BINARY, b"x" * MAX_MESSAGE, first=0) + masked_frame(0, b"x"))
         self.clock.advance(0)
@@ -281,7 +281,7 @@ class ClosingTests(SocketCase):
         connection.send(masked_frame(TEXT, packed, first=0xC0))
         self.assertEqual(1009, self.got(connection)[0].code)
 
-    def test_fragments_without_end(self) -> None:
+    def test_endless_fragments_are_cut(self) -> None:
         """They are kept until the last one, however little is in them."""
         for content in (b"", b"x"):
             self.setUp()
@@ -299,7 +299,7 @@ class ClosingTests(SocketCase):
             self.assertEqual([1009], [each.code for each in self.got(connection)])
             self.assertTrue(len(connection.channel._channel._upgraded.message_data) <= MAX_PARTS)
 
-    def test_broken_frames(self) -> None:
+    def test_broken_frames_close_with_their_code(self) -> None:
         for data, code in (
             (b"\x81\x01a", 1002),
             (masked_frame(3), 1002),
@@ -310,14 +310,14 @@ class ClosingTests(SocketCase):
             connection.send(data)
             self.assertEqual(code, self.got(connection)[0].code, data)
 
-    def test_a_handler_that_fails(self) -> None:
+    def test_failing_handler_closes_with_an_error(self) -> None:
         connection = self.open()
         connection.send(masked_frame(TEXT, b"fail") + masked_frame(TEXT, b"more"))
         self.assertEqual(1011, self.got(connection)[0].code)
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
         self.assertEqual(("text", "fail"), self.handler.heard[-1])
 
-    def test_shutdown(self) -> None:
+    def test_shutdown_closes_every_socket_with_1001(self) -> None:
         first, second = self.open(), self.open()
         stopped = self.sockets.stopService()
         self.assertEqual(1001, self.got(first)[0].code)
@@ -327,7 +327,7 @@ class ClosingTests(SocketCase):
         self.successResultOf(stopped)
         self.successResultOf(WebSockets(self.clock).stopService())
 
-    def test_signed_out(self) -> None:
+    def test_signed_out_session_closes_its_sockets(self) -> None:
         connection = self.open()
         self.gate.identity = Identity(username="ann", admin=False, auth_session="s")
         other = self.open()
@@ -343,7 +343,7 @@ class BackPressureTests(SocketCase):
         super().setUp()
         self.connection = self.open()
 
-    def test_the_handler_hears_of_it(self) -> None:
+    def test_handler_is_paused_and_resumed(self) -> None:
         self.assertEqual(0, self.socket.buffered)
         self.socket.send_binary(b"x" * 1000)
         self.connection.producer.pauseProducing()
@@ -356,7 +356,7 @@ class BackPressureTests(SocketCase):
         self.assertEqual(2, len(self.got(self.connection)))
         self.assertEqual([("paused",), ("resumed",)], self.handler.heard[1:])
 
-    def test_order_is_kept_and_the_close_comes_last(self) -> None:
+    def test_buffered_messages_keep_their_order_and_the_close_comes_last(self) -> None:
         self.connection.producer.pauseProducing()
         for number in range(3):
             self.socket.send_text(str(number))
@@ -365,7 +365,7 @@ class BackPressureTests(SocketCase):
         self.assertEqual([b"0", b"1", b"2"], [frame.payload for frame in texts])
         self.assertEqual(4009, close.code)
 
-    def test_a_handler_that_does_not_care_is_cut(self) -> None:
+    def test_handler_that_ignores_the_pause_is_cut(self) -> None:
         self.connection.producer.pauseProducing()
         big = SocketMessage(b"x" * (MAX_BUFFERED // 4))
         for _ in range(4):
@@ -375,7 +375,7 @@ class BackPressureTests(SocketCase):
         self.assertTrue(self.connection.transport.aborted)
         self.assertEqual(0, self.socket.buffered - self.socket._unsent)
 
-    def test_a_slow_link_is_no_dead_one(self) -> None:
+    def test_slow_link_that_drains_is_kept(self) -> None:
         """A buffer that drained between ping and pong is a sign of life."""
         self.connection.producer.pauseProducing()
         self.clock.advance(PING_SECONDS)
@@ -388,7 +388,7 @@ class FrameTests(SynchronousTestCase):
     """L{SocketMessage} as a client reads it."""
 
     @given(st.binary(max_size=300) | st.text(max_size=300), st.integers(1, 400), st.booleans())
-    def test_round_trip(self, part: str | bytes, times: int, deflate: bool) -> None:
+    def test_framed_message_round_trips(self, part: str | bytes, times: int, deflate: bool) -> None:
         payload = part * times
         (frame,) = read_frames(SocketMessage(payload).encode_message(deflate))
         content = frame.payload
@@ -400,6 +400,6 @@ class FrameTests(SynchronousTestCase):
         assert frame.first & 0x0F == (1 if isinstance(payload, str) else 2)
         assert not frame.first & 0x40 or (deflate and len(raw) >= DEFLATE_FROM)
 
-    def test_small_ones_are_left_alone(self) -> None:
+    def test_small_messages_are_not_compressed(self) -> None:
         wire = SocketMessage(json.dumps({"t": "ack"})).encode_message(True)
         self.assertEqual(0x81, wire[0])

@@ -56,11 +56,11 @@ class SpareTests(SynchronousTestCase):
         self.assertEqual(("/ssh", ["/ssh", "there"], {"A": "b"}, "/"), (program, argv, env, path))
         self.made.append(RemoteChild(protocol))
 
-    def test_none_waits_before_somebody_wants_one(self) -> None:
+    def test_channel_is_not_preopened_before_the_first_use(self) -> None:
         self.assertFalse(self.spare.hand_over(ChannelHeir()))
         self.assertEqual([], self.made)
 
-    def test_the_one_that_waits_is_taken_whole(self) -> None:
+    def test_waiting_channel_is_taken_with_its_output(self) -> None:
         self.spare.open_ahead()
         self.spare.open_ahead()
         (child,) = self.made
@@ -72,7 +72,7 @@ class SpareTests(SynchronousTestCase):
         child.end_stream()
         self.assertEqual([(OUT, b"welcome"), (OUT, b"answer"), "exited", OUT, "ended"], heir.heard)
 
-    def test_another_takes_its_place(self) -> None:
+    def test_taken_channel_is_replaced(self) -> None:
         self.spare.open_ahead()
         self.spare.hand_over(ChannelHeir())
         self.assertFalse(self.spare.hand_over(ChannelHeir()))
@@ -80,20 +80,20 @@ class SpareTests(SynchronousTestCase):
         self.assertEqual(2, len(self.made))
         self.assertTrue(self.spare.hand_over(ChannelHeir()))
 
-    def test_it_does_not_wait_for_ever(self) -> None:
+    def test_waiting_channel_ends_after_its_limit(self) -> None:
         self.spare.open_ahead()
         self.clock.advance(WAITS)
         self.assertTrue(self.made[0].over)
         self.assertFalse(self.spare.hand_over(ChannelHeir()))
 
-    def test_one_that_ended_is_handed_to_nobody(self) -> None:
+    def test_ended_channel_is_not_taken(self) -> None:
         self.spare.open_ahead()
         self.made[0].end_stream()
         self.assertFalse(self.spare.hand_over(ChannelHeir()))
         self.spare.open_ahead()
         self.assertEqual(2, len(self.made))
 
-    def test_one_that_prints_without_end_is_ended(self) -> None:
+    def test_channel_that_prints_endlessly_is_ended(self) -> None:
         self.spare.open_ahead()
         self.made[0].say(b"x" * MOST_HEARD)
         self.assertFalse(self.made[0].over)
@@ -101,7 +101,7 @@ class SpareTests(SynchronousTestCase):
         self.assertTrue(self.made[0].over)
         self.assertFalse(self.spare.hand_over(ChannelHeir()))
 
-    def test_a_closed_one_makes_none(self) -> None:
+    def test_closed_spare_opens_no_channel(self) -> None:
         self.spare.open_ahead()
         self.spare.hand_over(ChannelHeir())
         self.spare.close()
@@ -109,12 +109,12 @@ class SpareTests(SynchronousTestCase):
         self.assertEqual(1, len(self.made))
         self.assertFalse(self.made[0].over, "it is somebody's")
 
-    def test_where_none_can_be_made_there_is_none(self) -> None:
+    def test_failed_preopening_leaves_no_channel(self) -> None:
         self.failing = True
         self.spare.open_ahead()
         self.assertFalse(self.spare.hand_over(ChannelHeir()))
 
-    def test_a_short_program_takes_it_too(self) -> None:
+    def test_short_program_uses_the_preopened_channel(self) -> None:
         processes: Any = self
         way = RemoteChannel(
             prefix=lambda: ["/ssh"], takes_shell_text=True, env={}, preopened=self.spare

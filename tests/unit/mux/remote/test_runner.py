@@ -52,7 +52,7 @@ class TrialTests(SynchronousTestCase):
         whole = RemoteResult(status=3, out=b"own\n", errors="mine")
         self.assertEqual(whole, self.successResultOf(self.running))
 
-    def test_shell_that_starts_no_program_is_quoted(self) -> None:
+    def test_output_of_a_shell_that_starts_no_program_is_quoted(self) -> None:
         self.child.say(b"\nThis account is currently not available.\n")
         self.child.end_stream(1)
         self.assertEqual(
@@ -60,30 +60,30 @@ class TrialTests(SynchronousTestCase):
             self.why(),
         )
 
-    def test_what_it_said(self) -> None:
+    def test_output_after_the_mark_is_the_answer(self) -> None:
         self.child.say(MARK)
         self.child.say(b"x" * MAX_ANSWER)
         self.child.end_stream(3)
         whole = RemoteResult(status=3, out=b"x" * MAX_ANSWER, errors="")
         self.assertEqual(whole, self.successResultOf(self.running))
 
-    def test_one_that_says_too_much(self) -> None:
+    def test_oversized_answer_is_an_error(self) -> None:
         """That is what is told of it, whatever stands on its standard error."""
         self.child.complain(b"Warning: permanently added")
         self.child.say(MARK + b"x" * (MAX_ANSWER + 1))
         self.assertTrue(self.child.over)
         self.assertEqual("it said more than 1048576 bytes", self.why())
 
-    def test_one_that_says_nothing_in_time(self) -> None:
+    def test_unanswered_command_times_out(self) -> None:
         self.clock.advance(RUN_TIMEOUT)
         self.assertTrue(self.child.over)
         self.assertEqual("it did not answer in time", self.why())
 
-    def test_one_whose_connection_ends(self) -> None:
+    def test_ended_connection_is_an_error(self) -> None:
         self.child.end_stream(CUT)
         self.assertEqual("its connection ended", self.why())
 
-    def test_what_was_complained_of_is_told(self) -> None:
+    def test_error_output_of_a_lost_connection_is_given(self) -> None:
         self.child.complain(b"Connection refused\n")
         self.child.end_stream(CUT)
         self.assertEqual("Connection refused", self.why())

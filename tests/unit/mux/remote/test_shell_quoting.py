@@ -81,7 +81,7 @@ class QuoteTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(15), deadline=None)
     @given(_WORDS)
-    def test_any_words_arrive(self, given_words: list[bytes]) -> None:
+    def test_any_words_reach_the_remote_program(self, given_words: list[bytes]) -> None:
         program = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
         self.assertEqual(1, program.count(b"\n"))
         for shell in ("sh", "bash"):
@@ -89,19 +89,19 @@ class QuoteTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(10), deadline=None)
     @given(_WORDS)
-    def test_a_program_in_a_program(self, given_words: list[bytes]) -> None:
+    def test_nested_command_line_is_quoted(self, given_words: list[bytes]) -> None:
         """As what starts a pane's program travels: one line inside of another's variable."""
         inner = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
         outer = join_programs(export_variables({b"A_1": inner}), b'exec sh -c "$A_1"')
         self.assertEqual([*given_words, b""], heard("sh", outer).split(b"\0"))
 
-    def test_variables_arrive(self) -> None:
+    def test_variables_reach_the_remote_program(self) -> None:
         env = {b"V_%d" % at: word for at, word in enumerate(HOSTILE)}
         told = heard("sh", join_programs(export_variables(env), b"exec env -0")).split(b"\0")
         for name, value in env.items():
             self.assertIn(name + b"=" + value, told)
 
-    def test_what_follows_the_line_is_the_programs_own(self) -> None:
+    def test_input_after_the_command_line_reaches_the_program(self) -> None:
         rest = b"first $(touch x)\nsecond\n"
         for shell in SHELLS:
             self.assertEqual(rest, heard(shell, join_programs(b"cat"), rest), shell)
@@ -111,14 +111,14 @@ class QuoteTests(SynchronousTestCase):
         for text in (SPOKEN, HEARING[2]):
             self.assertNotIn(MARK.strip(), text.encode())
 
-    def test_the_command_line_says_nothing(self) -> None:
+    def test_command_line_holds_no_secret(self) -> None:
         """Whoever looks at the processes there sees the same words always."""
         self.assertEqual("sh", HEARING[0])
         for text in (SPOKEN, HEARING[2]):
             self.assertNotIn("\\", text)
             self.assertNotIn("!", text)
 
-    def test_bad_words(self) -> None:
+    def test_invalid_names_and_nul_bytes_are_refused(self) -> None:
         for name in (b"", b"1A", b"A B", b"A=", b"A;b", b"A-B", "é".encode()):
             self.assertRaises(ValueError, export_variables, {name: b""})
         self.assertRaises(ValueError, quote_word, b"a\0b")

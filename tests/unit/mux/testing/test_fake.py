@@ -51,23 +51,23 @@ class FakeTests(SynchronousTestCase):
     def fails(self, work: Coroutine[Deferred[Any], Any, _T], error: type[MuxError]) -> None:
         self.failureResultOf(self.later(work), error)
 
-    def test_provides_the_interfaces(self) -> None:
+    def test_fakes_provide_the_interfaces(self) -> None:
         self.assertTrue(verifyObject(IMultiplexer, self.mux))
         self.assertTrue(verifyObject(IPane, self.pane))
 
-    def test_failure_before_the_keys_took_effect(self) -> None:
+    def test_scripted_failure_before_the_keys_types_nothing(self) -> None:
         self.host[ID].inject_fault("write", PaneGone("scripted"))
         self.fails(self.pane.write_bytes(b"ls", InputMark(id="a")), PaneGone)
         self.assertEqual(b"", bytes(self.host[ID].typed))
         self.assertIsNone(self.now(self.pane.read_last_mark()))
 
-    def test_failure_after_the_keys_took_effect(self) -> None:
+    def test_scripted_failure_after_the_keys_types_them(self) -> None:
         self.host[ID].inject_fault("write", MuxTimeout("scripted"), effect=True)
         self.fails(self.pane.write_bytes(b"ls", InputMark(id="a")), MuxTimeout)
         self.assertEqual(b"ls", bytes(self.host[ID].typed))
         self.assertEqual(InputMark(id="a", done=2), self.now(self.pane.read_last_mark()))
 
-    def test_failure_in_the_middle_of_a_long_write(self) -> None:
+    def test_scripted_failure_in_a_long_write_types_a_part(self) -> None:
         data = bytes(range(65, 91)) * 100
         self.host[ID].inject_fault("write", MuxTimeout("scripted"), skip=1)
         self.fails(self.pane.write_bytes(data, InputMark(id="a")), MuxTimeout)
@@ -76,12 +76,12 @@ class FakeTests(SynchronousTestCase):
         self.now(self.pane.write_bytes(data, mark))
         self.assertEqual(data, bytes(self.host[ID].typed))
 
-    def test_a_failure_is_used_once(self) -> None:
+    def test_planned_failure_is_used_once(self) -> None:
         self.host[ID].inject_fault("capture", MuxTimeout("scripted"))
         self.fails(self.pane.capture_content(), MuxTimeout)
         self.now(self.pane.capture_content())
 
-    def test_held_server_times_out_and_does_it_late(self) -> None:
+    def test_held_server_times_out_and_acts_late(self) -> None:
         """What a stopped tmux was told, it does once it goes on."""
         self.host[ID].stop_answering()
         write = self.later(self.pane.write_bytes(b"x"))
@@ -100,12 +100,12 @@ class FakeTests(SynchronousTestCase):
         self.successResultOf(write)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_refused_create(self) -> None:
+    def test_refused_create_fails(self) -> None:
         self.host.start_error = MuxError("no such file")
         other = FakeMultiplexer(self.clock, self.host)
         self.fails(other.create_pane(SPEC), MuxError)
 
-    def test_shell_runs_lines(self) -> None:
+    def test_fake_shell_runs_lines(self) -> None:
         self.now(self.pane.write_bytes(b"echo hi\r"))
         self.now(self.pane.write_bytes(b"nonsense\r"))
         log = self.pane.log
@@ -113,7 +113,7 @@ class FakeTests(SynchronousTestCase):
         self.assertIn(b"nonsense: not found\r\n", log.read(log.start, log.end))
         self.assertEqual(["echo hi", "nonsense"], self.shell.lines)
 
-    def test_lost_server_answers_what_waits(self) -> None:
+    def test_lost_server_fails_waiting_commands(self) -> None:
         self.host[ID].stop_answering()
         write = self.later(self.pane.write_bytes(b"x"))
         self.host.lose_server(ID)

@@ -12,19 +12,19 @@ from tservice.sessions.input.classify import looks_like_prompt, prompt_text
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 
 
-class ControlTests(SynchronousTestCase):
+class PromptControlCharacterTests(SynchronousTestCase):
     """Which characters are text, of all that there are."""
 
     def setUp(self) -> None:
         super().setUp()
         self.controls = {c for c in EVERY if unicodedata.category(c) == "Cc"} - set("\n\t\r")
 
-    def test_no_other_control_makes_a_prompt(self) -> None:
+    def test_only_text_controls_make_a_prompt(self) -> None:
         for character in self.controls:
             self.assertFalse(looks_like_prompt(f"a{character}b\r"), ascii(character))
         self.assertTrue(looks_like_prompt("a\n\t\r\nb\r"))
 
-    def test_no_other_control_is_left_in_one(self) -> None:
+    def test_other_controls_are_removed_from_a_prompt(self) -> None:
         everything = "".join(EVERY)
         kept = "".join(c for c in EVERY if c not in self.controls)
         self.assertEqual(kept.replace("\r", "\n"), prompt_text(f"{everything}\r"))

@@ -30,7 +30,7 @@ class SeeingGate(PassThroughGate):
         return ASKED if b"1. Yes" in screen else None
 
 
-class DialogTests(SessionCase):
+class InputDialogTests(SessionCase):
     """A running agent that asks for something."""
 
     def program(self, spec: PaneSpec) -> FakeProgram:
@@ -44,7 +44,7 @@ class DialogTests(SessionCase):
         self.session = self.create(mode="primary", start=True)
         self.hosted = self.pane(self.session)
 
-    def test_nothing_is_typed_and_the_number_is_free(self) -> None:
+    def test_dialog_refuses_the_prompt_and_frees_its_number(self) -> None:
         self.agent.show(drawn=False)
         answer = self.type(self.session, "please do not\r", client_id="c", seq=1)
         self.spend(sum(ASKING))
@@ -59,7 +59,7 @@ class DialogTests(SessionCase):
         self.assertEqual(DONE, self.successResultOf(again))
         self.assertEqual(["please do not"], self.agent.prompts)
 
-    def test_a_moment_of_drawing_is_no_dialog(self) -> None:
+    def test_redraw_of_the_screen_is_no_dialog(self) -> None:
         """A prompt of before that quotes one stands lowest until the composer is drawn."""
         self.agent.show(drawn=False)
         answer = self.type(self.session, "hello\r")
@@ -69,14 +69,14 @@ class DialogTests(SessionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual(["hello"], self.agent.prompts)
 
-    def test_one_that_comes_up_before_enter_gets_none(self) -> None:
+    def test_dialog_that_opens_before_enter_gets_none(self) -> None:
         self.assertIn("not submitted", self.not_submitted())
         self.assertEqual([], self.hosted.keys)
 
     def again(self) -> Deferred[InputDelivery]:
         return self.type(self.session, "hello\r", client_id="c", seq=1)
 
-    def test_who_did_not_hear_of_it_is_told_again(self) -> None:
+    def test_repeated_unsubmitted_prompt_is_refused_again(self) -> None:
         """Its number stays taken, for the text stands there; that is no duplicate of a prompt."""
         self.not_submitted()
         error: ServiceError = self.failureResultOf(self.again(), ServiceError).value
@@ -87,7 +87,7 @@ class DialogTests(SessionCase):
         self.agent.input_received(b"\r")
         self.assertTrue(self.successResultOf(self.again()).duplicate)
 
-    def test_it_is_submitted_once_the_dialog_is_gone(self) -> None:
+    def test_unsubmitted_prompt_is_submitted_on_repeat_once_the_dialog_is_gone(self) -> None:
         """Its sender asks for it again; the text stands there as it was typed."""
         self.not_submitted()
         self.agent.show(drawn=True)
@@ -96,7 +96,7 @@ class DialogTests(SessionCase):
         self.assertTrue(self.successResultOf(again).duplicate)
         self.assertEqual((["hello"], ["hello"]), (self.hosted.pastes, self.agent.prompts))
 
-    def test_nor_is_one_that_somebody_added_to(self) -> None:
+    def test_unsubmitted_prompt_changed_by_a_person_is_not_submitted(self) -> None:
         self.not_submitted("hello there")
         self.agent.text += ", and rm -r ."
         self.agent.show(drawn=True)
@@ -105,7 +105,7 @@ class DialogTests(SessionCase):
         self.assertIn("not submitted", error.message)
         self.assertEqual([], self.hosted.keys)
 
-    def test_it_is_no_draft_of_somebody_to_the_next_one(self) -> None:
+    def test_unsubmitted_prompt_is_no_draft_to_the_next_prompt(self) -> None:
         self.not_submitted()
         self.agent.show(drawn=True)
         answer = self.type(self.session, "hello\r", client_id="c", seq=2)
@@ -123,7 +123,7 @@ class DialogTests(SessionCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         return error.message
 
-    def test_one_that_goes_soon_is_waited_for(self) -> None:
+    def test_dialog_that_closes_soon_is_waited_for(self) -> None:
         answer = self.type(self.session, "hello\r")
         self.agent.show(drawn=False)
         self.spend(PASTE_GAP + 0.05)
@@ -132,7 +132,7 @@ class DialogTests(SessionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], ["Enter"]), (self.agent.prompts, self.hosted.keys))
 
-    def test_a_text_that_the_dialog_swallowed_was_not_delivered(self) -> None:
+    def test_text_swallowed_by_a_dialog_was_not_delivered(self) -> None:
         answer = self.type(self.session, "hello\r")
         self.agent.show(drawn=False)
         self.spend(PASTE_GAP + 0.05)
@@ -142,14 +142,14 @@ class DialogTests(SessionCase):
         self.failureResultOf(answer, ServiceError)
         self.assertEqual(([], []), (self.agent.prompts, self.hosted.keys))
 
-    def test_what_a_killed_service_had_begun_is_not_ended_in_a_dialog(self) -> None:
+    def test_prompt_begun_before_a_kill_is_not_submitted_into_a_dialog(self) -> None:
         self.type(self.session, "hello\r", client_id="c", seq=1)
         self.agent.show(drawn=False)
         self.machine.restart()
         self.spend(PASTE_GAP + sum(LOOKS) + 1)
         self.assertEqual((["hello"], []), (self.hosted.pastes, self.hosted.keys))
 
-    def test_a_screen_that_cannot_be_read_keeps_nothing_back(self) -> None:
+    def test_unreadable_screen_delays_no_prompt(self) -> None:
         for error in (MuxTimeout("slow"), MuxBusy("full"), MuxTimeout("slow")):
             self.hosted.inject_fault("capture", error)
         answer = self.type(self.session, "hello\r")
@@ -157,7 +157,7 @@ class DialogTests(SessionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], ["Enter"]), (self.agent.prompts, self.hosted.keys))
 
-    def test_raw_bytes_and_keys_are_answers(self) -> None:
+    def test_raw_bytes_and_keys_answer_a_dialog(self) -> None:
         self.agent.show(drawn=False)
         for text in ("1", "\r", "\x1b"):
             self.assertEqual(DONE, self.successResultOf(self.type(self.session, text)))

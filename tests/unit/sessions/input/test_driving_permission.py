@@ -56,7 +56,7 @@ class DrivingCase(InputCase):
 
 
 class DemotedTests(DrivingCase):
-    def test_what_needs_the_grant(self) -> None:
+    def test_session_made_with_the_grant_refuses_input_after_it_is_lost(self) -> None:
         """By its mode, by a value that it was started with, or by a variable."""
         agent = self.agent_session
         self.demote()
@@ -70,7 +70,7 @@ class DemotedTests(DrivingCase):
         self.untouched(agent)
         self.assertEqual([], self.gate.held, "it is told at once")
 
-    def test_what_never_needed_it(self) -> None:
+    def test_session_made_without_the_grant_accepts_input_after_it_is_lost(self) -> None:
         params = {"permissionMode": "default"}
         self.sessions.update_record(
             self.agent_session.id, params=params, env_overrides={"MCP_TIMEOUT": "9"}
@@ -80,14 +80,14 @@ class DemotedTests(DrivingCase):
         self.open_gate()
         self.assertEqual(DONE, self.successResultOf(done))
 
-    def test_keys_and_raw_bytes(self) -> None:
+    def test_keys_and_raw_bytes_are_refused_after_the_grant_is_lost(self) -> None:
         self.demote()
         self.forbidden(self.shell_session, "\x1b")
         key = self.sessions.send_key(self.shell_session.id, "Enter", ADMIN)
         self.assert_refused(ErrorCode.FORBIDDEN, key)
         self.untouched(self.shell_session)
 
-    def test_the_service_in_the_owner_s_name(self) -> None:
+    def test_service_input_in_the_name_of_the_owner_is_refused(self) -> None:
         """As jobs, timed runs and automatic commands type."""
         self.demote()
         self.forbidden(self.shell_session, sender=None)
@@ -110,7 +110,7 @@ class DemotedTests(DrivingCase):
         self.assertTrue(error.message.startswith("input: "), error.message)
         self.untouched(self.agent_session)
 
-    def test_the_service_for_an_account_that_is_gone_or_disabled(self) -> None:
+    def test_service_input_for_a_disabled_account_is_refused(self) -> None:
         """Automatic commands typed on; admins still drive what is there."""
         self.machine.os_users.disabled.add(ADMIN.username)
         self.assertIn("disabled", self.forbidden(self.agent_session, sender=None))
@@ -121,12 +121,12 @@ class DemotedTests(DrivingCase):
         done = self.type(self.shell_session, "ls\r", use_mux=False, sender=ROOT)
         self.assertEqual(DONE, self.successResultOf(done))
 
-    def test_an_admin(self) -> None:
+    def test_admin_may_type_after_the_owner_lost_the_grant(self) -> None:
         self.demote()
         done = self.type(self.shell_session, "ls\r", use_mux=False, sender=ROOT)
         self.assertEqual(DONE, self.successResultOf(done))
 
-    def test_while_it_waits(self) -> None:
+    def test_grant_lost_while_the_input_waits_refuses_it(self) -> None:
         """Its number is free for when the account has the right again."""
         self.sessions.update_record(self.agent_session.id, params=BYPASS)
         fields = {"client_id": "c", "seq": 1, "sender": ADMIN}
@@ -140,7 +140,7 @@ class DemotedTests(DrivingCase):
         self.open_gate()
         self.assertEqual(DONE, self.successResultOf(again))
 
-    def test_begun_before_a_crash(self) -> None:
+    def test_input_begun_before_a_crash_is_refused_after_the_grant_is_lost(self) -> None:
         """What is written down and not typed to its end stays so; its number is taken."""
         fields = {"use_mux": True, "client_id": "c", "seq": 1, "sender": ADMIN}
         self.type(self.shell_session, "rm it\r", **fields)
@@ -155,7 +155,7 @@ class DemotedTests(DrivingCase):
         again = self.type(self.shell_session, "rm it\r", **fields)
         self.assertEqual(AGAIN, self.successResultOf(again))
 
-    def test_an_attached_tmux_session(self) -> None:
+    def test_attached_tmux_session_refuses_input_after_the_grant_is_lost(self) -> None:
         """What runs there was its admin's to attach to, whatever mode it is called."""
         remote = RemoteTarget(host_id="h", name="work", owned=False)
         fields: dict[str, Any] = {
@@ -173,7 +173,7 @@ class DemotedTests(DrivingCase):
         judge(self.agent_session.id, ROOT)
 
 
-class AgentTokenTests(InputCase):
+class AgentTokenInputTests(InputCase):
     """Whoever holds an agent's own token has no grant, with one user too."""
 
     def setUp(self) -> None:
@@ -194,7 +194,7 @@ class AgentTokenTests(InputCase):
             return error.code
         return None
 
-    def test_what_its_person_made_with_the_grant(self) -> None:
+    def test_agent_token_may_not_drive_sessions_made_with_the_grant(self) -> None:
         self.sessions.update_record(self.agent_session.id, params={"permissionMode": "default"})
         self.assertIsNone(self.judged(self.agent_session, self.holder))
         self.assertEqual(ErrorCode.FORBIDDEN, self.judged(self.shell_session, self.holder))
@@ -203,13 +203,13 @@ class AgentTokenTests(InputCase):
         for session in self.agent_session, self.shell_session:
             self.assertIsNone(self.judged(session, ADMIN))
 
-    def test_what_is_typed(self) -> None:
+    def test_input_with_an_agent_token_is_refused(self) -> None:
         request = InputRequest(text="id\r", use_mux=False, sender=self.holder)
         typed = self.sessions.send_input(self.shell_session.id, request)
         self.assert_refused(ErrorCode.FORBIDDEN, typed)
         self.assertEqual(b"", bytes(self.pane(self.shell_session).typed))
 
-    def test_what_was_attached_to(self) -> None:
+    def test_agent_token_may_not_drive_an_attached_session(self) -> None:
         remote = RemoteTarget(host_id="h", name="work", owned=False)
         self.sessions.update_record(
             self.agent_session.id, location=SessionLocationKind.REMOTE, remote=remote
@@ -217,7 +217,7 @@ class AgentTokenTests(InputCase):
         self.assertEqual(ErrorCode.FORBIDDEN, self.judged(self.agent_session, self.holder))
 
 
-class KeptTests(OfflineHostCase):
+class DemotedKeptInputTests(OfflineHostCase):
     """While the session's host is away."""
 
     def setUp(self) -> None:
@@ -229,7 +229,7 @@ class KeptTests(OfflineHostCase):
         self.sessions.update_record(self.session.id, owner=ADMIN.username)
         self.far.there = False
 
-    def test_what_waited_is_not_typed(self) -> None:
+    def test_kept_input_is_not_typed_after_the_grant_is_lost(self) -> None:
         self.assertEqual(KEPT, self.send("one", 1, sender=ADMIN))
         self.machine.os_users.demoted.add(ADMIN.username)
         request = InputRequest(text="two", may_wait=True, sender=ADMIN)

@@ -246,7 +246,7 @@ class ExactlyOnceTests(SynchronousTestCase):
     """See the module's docstring."""
 
     @pytest.mark.long
-    def test_exactly_once(self) -> None:
+    def test_input_is_typed_exactly_once_over_failures_and_crashes(self) -> None:
         run_state_machine_as_test(
             InputJournalMachine,
             settings=settings(

@@ -22,20 +22,20 @@ class FailureTests(InputCase):
     def send(self, text: str = "x", seq: int = 1) -> Deferred[InputDelivery]:
         return self.type(self.shell_session, text, client_id="c", seq=seq)
 
-    def test_a_lost_answer_is_looked_up(self) -> None:
+    def test_lost_answer_is_looked_up_by_the_mark(self) -> None:
         for seq, effect in enumerate((True, False)):
             self.pane(self.shell_session).typed.clear()
             self.fault("write", MuxTimeout("slow"), effect=effect)
             self.assertEqual(DONE, self.successResultOf(self.send(seq=seq)))
             self.assertEqual(b"x", bytes(self.pane(self.shell_session).typed))
 
-    def test_a_long_write_goes_on_where_it_was(self) -> None:
+    def test_long_write_resumes_after_a_lost_answer(self) -> None:
         self.fault("write", MuxTimeout("slow"), skip=2, effect=True)
         text = "".join(f"{number:04}" for number in range(1500))
         self.assertEqual(DONE, self.successResultOf(self.send(text)))
         self.assertEqual(text.encode(), bytes(self.pane(self.shell_session).typed))
 
-    def test_a_lost_answer_to_a_paste_or_an_enter(self) -> None:
+    def test_lost_answer_to_a_paste_or_enter_is_looked_up(self) -> None:
         for operation in ("paste", "send_key"):
             for effect in (True, False):
                 self.agent.prompts.clear()
@@ -47,7 +47,7 @@ class FailureTests(InputCase):
                 self.assertEqual(DONE, self.successResultOf(answer))
                 self.assertEqual(["hello"], self.agent.prompts)
 
-    def test_a_refused_write_gives_the_number_back(self) -> None:
+    def test_refused_write_frees_its_number(self) -> None:
         for _ in range(3):
             self.fault("write", MuxError("no"))
         answer = self.send()
@@ -56,7 +56,7 @@ class FailureTests(InputCase):
         self.assertEqual(b"", bytes(self.pane(self.shell_session).typed))
         self.assertEqual(DONE, self.successResultOf(self.send()))
 
-    def test_giving_back_does_not_forget_the_numbers_before(self) -> None:
+    def test_freed_number_keeps_the_numbers_before(self) -> None:
         self.successResultOf(self.send(seq=1))
         for _ in range(3):
             self.fault("write", MuxError("no"))
@@ -66,7 +66,7 @@ class FailureTests(InputCase):
         self.assertEqual(AGAIN, self.successResultOf(self.send(seq=1)))
         self.assertEqual(DONE, self.successResultOf(self.send(seq=2)))
 
-    def test_what_waits_behind_a_failure_fails_with_it(self) -> None:
+    def test_input_waiting_after_a_failure_fails_with_it(self) -> None:
         for _ in range(3):
             self.fault("write", MuxError("no"))
         first, second = self.send("a", 1), self.send("b", 2)
@@ -79,12 +79,12 @@ class FailureTests(InputCase):
             self.assertEqual(DONE, self.successResultOf(self.send(text, seq)))
         self.assertEqual(b"oab", bytes(self.pane(self.shell_session).typed))
 
-    def test_a_pane_that_goes_away_gives_the_number_back(self) -> None:
+    def test_lost_pane_frees_the_number(self) -> None:
         self.fault("write", PaneGone("gone"))
         self.assertEqual(ErrorCode.CONFLICT, self.code(self.send()))
         self.assertEqual(DONE, self.successResultOf(self.send()))
 
-    def test_when_nobody_knows_the_caller_is_told_and_it_is_typed_once(self) -> None:
+    def test_unknown_outcome_is_reported_and_typed_once(self) -> None:
         self.pane(self.shell_session).stop_answering()
         answer = self.send()
         self.spend(30)
@@ -96,7 +96,7 @@ class FailureTests(InputCase):
         self.assertEqual(AGAIN, self.successResultOf(again))
         self.assertEqual(b"x", bytes(self.pane(self.shell_session).typed))
 
-    def test_without_a_number_it_is_not_typed_after_its_caller_gave_up(self) -> None:
+    def test_unnumbered_input_is_not_typed_after_its_caller_gave_up(self) -> None:
         pane = self.pane(self.shell_session)
         pane.inject_fault("write", MuxTimeout("slow"))
         pane.inject_fault("last_mark", MuxTimeout("slow"))
@@ -108,7 +108,7 @@ class FailureTests(InputCase):
         self.assertIsNone(self.machine.database.query_one("SELECT * FROM input_journal"))
 
 
-class CrashTests(InputCase):
+class InputCrashTests(InputCase):
     """A killed service; the next one finishes what was begun."""
 
     def recovered(self) -> None:
@@ -119,7 +119,7 @@ class CrashTests(InputCase):
     def send(self, session: Session, text: str) -> Deferred[InputDelivery]:
         return self.type(session, text, client_id="c", seq=1)
 
-    def test_before_anything_was_typed(self) -> None:
+    def test_crash_before_typing_is_completed(self) -> None:
         self.patch(type(self.sessions.get_pane(self.agent_session.id)), "paste", _never)
         self.send(self.agent_session, "hello\r")
         self.machine.crash()
@@ -128,7 +128,7 @@ class CrashTests(InputCase):
         self.assertEqual(["hello"], self.agent.prompts)
         self.assertEqual(AGAIN, self.successResultOf(self.send(self.agent_session, "hello\r")))
 
-    def test_between_paste_and_enter(self) -> None:
+    def test_crash_between_paste_and_enter_is_completed(self) -> None:
         for session in (self.agent_session, self.shell_session):
             self.send(session, "echo hi\r")
             self.clock.advance(PASTE_GAP / 2)
@@ -137,7 +137,7 @@ class CrashTests(InputCase):
             self.assertEqual(["Enter"], self.pane(session).keys)
         self.assertEqual(["echo hi"], self.agent.prompts)
 
-    def test_after_the_paste_was_submitted_by_hand(self) -> None:
+    def test_paste_submitted_by_hand_after_a_crash_is_not_submitted_again(self) -> None:
         self.send(self.agent_session, "hello\r")
         self.machine.crash()
         self.agent.input_received(b"\r")
@@ -145,7 +145,7 @@ class CrashTests(InputCase):
         self.assertEqual(["hello"], self.agent.prompts)
         self.assertEqual([], self.pane(self.agent_session).keys)
 
-    def test_in_the_middle_of_a_long_write(self) -> None:
+    def test_crash_during_a_long_write_is_completed(self) -> None:
         text = "".join(f"{number:04}" for number in range(1000))
         pane = self.pane(self.shell_session)
         pane.inject_fault("write", MuxTimeout("x"), skip=2)
@@ -162,7 +162,7 @@ class CrashTests(InputCase):
             for seq, text in enumerate(texts, 1)
         ]
 
-    def test_a_key_that_was_typed_is_known_by_the_mark(self) -> None:
+    def test_typed_key_is_known_by_its_mark_after_a_crash(self) -> None:
         """Nothing of it was on the disk."""
         for effect, answer in ((True, AGAIN), (False, DONE)):
             self.keys("a")
@@ -176,7 +176,7 @@ class CrashTests(InputCase):
             self.assertEqual(b"b", bytes(pane.typed))
             self.shell_session = self.shell()
 
-    def test_the_mark_is_asked_for_until_it_is_known(self) -> None:
+    def test_unknown_mark_holds_back_input_until_it_is_read(self) -> None:
         """Before that nothing is typed: what was sent again could stand there already."""
         self.keys("a", "b")
         pane = self.pane(self.shell_session)
@@ -191,7 +191,7 @@ class CrashTests(InputCase):
         self.assertEqual([AGAIN, AGAIN, DONE], [self.successResultOf(each) for each in again])
         self.assertEqual(b"abc", bytes(pane.typed))
 
-    def test_a_process_that_ended_meanwhile_has_its_mark_still(self) -> None:
+    def test_mark_of_a_process_that_ended_is_still_read(self) -> None:
         self.keys("a", "b")
         self.machine.crash()
         self.pane(self.shell_session).exit_program(0)
@@ -199,7 +199,7 @@ class CrashTests(InputCase):
         self.run_now(self.sessions.start(self.shell_session.id, granted=True))
         self.assertEqual(AGAIN, self.successResultOf(self.keys("a", "b")[1]))
 
-    def test_a_process_that_is_gone_leaves_no_journal(self) -> None:
+    def test_lost_process_drops_its_journal(self) -> None:
         self.send(self.agent_session, "hello\r")
         self.machine.crash()
         self.host.lose_server(self.agent_session.id)

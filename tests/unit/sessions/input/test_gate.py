@@ -9,7 +9,7 @@ from tests.unit.sessions.input.harness import AGAIN, DONE, HeldGate, InputCase
 from tservice.core.errors import ErrorCode, operation_failed
 
 
-class GateTests(InputCase):
+class InputGateTests(InputCase):
     """Prompts are kept back while they would land in the wrong place."""
 
     def setUp(self) -> None:
@@ -18,7 +18,7 @@ class GateTests(InputCase):
         self.machine.gate = self.gate
         self.machine.restart()
 
-    def test_held_then_typed(self) -> None:
+    def test_prompt_is_held_then_typed(self) -> None:
         answer = self.type(self.agent_session, "hello\r")
         self.spend(5)
         self.assertEqual([], self.pane(self.agent_session).pastes)
@@ -26,7 +26,7 @@ class GateTests(InputCase):
         self.spend(1)
         self.assertEqual(DONE, self.successResultOf(answer))
 
-    def test_a_refusal_gives_the_number_back(self) -> None:
+    def test_refused_prompt_frees_its_number(self) -> None:
         first = self.type(self.agent_session, "hello\r", client_id="c", seq=1)
         self.gate.held[0].errback(Failure(operation_failed("the dialog stayed")))
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(first))
@@ -35,7 +35,7 @@ class GateTests(InputCase):
         self.spend(1)
         self.assertEqual(DONE, self.successResultOf(again))
 
-    def test_keys_and_raw_bytes_pass_it(self) -> None:
+    def test_keys_and_raw_bytes_pass_a_held_prompt(self) -> None:
         """They answer the dialog that it waits for; what passed is typed first."""
         held = self.type(self.agent_session, "hello\r", client_id="a", seq=1)
         pane = self.pane(self.agent_session)
@@ -50,7 +50,7 @@ class GateTests(InputCase):
         self.assertEqual(DONE, self.successResultOf(held))
         self.assertEqual((["hello"], ["Down", "Enter"]), (pane.pastes, pane.keys))
 
-    def test_nothing_passes_inputs_of_its_own_client(self) -> None:
+    def test_input_of_one_client_never_passes_its_own_prompt(self) -> None:
         held = self.type(self.agent_session, "hello\r", client_id="a", seq=1)
         raw = self.type(self.agent_session, "\x1b", client_id="a", seq=2)
         self.spend(1)
@@ -61,7 +61,7 @@ class GateTests(InputCase):
         again = self.type(self.agent_session, "\x1b", client_id="a", seq=2)
         self.assertEqual(AGAIN, self.successResultOf(again))
 
-    def test_a_process_that_ends_meanwhile(self) -> None:
+    def test_process_that_ends_refuses_the_held_prompt(self) -> None:
         answer = self.type(self.agent_session, "hello\r")
         self.pane(self.agent_session).exit_program(0)
         self.gate.held[0].callback(None)

@@ -69,7 +69,7 @@ class JournalTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(STEPS)
-    def test_numbers_are_known_with_and_without_memory(
+    def test_numbers_are_known_from_memory_and_disk(
         self, steps: list[tuple[str, str, str]]
     ) -> None:
         """What was given back is free again; what was cut off by a restart stays taken."""
@@ -93,7 +93,7 @@ class JournalTests(SynchronousTestCase):
             for each in (self.journal, self.anew()):
                 self.assertEqual(known, {key: each.last_seq(*key) for key in known})
 
-    def test_keys_of_a_known_client_change_nothing_on_the_disk(self) -> None:
+    def test_keys_of_a_known_client_write_nothing(self) -> None:
         """Until L{SETTLE} has passed, or somebody else types."""
         self.type("one", "a", 1)
         for seq in range(2, 6):
@@ -107,20 +107,20 @@ class JournalTests(SynchronousTestCase):
         self.type("one", "b", 1)
         self.assertEqual((6, 1), (self.on_disk("a"), self.on_disk("b")))
 
-    def test_a_number_is_written_only_when_its_key_was_typed(self) -> None:
+    def test_number_is_written_only_after_its_key_was_typed(self) -> None:
         """Else a crash would leave a number that is taken by nothing."""
         self.type("one", "a", 1)
         self.accept("one", "a", 2)
         self.clock.advance(SETTLE)
         self.assertEqual((1, 1), (self.on_disk("a"), self.anew().last_seq("one", "a")))
 
-    def test_long_input_is_written_down_whole(self) -> None:
+    def test_long_input_is_journalled_whole(self) -> None:
         """More than one command types it: a crash would leave a part."""
         self.type("one", "a", 1)
         self.data = b"x" * (PIECE + 1)
         self.assertFalse(self.accept("one", "a", 2).with_pane)
 
-    def test_a_number_learned_from_a_mark_outlives_the_next_crash_too(self) -> None:
+    def test_number_read_from_a_mark_survives_the_next_crash(self) -> None:
         """Though another client's mark takes its place."""
         for client in ("a", "b"):
             self.type("one", client, 1)
@@ -129,7 +129,7 @@ class JournalTests(SynchronousTestCase):
         self.type("one", "b", 2)
         self.assertEqual((2, 2), (self.anew().last_seq("one", "a"), self.on_disk("a")))
 
-    def test_closing_writes_what_is_unsaved(self) -> None:
+    def test_closing_writes_unsaved_numbers(self) -> None:
         for seq in (1, 2):
             self.type("one", "a", seq)
         self.journal.close()
@@ -139,7 +139,7 @@ class JournalTests(SynchronousTestCase):
         """What stands there alone."""
         return InputJournal(self.database, Clock()).last_seq("one", client)
 
-    def test_the_least_recently_used_client_is_forgotten(self) -> None:
+    def test_least_recently_used_client_is_forgotten(self) -> None:
         """One that goes on typing is none, however its numbers were written."""
         for number in range(CLIENTS):
             self.type("one", f"c{number}", 1)
@@ -149,12 +149,12 @@ class JournalTests(SynchronousTestCase):
         self.assertEqual(3, self.journal.last_seq("one", "c0"))
         self.assertIsNone(self.journal.last_seq("one", "c1"))
 
-    def test_inputs_without_a_number_change_none(self) -> None:
+    def test_unnumbered_inputs_change_no_number(self) -> None:
         self.type("one", "a", 4)
         self.type("one", None, None)
         self.assertEqual(4, self.journal.last_seq("one", "a"))
 
-    def test_what_is_being_typed_survives_the_upgrade(self) -> None:
+    def test_pending_input_survives_the_schema_upgrade(self) -> None:
         """Step 11 makes the table anew."""
         path, steps = Path(self.mktemp()), read_steps(packaged_schemas())
         old = Database.open_file(path, clock=Clock(), schemas=steps[:10])
@@ -170,7 +170,7 @@ class JournalTests(SynchronousTestCase):
         self.addCleanup(new.close)
         self.assertEqual(entry, InputJournal(new, Clock()).find_pending("one"))
 
-    def test_a_session_of_the_same_id_begins_anew(self) -> None:
+    def test_rebuilt_session_starts_with_fresh_numbers(self) -> None:
         """As one that is rebuilt does."""
         self.type("one", "a", 4)
         self.database.execute("DELETE FROM input_marks")

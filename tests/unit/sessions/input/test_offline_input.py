@@ -18,7 +18,7 @@ DONE = InputDelivery(delivered=True)
 class AwayTests(OfflineHostCase):
     """What becomes of input meanwhile."""
 
-    def test_it_is_kept_and_typed_in_order_once(self) -> None:
+    def test_input_is_kept_and_typed_once_in_order(self) -> None:
         self.assertEqual([KEPT] * 3, [self.send(text) for text in ("one ", "two ", "three")])
         self.assertEqual((b"", 3), (self.typed, self.far.wishes))
         self.back()
@@ -27,13 +27,13 @@ class AwayTests(OfflineHostCase):
         self.assertEqual(DONE, self.send("!"))
         self.assertEqual(b"one two three!", self.typed)
 
-    def test_a_number_is_taken_by_what_is_kept(self) -> None:
+    def test_kept_input_takes_its_sequence_number(self) -> None:
         self.assertEqual([KEPT, AGAIN, KEPT], [self.send("x", seq) for seq in (5, 5, 6)])
         self.back()
         self.assertEqual([AGAIN, DONE], [self.send("x", seq) for seq in (6, 7)])
         self.assertEqual(b"xxx", self.typed)
 
-    def test_a_duplicate_tells_the_last_number(self) -> None:
+    def test_duplicate_reports_the_last_sequence_number(self) -> None:
         """Kept or typed, whichever came later."""
         for seq in (5, 8):
             self.send("x", seq)
@@ -45,13 +45,13 @@ class AwayTests(OfflineHostCase):
         self.assertEqual(9, self.send("x", 7).last)
         self.assertIsNone(self.send("x", 10).last)
 
-    def test_a_number_of_before_is_known(self) -> None:
+    def test_sequence_number_from_before_the_outage_is_known(self) -> None:
         self.far.there = True
         self.assertEqual(DONE, self.send("x", 3))
         self.far.there = False
         self.assertEqual(AGAIN, self.send("x", 3))
 
-    def test_a_chunk_that_does_not_fit_is_dropped_whole(self) -> None:
+    def test_chunk_that_does_not_fit_is_dropped_whole(self) -> None:
         """A smaller one after it may fit; its number is free."""
         self.assertEqual(KEPT, self.send("x" * (BUFFER_BYTES - 2), 1))
         self.assertEqual(DROPPED, self.send("abc", 2))
@@ -62,7 +62,7 @@ class AwayTests(OfflineHostCase):
         self.far.there = False
         self.assertEqual(KEPT, self.send("y" * BUFFER_BYTES, 3), "there is room again")
 
-    def test_what_comes_after_the_host_is_back_is_typed_after_it(self) -> None:
+    def test_input_after_the_return_is_typed_after_kept_input(self) -> None:
         self.send("first ")
         self.pane(self.session).inject_fault("write", MuxTimeout("slow"), effect=False)
         self.pane(self.session).inject_fault("last_mark", MuxTimeout("slow"))
@@ -72,7 +72,7 @@ class AwayTests(OfflineHostCase):
         self.assertEqual(DONE, self.successResultOf(later))
         self.assertEqual(b"first second", self.typed)
 
-    def test_it_survives_the_service(self) -> None:
+    def test_kept_input_survives_a_restart(self) -> None:
         """It is typed once the pane is taken up."""
         self.send("one ", 1)
         self.machine.restart()
@@ -83,7 +83,7 @@ class AwayTests(OfflineHostCase):
         self.machine.restart()
         self.assertEqual(b"one two", self.typed)
 
-    def test_it_goes_with_the_process(self) -> None:
+    def test_kept_input_is_dropped_with_its_process(self) -> None:
         self.send("rm -rf x\r")
         self.machine.crash()
         self.host.lose_server(self.session.id)
@@ -93,7 +93,7 @@ class AwayTests(OfflineHostCase):
         self.back()
         self.assertEqual(b"", self.typed)
 
-    def test_what_answers_a_screen_is_never_kept(self) -> None:
+    def test_input_that_answers_a_screen_is_never_kept(self) -> None:
         """Keys, and what the service itself types."""
         error = self.refusal(self.sessions.send_key(self.session.id, "Enter"))
         self.assertIn("Far is out of reach; nothing was pressed", error.message)
@@ -108,7 +108,7 @@ class AwayTests(OfflineHostCase):
         more = {"use_mux": False, "submitting": lambda: None}
         return self.type(self.session, "w", client_id="c", seq=seq, **more)
 
-    def test_a_wait_wakes_the_host_and_is_typed_behind_what_was_kept(self) -> None:
+    def test_waiting_input_wakes_the_host_and_is_typed_after_kept_input(self) -> None:
         self.send("k", 1)
         answer = self.waiting(2)
         self.assertNoResult(answer)
@@ -118,7 +118,7 @@ class AwayTests(OfflineHostCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual(b"kw", self.typed)
 
-    def test_a_wait_in_vain_is_never_typed_and_its_number_is_free(self) -> None:
+    def test_unsuccessful_waiting_input_is_never_typed_and_frees_its_number(self) -> None:
         answer = self.waiting(1)
         assert self.far.waking is not None
         self.far.waking.errback(operation_failed("Far is out of reach"))
@@ -128,7 +128,7 @@ class AwayTests(OfflineHostCase):
         self.assertEqual(b"", self.typed)
         self.assertEqual(DONE, self.send("w", 1))
 
-    def test_a_wait_that_the_cut_meets_is_never_typed_later(self) -> None:
+    def test_waiting_input_cut_off_is_never_typed_later(self) -> None:
         self.far.there = True
         self.pane(self.session).inject_fault("write", MuxTimeout("cut"), effect=False)
         for _ in range(2):
@@ -139,7 +139,7 @@ class AwayTests(OfflineHostCase):
         self.assertEqual(b"", self.typed)
         self.assertEqual(DONE, self.send("w", 1))
 
-    def test_nothing_is_kept_for_a_session_without_a_process(self) -> None:
+    def test_session_without_a_process_keeps_no_input(self) -> None:
         self.far.there = True
         self.run_now(self.sessions.stop(self.session.id, "done"))
         self.far.there = False

@@ -27,7 +27,7 @@ class SerialTests(SynchronousTestCase):
 
         return self.queue.put(work)
 
-    def test_in_order_and_never_two(self) -> None:
+    def test_tasks_run_in_order_and_never_together(self) -> None:
         first, second = self.put("a"), self.put("b")
         self.assertEqual(["a"], self.begun)
         self.gates["a"].callback("A")
@@ -39,14 +39,14 @@ class SerialTests(SynchronousTestCase):
         self.assertTrue(self.queue.is_idle)
         self.successResultOf(second)
 
-    def test_a_failure_is_its_own_callers(self) -> None:
+    def test_failure_reaches_only_its_caller(self) -> None:
         first, second = self.put("a"), self.put("b")
         self.gates["a"].errback(ZeroDivisionError())
         self.failureResultOf(first, ZeroDivisionError)
         self.gates["b"].callback("B")
         self.assertEqual("B", self.successResultOf(second))
 
-    def test_the_bound(self) -> None:
+    def test_waiting_tasks_are_bounded(self) -> None:
         answers = [self.put(name) for name in "abcd"]
         error = self.assertRaises(ServiceError, self.put, "e")
         self.assertEqual(ErrorCode.RATE_LIMITED, error.code)
@@ -54,7 +54,7 @@ class SerialTests(SynchronousTestCase):
             self.gates[name].callback(name)
         self.assertEqual(list("abcd"), [self.successResultOf(it) for it in answers])
 
-    def test_work_puts_work(self) -> None:
+    def test_task_may_enqueue_a_task(self) -> None:
         async def outer() -> None:
             inner.append(self.put("inner"))
             self.assertEqual([], self.begun)
@@ -65,7 +65,7 @@ class SerialTests(SynchronousTestCase):
         self.gates["inner"].callback("x")
         self.successResultOf(inner[0])
 
-    def test_a_long_queue_is_no_deep_stack(self) -> None:
+    def test_long_queue_does_not_recurse(self) -> None:
         queue = SerialQueue(waiting=5000)
         gate: Deferred[int] = Deferred()
 
@@ -80,7 +80,7 @@ class SerialTests(SynchronousTestCase):
         gate.callback(1)
         self.assertEqual(5001, sum(self.successResultOf(it) for it in answers))
 
-    def test_who_waits_may_leave_who_runs_is_finished(self) -> None:
+    def test_cancelled_task_is_dropped_if_waiting_and_finished_if_running(self) -> None:
         first, second = self.put("a"), self.put("b")
         for answer in (first, second):
             answer.addErrback(lambda _: None)
@@ -90,7 +90,7 @@ class SerialTests(SynchronousTestCase):
         self.assertEqual(["a"], self.begun)
         self.assertTrue(self.queue.is_idle)
 
-    def test_close(self) -> None:
+    def test_closed_queue_fails_waiting_and_new_tasks(self) -> None:
         first, second = self.put("a"), self.put("b")
         self.queue.close()
         self.assertEqual(

@@ -26,7 +26,7 @@ class HeldInputTests(InputCase):
         self.entitled = {ANN, BOB}
         self.sessions.set_sender_check(lambda who, session: who in self.entitled)
 
-    def test_a_right_that_ends_meanwhile(self) -> None:
+    def test_right_lost_while_held_refuses_the_input(self) -> None:
         """Nothing is typed, and the number is free again."""
         held = self.type(self.agent_session, "hello\r", client_id="c", seq=1, sender=ANN)
         self.entitled.discard(ANN)
@@ -39,14 +39,14 @@ class HeldInputTests(InputCase):
         self.spend(1)
         self.assertEqual(DONE, self.successResultOf(again))
 
-    def test_of_the_service_itself(self) -> None:
+    def test_input_of_the_service_itself_needs_no_right(self) -> None:
         self.entitled.clear()
         held = self.type(self.agent_session, "hello\r")
         self.gate.held[0].callback(None)
         self.spend(1)
         self.assertEqual(DONE, self.successResultOf(held))
 
-    def test_keys_and_raw_bytes(self) -> None:
+    def test_held_keys_and_raw_bytes_need_the_right(self) -> None:
         self.entitled.clear()
         raw = self.type(self.agent_session, "\x1b", sender=ANN)
         key = start_coroutine(self.sessions.send_key(self.agent_session.id, "Down", ANN))
@@ -56,7 +56,7 @@ class HeldInputTests(InputCase):
         self.assertEqual(([], b""), (pane.keys, bytes(pane.typed)))
 
 
-class KeptInputTests(OfflineHostCase):
+class SenderKeptInputTests(OfflineHostCase):
     """While the session's host is away."""
 
     def setUp(self) -> None:
@@ -69,7 +69,7 @@ class KeptInputTests(OfflineHostCase):
         self.judged.append(who)
         return session_id == self.session.id and who.username not in self.gone
 
-    def test_is_typed_for_those_alone_who_may_still_type(self) -> None:
+    def test_kept_input_is_typed_only_for_senders_with_the_right(self) -> None:
         sent = [("one ", ANN, 1), ("two ", BOB, 2), ("three", ANN, 3)]
         for text, sender, seq in sent:
             self.assertEqual(KEPT, self.send(text, seq, sender=sender))
@@ -82,7 +82,7 @@ class KeptInputTests(OfflineHostCase):
         self.back()
         self.assertEqual((b"two ", 1), (self.typed, self.names.count("session:inputLost")))
 
-    def test_outlives_a_restart(self) -> None:
+    def test_sender_of_kept_input_survives_a_restart(self) -> None:
         bound = evolve(BOB, sessions=frozenset({self.session.id, "x"}), scopes=frozenset({"waits"}))
         self.send("one ", sender=ANN)
         self.send("two", sender=bound)
@@ -96,5 +96,5 @@ class KeptInputTests(OfflineHostCase):
         kept = [evolve(who, sessions=here, scopes=typing) for who in (ANN, BOB)]
         self.assertEqual(kept, self.judged)
 
-    def test_a_row_without_a_sender_is_nobodys(self) -> None:
+    def test_kept_input_without_a_sender_is_not_typed(self) -> None:
         self.assertEqual(NOBODY, load_sender(dump_sender(None), "s"))

@@ -17,7 +17,7 @@ from tservice.sessions.interfaces import InputDelivery
 class SubmissionTests(SubmissionCase):
     """From the text to its Enter, and what is believed of it."""
 
-    def test_enter_waits_for_the_text(self) -> None:
+    def test_enter_is_sent_after_the_text_was_read(self) -> None:
         """An agent that stands still would read both at once, which is how an Enter gets lost."""
         self.agent.stands_still = True
         answer = self.send("hello\r")
@@ -28,7 +28,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], ["Enter"]), (self.agent.prompts, self.hosted.keys))
 
-    def test_a_screen_that_is_half_drawn_shows_no_text(self) -> None:
+    def test_half_drawn_screen_shows_no_text(self) -> None:
         """Neither before it is put in nor behind that: Gemini CLI draws its whole screen anew."""
         self.gate.tells = None
         self.half_draw(True)
@@ -48,7 +48,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 1), (self.agent.prompts, self.enters))
 
-    def test_nor_does_one_behind_its_enter(self) -> None:
+    def test_half_drawn_screen_after_the_enter_proves_nothing(self) -> None:
         """A prompt of before stands where the composer may be: Gemini CLI, stopped for 2 s."""
         self.gate.tells = None
         self.send("before\r")
@@ -69,7 +69,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual(["before", "hello there"], self.agent.prompts)
 
-    def test_a_caret_that_is_elsewhere_is_waited_for_only_so_long(self) -> None:
+    def test_misplaced_caret_is_waited_for_briefly(self) -> None:
         self.gate.tells = None
         self.send("before\r")
         self.spend(2)
@@ -84,7 +84,7 @@ class SubmissionTests(SubmissionCase):
         self.spend(sum(STANDING) + 2)
         self.assertEqual(DONE, self.successResultOf(answer))
 
-    def test_one_that_is_half_drawn_again_and_again_is_seen_in_between(self) -> None:
+    def test_repeatedly_half_drawn_screen_is_read_in_between(self) -> None:
         """Claude Code, stopped at random behind a paste of 64 KiB."""
         self.agent.stands_still = True
         answer = self.send("hello\r")
@@ -100,7 +100,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 1), (self.agent.prompts, self.enters))
 
-    def test_a_lost_enter_is_pressed_again_where_the_text_was_not_seen_before_it(self) -> None:
+    def test_lost_enter_is_repeated_although_the_text_was_not_seen(self) -> None:
         self.agent.deaf = 1
         self.agent.stands_still = True
         answer = self.send("hello\r")
@@ -118,7 +118,7 @@ class SubmissionTests(SubmissionCase):
         self.agent.half_drawn = half
         self.agent.draw()
 
-    def test_a_text_that_was_never_seen_is_not_delivered(self) -> None:
+    def test_text_never_seen_is_not_delivered(self) -> None:
         """Its Enter may have become part of the paste; a composer without it proves nothing."""
         self.gate.tells = None
         self.agent.stands_still = True
@@ -131,7 +131,7 @@ class SubmissionTests(SubmissionCase):
         self.spend(1)
         self.assertIn(NOT_SURE, self.refused(again))
 
-    def test_one_that_comes_up_late_is_delivered(self) -> None:
+    def test_text_that_appears_late_is_delivered(self) -> None:
         self.gate.tells = None
         self.agent.deaf = 1
         self.agent.stands_still = True
@@ -143,7 +143,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_one_that_stands_still_behind_its_enter_gets_no_other(self) -> None:
+    def test_agent_stalled_after_the_enter_gets_no_second_enter(self) -> None:
         answer = self.send("hello\r")
         self.spend(PASTE_GAP / 2)
         self.agent.stands_still = True
@@ -154,7 +154,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 1), (self.agent.prompts, self.enters))
 
-    def test_a_lost_enter_is_pressed_again(self) -> None:
+    def test_lost_enter_is_pressed_again(self) -> None:
         """The agent tells of no such prompt, and its caret answers: it was lost."""
         self.agent.deaf = 1
         answer = self.send("hello\r")
@@ -162,7 +162,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_nor_is_its_screen_that_moves_a_reason_to_give_up(self) -> None:
+    def test_moving_screen_does_not_stop_a_repeated_enter(self) -> None:
         """The key is not pressed then: an agent in the midst of an answer draws all the time."""
         self.agent.deaf = 1
         self.hosted.screen_changes.extend((False, False, False, False, True))
@@ -171,14 +171,14 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_what_the_last_enter_did_is_looked_at(self) -> None:
+    def test_outcome_of_the_last_enter_is_checked(self) -> None:
         self.agent.deaf = AGAIN
         answer = self.send("hello\r")
         self.spend(2 * LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 1 + AGAIN), (self.agent.prompts, self.enters))
 
-    def test_so_it_is_where_agents_tell_nothing(self) -> None:
+    def test_lost_enter_is_repeated_without_confirmation(self) -> None:
         self.agent.deaf = 1
         self.gate.tells = None
         answer = self.send("hello\r")
@@ -186,7 +186,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_one_that_became_a_line_end_is_pressed_again(self) -> None:
+    def test_enter_that_became_a_line_end_is_pressed_again(self) -> None:
         """Gemini CLI does that right behind a large paste; the caret has nowhere to go there."""
         self.agent.ends_line = True
         self.gate.tells = None
@@ -195,7 +195,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_its_line_end_is_taken_back_once(self) -> None:
+    def test_inserted_line_end_is_removed_once(self) -> None:
         """Where that is read late, a second one would take a letter."""
         self.agent.ends_line = True
         self.gate.tells = None
@@ -210,7 +210,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_what_proved_one_enter_lost_proves_nothing_of_the_next(self) -> None:
+    def test_proof_of_one_lost_enter_does_not_count_for_the_next(self) -> None:
         """Three that Gemini CLI read at once submitted the text three times."""
         self.agent.ends_line = True
         self.gate.tells = None
@@ -223,13 +223,13 @@ class SubmissionTests(SubmissionCase):
         self.agent.go_on()
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_so_is_one_in_a_composer_that_grows_upwards(self) -> None:
+    def test_inserted_line_end_is_noticed_in_a_composer_growing_upwards(self) -> None:
         """The caret's row of the screen stays what it was then."""
         self.agent.height = 12
         self.agent.draw()
-        self.test_one_that_became_a_line_end_is_pressed_again()
+        self.test_enter_that_became_a_line_end_is_pressed_again()
 
-    def test_without_an_answer_it_is_not_pressed_again(self) -> None:
+    def test_enter_is_not_repeated_without_an_answering_caret(self) -> None:
         self.agent.deaf = 1
         self.agent.numb = True
         answer = self.send("hello\r")
@@ -237,7 +237,7 @@ class SubmissionTests(SubmissionCase):
         self.assertIn(NOT_SURE, self.refused(answer))
         self.assertEqual(1, self.enters)
 
-    def test_a_submitted_text_that_stays_is_taken_away(self) -> None:
+    def test_submitted_text_that_stays_is_removed(self) -> None:
         """Claude Code keeps a paste in its composer at times; an Enter would send it again."""
         self.agent.kept = 1
         answer = self.send("one\ntwo\r")
@@ -245,7 +245,7 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["one\ntwo"], 1, ""), (self.agent.prompts, self.enters, self.agent.text))
 
-    def test_one_that_comes_back_later_is_no_draft(self) -> None:
+    def test_submitted_text_that_returns_later_is_no_draft(self) -> None:
         self.send("hello there\r")
         self.spend(1)
         self.agent.text = "hello there"
@@ -255,9 +255,9 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello there", "next"], ""), (self.agent.prompts, self.agent.text))
 
-    def test_so_is_one_before_which_the_caret_stands(self) -> None:
+    def test_returned_text_after_the_caret_is_removed(self) -> None:
         """A key that takes away what is before it takes nothing there."""
-        self.test_one_that_comes_back_later_is_no_draft()
+        self.test_submitted_text_that_returns_later_is_no_draft()
         self.agent.text = "next"
         self.agent.input_received(b"\x1b[1~")
         answer = self.send("last\r", 3)
@@ -267,7 +267,7 @@ class SubmissionTests(SubmissionCase):
             (["hello there", "next", "last"], ""), (self.agent.prompts, self.agent.text)
         )
 
-    def test_after_a_kill(self) -> None:
+    def test_lost_enter_before_a_kill_is_repeated(self) -> None:
         self.agent.deaf = 1
         self.send("hello\r")
         self.spend(PASTE_GAP + 0.1)
@@ -276,14 +276,14 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(["hello"], self.agent.prompts)
 
 
-class DraftTests(SubmissionCase):
+class ComposerDraftTests(SubmissionCase):
     """What somebody left in the composer."""
 
     def draft(self, text: str) -> None:
         self.agent.text = text
         self.agent.draw()
 
-    def test_it_is_put_aside_and_comes_back(self) -> None:
+    def test_draft_is_put_aside_and_restored(self) -> None:
         self.draft("half a thought")
         answer = self.send("hello\r")
         self.spend(3)
@@ -291,11 +291,11 @@ class DraftTests(SubmissionCase):
         self.assertEqual((["hello"], "half a thought"), (self.agent.prompts, self.agent.text))
         self.assertEqual(1, self.enters)
 
-    def test_so_it_is_where_the_screen_moves_under_the_key(self) -> None:
+    def test_draft_is_put_aside_on_a_moving_screen(self) -> None:
         self.hosted.screen_changes.extend((True, True))
-        self.test_it_is_put_aside_and_comes_back()
+        self.test_draft_is_put_aside_and_restored()
 
-    def test_so_is_one_letter_with_the_caret_on_it(self) -> None:
+    def test_single_letter_under_the_caret_is_a_draft(self) -> None:
         """Drawn as the first letter of a hint is."""
         self.agent.text = "n"
         self.agent.input_received(b"\x1b[1~")
@@ -304,7 +304,7 @@ class DraftTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["jjj"], "n", 1), (self.agent.prompts, self.agent.text, self.enters))
 
-    def test_what_comes_up_behind_the_prompt_goes(self) -> None:
+    def test_text_appearing_after_the_prompt_is_removed(self) -> None:
         """Claude Code, stopped between an Enter and its drawing, brings back a letter."""
         paste = self.agent.input_received
 
@@ -319,14 +319,14 @@ class DraftTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["jjj"], ["C-k", "Enter"]), (self.agent.prompts, self.hosted.keys))
 
-    def test_a_short_prompt_in_a_longer_draft(self) -> None:
+    def test_short_prompt_contained_in_a_draft_is_typed(self) -> None:
         self.draft("bananas")
         answer = self.send("a\r")
         self.spend(3)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["a"], "bananas", 1), (self.agent.prompts, self.agent.text, self.enters))
 
-    def test_a_prompt_of_before_on_a_screen_that_is_half_drawn_is_none(self) -> None:
+    def test_earlier_prompt_on_a_half_drawn_screen_is_no_draft(self) -> None:
         self.gate.tells = None
         self.send("r\r")
         self.spend(3)
@@ -342,7 +342,7 @@ class DraftTests(SubmissionCase):
         self.assertEqual((["r", "hello"], ""), (self.agent.prompts, self.agent.text))
         self.assertEqual(["Enter", "Enter"], self.hosted.keys)
 
-    def test_one_that_cannot_be_put_aside_keeps_the_prompt_back(self) -> None:
+    def test_draft_that_cannot_be_put_aside_refuses_the_prompt(self) -> None:
         self.draft("half a thought")
         self.agent.stands_still = True
         answer = self.send("hello\r")
@@ -354,7 +354,7 @@ class DraftTests(SubmissionCase):
 class RetypingTests(SynchronousTestCase):
     """Agents that do not put a draft back themselves."""
 
-    def test_only_what_was_read_whole_is_typed_again(self) -> None:
+    def test_only_completely_read_drafts_are_retyped(self) -> None:
         stand_ins = (
             "[Pasted ~18 lines]",
             "[Pasted Text: 409 lines]",
@@ -366,10 +366,10 @@ class RetypingTests(SynchronousTestCase):
         self.assertTrue(is_retypable("half a thought [pasted]"))
 
 
-class EndTests(SubmissionCase):
+class PromptEndTests(SubmissionCase):
     """What an agent makes of a prompt's end."""
 
-    def test_a_backslash_is_kept_by_a_blank(self) -> None:
+    def test_blank_is_added_after_a_final_backslash_or_mention(self) -> None:
         for number, text in enumerate(("C:\\\\dir\\", "see @src", "a @b c"), 1):
             self.successResultOf(self.sent(text, number))
         self.assertEqual(["C:\\\\dir\\ ", "see @src ", "a @b c"], self.hosted.pastes)
@@ -379,28 +379,28 @@ class EndTests(SubmissionCase):
         self.spend(5)
         return answer
 
-    def test_line_ends_are_one_prompt(self) -> None:
+    def test_line_ends_of_any_kind_make_one_prompt(self) -> None:
         self.successResultOf(self.sent("one\r\ntwo\rthree\r\nfour", 1))
         self.assertEqual(["one\ntwo\nthree\nfour"], self.agent.prompts)
 
-    def test_white_space_alone_is_refused_and_its_number_free(self) -> None:
+    def test_blank_prompt_is_refused_and_frees_its_number(self) -> None:
         for text in (" \r", "\n\r", "\t \r\n", " \r\n \r"):
             error = self.failureResultOf(self.send(text), ServiceError).value
             self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
             self.assertIn("input", error.message)
         self.successResultOf(self.sent("hello", 1))
 
-    def test_a_bare_enter_is_a_key(self) -> None:
+    def test_bare_enter_is_a_key(self) -> None:
         self.assertEqual(DONE, self.successResultOf(self.send("\r")))
 
 
 _PAGE_RULE = "─" * 60
 
 
-class CommandTests(SubmissionCase):
+class AgentCommandTests(SubmissionCase):
     """Commands of the agent's own."""
 
-    def test_a_picker_is_told_and_gets_no_enter(self) -> None:
+    def test_opened_picker_is_reported_and_gets_no_enter(self) -> None:
         self.agent.pickers.add("/model")
         self.agent.stands_still = True
         answer = self.send("/model\r")
@@ -415,7 +415,7 @@ class CommandTests(SubmissionCase):
         self.assertEqual(opened, self.successResultOf(answer))
         self.assertEqual(1, self.enters)
 
-    def test_a_list_that_takes_long_to_be_read_is_told(self) -> None:
+    def test_slowly_opening_list_is_reported(self) -> None:
         self.agent.pickers.add("/resume")
         self.agent.stands_still = True
         answer = self.send("/resume\r")
@@ -432,7 +432,7 @@ class CommandTests(SubmissionCase):
         self.assertEqual(opened, self.successResultOf(answer))
         self.assertEqual(1, self.enters)
 
-    def test_a_page_below_the_command_that_opened_it_is_told_soon(self) -> None:
+    def test_page_below_its_command_is_reported_soon(self) -> None:
         """The row of the command above a page looks like a composer that holds it."""
         self.agent.pickers.add("/agents")
         self.agent.page = [_PAGE_RULE, " Agents", " Esc to close"]
@@ -445,12 +445,12 @@ class CommandTests(SubmissionCase):
         self.assertEqual(opened, self.successResultOf(answer))
         self.assertEqual(1, self.enters)
 
-    def test_one_that_opens_nothing(self) -> None:
+    def test_command_that_opens_nothing_is_delivered(self) -> None:
         answer = self.send("/clear\r")
         self.spend(3)
         self.assertEqual(DONE, self.successResultOf(answer))
 
-    def test_one_that_begins_a_turn_is_not_waited_for_long(self) -> None:
+    def test_command_that_begins_a_turn_is_awaited_briefly(self) -> None:
         answer = self.send("/init\r")
         self.spend(0.5)
         self.agent.half_drawn = True

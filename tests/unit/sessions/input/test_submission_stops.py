@@ -139,14 +139,14 @@ class StopCase(SessionCase):
         return self.hosted.keys.count("Enter")
 
 
-class StopTests(StopCase):
+class SubmissionStopTests(StopCase):
     """One stop at the worst moment."""
 
     def setUp(self) -> None:
         super().setUp()
         self.begin()
 
-    def test_between_its_screen_and_what_it_writes(self) -> None:
+    def test_stop_between_screen_and_transcript_loses_no_enter(self) -> None:
         """Claude Code keeps a paste that it took, and its caret answers: that is no lost Enter."""
         self.agent.kept = 1
         self.agent.writing = sum(LEAVING) + 2
@@ -161,7 +161,7 @@ class StopTests(StopCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 1, ""), (self.agent.prompts, self.enters, self.agent.text))
 
-    def test_at_each_key_that_is_to_prove_something(self) -> None:
+    def test_stop_at_each_probe_key_submits_once(self) -> None:
         """A caret is waited for longer than any stop lasts."""
         self.agent.deaf = 1
         self.agent.shy = True
@@ -170,7 +170,7 @@ class StopTests(StopCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_a_composer_that_is_empty_for_a_moment(self) -> None:
+    def test_briefly_empty_composer_is_no_submission(self) -> None:
         """It is drawn anew, and the text comes back: who tells of prompts would have told of it."""
         self.agent.deaf = 1
         self.agent.numb = True
@@ -186,7 +186,7 @@ class StopTests(StopCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_behind_the_enter_of_a_service_that_was_killed(self) -> None:
+    def test_stop_after_the_enter_of_a_killed_service_submits_once(self) -> None:
         self.agent.kept = 1
         self.send("hello")
         while not self.agent.prompts:
@@ -200,7 +200,7 @@ class StopTests(StopCase):
         self.agent.text = text
         self.agent.draw()
 
-    def test_an_equal_one_before_proves_nothing(self) -> None:
+    def test_equal_earlier_prompt_proves_nothing(self) -> None:
         """Whose Enter was read late: it is written with the moment of its own."""
         first = self.send("q")
         self.spend(3)
@@ -240,7 +240,7 @@ PLANS = st.builds(
 )
 
 
-class InterleavingTests(StopCase):
+class SubmissionInterleavingTests(StopCase):
     """Equal prompts, lost Enters, texts that stay, stops."""
 
     def setUp(self) -> None:
@@ -251,7 +251,7 @@ class InterleavingTests(StopCase):
         plans=st.lists(PLANS, min_size=1, max_size=3),
         stops=st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=5),
     )
-    def test_none_twice_and_none_lost(
+    def test_equal_prompts_are_neither_doubled_nor_lost(
         self, plans: Sequence[SubmissionPlan], stops: Sequence[tuple[float, float]]
     ) -> None:
         super().setUp()

@@ -24,7 +24,7 @@ class DoubtTests(SubmissionCase):
         self.spend(LONG)
         self.refused(answer)
 
-    def test_its_number_stays_taken(self) -> None:
+    def test_unconfirmed_prompt_keeps_its_sequence_number(self) -> None:
         self.doubted()
         again = self.send("hello\r")
         self.spend(LONG)
@@ -33,7 +33,7 @@ class DoubtTests(SubmissionCase):
         self.agent.input_received(b"\r")
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
 
-    def test_asked_for_again_it_is_submitted_once_its_enter_was_lost_for_sure(self) -> None:
+    def test_unconfirmed_prompt_is_submitted_on_repeat_once_its_enter_is_lost(self) -> None:
         """Its agent answers keys by now, and the text stands there as it was typed."""
         self.doubted()
         self.agent.numb = False
@@ -43,7 +43,7 @@ class DoubtTests(SubmissionCase):
         self.assertEqual((["hello"], ["hello"]), (self.hosted.pastes, self.agent.prompts))
         self.assertEqual(2, self.enters)
 
-    def test_but_not_with_what_somebody_added(self) -> None:
+    def test_unconfirmed_prompt_changed_by_a_person_is_not_submitted(self) -> None:
         self.doubted()
         self.agent.numb = False
         self.agent.input_received(b" and goodbye")
@@ -52,7 +52,7 @@ class DoubtTests(SubmissionCase):
         self.assertIn(NOT_SURE, self.refused(again))
         self.assertEqual(([], 1), (self.agent.prompts, self.enters))
 
-    def test_nor_for_somebody_whose_right_to_type_has_ended(self) -> None:
+    def test_unconfirmed_prompt_is_not_submitted_for_a_sender_without_the_right(self) -> None:
         self.doubted()
         self.agent.numb = False
         self.sessions.set_sender_check(lambda who, session: False)
@@ -61,7 +61,7 @@ class DoubtTests(SubmissionCase):
         error: ServiceError = self.failureResultOf(again, ServiceError).value
         self.assertEqual((ErrorCode.FORBIDDEN, 1), (error.code, self.enters))
 
-    def test_nor_for_one_whose_right_ends_while_its_agent_is_asked(self) -> None:
+    def test_right_lost_while_the_agent_is_probed_submits_nothing(self) -> None:
         self.doubted()
         self.agent.numb = False
         right = [True]
@@ -74,14 +74,14 @@ class DoubtTests(SubmissionCase):
         error: ServiceError = self.failureResultOf(again, ServiceError).value
         self.assertEqual((ErrorCode.FORBIDDEN, 1), (error.code, self.enters))
 
-    def test_it_is_a_draft_to_the_next_one(self) -> None:
+    def test_unconfirmed_prompt_is_a_draft_to_the_next_prompt(self) -> None:
         self.doubted()
         answer = self.send("next\r", 2)
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["next"], "hello"), (self.agent.prompts, self.agent.text))
 
-    def test_one_that_reads_the_same_takes_its_place(self) -> None:
+    def test_equal_prompt_replaces_an_unconfirmed_one(self) -> None:
         """Somebody who sends it under another number wants it once."""
         self.doubted("one\ntwo\r")
         answer = self.send("one\ntwo\r", 2)
@@ -89,7 +89,7 @@ class DoubtTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["one\ntwo"], ""), (self.agent.prompts, self.agent.text))
 
-    def test_a_refusal_in_between_leaves_it_what_it_is(self) -> None:
+    def test_refused_prompt_in_between_leaves_the_unconfirmed_one(self) -> None:
         """A prompt that was not typed put nothing aside."""
         self.doubted()
         self.gate.asking = "a dialog"
@@ -102,13 +102,13 @@ class DoubtTests(SubmissionCase):
         self.assertEqual(AGAIN, self.successResultOf(again))
         self.assertEqual((["hello"], ["hello"]), (self.hosted.pastes, self.agent.prompts))
 
-    def test_a_composer_without_it_is_no_proof_behind_another_prompt(self) -> None:
+    def test_empty_composer_after_another_prompt_is_no_proof(self) -> None:
         """It was put aside for that one; Claude Code brings it back a moment later."""
         self.doubted()
         self.put_aside()
         self.assertIn(NOT_SURE, self.refused(self.send("hello\r")))
 
-    def test_nor_is_it_where_nobody_tells(self) -> None:
+    def test_empty_composer_is_no_proof_without_confirmation(self) -> None:
         self.gate.tells = None
         self.doubted()
         self.put_aside()
@@ -122,20 +122,20 @@ class DoubtTests(SubmissionCase):
         self.agent.clear()
         self.agent.draw()
 
-    def test_one_that_its_agent_would_have_told_of_was_taken_away(self) -> None:
+    def test_unconfirmed_prompt_missing_in_the_composer_was_removed(self) -> None:
         self.doubted()
         self.agent.clear()
         self.agent.draw()
         self.assertIn(NOT_SURE, self.refused(self.send("hello\r")))
 
-    def test_where_nobody_tells_a_composer_without_it_has_to_do(self) -> None:
+    def test_empty_composer_is_proof_where_the_agent_confirms_nothing(self) -> None:
         self.gate.tells = None
         self.doubted()
         self.agent.clear()
         self.agent.draw()
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
 
-    def test_no_more_than_a_few_are_remembered(self) -> None:
+    def test_unconfirmed_prompts_are_bounded(self) -> None:
         for seq in range(1, REMEMBERED + 2):
             self.agent.clear()
             self.agent.draw()
@@ -143,7 +143,7 @@ class DoubtTests(SubmissionCase):
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r", 1)))
         self.refused(self.send("hello\r", 2))
 
-    def test_an_agent_that_knows_no_key_but_the_one_that_takes_a_letter_back(self) -> None:
+    def test_agent_that_only_knows_backspace_is_probed(self) -> None:
         """It neither shows a caret nor puts aside; a text of the service's own blocks nothing."""
         self.agent.plain = True
         text = "the first row\nthe second, which is longer\n\tthe third"
@@ -157,7 +157,7 @@ class DoubtTests(SubmissionCase):
         self.spend(LONG)
         self.assertIn("put aside", self.refused(again))
 
-    def test_what_nobody_can_take_out_is_said_to_be_the_service_s_own(self) -> None:
+    def test_unremovable_text_is_reported_as_an_earlier_prompt(self) -> None:
         self.agent.plain = True
         self.doubted()
         self.agent.input_received = lambda data: None  # type: ignore[method-assign]
@@ -171,7 +171,7 @@ class DoubtTests(SubmissionCase):
         self.successResultOf(self.machine.opening)
         self.spend(1)
 
-    def test_the_service_after_a_crash_knows_it(self) -> None:
+    def test_unconfirmed_prompt_is_known_after_a_crash(self) -> None:
         self.agent.plain = True
         self.doubted("one\ntwo\r")
         self.restarted()
@@ -183,7 +183,7 @@ class DoubtTests(SubmissionCase):
         self.assertTrue(self.successResultOf(answer).put_aside)
         self.assertEqual((["next"], "one\ntwo"), (self.agent.prompts, self.agent.text))
 
-    def test_the_service_after_a_crash_submits_it_with_proof(self) -> None:
+    def test_unconfirmed_prompt_is_submitted_with_proof_after_a_crash(self) -> None:
         self.doubted()
         self.restarted()
         self.agent.numb = False
@@ -194,7 +194,7 @@ class DoubtTests(SubmissionCase):
         self.restarted()
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
 
-    def test_a_caret_that_is_elsewhere(self) -> None:
+    def test_unconfirmed_prompt_is_known_although_the_caret_is_elsewhere(self) -> None:
         """Such a composer is never seen for sure; the service's own text is known all the same."""
         draw = self.agent.draw
 
@@ -209,7 +209,7 @@ class DoubtTests(SubmissionCase):
         self.assertTrue(self.successResultOf(answer).put_aside)
         self.assertEqual((["next"], "hello"), (self.agent.prompts, self.agent.text))
 
-    def test_a_process_that_is_gone_settles_it(self) -> None:
+    def test_ended_process_settles_unconfirmed_prompts(self) -> None:
         self.doubted()
         self.hosted.exit_program(0)
         self.run_now(self.sessions.start(self.session.id, granted=True))
@@ -225,7 +225,7 @@ class HomeTests(SubmissionCase):
         self.agent = self.home = HomeAgent()
         return self.agent
 
-    def test_a_prompt_waits_for_the_end_of_the_first_screen(self) -> None:
+    def test_prompt_waits_for_the_end_of_the_first_screen(self) -> None:
         """opencode empties the composer there, and drops what is typed before it goes."""
         self.gate.tells = None
         first, second = self.send("hello\r"), self.send("next\r", 2)
@@ -237,7 +237,7 @@ class HomeTests(SubmissionCase):
         self.assertEqual((DONE, DONE), (self.successResultOf(first), self.successResultOf(second)))
         self.assertEqual((["hello", "next"], 2), (self.agent.prompts, self.enters))
 
-    def test_it_is_noted_when_it_is_submitted(self) -> None:
+    def test_submission_time_is_recorded_at_the_enter(self) -> None:
         """And not when that is known, by which time its conversation is no longer near."""
         self.gate.tells = None
         self.home.leave_home()
@@ -250,7 +250,7 @@ class HomeTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual(noted, self.sessions.get(self.session.id).last_submit_at)
 
-    def test_one_that_was_submitted_after_all_is_not_typed_again(self) -> None:
+    def test_prompt_submitted_late_is_not_typed_again(self) -> None:
         """It does not bring back by itself what was put aside."""
         self.home.leave_home()
         self.agent.deaf, self.agent.numb = 1, True
@@ -282,7 +282,7 @@ class HomeTests(SubmissionCase):
         self.refused(answer)
         self.agent.numb = False
 
-    def test_one_of_many_rows_is_put_aside_for_each_that_comes(self) -> None:
+    def test_unconfirmed_prompt_of_many_rows_is_put_aside_each_time(self) -> None:
         """It is no draft of somebody that cannot be typed again: what it was is known."""
         text = "the first row\nthe second\nthe third"
         self.doubted(text)
@@ -292,11 +292,11 @@ class HomeTests(SubmissionCase):
             self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["next", "last"], text), (self.agent.prompts, self.agent.text))
 
-    def test_so_it_is_where_the_screen_moves_under_the_keys(self) -> None:
+    def test_unconfirmed_prompt_is_put_aside_on_a_moving_screen(self) -> None:
         self.hosted.screen_changes.extend((True, False) * 40)
-        self.test_one_of_many_rows_is_put_aside_for_each_that_comes()
+        self.test_unconfirmed_prompt_of_many_rows_is_put_aside_each_time()
 
-    def test_a_draft_is_typed_back_where_the_screen_moves(self) -> None:
+    def test_draft_is_retyped_on_a_moving_screen(self) -> None:
         """A key is pressed for its end and one to wipe it; its text comes third."""
         self.gate.tells = None
         self.home.leave_home()
@@ -308,15 +308,15 @@ class HomeTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["next"], "half a thought"), (self.agent.prompts, self.agent.text))
 
-    def test_a_prompt_is_delivered_where_that_is_in_vain(self) -> None:
-        self.test_a_draft_is_typed_back_where_the_screen_moves()
+    def test_prompt_is_delivered_where_retyping_the_draft_fails(self) -> None:
+        self.test_draft_is_retyped_on_a_moving_screen()
         self.hosted.screen_changes.extend((False, False, *(True,) * 20))
         answer = self.send("last\r", 2)
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["next", "last"], ""), (self.agent.prompts, self.agent.text))
 
-    def test_what_somebody_else_wrote_on_many_rows_keeps_it_from_being_typed(self) -> None:
+    def test_draft_of_many_rows_by_a_person_refuses_the_prompt(self) -> None:
         self.doubted("the first row\nthe second\nthe third")
         self.agent.text += "\nand one of mine"
         self.agent.draw()
@@ -326,7 +326,7 @@ class HomeTests(SubmissionCase):
         self.assertEqual([], self.agent.prompts)
         self.assertTrue(self.agent.text.endswith("and one of mine"))
 
-    def test_a_text_that_comes_back_was_not_submitted(self) -> None:
+    def test_text_that_comes_back_was_not_submitted(self) -> None:
         """opencode, stopped on its way from its first screen, showed an empty composer for 2 s."""
         self.gate.tells = None
         self.home.leave_home()
@@ -349,7 +349,7 @@ class HomeTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], ""), (self.home.prompts, self.home.text))
 
-    def test_a_command_may_stay_there(self) -> None:
+    def test_command_may_stay_on_the_first_screen(self) -> None:
         answer = self.send("/theme\r")
         self.spend(8)
         self.assertEqual(DONE, self.successResultOf(answer))

@@ -139,7 +139,9 @@ class HeldNumbersTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(300), deadline=None)
     @given(STEPS)
-    def test_every_number_is_known_after_a_crash_too(self, steps: list[TypedInput | str]) -> None:
+    def test_every_sequence_number_is_known_after_a_crash(
+        self, steps: list[TypedInput | str]
+    ) -> None:
         self.begin()
         self.known: dict[str, int | None] = dict.fromkeys(WHO)
         for step in steps:
@@ -157,7 +159,7 @@ class HeldNumbersTests(SynchronousTestCase):
         self.journal.finish_entry(taken)
         return self.mark
 
-    def test_marks_are_short_again_once_there_is_room(self) -> None:
+    def test_marks_are_short_again_once_the_disk_has_room(self) -> None:
         for client in WHO:
             self.key(client)
         usual = len(self.key("a"))
@@ -168,7 +170,7 @@ class HeldNumbersTests(SynchronousTestCase):
         self.do("room")
         self.assertEqual(usual, len(self.key("a")))
 
-    def test_a_clients_own_name_counts_once_it_is_used(self) -> None:
+    def test_client_name_and_its_digest_count_once(self) -> None:
         """Though what stood in for it has a row too."""
         self.key("b")
         self.connection.fault = sqlite3.SQLITE_FULL
@@ -182,7 +184,7 @@ class HeldNumbersTests(SynchronousTestCase):
             self.crash()
             self.assertEqual(last, self.journal.last_seq("s", "a"))
 
-    def test_a_mark_that_is_read_again_tells_nothing_new(self) -> None:
+    def test_mark_read_again_adds_no_clients(self) -> None:
         """As when a session's host is back; so many clients are no more for it."""
         self.connection.fault = sqlite3.SQLITE_FULL
         for number in range(CLIENTS):
@@ -193,7 +195,7 @@ class HeldNumbersTests(SynchronousTestCase):
             known, [self.journal.last_seq("s", f"c{number}") for number in range(CLIENTS)]
         )
 
-    def test_a_number_that_cannot_be_owed_is_not_taken(self) -> None:
+    def test_number_that_cannot_be_deferred_is_refused(self) -> None:
         self.key("a")
         self.patch(deferred_writes, "MOST", 0)
         self.connection.fault = sqlite3.SQLITE_FULL
@@ -201,7 +203,7 @@ class HeldNumbersTests(SynchronousTestCase):
         self.assertRaises(DiskFull, self.key, "b")
         self.assertEqual(before, self.journal.last_seq("s", "b"))
 
-    def test_what_stands_in_for_a_client(self) -> None:
+    def test_digest_stands_in_for_a_client_name(self) -> None:
         name = placeholder_client_id(digest_client_id("me"))
         self.assertEqual(digest_client_id("me"), digest_client_id(name))
         self.assertNotEqual(digest_client_id("me"), digest_client_id(name + "0"))

@@ -74,7 +74,7 @@ class AttachingTests(SessionCase):
         spec = PaneSpec(session_id=session.id, argv=("sh",), env={}, cwd="/", place=place)
         self.host.start_pane(spec, lambda hosted: None)
 
-    def test_what_is_kept_of_one(self) -> None:
+    def test_attached_session_is_stored_with_its_remote_name(self) -> None:
         remote = RemoteTarget(host_id="h", name="work", owned=False)
         self.assertEqual(
             {"location": SessionLocationKind.REMOTE, "remote": remote}, location_fields(THERE)
@@ -82,21 +82,21 @@ class AttachingTests(SessionCase):
         own = location_fields(LocationId(kind=LocationKind.REMOTE, name="h"))
         self.assertTrue(own["remote"].owned)
 
-    def test_it_is_for_admins(self) -> None:
+    def test_attaching_is_for_admins(self) -> None:
         ann = Identity(username="ann", admin=False)
         self.assert_refused(ErrorCode.FORBIDDEN, self.make(caller=ann))
 
-    def test_an_unknown_host_is_a_404(self) -> None:
+    def test_unknown_host_is_not_found(self) -> None:
         nowhere = LocationId(kind=LocationKind.REMOTE, name="x", part="work")
         text = self.assert_refused(ErrorCode.NOT_FOUND, self.make(nowhere))
         self.assertEqual("Remote host x not found", text)
 
-    def test_one_that_is_not_there_is_a_422(self) -> None:
+    def test_missing_tmux_session_is_an_error(self) -> None:
         text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.make(start=True))
         self.assertIn("there is no tmux session work", text)
         self.assertEqual([], self.sessions.list())
 
-    def test_it_is_attached_to_and_never_started(self) -> None:
+    def test_attached_session_is_never_started(self) -> None:
         session = self.run_now(self.make())
         self.assertEqual(("shell", None, False), (session.mode, session.pid, session.owned))
         self.assert_refused(
@@ -108,7 +108,7 @@ class AttachingTests(SessionCase):
         self.assertEqual(self.pane(session).pid, self.sessions.get(session.id).pid)
         self.assertEqual(1, len(self.host.specs), "there is that of somebody alone")
 
-    def test_one_whose_host_is_away_can_be_forgotten(self) -> None:
+    def test_attached_session_of_an_unreachable_host_can_be_removed(self) -> None:
         """Nothing of it would be ended there."""
         session = self.run_now(self.make())
         self.somebody_starts(session)

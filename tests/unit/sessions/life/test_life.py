@@ -21,10 +21,10 @@ from tservice.sessions.record.model import NameSource, ProcessPhase, Session, Se
 from tservice.sessions.record.requests import CreateRequest
 
 
-class CreateTests(SessionCase):
+class SessionCreationTests(SessionCase):
     """Making records."""
 
-    def test_nothing_runs_unless_asked(self) -> None:
+    def test_created_session_does_not_run_unless_asked(self) -> None:
         session = self.create()
         self.assertIsNone(session.pid)
         self.assertEqual(SessionStatus.IDLE, session.status)
@@ -32,13 +32,13 @@ class CreateTests(SessionCase):
         self.assertEqual(["session:created"], self.names)
         self.assertEqual(uuid.UUID(session.id), uuid.UUID(session.id, version=4))
 
-    def test_a_name_is_generated_or_taken(self) -> None:
+    def test_name_is_generated_or_taken(self) -> None:
         self.assertEqual("home", self.create().name)
         self.assertEqual("home 2", self.create().name)
         named = self.create(name="build")
         self.assertEqual(("build", NameSource.MANUAL), (named.name, named.name_source))
 
-    def test_start_gives_the_pane_its_environment_and_size(self) -> None:
+    def test_start_passes_environment_and_size_to_the_pane(self) -> None:
         session = self.shell(cols=90, rows=30, env_overrides={"FOO": "bar"})
         spec = self.host.specs[-1]
         self.assertEqual((90, 30), (spec.cols, spec.rows))
@@ -52,12 +52,12 @@ class CreateTests(SessionCase):
         self.assertEqual(str(self.machine.home), spec.cwd)
         self.assertEqual(self.pane(session).pid, session.pid)
 
-    def test_overrides_are_in_no_answer_and_no_event(self) -> None:
+    def test_overrides_are_in_no_response_and_no_event(self) -> None:
         session = self.shell(env_overrides={"TOKEN": "s3cret"})
         told = repr([to_wire(e) for e in self.machine.events]) + repr(session)
         self.assertNotIn("s3cret", told + repr(self.sessions.describe_session(session.id)))
 
-    def test_refusals_name_the_field(self) -> None:
+    def test_refused_session_creation_names_the_field(self) -> None:
         cases: list[tuple[dict[str, Any], ErrorCode, str]] = [
             ({"mode": "nope"}, ErrorCode.INVALID_INPUT, "mode"),
             ({"working_dir": "relative"}, ErrorCode.INVALID_INPUT, "workingDir"),
@@ -78,7 +78,7 @@ class CreateTests(SessionCase):
             self.assertIn(word, text)
         self.assertEqual([], self.sessions.list())
 
-    def test_a_session_that_cannot_be_started_is_not_kept(self) -> None:
+    def test_session_that_fails_to_start_is_not_stored(self) -> None:
         self.host.start_error = MuxError("no room")
         request = CreateRequest(mode="shell", start=True)
         text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.create(request, ADMIN))
@@ -86,7 +86,7 @@ class CreateTests(SessionCase):
         self.assertEqual([], self.sessions.list())
         self.assertEqual([], self.machine.restart().list())
 
-    def test_every_start_resumes_but_a_fresh_one(self) -> None:
+    def test_start_resumes_the_conversation_unless_fresh(self) -> None:
         session = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.assertIn("abc-1", self.host.specs[-1].argv)
         for fresh in (False, True, False):
@@ -95,7 +95,7 @@ class CreateTests(SessionCase):
             self.assertEqual(fresh, "abc-1" not in self.host.specs[-1].argv)
 
 
-class ConversationTests(SessionCase):
+class LiveConversationTests(SessionCase):
     """One conversation is alive in one session at most (protocol-create)."""
 
     def refused(self, work: Any, session: Session) -> None:
@@ -117,7 +117,7 @@ class ConversationTests(SessionCase):
         self.run_now(self.sessions.delete(session.id))
         self.run_now(self.resume())
 
-    def test_conversation_that_hooks_told_of_is_alive_too(self) -> None:
+    def test_conversation_known_from_hooks_is_live_too(self) -> None:
         session = self.create(mode="primary", start=True)
         self.sessions.update_record(session.id, conversation_ids=("abc-0", "abc-1"))
         self.refused(self.resume(), session)
@@ -129,14 +129,14 @@ class ConversationTests(SessionCase):
         self.refused(self.resume(), session)
         self.run_now(self.sessions.start(session.id, granted=True))
 
-    def test_ended_session_cannot_take_back_what_lives_elsewhere(self) -> None:
+    def test_ended_session_cannot_resume_a_conversation_live_elsewhere(self) -> None:
         first = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.pane(first).exit_program(0)
         second = self.run_now(self.resume())
         self.refused(self.sessions.start(first.id, granted=True), second)
         self.run_now(self.sessions.start(first.id, granted=True, fresh=True))
 
-    def test_two_resumes_at_once_start_one_agent(self) -> None:
+    def test_two_simultaneous_resumes_start_one_agent(self) -> None:
         made = [self.run_now(self.resume(start=False)) for _ in range(2)]
         started = [start_coroutine(self.sessions.start(each.id, granted=True)) for each in made]
         self.spend(1)
@@ -145,7 +145,7 @@ class ConversationTests(SessionCase):
         self.assertIn(made[0].id, error.message)
         self.successResultOf(started[0])
 
-    def test_session_of_another_account_is_not_named(self) -> None:
+    def test_conversation_of_another_account_names_no_session(self) -> None:
         session = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.sessions.update_record(session.id, owner="bob")
         request = CreateRequest(mode="primary", resume_session_id="abc-1")
@@ -157,7 +157,7 @@ class ConversationTests(SessionCase):
 class CapacityTests(SessionCase):
     """Caps (protocol-sessions)."""
 
-    def test_the_cap_counts_all_but_stopped_sessions(self) -> None:
+    def test_cap_counts_all_but_stopped_sessions(self) -> None:
         self.machine = SessionHarness(Path(self.mktemp()).absolute(), config=Config(max_sessions=2))
         self.run_now(self.sessions.open())
         first = self.create()
@@ -167,7 +167,7 @@ class CapacityTests(SessionCase):
         self.run_now(self.sessions.stop(first.id, "done"))
         self.create()
 
-    def test_stopped_records_are_bounded(self) -> None:
+    def test_records_of_stopped_sessions_are_bounded(self) -> None:
         first = self.create()
         self.run_now(self.sessions.stop(first.id, "done"))
         for _ in range(STOPPED_KEPT):
@@ -190,7 +190,7 @@ class MultiUserTests(SessionCase):
         self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
         self.bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
 
-    def test_others_do_not_exist(self) -> None:
+    def test_sessions_of_other_accounts_are_not_found(self) -> None:
         session = self.create(self.ann)
         self.assertEqual("ann", session.owner)
         self.assertEqual(session, self.sessions.get(session.id, self.ann))
@@ -199,13 +199,13 @@ class MultiUserTests(SessionCase):
         error = self.assertRaises(ServiceError, self.sessions.get, session.id, self.bob)
         self.assertEqual(ErrorCode.NOT_FOUND, error.code)
 
-    def test_the_cap_per_user(self) -> None:
+    def test_sessions_are_capped_per_account(self) -> None:
         self.create(self.ann)
         self.create(self.bob)
         request = CreateRequest(mode="shell")
         self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.create(request, self.ann))
 
-    def test_only_the_own_workspace(self) -> None:
+    def test_only_the_own_workspace_is_allowed(self) -> None:
         own = self.machine.folder / "cases" / ".accounts" / "ann"
         own.mkdir(parents=True)
         (own / "out").symlink_to(self.machine.home)
@@ -214,22 +214,22 @@ class MultiUserTests(SessionCase):
             self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.create(request, self.ann))
         self.assertEqual(str(own), self.create(self.ann, working_dir=str(own)).working_dir)
 
-    def test_without_the_grant_no_shell(self) -> None:
+    def test_shell_without_the_grant_is_refused(self) -> None:
         low = Identity(username="low", admin=False, can_bypass_permissions=False)
         request = CreateRequest(mode="shell")
         self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.create(request, low))
 
-    def test_delete_all_takes_the_own_ones(self) -> None:
+    def test_delete_all_removes_own_sessions(self) -> None:
         self.create(self.ann)
         kept = self.create(self.bob)
         self.assertEqual((1, ()), self.run_now(self.sessions.delete_own(self.ann)))
         self.assertEqual([kept], self.sessions.list())
 
 
-class RunTests(SessionCase):
+class SessionRunTests(SessionCase):
     """The process behind a session."""
 
-    def test_a_shell_is_idle_once(self) -> None:
+    def test_started_shell_is_idle(self) -> None:
         session = self.shell()
         self.assertNotIn("session:idle", self.names)
         self.clock.advance(SHELL_IDLE)
@@ -241,19 +241,19 @@ class RunTests(SessionCase):
         self.clock.advance(100)
         self.assertEqual(1, self.names.count("session:idle"))
 
-    def test_an_agent_is_idle_after_a_fresh_start(self) -> None:
+    def test_started_agent_is_idle(self) -> None:
         self.create(mode="codex", start=True)
         self.clock.advance(AGENT_IDLE - 0.1)
         self.assertNotIn("session:idle", self.names)
         self.clock.advance(0.1)
         self.assertEqual(1, self.names.count("session:idle"))
 
-    def test_start_twice(self) -> None:
+    def test_running_session_cannot_be_started_again(self) -> None:
         session = self.shell()
         self.assert_refused(ErrorCode.SESSION_BUSY, self.sessions.start(session.id, granted=True))
         self.assertEqual(1, len(self.host.specs))
 
-    def test_an_exit_is_told_with_its_status(self) -> None:
+    def test_exit_is_published_with_its_status(self) -> None:
         session = self.shell()
         self.pane(session).exit_program(3)
         after = self.sessions.get(session.id)
@@ -262,7 +262,7 @@ class RunTests(SessionCase):
         self.assertEqual(3, after.pane_exit and after.pane_exit.status)
         self.assertEqual({"id": session.id, "status": 3}, self.last("session:exit"))
 
-    def test_an_unknown_exit_is_never_zero(self) -> None:
+    def test_unknown_exit_status_is_never_zero(self) -> None:
         session = self.shell()
         self.pane(session).lose_server()
         after = self.sessions.get(session.id)
@@ -271,7 +271,7 @@ class RunTests(SessionCase):
         self.assertEqual({"id": session.id}, self.last("session:exit"))
         self.assertNotIn("paneExit", self.sessions.describe_session(session.id))
 
-    def test_a_start_after_an_exit_is_a_new_pane(self) -> None:
+    def test_start_after_an_exit_creates_a_new_pane(self) -> None:
         session = self.shell()
         self.pane(session).exit_program(0)
         again = self.run_now(self.sessions.start(session.id, granted=True))
@@ -279,7 +279,7 @@ class RunTests(SessionCase):
         self.assertIsNone(again.pane_exit)
         self.assertEqual(2, len(self.host.specs))
 
-    def test_the_breaker(self) -> None:
+    def test_repeated_failures_block_the_restart(self) -> None:
         session = self.shell()
         for _ in range(4):
             self.clock.advance(1)
@@ -298,7 +298,7 @@ class RunTests(SessionCase):
         self.pane(session).exit_program(1)
         self.assertEqual(SessionStatus.IDLE, self.sessions.get(session.id).status)
 
-    def test_delete_ends_and_forgets(self) -> None:
+    def test_delete_ends_and_removes_the_session(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id))
         self.assertNotIn(session.id, self.host.panes)
@@ -306,7 +306,7 @@ class RunTests(SessionCase):
         self.assertEqual([], self.sessions.list())
         self.assertEqual([], self.machine.restart().list())
 
-    def test_delete_that_gets_no_answer_changes_nothing(self) -> None:
+    def test_unanswered_delete_changes_nothing(self) -> None:
         session = self.shell()
         self.pane(session).inject_fault("kill", MuxTimeout("slow"))
         self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.delete(session.id))
@@ -314,20 +314,20 @@ class RunTests(SessionCase):
         self.pane(session).exit_program(0)
         self.assertIn("session:exit", self.names)
 
-    def test_a_dead_pane_goes_with_its_session_even_after_a_restart(self) -> None:
+    def test_dead_pane_is_removed_with_its_session_after_a_restart(self) -> None:
         session = self.shell()
         self.pane(session).exit_program(0)
         self.machine.restart()
         self.run_now(self.sessions.delete(session.id))
         self.assertNotIn(session.id, self.host.panes)
 
-    def test_a_start_after_exit_and_restart_replaces_the_dead_pane(self) -> None:
+    def test_start_after_exit_and_restart_replaces_the_dead_pane(self) -> None:
         session = self.shell()
         self.pane(session).exit_program(0)
         self.machine.restart()
         self.assertIsNotNone(self.run_now(self.sessions.start(session.id, granted=True)).pid)
 
-    def test_stop_keeps_the_record(self) -> None:
+    def test_stopped_session_keeps_its_record(self) -> None:
         session = self.shell()
         stopped = self.run_now(self.sessions.stop(session.id, "closed by its job"))
         self.assertEqual((SessionStatus.STOPPED, None), (stopped.status, stopped.pid))
@@ -335,7 +335,7 @@ class RunTests(SessionCase):
         self.assertNotIn(session.id, self.host.panes)
         self.assertEqual(ProcessPhase.STOPPED, self.machine.restart().get(session.id).phase)
 
-    def test_moves_of_one_session_do_not_overlap(self) -> None:
+    def test_operations_on_one_session_do_not_overlap(self) -> None:
         session = self.shell()
         self.pane(session).stop_answering()
         stopping = start_coroutine(self.sessions.stop(session.id, "x"))
@@ -349,7 +349,7 @@ class RunTests(SessionCase):
 class DetachTests(SessionCase):
     """C{killMux=false}."""
 
-    def test_the_process_runs_on_and_start_attaches_again(self) -> None:
+    def test_detached_process_runs_on_and_start_attaches_again(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
         away = self.sessions.get(session.id)
@@ -363,7 +363,7 @@ class DetachTests(SessionCase):
         self.assertEqual(session.pid, back.pid)
         self.assertEqual(1, len(self.host.specs))
 
-    def test_it_stays_away_over_a_restart(self) -> None:
+    def test_detached_session_stays_detached_over_a_restart(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.machine.restart()
@@ -372,7 +372,7 @@ class DetachTests(SessionCase):
             session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
         )
 
-    def test_nobody_without_the_grant_attaches_to_a_shell(self) -> None:
+    def test_detached_shell_is_attached_only_with_the_grant(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.start(session.id, granted=False))
@@ -380,7 +380,7 @@ class DetachTests(SessionCase):
         back = self.run_now(self.sessions.start(session.id, granted=True))
         self.assertEqual(session.pid, back.pid)
 
-    def test_one_that_ended_meanwhile_is_started_anew(self) -> None:
+    def test_detached_session_that_ended_is_started_new(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.pane(session).exit_program(0)
@@ -388,7 +388,7 @@ class DetachTests(SessionCase):
             session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
         )
 
-    def test_delete_ends_it(self) -> None:
+    def test_delete_ends_a_detached_session(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.run_now(self.sessions.delete(session.id))
@@ -398,14 +398,14 @@ class DetachTests(SessionCase):
 class AdoptionTests(SessionCase):
     """After a restart."""
 
-    def test_what_runs_is_taken_up(self) -> None:
+    def test_running_pane_is_adopted(self) -> None:
         session = self.shell()
         found = self.machine.restart().get(session.id)
         self.assertEqual((session.pid, ProcessPhase.RUNNING), (found.pid, found.phase))
         self.successResultOf(self.type(session, "echo hi\r", use_mux=False))
         self.assertEqual(b"echo hi\r", bytes(self.pane(session).typed))
 
-    def test_what_exited_is_told(self) -> None:
+    def test_exit_during_the_restart_is_recorded(self) -> None:
         session = self.shell()
         self.machine.crash()
         self.pane(session).exit_program(7)
@@ -413,14 +413,14 @@ class AdoptionTests(SessionCase):
         self.assertIsNone(found.pid)
         self.assertEqual(7, found.pane_exit and found.pane_exit.status)
 
-    def test_what_is_gone_is_told(self) -> None:
+    def test_lost_pane_is_recorded_as_exited(self) -> None:
         session = self.shell()
         self.machine.crash()
         self.host.lose_server(session.id)
         found = self.machine.restart().get(session.id)
         self.assertEqual((None, ProcessPhase.EXITED), (found.pid, found.phase))
 
-    def test_unknown_changes_nothing_and_is_asked_again(self) -> None:
+    def test_unanswered_probe_changes_nothing_and_is_repeated(self) -> None:
         session = self.shell()
         self.pane(session).stop_answering()
         self.machine.restart()
@@ -436,14 +436,14 @@ class AdoptionTests(SessionCase):
         self.clock.advance(RETRY)
         self.successResultOf(self.type(session, "ls", use_mux=False))
 
-    def test_a_stray_server_is_left_alone(self) -> None:
+    def test_unknown_server_is_left_alone(self) -> None:
         session = self.shell()
         self.machine.database.execute("DELETE FROM sessions")
         self.machine.restart()
         self.assertEqual([], self.sessions.list())
         self.assertIsNotNone(self.pane(session).pid)
 
-    def test_close_leaves_nothing_behind(self) -> None:
+    def test_close_leaves_no_timer(self) -> None:
         session = self.shell()
         self.pane(session).stop_answering()
         self.machine.restart()
@@ -455,7 +455,7 @@ class AdoptionTests(SessionCase):
 class QuickStartTests(SessionCase):
     """A case and a session in one call; the route is tested with the routes."""
 
-    def test_the_marker_tells_who_had_it_made(self) -> None:
+    def test_marker_names_the_creator(self) -> None:
         cases = self.machine.cases
         noted = AgentMarker(created_at=5, created_by="claude")
         folder = self.run_now(cases.open_or_create("w1", ADMIN, noted)).path

@@ -30,8 +30,8 @@ class OsUserCase(SessionCase):
         self.successResultOf(self.machine.opening)
 
 
-class StartTests(OsUserCase):
-    def test_a_shell_of_hers(self) -> None:
+class OsUserStartTests(OsUserCase):
+    def test_shell_runs_as_the_os_user(self) -> None:
         session = self.create(self.ann, start=True)
         spec = self.pane(session).spec
         self.assertEqual(self.user, spec.place.user)
@@ -49,13 +49,13 @@ class StartTests(OsUserCase):
             found,
         )
 
-    def test_of_others_nothing_changes(self) -> None:
+    def test_session_of_another_account_is_unaffected(self) -> None:
         session = self.create(ADMIN, start=True)
         self.assertEqual(OWN_LOCATION, self.pane(session).spec.place.id)
         self.assertIsNone(session.os_user)
         self.assertEqual(([], []), (self.world.secrets, self.world.acted))
 
-    def test_taken_up_after_a_crash(self) -> None:
+    def test_pane_of_the_os_user_is_adopted_after_a_crash(self) -> None:
         session = self.create(self.ann, start=True)
         self.world.secrets.clear()
         self.machine.restart()
@@ -64,7 +64,7 @@ class StartTests(OsUserCase):
         self.assertEqual((ProcessPhase.RUNNING, self.user.id), (again.phase, again.os_user))
         self.assertEqual(["a"], self.world.secrets)
 
-    def test_taken_up_without_a_secret(self) -> None:
+    def test_pane_is_adopted_without_a_hook_secret(self) -> None:
         """A hook's secret that cannot be put in place costs hooks, never the session."""
         session = self.create(self.ann, start=True)
         self.world.refuse = PermissionError("full")
@@ -77,7 +77,7 @@ class StartTests(OsUserCase):
         )
         self.assertIn("could not write the hooks' secret", text)
 
-    def test_another_os_user_since(self) -> None:
+    def test_changed_os_user_keeps_running_and_cannot_start(self) -> None:
         """What runs, runs on; nothing is started as another one."""
         living, resting = self.create(self.ann, start=True), self.create(self.ann)
         own = self.create(ADMIN)
@@ -94,7 +94,7 @@ class StartTests(OsUserCase):
             ErrorCode.OPERATION_FAILED, self.sessions.start(living.id, granted=True)
         )
 
-    def test_who_drives_what_runs_as_another_one_since(self) -> None:
+    def test_only_admins_drive_a_pane_of_the_former_os_user(self) -> None:
         """Only an admin; she reads it, and ends it (protocol-driving)."""
         session = self.create(self.ann, start=True)
         pane = self.pane(session)
@@ -115,7 +115,7 @@ class StartTests(OsUserCase):
         self.world.accounts["ann"] = "b"
         self.run_now(self.sessions.delete(session.id))
 
-    def test_another_user_of_that_name_since(self) -> None:
+    def test_os_user_with_another_uid_cannot_start(self) -> None:
         session = self.create(self.ann)
         self.world.add("a", 1002)
         text = self.assert_refused(
@@ -123,7 +123,7 @@ class StartTests(OsUserCase):
         )
         self.assertIn("osUser: a now belongs to another OS user", text)
 
-    def test_no_such_user_any_more(self) -> None:
+    def test_removed_os_user_cannot_start(self) -> None:
         living = self.create(self.ann, start=True)
         self.world.remove("a")
         text = self.assert_refused(
@@ -134,7 +134,7 @@ class StartTests(OsUserCase):
         self.run_now(self.sessions.delete(living.id))
         self.assertEqual([], self.sessions.list())
 
-    def test_priority(self) -> None:
+    def test_only_processes_of_the_os_user_are_reniced(self) -> None:
         """Only a process that is the user's is reniced: its number is the pane's word."""
         session = self.create(self.ann, start=True)
         live = self.sessions._deps.roster.get(session.id)
@@ -144,15 +144,15 @@ class StartTests(OsUserCase):
         self.assertIn("nice: the system refused", text)
         self.assertEqual([], self.machine.renice.set)
 
-    def test_priority_of_the_services_own(self) -> None:
+    def test_process_of_the_service_user_is_reniced(self) -> None:
         self.assertIs(self.machine.renice, confine_to_location(self.machine.renice, OWN_LOCATION))
 
 
-class WorkspaceTests(OsUserCase):
+class OsUserWorkspaceTests(OsUserCase):
     def folder(self, path: Path, caller: Identity | None = None) -> str:
         return self.now(self.machine.cases.resolve_folder(str(path), caller or self.ann))
 
-    def test_wherever_the_user_may_go(self) -> None:
+    def test_working_folder_may_be_anywhere_the_os_user_may_enter(self) -> None:
         """The system says where; a caller without an OS user stays in a folder of the service's."""
         place = self.machine.folder / "elsewhere"
         place.mkdir()
@@ -162,7 +162,7 @@ class WorkspaceTests(OsUserCase):
         error = self.assertRaises(ServiceError, self.folder, place, bob)
         self.assertIs(ErrorCode.FORBIDDEN, error.code)
 
-    def test_refused(self) -> None:
+    def test_unsuitable_working_folder_is_refused(self) -> None:
         for path in (self.machine.folder / "none", self.machine.folder / "bin" / "bash"):
             error = self.assertRaises(ServiceError, self.folder, path)
             self.assertEqual(
@@ -173,7 +173,7 @@ class WorkspaceTests(OsUserCase):
                 (error.code, error.message),
             )
 
-    def test_cases(self) -> None:
+    def test_cases_are_in_the_home_of_the_os_user(self) -> None:
         """In the user's home, each made, found and marked as the user."""
         cases = self.machine.cases
         marker = AgentMarker(created_at=5, created_by="claude")

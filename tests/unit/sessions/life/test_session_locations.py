@@ -130,7 +130,7 @@ class RemoteLocationCase(SessionCase):
 
 
 class FarTests(RemoteLocationCase):
-    def test_started_by_what_the_place_says(self) -> None:
+    def test_remote_session_is_started_with_settings_of_its_location(self) -> None:
         self.keep(ProcessPhase.STOPPED)
         session = self.run_now(self.sessions.start(ID, granted=True))
         spec = self.pane(session).spec
@@ -140,7 +140,7 @@ class FarTests(RemoteLocationCase):
         self.assertEqual(("/home/b", None), (spec.env["HOME"], spec.env.get("PATH")))
         self.assertEqual("", spec.env["SERVICE_HOOK_SECRET_FILE"])
 
-    def test_hooks_that_have_a_way_of_their_own(self) -> None:
+    def test_hooks_of_a_location_have_their_own_url(self) -> None:
         secret = Path("/run/secret")
         self.hosts.hooks = HookAccess(
             secret_file=secret, put=lambda: self.hosts.put.append("x"), url=lambda: "http://bridge"
@@ -152,12 +152,12 @@ class FarTests(RemoteLocationCase):
         self.assertEqual(("http://bridge", str(secret)), told)
         self.assertEqual(["x", "x"], self.hosts.put)
 
-    def test_taken_up(self) -> None:
+    def test_running_remote_session_is_adopted(self) -> None:
         self.running()
         self.keep(ProcessPhase.RUNNING)
         self.assertIs(ProcessPhase.RUNNING, self.sessions.get(ID).phase)
 
-    def test_a_host_that_is_away_changes_nothing(self) -> None:
+    def test_unreachable_host_changes_nothing(self) -> None:
         """Unknown is not dead: it is asked again until it answers."""
         self.running()
         self.hosts.away = True
@@ -170,7 +170,7 @@ class FarTests(RemoteLocationCase):
         self.spend(10)
         self.assertIsNotNone(self.sessions.get_pane(ID))
 
-    def test_a_service_that_knows_no_such_hosts(self) -> None:
+    def test_service_without_remote_hosts_starts_nothing_remote(self) -> None:
         """It starts nothing there, and takes nothing for dead that it cannot see."""
         self.know(None)
         self.keep(ProcessPhase.STOPPED)
@@ -179,7 +179,7 @@ class FarTests(RemoteLocationCase):
         )
         self.assertIn("no place of kind remote", text)
 
-    def test_its_processes_are_not_this_machines(self) -> None:
+    def test_remote_processes_are_not_reniced_locally(self) -> None:
         """Their numbers mean other processes here."""
         renice = confine_to_location(self.machine.renice, FAR)
         self.assertRaises(PermissionError, renice, 1, 5)

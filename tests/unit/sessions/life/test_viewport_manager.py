@@ -21,13 +21,13 @@ class ColoursTests(SessionCase):
         wish = SizeRequest(cols=90, rows=30, viewport=ViewportKind.DESKTOP, viewer=viewer)
         self.run_now(self.sessions.resize_pane(self.session.id, wish))
 
-    def test_the_setting_where_nobody_looks(self) -> None:
+    def test_colour_setting_applies_without_a_viewer(self) -> None:
         self.assertEqual(DARK, self.told())
         self.machine.settings.change_settings({"terminalGround": "light"})
         self.assertEqual(LIGHT, self.told())
         self.assertEqual(LIGHT, self.pane(self.shell()).spec.colours)
 
-    def test_the_viewer_whose_size_holds(self) -> None:
+    def test_colours_of_the_viewer_that_holds_the_size_apply(self) -> None:
         self.sessions.show_colours(self.session.id, "one", LIGHT)
         self.assertEqual(DARK, self.told(), "its size does not hold yet")
         self.claim("one")
@@ -44,14 +44,14 @@ class ColoursTests(SessionCase):
         self.assertEqual(DARK, self.told())
         self.assertEqual({}, self.sessions.get_live_session(self.session.id).colours)
 
-    def test_a_program_that_is_started_again_is_told_the_viewers(self) -> None:
+    def test_restarted_program_gets_the_colours_of_the_viewer(self) -> None:
         self.sessions.show_colours(self.session.id, "one", LIGHT)
         self.claim("one")
         self.pane(self.session).exit_program(0)
         self.run_now(self.sessions.start(self.session.id, granted=True))
         self.assertEqual(LIGHT, self.pane(self.session).spec.colours)
 
-    def test_a_pane_that_did_not_answer_is_told_the_next_time(self) -> None:
+    def test_unanswered_colour_change_is_repeated(self) -> None:
         self.claim("one")
         self.pane(self.session).inject_fault("set_colours", MuxTimeout("no answer"))
         self.sessions.show_colours(self.session.id, "one", LIGHT)

@@ -39,12 +39,12 @@ messages = st.fixed_dictionaries(
 )
 
 
-class ParseTests(SynchronousTestCase):
+class FrameParserTests(SynchronousTestCase):
     """L{parse_frame}."""
 
     @settings(max_examples=example_count(400))
     @given(messages | values)
-    def test_records_are_in_range_or_refused(self, message: object) -> None:
+    def test_frames_are_in_range_or_refused(self, message: object) -> None:
         try:
             found = parse_frame(json.dumps(message))
         except MalformedFrame:
@@ -63,13 +63,13 @@ class ParseTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100))
     @given(st.text())
-    def test_any_text_is_parsed_or_refused(self, text: str) -> None:
+    def test_any_frame_text_is_parsed_or_refused(self, text: str) -> None:
         try:
             parse_frame(text)
         except MalformedFrame as refusal:
             self.assertTrue(str(refusal))
 
-    def test_the_three_frames(self) -> None:
+    def test_three_frame_types_are_parsed(self) -> None:
         self.assertEqual(InputFrame("ls\r", 3), parse_frame('{"t":"i","d":"ls\\r","seq":3}'))
         self.assertEqual(InputFrame("a", None), parse_frame('{"t":"i","d":"a"}'))
         self.assertEqual(
@@ -79,15 +79,15 @@ class ParseTests(SynchronousTestCase):
         self.assertEqual(DrawnFrame(0), parse_frame('{"t":"got","offset":0}'))
         self.assertIsNone(parse_frame('{"t":"later"}'))
 
-    def test_deep_nesting_is_refused(self) -> None:
+    def test_deeply_nested_frame_is_refused(self) -> None:
         self.assertRaises(MalformedFrame, parse_frame, "[" * 200_000)
 
-    def test_a_crowd_is_refused_before_it_is_parsed(self) -> None:
+    def test_too_many_values_are_refused_before_parsing(self) -> None:
         """A MiB of names took a tenth of a second, from a client that sends them without an end."""
         for inside in ('"a":[' + "0," * MAX_VALUES + "0]", '"a":[' + "{}," * MAX_VALUES + "0]"):
             self.assertRaises(MalformedFrame, parse_frame, '{"t":"later",' + inside + "}")
         commas = "a,[{:" * 1000
         self.assertEqual(InputFrame(commas, None), parse_frame('{"t":"i","d":"' + commas + '"}'))
 
-    def test_true_is_no_number(self) -> None:
+    def test_boolean_is_no_number(self) -> None:
         self.assertRaises(MalformedFrame, parse_frame, '{"t":"got","offset":true}')

@@ -28,7 +28,7 @@ class StaleTests(OfflineHostCase):
         self.clock.advance(AFTER)
         return now_ms(self.clock)
 
-    def test_the_last_screen_and_its_time(self) -> None:
+    def test_stale_screen_has_its_time(self) -> None:
         self.far.there = True
         at = self.prints(b"\x1b[2J\x1b[Hbuilding\r\n\x1b[31mdone")
         self.far.there = False
@@ -40,7 +40,7 @@ class StaleTests(OfflineHostCase):
         self.assertEqual("visible", self.read(full=True)["source"])
         self.assertEqual("tail", self.read(tail=5)["truncationReason"])
 
-    def test_it_is_fresh_again_when_the_host_is_back(self) -> None:
+    def test_screen_is_fresh_again_when_the_host_returns(self) -> None:
         self.far.there = True
         self.prints(b"one")
         self.far.there = False
@@ -51,7 +51,7 @@ class StaleTests(OfflineHostCase):
         self.assertNotIn("stale", found)
         self.assertIn("one two", found["terminalBuffer"])
 
-    def test_a_host_that_is_lost_and_not_noticed_yet(self) -> None:
+    def test_lost_host_not_yet_noticed_gives_the_stale_screen(self) -> None:
         self.far.there = True
         self.prints(b"here")
         self.pane(self.session).inject_fault("capture", MuxTimeout("no answer"))
@@ -59,14 +59,14 @@ class StaleTests(OfflineHostCase):
         self.assertTrue(found["stale"])
         self.assertIn("here", found["terminalBuffer"])
 
-    def test_what_somebody_read_is_not_older_when_the_host_is_lost(self) -> None:
+    def test_stale_screen_is_no_older_than_the_last_read(self) -> None:
         self.far.there = True
         self.pane(self.session).emit_output(b"just now")
         self.assertIn("just now", self.read()["terminalBuffer"])
         self.far.there = False
         self.assertIn("just now", self.read()["terminalBuffer"])
 
-    def test_looks_are_bounded(self) -> None:
+    def test_printing_pane_is_captured_at_a_bounded_rate(self) -> None:
         """A pane that prints without a pause is looked at four times a second."""
         self.far.there = True
         looks: list[float] = []
@@ -84,7 +84,7 @@ class StaleTests(OfflineHostCase):
             self.clock.advance(0.01)
         self.assertIn(len(looks), range(3, 6))
 
-    def test_nothing_was_seen(self) -> None:
+    def test_stored_screen_is_shown_after_a_restart(self) -> None:
         """After a restart of the service, what it had written down."""
         kept = SavedScreen(b"\r\n".join(b"row %d" % n for n in range(99)), 1234)
 
@@ -102,7 +102,7 @@ class StaleTests(OfflineHostCase):
         self.assertEqual(live.record.rows, len(found["terminalBuffer"].split("\r\n")))
         self.assertTrue(found["terminalBuffer"].endswith("row 98"))
 
-    def test_a_local_terminal_that_does_not_answer_is_an_error(self) -> None:
+    def test_unresponsive_local_terminal_is_an_error(self) -> None:
         session = self.shell()
         self.pane(session).stop_answering()
         wanted = self.sessions.read_screen(session.id, full=False, lines=None, tail=None)

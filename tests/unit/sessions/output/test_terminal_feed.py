@@ -55,7 +55,7 @@ class FeedTests(SynchronousTestCase):
     def emit(self, data: bytes) -> None:
         self.pane.log.append(data)
 
-    def test_output_is_told_once_a_tick(self) -> None:
+    def test_output_is_published_once_a_tick(self) -> None:
         self.emit(b"a")
         self.emit(b"b")
         self.assertEqual([], self.events)
@@ -64,14 +64,14 @@ class FeedTests(SynchronousTestCase):
         self.assertEqual({"id": "s", "offset": len(PROMPT), "data": "ab"}, to_wire(event))
         self.assertEqual(("ann", True, "s"), (event.owner, event.name.bulky, event.session_id))
 
-    def test_an_event_behind_the_end_of_its_session(self) -> None:
+    def test_event_after_the_session_ended_is_ignored(self) -> None:
         """Nothing is logged, or this test would fail."""
         self.gone = True
         self.hub.publish(make_event("session:updated", session_id="s"))
         self.emit(b"unheard")
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_nothing_is_made_that_nobody_wants(self) -> None:
+    def test_unwanted_output_is_not_published(self) -> None:
         self.wanted = False
         self.emit(b"unseen")
         self.assertEqual([], self.clock.getDelayedCalls())
@@ -80,14 +80,14 @@ class FeedTests(SynchronousTestCase):
         self.clock.advance(TICK)
         self.assertEqual("seen", to_wire(self.events[0])["data"])
 
-    def test_a_flood_is_cut_to_its_newest_bytes(self) -> None:
+    def test_flood_is_cut_to_its_newest_bytes(self) -> None:
         self.emit(b"x" * 3 * LARGEST)
         self.clock.advance(TICK)
         (event,) = self.events
         self.assertEqual(LARGEST, len(to_wire(event)["data"]))
         self.assertEqual(self.pane.log.end - LARGEST, to_wire(event)["offset"])
 
-    def test_a_character_is_not_torn(self) -> None:
+    def test_character_is_not_split(self) -> None:
         self.emit(b"1\xe2\x82")
         self.clock.advance(TICK)
         self.emit(b"\xac2")
@@ -95,13 +95,13 @@ class FeedTests(SynchronousTestCase):
         self.assertEqual(["1", "€2"], [to_wire(event)["data"] for event in self.events])
         self.assertEqual(len(PROMPT) + 1, to_wire(self.events[1])["offset"])
 
-    def test_a_gap_is_passed_over(self) -> None:
+    def test_gap_in_the_log_is_skipped(self) -> None:
         self.emit(b"lost")
         self.pane.log.add_gap()
         self.clock.advance(TICK)
         self.assertEqual([], self.events)
 
-    def test_a_deleted_session_is_let_go(self) -> None:
+    def test_deleted_session_is_unsubscribed(self) -> None:
         self.emit(b"x")
         self.hub.publish(make_event("session:deleted", session_id="s"))
         self.assertEqual([], self.clock.getDelayedCalls())
@@ -113,7 +113,7 @@ class WholeCharactersTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100))
     @given(st.text(max_size=20), st.integers(0, 80))
-    def test_a_cut_text_decodes(self, text: str, cut: int) -> None:
+    def test_text_cut_at_whole_characters_decodes(self, text: str, cut: int) -> None:
         data = text.encode("utf-8", "replace")[:cut]
         kept = data[: whole_character_length(data)]
         self.assertLessEqual(len(data) - len(kept), 3)
@@ -121,5 +121,5 @@ class WholeCharactersTests(SynchronousTestCase):
 
     @settings(max_examples=example_count(100))
     @given(st.binary(max_size=20))
-    def test_any_bytes(self, data: bytes) -> None:
+    def test_cut_removes_at_most_three_bytes(self, data: bytes) -> None:
         self.assertLessEqual(len(data) - 3, whole_character_length(data))

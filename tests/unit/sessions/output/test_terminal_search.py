@@ -39,14 +39,14 @@ class FailingPane:
         raise self.error
 
 
-class SearchTests(SynchronousTestCase):
+class TerminalSearchServiceTests(SynchronousTestCase):
     def search(self, *lines: bytes, limit: int = 10, nocase: bool = False) -> Deferred[Any]:
         self.clock = Clock()
         pane = cast(IPane, HistoryPane(lines))
         work = search_terminal(self.clock, pane, "here", limit, nocase=nocase)
         return Deferred.fromCoroutine(work)
 
-    def test_others_get_their_turn_between_pieces(self) -> None:
+    def test_search_yields_between_pieces(self) -> None:
         empty = [b"x"] * AT_ONCE
         searching = self.search(b"here", *empty, *empty, b"so here")
         self.assertNoResult(searching)
@@ -55,7 +55,7 @@ class SearchTests(SynchronousTestCase):
         places = [(each["line"], each["offset"]) for each in found["matches"]]
         self.assertEqual(([(0, 0), (2 * AT_ONCE + 1, 3)], False), (places, found["truncated"]))
 
-    def test_a_line_that_is_wrapped_is_searched_as_one(self) -> None:
+    def test_wrapped_line_is_searched_as_one(self) -> None:
         lines = (b"first", b"is it he", b"re or is it not", b"and here")
         history = HistoryPane(lines, wrapped=frozenset({1}))
         work = search_terminal(Clock(), cast(IPane, history), "here", 10, nocase=False)
@@ -65,26 +65,26 @@ class SearchTests(SynchronousTestCase):
             (each["line"], each["offset"], each["text"]) for each in found
         ])  # fmt: skip
 
-    def test_the_limit_is_of_all_pieces(self) -> None:
+    def test_result_limit_covers_all_pieces(self) -> None:
         for last, truncated in ((b"here", True), (b"x", False)):
             searching = self.search(b"here", *[b"x"] * AT_ONCE, last, limit=1)
             self.clock.pump([0])
             found = self.successResultOf(searching)
             self.assertEqual((1, truncated), (len(found["matches"]), found["truncated"]))
 
-    def test_what_had_no_room_in_the_capture_is_told_of(self) -> None:
+    def test_incomplete_capture_is_reported_as_truncated(self) -> None:
         pane = cast(IPane, HistoryPane((b"here",), history=1, history_size=2))
         work = search_terminal(Clock(), pane, "here", 10, nocase=False)
         found = self.successResultOf(Deferred.fromCoroutine(work))
         self.assertEqual((1, True), (len(found["matches"]), found["truncated"]))
 
-    def test_a_pane_that_is_asked_too_much(self) -> None:
+    def test_busy_pane_gives_its_error(self) -> None:
         for error, status in ((MuxBusy("256 wait"), 429), (MuxTimeout("none"), 422)):
             pane = cast(IPane, FailingPane(error))
             work = search_terminal(Clock(), pane, "here", 10, nocase=False)
             failure = self.failureResultOf(Deferred.fromCoroutine(work), ServiceError)
             self.assertEqual(status, failure.value.status)
 
-    def test_other_case(self) -> None:
+    def test_search_ignores_case_on_request(self) -> None:
         found = self.successResultOf(self.search(b"HERE", b"there", b"x", nocase=True))
         self.assertEqual([0, 1], [each["line"] for each in found["matches"]])

@@ -48,13 +48,13 @@ class SocketsTests(SynchronousTestCase):
         assert self.pane is not None
         self.successResultOf(Deferred.fromCoroutine(self.pane.resize(cols, rows)))
 
-    def test_the_sixth_socket_is_refused(self) -> None:
+    def test_sixth_web_socket_of_a_session_is_refused(self) -> None:
         for number in range(MAX_SOCKETS):
             self.assertEqual([], self.connect(str(number)).closed)
         self.assertEqual([4008], self.connect("one too many").closed)
         self.assertEqual(MAX_SOCKETS, self.sockets.count_sockets())
 
-    def test_the_same_client_replaces_its_old_socket(self) -> None:
+    def test_same_client_replaces_its_old_socket(self) -> None:
         old = self.connect()
         new = self.connect()
         self.assertEqual(([4010], []), (old.closed, new.closed))
@@ -64,13 +64,13 @@ class SocketsTests(SynchronousTestCase):
         self.clock.advance(1)
         self.assertEqual((b"", b"x"), (old.data, new.data))
 
-    def test_everyone_hears_of_a_size(self) -> None:
+    def test_size_change_reaches_every_socket(self) -> None:
         one, two = self.connect("1"), self.connect("2")
         self.resize(50, 12)
         want = {"t": "size", "c": 50, "r": 12}
         self.assertEqual([want, want], [one.frames[-1], two.frames[-1]])
 
-    def test_the_last_bytes_come_before_the_exit(self) -> None:
+    def test_last_bytes_precede_the_exit(self) -> None:
         terminal = self.connect()
         self.clock.advance(1)
         self.mux.host["s"].emit_output(b"1")
@@ -80,12 +80,12 @@ class SocketsTests(SynchronousTestCase):
         self.assertEqual({"t": "exit", "status": 3}, terminal.frames[-1])
         self.assertEqual([], terminal.closed)
 
-    def test_an_unknown_status_is_left_out(self) -> None:
+    def test_unknown_exit_status_is_left_out(self) -> None:
         terminal = self.connect()
         self.mux.host.lose_server("s")
         self.assertEqual({"t": "exit"}, terminal.frames[-1])
 
-    def test_hello_comes_before_everything(self) -> None:
+    def test_hello_precedes_everything(self) -> None:
         self.mux.host["s"].exit_program(0)
         self.mux.host["s"].stop_answering()
         terminal = self.connect()
@@ -93,7 +93,7 @@ class SocketsTests(SynchronousTestCase):
         self.mux.host["s"].resume_answering()
         self.assertEqual(["hello", "exit", "snapshot"], terminal.kinds())
 
-    def test_an_outage_is_told_at_once(self) -> None:
+    def test_outage_is_announced_immediately(self) -> None:
         """Nobody can capture the pane, so what was printed before has to do."""
         self.mux.host["s"].emit_output(b"before")
         self.outage = LocationOutage(title="Far", next_at=7)
@@ -107,11 +107,11 @@ class SocketsTests(SynchronousTestCase):
         self.clock.advance(1)
         self.assertEqual("snapshot", terminal.kinds()[-1])
 
-    def test_an_outage_without_a_pane(self) -> None:
+    def test_outage_without_a_pane_is_announced(self) -> None:
         self.pane, self.outage = None, LocationOutage(title="Far")
         self.assertEqual(["hello", "snapshot", "link"], self.connect().kinds())
 
-    def test_without_a_pane_the_screen_is_empty_until_there_is_one(self) -> None:
+    def test_session_without_a_pane_has_an_empty_screen_until_it_starts(self) -> None:
         made, self.pane = self.pane, None
         terminal = self.connect()
         self.assertEqual(["hello", "snapshot"], terminal.kinds())
@@ -121,7 +121,7 @@ class SocketsTests(SynchronousTestCase):
         self.assertEqual(["hello", "snapshot"] * 2, terminal.kinds())
         self.assertNotEqual(NOTHING, terminal.frames[2]["epoch"])
 
-    def test_an_event_is_followed_only_to_another_pane(self) -> None:
+    def test_event_switches_only_to_another_pane(self) -> None:
         terminal = self.connect()
         self.sockets.follow_pane("s")
         self.sockets.follow_pane("nobody watches this one")
@@ -130,14 +130,14 @@ class SocketsTests(SynchronousTestCase):
         self.sockets.follow_pane("s")
         self.assertEqual(NOTHING, terminal.frames[-2]["epoch"])
 
-    def test_a_deleted_session_closes_its_sockets(self) -> None:
+    def test_deleted_session_closes_its_web_sockets(self) -> None:
         terminal = self.connect()
         self.sockets.handle_deleted("s")
         self.assertEqual([4009], terminal.closed)
         self.sockets.disconnect("s", terminal)
         self.assertEqual(0, self.sockets.count_sockets())
 
-    def test_the_pane_is_let_go_with_the_last_socket(self) -> None:
+    def test_pane_is_released_with_the_last_socket(self) -> None:
         terminal = self.connect()
         self.sockets.disconnect("s", terminal)
         assert self.pane is not None
@@ -145,7 +145,7 @@ class SocketsTests(SynchronousTestCase):
         self.assertIsNone(self.sockets.find_stream("s"))
         self.assertIsNone(self.sockets.find_viewer("s", terminal))
 
-    def test_closing_tells_everyone(self) -> None:
+    def test_closing_closes_every_socket(self) -> None:
         terminal = self.connect()
         self.sockets.close(1001, "going away")
         self.assertEqual([1001], terminal.closed)

@@ -17,7 +17,7 @@ from tservice.sessions.output.terminal_stream import QUIET, RETRY, TerminalStrea
 from tservice.sessions.output.viewer import DRAWING, FRAME, WINDOW, TerminalViewer
 
 
-class StreamTests(SynchronousTestCase):
+class TerminalStreamTests(SynchronousTestCase):
     """L{TerminalStream}."""
 
     def setUp(self) -> None:
@@ -40,7 +40,7 @@ class StreamTests(SynchronousTestCase):
         wire = FakeTerminalWire()
         return self.stream.attach(wire, epoch or self.pane.log.epoch, since), wire
 
-    def test_a_fresh_client_gets_hello_then_the_screen_then_bytes(self) -> None:
+    def test_new_client_gets_hello_then_screen_then_bytes(self) -> None:
         _, wire = self.attach()
         self.assertEqual(["hello", "snapshot"], wire.kinds())
         hello, snapshot = wire.frames
@@ -55,7 +55,7 @@ class StreamTests(SynchronousTestCase):
         self.hosted.emit_output(b"hi")
         self.assertEqual(b"hi", wire.data)
 
-    def test_bytes_between_the_request_and_the_capture_are_not_lost(self) -> None:
+    def test_output_between_request_and_capture_is_not_lost(self) -> None:
         self.hosted.stop_answering()
         _, wire = self.attach()
         self.hosted.emit_output(b"meanwhile")
@@ -66,7 +66,7 @@ class StreamTests(SynchronousTestCase):
         self.clock.advance(QUIET)
         self.assertEqual(b"!", wire.data)
 
-    def test_a_snapshot_has_the_links_that_were_printed(self) -> None:
+    def test_snapshot_keeps_printed_links(self) -> None:
         """The multiplexer knows none: the log still holds them, until there is a gap."""
         marked = "\x1b]8;;https://a.example/\x1b\\here\x1b]8;;\x1b\\"
         self.hosted.emit_output(f"\r\n{marked}\r\n".encode())
@@ -74,7 +74,7 @@ class StreamTests(SynchronousTestCase):
         self.pane.log.add_gap()
         self.assertIn("\r\nhere\r\n", self.attach()[1].frames[-1]["data"])
 
-    def test_links_are_left_to_a_multiplexer_that_keeps_them(self) -> None:
+    def test_links_kept_by_the_multiplexer_are_left_alone(self) -> None:
         self.hosted.emit_output(b"\r\n\x1b]8;;https://a.example/\x07here\x1b]8;;\x07\r\n")
         capture = self.successResultOf(Deferred.fromCoroutine(self.pane.capture_content()))
         kept = (b"\x1b]8;id=1;https://a.example/\x1b\\x\x1b]8;;\x1b\\", *capture.lines[1:])
@@ -82,7 +82,7 @@ class StreamTests(SynchronousTestCase):
         capture = evolve(capture, lines=kept)
         self.assertIs(capture, add_links(capture, self.pane.log))
 
-    def test_resume(self) -> None:
+    def test_client_resumes_at_its_offset(self) -> None:
         self.hosted.emit_output(b"abc")
         _, wire = self.attach(since=len(PROMPT) + 1)
         self.assertEqual(["hello"], wire.kinds())
@@ -90,13 +90,13 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(len(PROMPT) + 1, wire.frames[0]["offset"])
         self.assertEqual(b"bc", wire.data)
 
-    def test_another_life_of_the_stream_is_not_resumed(self) -> None:
+    def test_offset_of_another_epoch_is_not_resumed(self) -> None:
         for since, epoch in [(2, "other"), (10_000, None)]:
             _, wire = self.attach(since, epoch)
             self.assertEqual(["hello", "snapshot"], wire.kinds())
             self.assertFalse(wire.frames[0]["resumed"])
 
-    def test_an_echo_leaves_at_once_and_the_next_byte_waits_its_turn(self) -> None:
+    def test_echo_is_sent_immediately_and_the_next_byte_waits(self) -> None:
         _, wire = self.attach()
         self.clock.advance(1)
         self.hosted.emit_output(b"a")
@@ -108,7 +108,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(b"abc", wire.data)
         self.assertEqual([1, 2], wire.sizes)
 
-    def test_an_echo_is_not_held_back_by_output_just_before_it(self) -> None:
+    def test_echo_is_not_delayed_by_preceding_output(self) -> None:
         _, wire = self.attach()
         self.clock.advance(1)
         self.hosted.emit_output(b"a")
@@ -121,7 +121,7 @@ class StreamTests(SynchronousTestCase):
         self.clock.advance(QUIET)
         self.assertEqual([1, 1, 1], wire.sizes)
 
-    def test_a_flood_leaves_in_frames(self) -> None:
+    def test_flood_is_sent_in_frames(self) -> None:
         _, wire = self.attach()
         self.clock.advance(1)
         self.hosted.emit_output(b"-")
@@ -129,7 +129,7 @@ class StreamTests(SynchronousTestCase):
             self.pane.log.append(b"x" * 1024)
         self.assertEqual([1, FRAME, FRAME, FRAME], wire.sizes)
 
-    def test_a_full_socket_holds_nothing_and_goes_on_where_it_was(self) -> None:
+    def test_full_socket_buffers_nothing_and_resumes(self) -> None:
         viewer, wire = self.attach()
         wire.full = True
         self.pane.log.append(b"y" * FRAME * 4)
@@ -138,7 +138,7 @@ class StreamTests(SynchronousTestCase):
         viewer.send_available()
         self.assertEqual(FRAME * 4, len(wire.data))
 
-    def test_got_is_the_window_once_it_is_used(self) -> None:
+    def test_acknowledged_offset_sets_the_window(self) -> None:
         viewer, wire = self.attach()
         viewer.acknowledge_drawn(viewer.offset)
         start = viewer.offset
@@ -149,7 +149,7 @@ class StreamTests(SynchronousTestCase):
         viewer.acknowledge_drawn(start + 10**9)
         self.assertEqual(2 * DRAWING, len(wire.data))
 
-    def test_a_client_too_far_behind_skips_ahead_when_it_reads_again(self) -> None:
+    def test_client_too_far_behind_skips_ahead(self) -> None:
         _, keeping = self.attach()
         viewer, stalled = self.attach()
         stalled.full = True
@@ -190,7 +190,7 @@ class StreamTests(SynchronousTestCase):
         self.clock.advance(QUIET)
         self.assertEqual(b"after", wire.data)
 
-    def test_a_gap_alone_is_no_flood(self) -> None:
+    def test_gap_alone_is_no_flood(self) -> None:
         _, wire = self.attach()
         self.hosted.stop_answering()
         self.pane.log.add_gap()
@@ -200,7 +200,7 @@ class StreamTests(SynchronousTestCase):
         self.assertFalse(self.pane.paused)
         self.assertEqual(["hello", "snapshot", "snapshot"], wire.kinds())
 
-    def test_who_needs_every_byte_keeps_the_pane_unpaused(self) -> None:
+    def test_reader_of_every_byte_keeps_the_pane_unpaused(self) -> None:
         _, wire = self.attach()
         self.needed = True
         self.flood(wire)
@@ -210,28 +210,28 @@ class StreamTests(SynchronousTestCase):
         self.clock.advance(QUIET)
         self.assertTrue(self.pane.paused)
 
-    def test_the_pane_goes_on_when_the_last_viewer_leaves_a_flood(self) -> None:
+    def test_pane_resumes_when_the_last_viewer_leaves_a_flood(self) -> None:
         viewer, wire = self.attach()
         self.flood(wire)
         self.stream.detach(viewer)
         self.clock.advance(SAMPLE)
         self.assertFalse(self.pane.paused)
 
-    def test_a_snapshot_that_failed_is_asked_for_again(self) -> None:
+    def test_failed_snapshot_is_requested_again(self) -> None:
         self.hosted.inject_fault("capture", MuxTimeout("no answer"))
         _, wire = self.attach()
         self.assertEqual([], wire.frames)
         self.clock.advance(RETRY)
         self.assertEqual(["hello", "snapshot"], wire.kinds())
 
-    def test_one_capture_serves_all_who_wait(self) -> None:
+    def test_waiting_clients_share_one_capture(self) -> None:
         self.hosted.stop_answering()
         wires = [self.attach()[1] for _ in range(3)]
         self.hosted.resume_answering()
         for wire in require_items(wires):
             self.assertEqual(["hello", "snapshot"], wire.kinds())
 
-    def test_a_client_that_left_before_its_snapshot_hears_nothing(self) -> None:
+    def test_client_gone_before_its_snapshot_receives_nothing(self) -> None:
         self.hosted.stop_answering()
         viewer, wire = self.attach()
         self.stream.detach(viewer)

@@ -96,18 +96,18 @@ class DiskTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.repository = SessionRepository(Database.in_memory())
 
-    def test_round_trip(self) -> None:
+    def test_session_record_round_trips(self) -> None:
         for session in (BARE, FULL):
             self.repository.save(session)
             self.assertEqual([session], self.repository.load())
 
-    def test_a_model_of_the_agent_s_settings_is_not_restored(self) -> None:
+    def test_model_from_agent_settings_is_not_restored(self) -> None:
         """They are read again at every start (protocol-session)."""
         self.repository.save(evolve(BARE, models={"screen": "a", "config": "b"}))
         (found,) = self.repository.load()
         self.assertEqual({"screen": "a"}, found.models)
 
-    def test_every_field_differs_in_the_full_record(self) -> None:
+    def test_full_sample_record_changes_every_field(self) -> None:
         """So that the round trip tells of a column that is forgotten."""
         same = [
             attribute.name
@@ -118,7 +118,7 @@ class DiskTests(SynchronousTestCase):
         kept = ["id", "mode", "name", "name_source", "working_dir", "created_at"]
         self.assertEqual([*kept, "last_activity_at"], same)
 
-    def test_order_and_removal(self) -> None:
+    def test_records_keep_their_order_and_are_removed(self) -> None:
         one, two = evolve(BARE, id="1", position=0), evolve(BARE, id="2", position=1)
         self.repository.save(one)
         self.repository.save(two)
@@ -131,7 +131,7 @@ class DiskTests(SynchronousTestCase):
 class WireTests(SynchronousTestCase):
     """L{make_session_answer}."""
 
-    def test_every_field_that_is_not_hidden_is_shown(self) -> None:
+    def test_every_public_field_is_in_the_response(self) -> None:
         hidden = {"phase", "position", "models", "envOverrides", "statuslineTelemetry", "osUser"}
         hidden |= {"agentOrigin", "colour", "turnOpen"}
         derived = {"color", "displayModel", "displayModelSource", "respawnBlocked"}
@@ -140,7 +140,7 @@ class WireTests(SynchronousTestCase):
         full = evolve(full, todos=(TodoItem(text="Look"),), current_task="Looking")
         self.assertEqual(fields - hidden | derived, set(to_wire(make_session_answer(full))))
 
-    def test_parts_are_shown_like_the_whole(self) -> None:
+    def test_nested_records_are_in_the_response(self) -> None:
         shown = to_wire(
             make_session_answer(evolve(FULL, pane_exit=ProcessExit(signal="KILL", at=9)))
         )
@@ -149,7 +149,7 @@ class WireTests(SynchronousTestCase):
         self.assertEqual(["a", "b"], shown["conversationIds"])
         self.assertEqual("blue", shown["color"])
 
-    def test_null_where_it_is_a_value_absent_where_not(self) -> None:
+    def test_null_and_absent_fields_are_distinguished(self) -> None:
         answer = to_wire(make_session_answer(BARE))
         self.assertIsNone(answer["pid"])
         self.assertIsNone(answer["displayModel"])
@@ -157,15 +157,15 @@ class WireTests(SynchronousTestCase):
         self.assertEqual({"pid", "displayModel"}, nulls)
         self.assertNotIn("respawnBlocked", answer)
 
-    def test_secrets_stay(self) -> None:
+    def test_secrets_are_not_in_the_response(self) -> None:
         self.assertNotIn("s3cret", repr(make_session_answer(FULL)))
         self.assertNotIn("s3cret", repr(FULL))
 
 
-class PlaceTests(SynchronousTestCase):
+class RecordLocationTests(SynchronousTestCase):
     """Where a session lives is told by four columns."""
 
-    def test_every_kind_comes_back(self) -> None:
+    def test_every_location_kind_round_trips(self) -> None:
         for place in (
             OWN_LOCATION,
             location_of_os_user("ann", 1001),
@@ -174,6 +174,6 @@ class PlaceTests(SynchronousTestCase):
         ):
             self.assertEqual(place, evolve(BARE, **location_fields(place)).location_id)
 
-    def test_of_a_host_that_is_not_named(self) -> None:
+    def test_location_without_a_host_name_is_read(self) -> None:
         for location in (SessionLocationKind.CONTAINER, SessionLocationKind.REMOTE):
             self.assertEqual(location.value, evolve(BARE, location=location).location_id.kind.value)

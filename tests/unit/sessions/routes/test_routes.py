@@ -57,10 +57,10 @@ class SessionRouteCase(SessionCase):
         self.assertIn(word, text)
 
 
-class LifeTests(SessionRouteCase):
+class SessionRouteTests(SessionRouteCase):
     """Making, starting, ending."""
 
-    def test_make_read_list_delete(self) -> None:
+    def test_session_is_created_read_listed_and_deleted(self) -> None:
         session = self.make(name="one", cols=100)
         self.assertIsNone(session["pid"])
         self.assertEqual("manual", session["nameSource"])
@@ -70,7 +70,7 @@ class LifeTests(SessionRouteCase):
         self.assertEqual({}, self.api.request("DELETE", path).data)
         self.assert_error(404, session["id"], self.api.get(path))
 
-    def test_what_is_left_of_a_session_is_told(self) -> None:
+    def test_surviving_processes_are_in_the_response(self) -> None:
         left = [{"pid": 9, "command": "sleep 9"}]
         for path in ("/api/sessions/{}", "/api/sessions"):
             session = self.make(start=True)
@@ -80,7 +80,7 @@ class LifeTests(SessionRouteCase):
             answer = self.api.request("DELETE", path.format(session["id"]))
             self.assertEqual(left, answer.data["left"])
 
-    def test_start_and_its_other_names(self) -> None:
+    def test_start_route_and_its_aliases_start_the_session(self) -> None:
         for name in ("start", "interactive", "shell"):
             session = self.make()
             path = f"/api/sessions/{session['id']}/{name}"
@@ -88,14 +88,14 @@ class LifeTests(SessionRouteCase):
             answer = self.api.post(path, {"clearBreaker": False, "fresh": True})
             self.assertEqual((409, "SESSION_BUSY"), answer.error[:2])
 
-    def test_kill_mux_false(self) -> None:
+    def test_kill_mux_false_detaches(self) -> None:
         session = self.make(start=True)
         path = f"/api/sessions/{session['id']}"
         self.api.request("DELETE", f"{path}?killMux=false")
         self.assertTrue(self.api.get(path).data["detached"])
         self.assertEqual({"killed": 1}, self.api.request("DELETE", "/api/sessions").data)
 
-    def test_bad_bodies_name_their_field(self) -> None:
+    def test_bad_session_bodies_name_their_field(self) -> None:
         for body, word in [
             ({"mode": "nope"}, "mode"),
             ({"name": "x" * 129}, "name"),
@@ -117,7 +117,7 @@ class LifeTests(SessionRouteCase):
             answer = self.api.post("/api/sessions", {"mode": "shell", **body})  # type: ignore[dict-item]
             self.assert_error(400, word, answer)
 
-    def test_a_conversation_of_any_client_is_gone_on_with(self) -> None:
+    def test_conversation_of_any_client_is_resumed(self) -> None:
         for mode, conversation in (
             ("primary", "2fa5d388-09f9-466c-a856-b9cb16a348d0"),
             ("opencode", "ses_dfad7080cffecO4BSxFWX2MwN6"),
@@ -125,7 +125,7 @@ class LifeTests(SessionRouteCase):
             made = self.make(mode=mode, resumeSessionId=conversation)
             self.assertEqual([conversation], made["conversationIds"])
 
-    def test_what_does_not_exist_yet(self) -> None:
+    def test_unavailable_features_are_refused(self) -> None:
         remote = {"hostId": "h1", "remoteSessionName": "n"}
         answer = self.api.post("/api/sessions", {"attachRemoteSession": remote})
         self.assert_error(404, "h1", answer)
@@ -133,13 +133,13 @@ class LifeTests(SessionRouteCase):
         answer = self.api.post("/api/quick-start", {"customModel": custom})
         self.assert_error(404, "e1", answer)
 
-    def test_sessions_of_others_are_the_gates_business(self) -> None:
+    def test_sessions_of_other_accounts_are_left_to_the_gate(self) -> None:
         """Every operation on one session says so in the table."""
         for operation in require_items(session_operations(self.sessions, self.waiting)):
             if "{id}" in operation.path:
                 self.assertIs(AccessRule.OWNER, operation.access, operation.path)
 
-    def test_quick_start(self) -> None:
+    def test_quick_start_creates_a_marked_case(self) -> None:
         parent = self.make(start=True)
         headers = {
             "X-Service-Parent-Session": parent["id"][:8],
@@ -156,7 +156,7 @@ class LifeTests(SessionRouteCase):
         self.assertEqual(("claude", parent["id"]), (marker["createdBy"], marker["parentSessionId"]))
         self.assertTrue((path / "CLAUDE.md").exists())
 
-    def test_quick_start_drops_bad_headers(self) -> None:
+    def test_quick_start_drops_invalid_origin_headers(self) -> None:
         headers = {"X-Service-Parent-Session": "nope-nope", "X-Service-Agent-Origin": "x" * 65}
         body = {"mode": "shell"}
         answer = self.api.request("POST", "/api/quick-start", body, headers).data
@@ -164,7 +164,7 @@ class LifeTests(SessionRouteCase):
         self.assertFalse((Path(answer["casePath"]) / ".service-agent-case.json").exists())
         self.assertNotIn("parentSessionId", self.api.get("/api/sessions").data[0])
 
-    def test_a_folder_that_was_there_is_not_labelled(self) -> None:
+    def test_existing_folder_is_not_marked(self) -> None:
         (self.machine.folder / "cases" / "w2").mkdir(parents=True)
         body = {"caseName": "w2", "mode": "shell", "agentOrigin": "claude"}
         path = Path(self.api.post("/api/quick-start", body).data["casePath"])
@@ -186,13 +186,13 @@ class LifeTests(SessionRouteCase):
         body = {"mode": "shell", "caseName": "w3"}
         yield 422, "", self.api.post("/api/quick-start", body)
 
-    def test_a_refused_one_leaves_no_folder_behind(self) -> None:
+    def test_refused_quick_start_leaves_no_folder(self) -> None:
         cases = self.machine.folder / "cases"
         for status, text, answer in require_items(self.refused_quick_starts()):
             self.assert_error(status, text, answer)
             self.assertFalse((cases / "w3").exists(), text)
 
-    def test_a_refused_one_leaves_a_folder_as_it_was(self) -> None:
+    def test_refused_quick_start_leaves_an_existing_folder_unchanged(self) -> None:
         folder = self.machine.folder / "cases" / "w3"
         folder.mkdir(parents=True)
         (folder / "CLAUDE.md").write_text("mine")
@@ -201,7 +201,7 @@ class LifeTests(SessionRouteCase):
             self.assertEqual(["CLAUDE.md"], [path.name for path in folder.iterdir()])
         self.assertEqual("mine", (folder / "CLAUDE.md").read_text())
 
-    def test_a_case_name_that_a_file_has(self) -> None:
+    def test_case_name_of_an_existing_file_is_refused(self) -> None:
         cases = self.machine.folder / "cases"
         cases.mkdir(parents=True)
         (cases / "w4").write_text("a file")
@@ -210,10 +210,10 @@ class LifeTests(SessionRouteCase):
         self.assertEqual("a file", (cases / "w4").read_text())
 
 
-class PropertyTests(SessionRouteCase):
+class SessionPropertyTests(SessionRouteCase):
     """Single fields."""
 
-    def test_each_is_answered_and_kept(self) -> None:
+    def test_each_property_is_answered_and_stored(self) -> None:
         session = self.make()
         for name, body, want in [
             ("name", {"name": "new"}, {"name": "new"}),
@@ -235,12 +235,12 @@ class PropertyTests(SessionRouteCase):
         self.assertEqual(before, [to_wire(self.sessions.describe_session(session["id"]))])
         self.assertEqual("manual", before[0]["nameSource"])
 
-    def test_an_empty_name_returns_to_a_generated_one(self) -> None:
+    def test_empty_name_returns_to_a_generated_one(self) -> None:
         session = self.make(name="mine")
         self.assertEqual({"name": "home"}, self.put(session, "name", {"name": " "}).data)
         self.assertEqual("placeholder", self.api.get("/api/sessions").data[0]["nameSource"])
 
-    def test_bad_values(self) -> None:
+    def test_invalid_property_values_are_refused(self) -> None:
         session = self.make()
         for name, body, word in [
             ("name", {"name": "a\n"}, "name"),
@@ -255,7 +255,7 @@ class PropertyTests(SessionRouteCase):
         ]:
             self.assert_error(400, word, self.put(session, name, body))
 
-    def test_nice_renices_now_and_at_each_start(self) -> None:
+    def test_nice_value_is_applied_now_and_at_each_start(self) -> None:
         session = self.make(start=True)
         self.put(session, "nice", {"enabled": True, "value": 7})
         self.assertEqual([(session["pid"], 7)], self.machine.renice.set)
@@ -265,7 +265,7 @@ class PropertyTests(SessionRouteCase):
         self.put(session, "nice", {"enabled": False, "value": 7})
         self.assertEqual((again["pid"], 0), self.machine.renice.set[-1])
 
-    def test_nice_that_the_system_refuses(self) -> None:
+    def test_nice_value_refused_by_the_system_is_an_error(self) -> None:
         session = self.make(start=True)
         self.machine.renice.error = PermissionError(13, "Permission denied")
         answer = self.put(session, "nice", {"enabled": True, "value": -7})
@@ -275,7 +275,7 @@ class PropertyTests(SessionRouteCase):
     def put_order(self, order: list[str]) -> ParsedAnswer:
         return self.api.request("PUT", "/api/session-order", {"order": order})
 
-    def test_order(self) -> None:
+    def test_order_of_sessions_is_changed(self) -> None:
         one, two, three = (self.make()["id"] for _ in range(3))
         self.assertEqual([three, one, two], self.put_order([three, one, two]).data["order"])
         self.assertEqual([two, one, three], self.put_order([two, three]).data["order"])
@@ -285,14 +285,14 @@ class PropertyTests(SessionRouteCase):
         self.assert_error(400, "order", self.put_order([one, one]))
         self.assert_error(404, "nope", self.put_order(["nope"]))
 
-    def test_the_order_of_others_cannot_be_changed(self) -> None:
+    def test_order_of_other_accounts_cannot_be_changed(self) -> None:
         other = self.make()["id"]
         self.gate.identity = Identity(username="ann", admin=False)
         answer = self.api.request("PUT", "/api/session-order", {"order": [other]})
         self.assert_error(404, other, answer)
 
 
-class TerminalTests(SessionRouteCase):
+class TerminalRouteTests(SessionRouteCase):
     """Typing and reading."""
 
     def setUp(self) -> None:
@@ -304,7 +304,7 @@ class TerminalTests(SessionRouteCase):
     def post(self, name: str, body: object) -> ParsedAnswer:
         return self.api.post(f"{self.path}/{name}", body)
 
-    def test_input(self) -> None:
+    def test_input_and_keys_are_typed(self) -> None:
         body = {"input": "echo hi\r", "useMux": False, "clientId": "c", "seq": 1}
         self.assertEqual({"delivered": True}, self.post("input", body).data)
         self.assertEqual({"delivered": False, "duplicate": True}, self.post("input", body).data)
@@ -326,7 +326,7 @@ class TerminalTests(SessionRouteCase):
         self.assertEqual({}, self.post("send-key", {"key": "C-c"}).data)
         self.assert_error(400, "key", self.post("send-key", {"key": "F1"}))
 
-    def test_resize(self) -> None:
+    def test_resize_is_answered_with_the_size(self) -> None:
         size = {"cols": 100, "rows": 30}
         self.assertEqual(size, self.post("resize", {**size, "viewportType": "desktop"}).data)
         phone = {"cols": 40, "rows": 60, "viewportType": "mobile"}
@@ -338,13 +338,13 @@ class TerminalTests(SessionRouteCase):
         self.assert_error(400, "cols", self.post("resize", {"cols": 0, "rows": 5}))
         self.assert_error(400, "viewportType", self.post("resize", {**size, "viewportType": "tv"}))
 
-    def test_a_size_is_kept_for_the_next_start(self) -> None:
+    def test_size_is_kept_for_the_next_start(self) -> None:
         self.hosted.exit_program(0)
         self.assertEqual({"cols": 9, "rows": 9}, self.post("resize", {"cols": 9, "rows": 9}).data)
         self.api.request("POST", f"{self.path}/start")
         self.assertEqual((9, 9), (self.host.specs[-1].cols, self.host.specs[-1].rows))
 
-    def test_read_the_screen(self) -> None:
+    def test_screen_is_read(self) -> None:
         self.hosted.emit_output(b"\r\n".join(b"row %d" % n for n in range(10)))
         answer = self.api.get(f"{self.path}/terminal")
         self.assertIn("capture;dur=", answer.headers["server-timing"])
@@ -359,7 +359,7 @@ class TerminalTests(SessionRouteCase):
         self.assertEqual((pane.log.end, pane.log.epoch), (data["offset"], data["epoch"]))
         self.assertEqual((False, None), (data["truncated"], data["truncationReason"]))
 
-    def test_read_with_history(self) -> None:
+    def test_screen_is_read_with_history(self) -> None:
         self.hosted.emit_output(
             b"\x1b[H" + b"\r\n".join(b"row %d" % n for n in range(10)) + b"\x1b[2;3H"
         )
@@ -375,14 +375,14 @@ class TerminalTests(SessionRouteCase):
             all_ = self.api.get(f"{self.path}/terminal?full=1&lines={bad}").data
             self.assertEqual(data["terminalBuffer"], all_["terminalBuffer"])
 
-    def test_tail(self) -> None:
+    def test_tail_of_the_terminal_is_read(self) -> None:
         self.hosted.emit_output(b"\x1b[H" + b"\r\n".join(b"row %d" % n for n in range(10)))
         data = self.api.get(f"{self.path}/terminal?full=1&tail=20").data
         self.assertEqual("row 8\r\nrow 9\r\x1b[5C", data["terminalBuffer"])
         self.assertEqual((True, "tail"), (data["truncated"], data["truncationReason"]))
         self.assert_error(400, "tail", self.api.get(f"{self.path}/terminal?tail=0"))
 
-    def test_without_a_process(self) -> None:
+    def test_terminal_without_a_process_is_a_conflict(self) -> None:
         self.hosted.exit_program(0)
         for query in ("", "?full=1"):
             data = self.api.get(f"{self.path}/terminal{query}").data
@@ -391,7 +391,7 @@ class TerminalTests(SessionRouteCase):
     def find(self, query: str) -> Any:
         return self.api.get(f"{self.path}/search?{query}").data
 
-    def test_search(self) -> None:
+    def test_terminal_is_searched(self) -> None:
         self.hosted.emit_output(b"\x1b[H" + b"\r\n".join(b"Row %d" % n for n in range(10)))
         want = [{"line": 9, "text": "Row 9", "offset": 4}]
         self.assertEqual({"matches": want, "truncated": False}, self.find("q=9"))
@@ -404,6 +404,6 @@ class TerminalTests(SessionRouteCase):
         self.assert_error(400, "q", self.api.get(f"{self.path}/search?q="))
         self.assert_error(400, "q", self.api.get(f"{self.path}/search"))
 
-    def test_another_identity_changes_nothing_by_itself(self) -> None:
+    def test_shell_without_the_grant_is_refused(self) -> None:
         self.gate.identity = evolve(ADMIN, can_bypass_permissions=False)
         self.assert_error(403, "", self.api.post("/api/sessions", {"mode": "shell"}))

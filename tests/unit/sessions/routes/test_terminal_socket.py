@@ -122,7 +122,7 @@ class SocketTests(SynchronousTestCase):
     def say(self, socket: TerminalSocket, **message: object) -> None:
         socket.text_received(json.dumps(message))
 
-    def test_input_is_typed_raw_under_the_client_id(self) -> None:
+    def test_socket_input_is_typed_raw_under_its_client_id(self) -> None:
         socket, channel = self.open()
         self.say(socket, t="i", d="ls\r", seq=4)
         want = InputRequest(
@@ -136,20 +136,20 @@ class SocketTests(SynchronousTestCase):
         self.assertEqual([want], self.sessions.inputs)
         self.assertEqual({"t": "ack", "seq": 4}, channel.frames[-1])
 
-    def test_what_the_terminal_answers_by_itself_is_not_told_as_typed(self) -> None:
+    def test_terminal_reports_are_not_typing(self) -> None:
         socket, _ = self.open()
         self.say(socket, t="i", d="\x1b[?1;2c\x1b[I", seq=1)
         self.say(socket, t="i", d="ls", seq=2)
         self.assertEqual(2, len(self.sessions.inputs))
         self.assertEqual([2], self.typed)
 
-    def test_a_duplicate_says_so_and_what_came_last(self) -> None:
+    def test_duplicate_is_acknowledged_with_the_last_number(self) -> None:
         self.sessions.answer = InputDelivery(delivered=False, duplicate=True, last=9)
         socket, channel = self.open()
         self.say(socket, t="i", d="x", seq=4)
         self.assertEqual({"t": "ack", "seq": 4, "dup": True, "last": 9}, channel.frames[-1])
 
-    def test_what_waits_for_its_host_says_so(self) -> None:
+    def test_input_kept_for_its_host_is_acknowledged_as_buffered(self) -> None:
         """What did not fit was not accepted: its number is free."""
         socket, channel = self.open()
         self.sessions.answer = InputDelivery(delivered=False, buffered=True)
@@ -160,7 +160,7 @@ class SocketTests(SynchronousTestCase):
         self.assertEqual({"t": "ack", "seq": 5, "err": "OPERATION_FAILED"}, channel.frames[-1])
         self.assertEqual([1], self.typed)
 
-    def test_a_refused_input_says_why(self) -> None:
+    def test_refused_input_has_its_reason(self) -> None:
         self.sessions.answer = ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, "too long")
         socket, channel = self.open()
         self.say(socket, t="i", d="x", seq=4)
@@ -168,20 +168,20 @@ class SocketTests(SynchronousTestCase):
         self.say(socket, t="i", d="x")
         self.assertEqual({"t": "ack", "err": "PAYLOAD_TOO_LARGE"}, channel.frames[-1])
 
-    def test_an_input_without_a_number_is_not_acknowledged(self) -> None:
+    def test_unnumbered_input_is_not_acknowledged(self) -> None:
         socket, channel = self.open()
         self.say(socket, t="i", d="x")
         self.assertIsNone(self.sessions.inputs[0].client_id)
         self.assertNotIn("ack", channel.kinds())
 
-    def test_an_unexpected_error_is_logged_and_answered(self) -> None:
+    def test_unexpected_socket_error_is_logged_and_answered(self) -> None:
         self.sessions.answer = ZeroDivisionError()
         socket, channel = self.open()
         self.say(socket, t="i", d="x", seq=1)
         self.assertEqual({"t": "ack", "seq": 1, "err": "INTERNAL_ERROR"}, channel.frames[-1])
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
 
-    def test_a_size_that_was_not_taken_is_told_to_the_asker(self) -> None:
+    def test_refused_size_is_answered_to_its_client(self) -> None:
         socket, channel = self.open()
         self.say(socket, t="z", c=80, r=24)
         self.assertNotIn("size", channel.kinds())
@@ -189,7 +189,7 @@ class SocketTests(SynchronousTestCase):
         self.say(socket, t="z", c=40, r=20, v="mobile")
         self.assertEqual({"t": "size", "c": 80, "r": 24}, channel.frames[-1])
 
-    def test_who_leaves_gives_the_size_back_once(self) -> None:
+    def test_closed_socket_gives_the_size_back_once(self) -> None:
         socket, _ = self.open()
         self.say(socket, t="z", c=80, r=24)
         self.assertEqual(["c"], self.sessions.viewers)
@@ -197,7 +197,7 @@ class SocketTests(SynchronousTestCase):
         socket.socket_closed(1001)
         self.assertEqual([("s", "c")], self.sessions.left)
 
-    def test_who_is_replaced_is_still_there(self) -> None:
+    def test_replaced_socket_keeps_the_viewer(self) -> None:
         first, _ = self.open()
         second, _ = self.open()
         first.socket_closed(1000)
@@ -205,11 +205,11 @@ class SocketTests(SynchronousTestCase):
         second.socket_closed(1001)
         self.assertEqual([("s", "c")], self.sessions.left)
 
-    def test_who_was_refused_has_no_size(self) -> None:
+    def test_refused_socket_has_no_size(self) -> None:
         self.open(user="bob")[0].socket_closed(1000)
         self.assertEqual([], self.sessions.left)
 
-    def test_of_many_sizes_the_last_one_wins(self) -> None:
+    def test_last_of_many_sizes_is_applied(self) -> None:
         socket, _ = self.open()
         for second in range(4):
             for number in range(1, 500):
@@ -220,7 +220,7 @@ class SocketTests(SynchronousTestCase):
         self.clock.advance(RESIZE_SECONDS)
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_one_size_is_applied_at_a_time(self) -> None:
+    def test_sizes_are_applied_one_at_a_time(self) -> None:
         self.sessions.busy = Deferred()
         socket, _ = self.open()
         self.say(socket, t="z", c=50, r=20)
@@ -232,7 +232,7 @@ class SocketTests(SynchronousTestCase):
         busy.callback(None)
         self.assertEqual([(50, 20), (70, 20)], self.sessions.sizes)
 
-    def test_sizes_end_with_the_socket(self) -> None:
+    def test_pending_size_is_dropped_with_the_socket(self) -> None:
         for end in (lambda s: s.closed(1006), lambda s: s.binary(b"x")):
             self.sessions.sizes.clear()
             socket, _ = self.open()
@@ -243,24 +243,24 @@ class SocketTests(SynchronousTestCase):
             self.assertEqual([(50, 20)], self.sessions.sizes)
             self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_malformed_frames_close_1003(self) -> None:
+    def test_malformed_frames_close_with_1003(self) -> None:
         for send in (lambda s: s.text("[]"), lambda s: s.binary(b"x")):
             socket, channel = self.open()
             send(socket)
             self.assertEqual([1003], [code for code, _ in channel.closed])
             self.assertEqual(0, self.sockets.count_sockets())
 
-    def test_unknown_types_are_ignored(self) -> None:
+    def test_unknown_frame_types_are_ignored(self) -> None:
         socket, channel = self.open()
         self.say(socket, t="new in version 2")
         self.assertEqual([], channel.closed)
 
-    def test_session_rules_close_with_their_codes(self) -> None:
+    def test_session_errors_close_with_their_codes(self) -> None:
         self.assertEqual(4004, self.open(session_id="t")[1].closed[0][0])
         self.assertEqual(4003, self.open(user="bob")[1].closed[0][0])
         self.assertEqual(0, self.sockets.count_sockets())
 
-    def test_nothing_is_sent_after_the_end(self) -> None:
+    def test_closed_socket_sends_nothing(self) -> None:
         socket, channel = self.open()
         socket.socket_closed(1006)
         before = len(channel.frames)
@@ -271,7 +271,7 @@ class SocketTests(SynchronousTestCase):
             (len(channel.frames), socket.is_writable(), self.sockets.count_sockets()),
         )
 
-    def test_drained_goes_on(self) -> None:
+    def test_drained_socket_resumes(self) -> None:
         socket, channel = self.open()
         socket.sending_paused()
         self.mux.host["s"].emit_output(b"more")

@@ -41,7 +41,7 @@ class OutputWaitTests(SynchronousTestCase):
     def park(self, text: str = "READY", timeout: int = 5000) -> ParkedOutputWait:
         return self.waits.park_wait(self.pane, SearchNeedle(text), timeout, "ann")
 
-    def test_a_match_across_chunks_and_escapes(self) -> None:
+    def test_match_across_chunks_and_escapes_is_found(self) -> None:
         wait = self.park()
         self.assertTrue(self.waits.has_wait("s"))
         self.clock.advance(0.1)
@@ -53,14 +53,14 @@ class OutputWaitTests(SynchronousTestCase):
         self.assertEqual("it is READY!", outcome.match.snippet)
         self.assertEqual((100, False), (outcome.waited_ms, outcome.ended))
 
-    def test_time_out(self) -> None:
+    def test_output_wait_times_out(self) -> None:
         wait = self.park()
         self.hosted.emit_output(b"nothing of the kind")
         self.clock.pump([SETTLED, 5])
         outcome = self.successResultOf(wait.done)
         self.assertEqual((None, False), (outcome.match, outcome.ended))
 
-    def test_blanks_written_as_cursor_moves_are_seen_on_the_grid(self) -> None:
+    def test_blanks_drawn_by_cursor_moves_match_on_the_screen(self) -> None:
         wait = self.park("all done now")
         self.hosted.emit_output(b"\r\nall\x1b[Cdone\x1b[Cnow")
         self.assertNoResult(wait.done)
@@ -69,7 +69,7 @@ class OutputWaitTests(SynchronousTestCase):
         assert outcome.match is not None
         self.assertEqual("all done now", outcome.match.text)
 
-    def test_what_was_on_the_screen_before_is_no_match(self) -> None:
+    def test_earlier_screen_content_is_no_match(self) -> None:
         self.hosted.emit_output(b"old READY\r\n")
         wait = self.park()
         self.hosted.emit_output(b"something else\r\n")
@@ -78,26 +78,26 @@ class OutputWaitTests(SynchronousTestCase):
         self.hosted.emit_output(b"old RE\x1b[31mADY\r\n")
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
-    def test_the_same_row_once_more_on_the_grid_is_a_match(self) -> None:
+    def test_row_repeated_on_the_screen_is_a_match(self) -> None:
         self.hosted.emit_output(b"a b\r\n")
         wait = self.park("a b")
         self.hosted.emit_output(b"a\x1b[Cb\r\n")
         self.clock.advance(SETTLED)
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
-    def test_the_end_of_the_process_ends_the_wait(self) -> None:
+    def test_ended_process_ends_the_wait(self) -> None:
         wait = self.park()
         self.hosted.exit_program(0)
         outcome = self.successResultOf(wait.done)
         self.assertEqual((None, True), (outcome.match, outcome.ended))
 
-    def test_the_last_words_count(self) -> None:
+    def test_last_output_before_the_end_counts(self) -> None:
         wait = self.park("last words")
         self.hosted.emit_output(b"\r\nlast\x1b[Cwords")
         self.hosted.exit_program(1)
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
-    def test_a_lost_server_and_a_deleted_session(self) -> None:
+    def test_lost_server_and_deleted_session_end_the_wait(self) -> None:
         lost = self.park()
         self.hosted.lose_server()
         self.assertTrue(self.successResultOf(lost.done).ended)
@@ -105,13 +105,13 @@ class OutputWaitTests(SynchronousTestCase):
         self.waits.end_session_waits("s")
         self.assertTrue(self.successResultOf(deleted.done).ended)
 
-    def test_a_hang_up_frees_everything(self) -> None:
+    def test_disconnected_client_releases_everything(self) -> None:
         wait = self.park()
         self.hosted.emit_output(b"x")
         wait.done.cancel()
         self.failureResultOf(wait.done, CancelledError)
 
-    def test_an_unreadable_screen_changes_nothing(self) -> None:
+    def test_unreadable_screen_changes_nothing(self) -> None:
         self.hosted.inject_fault("capture", MuxTimeout("no answer"))
         wait = self.park()
         self.hosted.emit_output(b"x")
@@ -120,7 +120,7 @@ class OutputWaitTests(SynchronousTestCase):
         self.hosted.emit_output(b"READY")
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
-    def test_a_gap_loses_only_what_it_swallowed(self) -> None:
+    def test_gap_loses_only_its_own_output(self) -> None:
         wait = self.park()
         self.hosted.emit_output(b"REA")
         self.pane.log.add_gap()
@@ -129,7 +129,7 @@ class OutputWaitTests(SynchronousTestCase):
         self.hosted.emit_output(b"READY")
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
-    def test_slots_are_shared_and_capped(self) -> None:
+    def test_wait_slots_are_shared_and_capped(self) -> None:
         parked = [self.park() for _ in range(3)]
         self.assertRaises(ServiceError, self.park)
         for wait in parked:
@@ -140,18 +140,18 @@ class OutputWaitTests(SynchronousTestCase):
         found = self.successResultOf(Deferred.fromCoroutine(search_buffer(self.pane, needle)))
         return None if found is None else found.text
 
-    def test_the_buffer_is_searched(self) -> None:
+    def test_buffer_is_searched(self) -> None:
         self.hosted.emit_output(b"once READY there")
         self.assertEqual("READY", self.search(SearchNeedle("ready", nocase=True)))
         self.assertIsNone(self.search(SearchNeedle("never")))
 
-    def test_what_came_between_the_search_and_the_wait(self) -> None:
+    def test_output_between_search_and_wait_is_found(self) -> None:
         self.assertIsNone(self.search(SearchNeedle("all done")))
         self.hosted.emit_output(b"\r\nall\x1b[Cdone")
         wait = self.waits.park_wait(self.pane, SearchNeedle("all done"), 5000, "ann", searched=True)
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
-    def test_what_only_the_screen_has_is_found(self) -> None:
+    def test_text_only_on_the_screen_is_found(self) -> None:
         self.hosted.emit_output(b"\r\nlost\x1b[Cbytes")
         self.pane.log.add_gap()
         self.assertEqual("lost bytes", self.search(SearchNeedle("lost bytes")))

@@ -96,7 +96,7 @@ class WaitingTests(SynchronousTestCase):
         found = self.successResultOf(wait)
         return found["wait"]["signal"], found["immediate"]
 
-    def test_the_state_answers_at_once(self) -> None:
+    def test_current_state_answers_immediately(self) -> None:
         self.assertEqual(("idle", True), self.signal_of(self.wait()))
         self.blocked = True
         self.assertEqual(
@@ -107,7 +107,7 @@ class WaitingTests(SynchronousTestCase):
         self.sessions.change(pid=None)
         self.assertEqual(("exit", True), self.signal_of(self.wait(fresh=True)))
 
-    def test_fresh_wants_a_move(self) -> None:
+    def test_fresh_wait_needs_a_change(self) -> None:
         wait = self.wait(fresh=True)
         self.assertNoResult(wait)
         self.clock.advance(2)
@@ -130,7 +130,7 @@ class WaitingTests(SynchronousTestCase):
             found,
         )
 
-    def test_the_status_alongside_is_the_one_after_the_signal(self) -> None:
+    def test_status_in_the_answer_is_that_after_the_signal(self) -> None:
         self.sessions.change(status=SessionStatus.BUSY)
         wait = self.wait(SessionSignal.STOP)
         self.hub.publish(make_event("session:stop", session_id="s"))
@@ -138,7 +138,7 @@ class WaitingTests(SynchronousTestCase):
         self.clock.advance(0)
         self.assertEqual("idle", self.successResultOf(wait)["status"])
 
-    def test_a_shell_has_no_hooks(self) -> None:
+    def test_shell_without_hooks_cannot_be_waited_for_by_stop(self) -> None:
         found = self.successResultOf(self.wait(session="t"))
         self.assertEqual(["idle", "exit"], found["wait"]["until"])
         refused = self.failureResultOf(
@@ -146,10 +146,10 @@ class WaitingTests(SynchronousTestCase):
         ).value
         self.assertEqual("until: stop is not given by sessions of mode shell", refused.message)
 
-    def test_an_unknown_session_is_not_found(self) -> None:
+    def test_unknown_session_is_not_found(self) -> None:
         self.failureResultOf(self.wait(session="nobody"), ServiceError)
 
-    def test_a_deleted_session_is_answered(self) -> None:
+    def test_deleted_session_ends_the_wait(self) -> None:
         wait = self.wait(fresh=True)
         del self.sessions.records["s"]
         self.tell("deleted")
@@ -157,7 +157,7 @@ class WaitingTests(SynchronousTestCase):
         self.assertEqual(("exit", True), (found["wait"]["signal"], found["wait"]["ended"]))
         self.assertEqual("stopped", found["status"])
 
-    def test_a_session_that_is_let_go_is_answered(self) -> None:
+    def test_detached_session_ends_the_wait(self) -> None:
         waits = [self.wait(SessionSignal.EXIT), self.wait(SessionSignal.EXIT, session="t")]
         output = self.wait_output("READY")
 
@@ -187,7 +187,7 @@ class WaitingTests(SynchronousTestCase):
         request = WaitRequest(timeout_ms=5000, until=until or None)
         return self.start(self.waiting.input_and_wait("s", request, ANN, delivery))
 
-    def test_the_turn_before_does_not_answer_for_the_new_one(self) -> None:
+    def test_earlier_turn_does_not_answer_for_a_new_prompt(self) -> None:
         typed: Deferred[InputDelivery] = Deferred()
         arms: list[Any] = []
 
@@ -208,7 +208,7 @@ class WaitingTests(SynchronousTestCase):
             (found["wait"]["signal"], found["delivered"], found["duplicate"], found["immediate"]),
         )
 
-    def test_a_turn_that_ends_before_the_delivery_is_told_counts(self) -> None:
+    def test_turn_that_ends_before_the_delivery_is_reported_counts(self) -> None:
         async def deliver(submitting: Any) -> InputDelivery:
             submitting()
             self.tell("stop")
@@ -218,7 +218,7 @@ class WaitingTests(SynchronousTestCase):
         self.clock.advance(0)
         self.assertEqual("stop", self.successResultOf(wait)["wait"]["signal"])
 
-    def test_a_failed_delivery_frees_the_slot(self) -> None:
+    def test_failed_delivery_frees_the_slot(self) -> None:
         async def deliver(submitting: Any) -> InputDelivery:
             raise state_conflict("no process")
 
@@ -226,7 +226,7 @@ class WaitingTests(SynchronousTestCase):
         self.assertEqual(0, self.waiting.count_parked())
         self.assertEqual([], self.clock.getDelayedCalls())
 
-    def test_a_duplicate_is_answered_from_the_state(self) -> None:
+    def test_duplicate_is_answered_from_the_state(self) -> None:
         async def deliver(submitting: Any) -> InputDelivery:
             return InputDelivery(delivered=False, duplicate=True)
 
@@ -239,7 +239,7 @@ class WaitingTests(SynchronousTestCase):
         self.assertEqual((None, True), (found["wait"]["signal"], found["wait"]["timedOut"]))
         self.assertEqual(0, self.waiting.count_parked())
 
-    def test_a_duplicate_whose_turn_is_over_has_had_its_stop(self) -> None:
+    def test_duplicate_of_a_finished_turn_has_its_stop(self) -> None:
         """The hook may have told of it while the service was not there."""
 
         async def deliver(submitting: Any) -> InputDelivery:
@@ -248,7 +248,7 @@ class WaitingTests(SynchronousTestCase):
         found = self.successResultOf(self.input_and_wait(deliver, SessionSignal.STOP))
         self.assertEqual(("stop", True), (found["wait"]["signal"], found["immediate"]))
 
-    def test_a_duplicate_of_which_nothing_is_known_yet_has_no_signal(self) -> None:
+    def test_duplicate_with_unknown_outcome_has_no_signal(self) -> None:
         """Enter was pressed, and no end was told of that."""
 
         async def deliver(submitting: Any) -> InputDelivery:
@@ -258,7 +258,7 @@ class WaitingTests(SynchronousTestCase):
         found = self.successResultOf(self.input_and_wait(deliver))
         self.assertEqual((None, True), (found["wait"]["signal"], found["wait"]["timedOut"]))
 
-    def test_a_fleet(self) -> None:
+    def test_fleet_wait_collects_every_signal(self) -> None:
         request = WaitRequest(until=(SessionSignal.STOP,), timeout_ms=5000)
         self.failureResultOf(
             self.start(self.waiting.wait_for_fleet(["s", "t"], request, ANN, need_all=False)),
@@ -277,7 +277,7 @@ class WaitingTests(SynchronousTestCase):
             self.waiting.wait_output("s", needle, ANN, timeout_ms=5000, from_buffer=from_buffer)
         )
 
-    def test_output(self) -> None:
+    def test_output_wait_answers_from_stream_or_buffer(self) -> None:
         wait = self.wait_output("READY")
         self.hosted.emit_output(b"it is READY now")
         found = self.successResultOf(wait)
@@ -297,7 +297,7 @@ class WaitingTests(SynchronousTestCase):
         again = self.successResultOf(self.wait_output("READY", from_buffer=True))
         self.assertEqual((True, True), (again["wait"]["matched"], again["immediate"]))
 
-    def test_output_without_a_process(self) -> None:
+    def test_output_wait_without_a_process_ends(self) -> None:
         self.sessions.pane = None
         found = self.successResultOf(self.wait_output("READY"))
         self.assertEqual(

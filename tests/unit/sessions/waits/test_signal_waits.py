@@ -32,7 +32,7 @@ class WaitsTests(SynchronousTestCase):
             dict.fromkeys(ids or ("s",)), frozenset(DEFAULT_UNTIL), 5000, owner, need_all=need_all
         )
 
-    def test_a_signal_answers_with_its_time(self) -> None:
+    def test_signal_is_answered_with_its_time(self) -> None:
         wait = self.park()
         self.clock.advance(1.5)
         self.waits.give_signal("other", SessionSignal.STOP)
@@ -46,14 +46,14 @@ class WaitsTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertEqual(0, self.waits.count_parked())
 
-    def test_time_out(self) -> None:
+    def test_signal_wait_times_out(self) -> None:
         wait = self.park()
         self.clock.advance(5)
         outcome = self.successResultOf(wait.done)
         self.assertEqual((None, True, 5000), (outcome.signal, outcome.timed_out, outcome.waited_ms))
         self.assertEqual(0, self.waits.count_parked())
 
-    def test_a_hang_up_frees_the_slot_at_once(self) -> None:
+    def test_disconnected_client_frees_the_slot(self) -> None:
         wait = self.park()
         wait.done.cancel()
         self.failureResultOf(wait.done, CancelledError)
@@ -61,7 +61,7 @@ class WaitsTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
         self.waits.give_signal("s", SessionSignal.STOP)
 
-    def test_caps(self) -> None:
+    def test_waits_are_capped_per_session_and_owner(self) -> None:
         self.park("a")
         self.park("a")
         busy = self.assertRaises(ServiceError, self.park, "a")
@@ -75,7 +75,7 @@ class WaitsTests(SynchronousTestCase):
         self.waits.give_signal("a", SessionSignal.EXIT)
         self.park("a")
 
-    def test_an_unarmed_wait_hears_only_the_exit(self) -> None:
+    def test_unarmed_wait_receives_only_the_exit(self) -> None:
         wait = self.waits.park_wait({"s": None}, frozenset(DEFAULT_UNTIL), 5000, "ann", armed=False)
         self.waits.give_signal("s", SessionSignal.STOP)
         self.assertNoResult(wait.done)
@@ -88,7 +88,7 @@ class WaitsTests(SynchronousTestCase):
         self.waits.give_signal("s", SessionSignal.EXIT)
         self.assertEqual(SessionSignal.EXIT, self.successResultOf(dying.done).signal)
 
-    def test_a_fleet_waits_for_any_or_for_all(self) -> None:
+    def test_wait_for_several_sessions_ends_with_any_or_all(self) -> None:
         anyone, everyone = self.park("a", "b"), self.park("a", "b", need_all=True)
         self.waits.give_signal("b", SessionSignal.IDLE)
         self.assertEqual(
@@ -103,7 +103,7 @@ class WaitsTests(SynchronousTestCase):
         )
         self.assertEqual(0, self.waits.count_parked())
 
-    def test_a_deleted_session_ends_its_waits(self) -> None:
+    def test_deleted_session_ends_its_waits(self) -> None:
         wait = self.park()
         stubborn = self.waits.park_wait({"s": None}, frozenset({SessionSignal.STOP}), 5000, "ann")
         self.waits.end_session_waits("s")
@@ -112,7 +112,7 @@ class WaitsTests(SynchronousTestCase):
         outcome = self.successResultOf(stubborn.done)
         self.assertEqual((None, True, True), (outcome.signal, outcome.ended, outcome.timed_out))
 
-    def test_nothing_is_kept_of_what_is_over(self) -> None:
+    def test_finished_waits_leave_nothing(self) -> None:
         for number in range(100):
             wait = self.park(f"s{number}", owner=f"o{number}")
             wait.done.cancel()
@@ -121,15 +121,15 @@ class WaitsTests(SynchronousTestCase):
         self.assertEqual((0, 0), (len(self.slots._owners), len(self.slots._sessions)))
 
 
-class RuleTests(SynchronousTestCase):
+class SignalRuleTests(SynchronousTestCase):
     """The pure rules."""
 
-    def test_clamp(self) -> None:
+    def test_timeout_is_clamped(self) -> None:
         self.assertEqual(
             [1000, 1000, 60000, 600000], [*map(clamp_timeout, (1, 1000, 60000, 10**9))]
         )
 
-    def test_order(self) -> None:
+    def test_signals_are_ordered_by_priority(self) -> None:
         held = [SessionSignal.IDLE, SessionSignal.BLOCKED]
         self.assertEqual(SessionSignal.BLOCKED, find_first_signal(held, frozenset(SessionSignal)))
         self.assertEqual(SessionSignal.IDLE, find_first_signal(held, frozenset(DEFAULT_UNTIL)))
