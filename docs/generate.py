@@ -129,7 +129,7 @@ def _powers_text(scope: Scope | None) -> str:
         return f"{SCOPES_NONE}\n"
     powers = {power for name in reachable_operations(scope) for power in TOKEN_SCOPES[name].powers}
     if not powers:
-        return "It leads to nothing beyond its answers.\n\n"
+        return "It has no effects beyond its responses.\n\n"
     return f"It {', '.join(power for power in Capability if power in powers)}.\n\n"
 
 
@@ -239,12 +239,12 @@ _WHOLE: dict[type[Payload], str] = {
     told.InitialStatePayload: "the `state <streams.rst#protocol-state>`_",
     told.SessionPayload: "the `session <sessions.rst#protocol-session>`_",
     told.ApprovalPayload: "the `item <agents.rst#protocol-approvals>`_",
-    told.CronJobsPayload: "``{jobs}``: `jobs <features.rst#protocol-cron-job>`_, a long prompt left out",
+    told.CronJobsPayload: "``{jobs}``: `jobs <features.rst#protocol-cron-job>`_, a long prompt is omitted",
     told.CronRunPayload: "the `run <features.rst#protocol-cron-run>`_",
     told.CasePayload: "the `case <workspaces.rst#protocol-cases>`_",
-    told.SettingsPayload: "the settings, without what is written only",
-    told.WebhookPayload: "the answer of ``GET /api/webhook``",
-    told.RestoreReportPayload: "the answer of a `restore <models.rst#protocol-restore>`_",
+    told.SettingsPayload: "the settings, without write-only fields",
+    told.WebhookPayload: "the response of ``GET /api/webhook``",
+    told.RestoreReportPayload: "the response of a `restore <models.rst#protocol-restore>`_",
     told.ModelEndpointsPayload: "``{endpoints}``",
     told.McpSyncPayload: "the result of the `sync <models.rst#protocol-mcp-sync>`_",
 }

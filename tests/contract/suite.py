@@ -131,7 +131,7 @@ class Contract(LineContract, QuestionContract):
             pane.write_bytes(b"x"),
             pane.capture_content(),
             pane.resize(90, 30),
-            pane.last_mark(),
+            pane.read_last_mark(),
         ):
             await self.raises(PaneGone, work)
         self.assertEqual({ID}, await self.mux.find_session_ids())
@@ -147,14 +147,14 @@ class Contract(LineContract, QuestionContract):
 
     async def test_input_marks_outlive_the_service(self: Any) -> None:
         pane, _ = await self.shell()
-        self.assertIsNone(await pane.last_mark())
+        self.assertIsNone(await pane.read_last_mark())
         await pane.write_bytes(b"echo", InputMark(id="in-1", step="typed"))
-        self.assertEqual(InputMark(id="in-1", step="typed", done=4), await pane.last_mark())
+        self.assertEqual(InputMark(id="in-1", step="typed", done=4), await pane.read_last_mark())
         await pane.paste(" x", InputMark(id="in-2", step="pasted"))
         await pane.send_key("BSpace", InputMark(id="in-3", step="erased"))
         await self.mux.close()
         again = await self.multiplexer().adopt(ID, self.pane_place)
-        self.assertEqual(InputMark(id="in-3", step="erased"), await again.last_mark())
+        self.assertEqual(InputMark(id="in-3", step="erased"), await again.read_last_mark())
 
     async def test_longest_mark_id_is_kept(self: Any) -> None:
         pane, _ = await self.shell()
@@ -163,19 +163,19 @@ class Contract(LineContract, QuestionContract):
         await self.until(
             lambda: b"\r\ngood day\r\n$ " in logged_text(pane), "what was typed with it"
         )
-        self.assertEqual(evolve(mark, done=14), await pane.last_mark())
+        self.assertEqual(evolve(mark, done=14), await pane.read_last_mark())
 
     async def test_typing_without_a_mark_keeps_the_last_mark(self: Any) -> None:
         pane, _ = await self.shell()
         await pane.write_bytes(b"a", InputMark(id="in-1"))
         await pane.write_bytes(b"b")
-        self.assertEqual(InputMark(id="in-1", done=1), await pane.last_mark())
+        self.assertEqual(InputMark(id="in-1", done=1), await pane.read_last_mark())
 
     async def test_write_resumes_at_the_byte_where_it_stopped(self: Any) -> None:
         pane, _ = await self.shell()
         await pane.write_bytes(b"echo abcdef\r", InputMark(id="in-1", done=5))
         await self.until(lambda: b"abcdef: not found" in logged_text(pane), "the rest")
-        self.assertEqual(InputMark(id="in-1", done=12), await pane.last_mark())
+        self.assertEqual(InputMark(id="in-1", done=12), await pane.read_last_mark())
 
     async def test_paste_strips_control_characters_and_keeps_the_text(self: Any) -> None:
         """Control characters do not come through; the text does."""

@@ -1,4 +1,4 @@
-"""The table of the security page that says which requests the service makes in somebody's name."""
+"""The page of outgoing requests lists all that the service makes in a user's name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tservice
 from tests.security.fencecase import FenceCase
 
 SOURCE = Path(tservice.__file__).parent
-PAGE = SOURCE.parent / "docs" / "security.rst"
+PAGE = SOURCE.parent / "docs" / "reference" / "outgoing.rst"
 MAKES = re.compile(r"(?:Outbound|GuardedEndpoint|HostnameEndpoint|Agent|clone_words)\(|listenUDP\(")
 REQUESTS = {
     "notify/build.py": "Webhook",

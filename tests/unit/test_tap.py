@@ -110,7 +110,7 @@ class RootTests(SynchronousTestCase):
     def test_failing_database_at_the_start_is_reported_in_one_line(self) -> None:
         said = self.said(sqlite3.OperationalError("no such table: x"))
         want = "tservice: cannot start: database DATA/tservice.db: no such table: x"
-        self.assertEqual(f"{want}; the log has more", said)
+        self.assertEqual(f"{want}; see the log for details", said)
         self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.OperationalError)))
 
     def test_unreadable_row_at_the_start_is_reported(self) -> None:
@@ -126,18 +126,18 @@ class RootTests(SynchronousTestCase):
         )
         want = "jobs: the row whose id is 'j1' cannot be read (JSONDecodeError)"
         self.assertEqual(
-            f"tservice: cannot start: database DATA/tservice.db: {want}; the log has more",
+            f"tservice: cannot start: database DATA/tservice.db: {want}; see the log for details",
             self.said(error),
         )
         self.assertEqual(1, len(self.flushLoggedErrors(StoreError)))
 
     def test_file_instead_of_a_folder_is_named(self) -> None:
         error = FileExistsError(errno.EEXIST, "File exists", "/srv/ssh")
-        want = "tservice: cannot start: /srv/ssh: File exists; the log has more"
+        want = "tservice: cannot start: /srv/ssh: File exists; see the log for details"
         self.assertEqual(want, self.said(error))
         self.assertEqual(1, len(self.flushLoggedErrors(FileExistsError)))
 
     def test_unexpected_error_text_is_not_printed(self) -> None:
         said = self.said(ValueError("hunter2"))
-        self.assertEqual("tservice: cannot start: ValueError; the log has more", said)
+        self.assertEqual("tservice: cannot start: ValueError; see the log for details", said)
         self.assertEqual(1, len(self.flushLoggedErrors(ValueError)))

@@ -39,38 +39,38 @@ class UserBody(RequestBody):
 
 
 class NewUserBody(UserBody):
-    """A new account; without a password it gets a one-time password."""
+    """New account. Without a password it gets a one-time password."""
 
     username: str = Field(max_length=64)
 
 
 class UserPatch(UserBody):
-    """Changes of an account."""
+    """Changes to an account."""
 
     enabled: bool | None = None
 
 
 class PasswordBody(RequestBody):
-    """A user's own new password."""
+    """New password of the caller."""
 
     current_password: str = Field(max_length=LONGEST_PASSWORD)
     new_password: str = Field(max_length=LONGEST_PASSWORD)
 
 
 class LogOutBody(RequestBody):
-    """What ends beside what is open; without a body nothing else."""
+    """Further access to end with a sign-out. Without a body only signed-in sessions end."""
 
-    tokens: bool = Field(False, description="end the account's tokens too")
+    tokens: bool = Field(False, description="Also revoke the account's tokens")
 
 
 class PageKeyResponse(ResponseModel):
-    """What goes with the cookie of the caller's new session."""
+    """Key that belongs to the cookie of the caller's new session."""
 
     key: str | None
 
 
 class UserResponse(ResponseModel):
-    """An account, without its password in any form."""
+    """Account. No form of its password is included."""
 
     username: str
     role: RoleName
@@ -82,31 +82,33 @@ class UserResponse(ResponseModel):
 
 
 class UserEnvelope(ResponseModel):
-    """One account."""
+    """Response with an account."""
 
     user: UserResponse
 
 
 class UserListResponse(ResponseModel):
-    """Every account, the oldest first."""
+    """List of every account, oldest first."""
 
     users: list[UserResponse]
 
 
 class NewUserResponse(UserEnvelope):
-    """A new account; its one-time password is shown this once."""
+    """New account. Its one-time password is shown only in this response."""
 
     one_time_password: str | None = omit_if_none()
 
 
 class OneTimePasswordResponse(ResponseModel):
-    """A password that is shown once, and must be changed at the next sign-in."""
+    """One-time password. It is shown only once and must be changed at the next sign-in."""
 
     one_time_password: str
 
 
 class LoggedOutResponse(ResponseModel):
-    """How many signed-in sessions ended, and how many tokens of the account live on."""
+    """Number of signed-in sessions that ended, and number of the account's tokens that remain
+    valid.
+    """
 
     revoked: int
     tokens: int
@@ -204,12 +206,13 @@ class AccountRoutes:
         """Return the routes for the table."""
         one = "/api/admin/users/{name}"
         return [
-            _read_operation("/api/admin/users", self.list_accounts, "Every user", UserListResponse),
-            _admin_operation("POST", "/api/admin/users", self.create_account, "A new user",
+            _read_operation("/api/admin/users", self.list_accounts, "List all users",
+                            UserListResponse),
+            _admin_operation("POST", "/api/admin/users", self.create_account, "Create a user",
                              NewUserBody,
                    NewUserResponse, (ErrorCode.USER_EXISTS, *_HASHING)),
             _admin_operation("PATCH", one, self.change_account,
-                             "Change a user; signs that user out", UserPatch,
+                "Change a user; ends that user's signed-in sessions", UserPatch,
                    UserEnvelope, (*_ONE, ErrorCode.LAST_ADMIN, *_HASHING)),
             _admin_operation("DELETE", one, self.remove_account,
                              "Remove a user; the user's sessions stay",
@@ -218,7 +221,7 @@ class AccountRoutes:
                    "Give a user a one-time password, shown once", answer=OneTimePasswordResponse,
                    errors=(*_ONE, *_HASHING)),
             _admin_operation("POST", f"{one}/logout", self.log_out,
-                   "Sign a user out everywhere; the user's tokens live on unless told",
+                   "Sign a user out everywhere; the user's tokens remain valid unless requested",
                    LogOutBody, LoggedOutResponse, (*_ONE, ErrorCode.OPERATION_FAILED),
                    optional_body=True),
             Operation(
@@ -226,7 +229,7 @@ class AccountRoutes:
                 path="/api/me/password",
                 access=AccessRule.USER,
                 handler=answer_when_busy(self.set_own_password),
-                summary="Change one's own password; ends every other session of one's own",
+                summary="Change your password; ends all your other signed-in sessions",
                 tag="Access",
                 body=PasswordBody,
                 ends_access=True,

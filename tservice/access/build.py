@@ -267,7 +267,7 @@ def build_access(
 
 
 def _lockout_metric(failures: FailureCounter) -> MetricSource:
-    text = "Caps of wrong passwords, secrets and codes that were reached."
+    text = "Lockouts after too many wrong passwords, secrets or codes."
     labels = ("bucket", "kind")
     return MetricSource("sign_in_lockouts", text, lambda: failures.lockouts, labels, grows=True)
 

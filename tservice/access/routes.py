@@ -23,20 +23,20 @@ from tservice.http.request import ServiceRequest
 
 
 class LoginBody(RequestBody):
-    """What the login page sends; without a body, Basic authentication says who it is."""
+    """Credentials from the login page. Without a body, Basic authentication is used."""
 
     username: str | None = Field(None, max_length=256)
     password: str | None = Field(None, max_length=1024)
 
 
 class RevokeBody(RequestBody):
-    """One session, or without an id all of them."""
+    """Session to end; without an id, every session ends."""
 
     session_id: str | None = Field(None, max_length=64)
 
 
 class CallerResponse(ResponseModel):
-    """Who the caller is (protocol-login)."""
+    """The caller's identity (protocol-login)."""
 
     username: str
     role: Literal["admin", "user"]
@@ -45,13 +45,15 @@ class CallerResponse(ResponseModel):
 
 
 class LoginResponse(CallerResponse):
-    """Who signed in, and what goes with the cookie; C{key} is null where nobody has to sign in."""
+    """Identity of the user who signed in, and the key that belongs to the cookie. C{key} is null if
+    no sign-in is required.
+    """
 
     key: str | None
 
 
 class RevokedSessionsResponse(ResponseModel):
-    """How many sessions ended."""
+    """Number of sessions that ended."""
 
     revoked: int
 
@@ -143,7 +145,7 @@ class AccessRoutes:
                 path="/api/login",
                 access=AccessRule.PUBLIC,
                 handler=self.sign_in,
-                summary="Sign in; sets the session cookie, and gives the key that goes with it",
+                summary="Sign in; sets the session cookie, and returns the key that belongs to it",
                 tag="Access",
                 body=LoginBody,
                 optional_body=True,
@@ -179,7 +181,7 @@ class AccessRoutes:
                 path="/api/me",
                 access=AccessRule.USER,
                 handler=self.get_caller,
-                summary="Who the caller is",
+                summary="Get your identity",
                 tag="Access",
                 response_model=CallerResponse,
             ),

@@ -54,11 +54,9 @@ class AgentServices:
 def build_agents(
     ground: Runtime, *, clis: ICliRegistry, sessions: Callable[[], ISessions]
 ) -> FeatureRegistration[AgentServices]:
-    """Return the agents feature. At a stop it unsubscribes from hooks, and the watches end with
-    their sessions.
+    """Return the agents feature. At a stop it unsubscribes from hooks; watches end with sessions.
 
-    @param sessions: not called before one of them starts, because they are created after the
-        agents.
+    @param sessions: not called before a session starts, as sessions are built after the agents.
     """
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
@@ -91,9 +89,7 @@ def build_agents(
         telemetry.stop()
 
     def make_plan_usage(caller: Identity) -> object:
-        """Return the plan usage of the service's own user, for accounts whose agents run as that
-        user.
-        """
+        """Return the plan usage of the service's own user, if the account's agents run as it."""
         return make_usage_payload(
             agents.get_plan_usage() if caller.location_id == OWN_LOCATION else None
         )
@@ -121,7 +117,7 @@ def build_agents(
 
 
 def build_folder_preview(trust: FolderTrust, cases: ICases) -> FeatureRegistration[FolderPreview]:
-    """The route that looks at folders; it keeps nothing."""
+    """Return the feature with the preview of folders, which stores nothing."""
     preview = FolderPreview(trust, cases)
     return FeatureRegistration(
         name="folders", service=preview, operations=folder_operations(preview)
@@ -131,7 +127,7 @@ def build_folder_preview(trust: FolderTrust, cases: ICases) -> FeatureRegistrati
 def _preparing(
     ground: Runtime, clis: ICliRegistry, sessions: Callable[[], ISessions]
 ) -> tuple[HookPreparation, FolderTrust]:
-    """What goes into a folder before an agent starts there, and who judges the folder then."""
+    """Return the preparation of folders before an agent starts, and the check of their trust."""
     inside, files = ground.workspace_bounds.get_folder_limit, ground.worker_pools.files
     hooks = HookPreparation(ground.settings, clis, sessions, ground.locations, files, inside)
     deps = TrustDependencies(

@@ -14,7 +14,7 @@ from tservice.core.text import cut_marked, get_kept_part, replace_harmful_charac
 
 
 class HookEvent(StrEnum):
-    """What an agent's hooks tell of; each is broadcast as C{hook:<name>}."""
+    """Hook event of an agent; each is broadcast as C{hook:<name>}."""
 
     PERMISSION_PROMPT = "permission_prompt"
     ELICITATION_DIALOG = "elicitation_dialog"

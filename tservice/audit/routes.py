@@ -46,7 +46,7 @@ class AuditQuery(QueryParameters):
 
 
 class AuditEntryResponse(ResponseModel):
-    """One entry; a later one has a greater C{seq}."""
+    """Entry of the audit log. Later entries have a greater C{seq}."""
 
     seq: int
     at: int
@@ -59,7 +59,7 @@ class AuditEntryResponse(ResponseModel):
 
 
 class AuditPageResponse(ResponseModel):
-    """A page, the newest first; C{next} is the C{before} of the following one, if any."""
+    """Page of entries, newest first. C{next} is the C{before} of the next page, if there is one."""
 
     entries: list[AuditEntryResponse]
     next: int | None = omit_if_none()
@@ -120,7 +120,7 @@ class AuditRoutes:
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.read_page,
-                summary="Who did what, the newest first",
+                summary="List entries of the audit log, newest first",
                 tag="Audit",
                 query=AuditQuery,
                 response_model=AuditPageResponse,

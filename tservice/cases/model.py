@@ -40,9 +40,9 @@ class CaseLocation(StrEnum):
     LOCAL = "local"
     """A folder in the cases folder."""
     LINKED = "linked"
-    """Any other folder of this machine."""
+    """Any other folder on this machine."""
     REMOTE = "remote"
-    """A folder of a remote host."""
+    """A folder on a remote host."""
     CONTAINER = "container"
     """A folder that a container works in."""
 

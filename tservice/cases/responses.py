@@ -12,41 +12,39 @@ from tservice.core.payload import Payload, omit_if_false, omit_if_none
 
 
 class WorktreeResponse(Payload):
-    """What a worktree comes from."""
+    """Origin of a worktree."""
 
     repository: str = Field(description="The folder of the case whose repository it is")
     branch: str
 
 
 class CloneStatusResponse(Payload):
-    """How far a clone is."""
+    """Progress of a clone."""
 
     phase: str
     percent: int | None
 
 
 class RemoteCaseResponse(Payload):
-    """Where a case is on a remote host."""
+    """Location of a case on a remote host."""
 
     host_id: str
     path: str
 
 
 class CaseContainerResponse(Payload):
-    """The container that a case's sessions live in."""
+    """Container in which a case's sessions run."""
 
     host_id: str
     engine: str
     name: str
-    workdir: str = Field(description="Where the case's folder is inside")
-    warnings: list[str] | None = omit_if_none(description="What is not as it was asked for")
+    workdir: str = Field(description="Path of the case's folder inside the container")
+    warnings: list[str] | None = omit_if_none(description="Differences from the requested settings")
 
 
 class CaseResponse(CasePayload):
-    """A case.
-
-    C{unreachable} when its folder is gone, closed or does not answer; C{agent_created} when an
-    agent had it made.
+    """Case. C{unreachable} is true if its folder is missing, unreadable or does not respond.
+    C{agent_created} is true if an agent created it.
     """
 
     path: str
@@ -65,7 +63,7 @@ class CaseResponse(CasePayload):
 
 
 class AgentCaseResponse(Payload):
-    """A case that an agent had made."""
+    """Case that an agent created."""
 
     name: str
     path: str

@@ -34,9 +34,9 @@ class WorkspaceFolders:
     Methods that read folders are called in a thread
     (L{tservice.cases.case_operations.CaseOperations.run_on_folders}).
 
-    Sessions of an account with an OS user work wherever that user may go: the system keeps them
-    apart.  Its cases are in that user's home.  Everything is read and made as that user, so that no
-    link misleads root.
+    Sessions of an account with an OS user work in any folder that this user may enter: the system
+    isolates them.  Its cases are in that user's home.  Everything is read and made as that user, so
+    that no link misleads root.
 
     @ivar cases_dir: the folder of local cases.
     @ivar folder_of: returns the folder of an account's cases in multi-user mode.

@@ -148,8 +148,8 @@ class FolderSource(CliRecord):
 def is_agent_configuration(path: str, sources: Iterable[FolderSource]) -> bool:
     """Return whether writing, moving or linking something to C{path} can configure an agent.
 
-    A session may work in any folder on the way, so the names count wherever they stand, and so does
-    a folder that leads to such a file.  Upper and lower case are alike, as on some file systems.
+    A session may work in any folder of the path, so a name counts in every position.  A folder that
+    leads to such a file counts too.  Case is ignored, as on some file systems.
 
     @param path: relative or absolute, without C{..}.
     """

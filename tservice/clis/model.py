@@ -42,7 +42,7 @@ ENTRY_LIMIT = 100
 
 
 class CliKind(StrEnum):
-    """What runs in the pane."""
+    """Kind of program that runs in the pane."""
 
     AGENT = "agent"
     SHELL = "shell"

@@ -9,7 +9,7 @@ from tservice.core.payload import Payload, omit_if_none
 
 
 class CliItem(Payload):
-    """An entry as listed (protocol-clis)."""
+    """Entry in the list of CLIs (protocol-clis)."""
 
     id: str
     label: str
@@ -19,39 +19,44 @@ class CliItem(Payload):
     enabled: bool
     stock: bool
     installed: bool
-    path: str | None = omit_if_none(description="Where the program is")
-    version: str | None = omit_if_none(description="With versions=true, where it tells")
+    path: str | None = omit_if_none(description="Path of the program")
+    version: str | None = omit_if_none(description="With versions=true, if the CLI reports it")
     install_command: str | None = omit_if_none()
-    custom_model: bool | None = omit_if_none(description="It takes models of custom endpoints")
+    custom_model: bool | None = omit_if_none(
+        description="True if it accepts models of custom endpoints"
+    )
     params: dict[str, list[str]] | None = omit_if_none(
-        description="What C{params} of a new session may choose, with the words; none: any"
+        description=(
+            "The C{params} that a new session may set, with the allowed words; without words any"
+            " value is allowed"
+        )
     )
     newline: str | None = omit_if_none(
-        description="What an agent reads as a line end in its composer"
+        description="The key that the agent reads as a line end in its composer"
     )
     binaries: list[str] | None = omit_if_none(
-        description="Of a custom entry, as C{argv}: what it runs"
+        description="The command that a custom entry runs, as C{argv}"
     )
     argv: list[str] | None = omit_if_none()
     looked_in: list[str] | None = omit_if_none(
-        description="Where it was looked for, if it is not installed; C{*} stands for any version"
+        description="The folders searched for it, if it is not installed; C{*} matches any version"
     )
     login_shell_problem: str | None = omit_if_none(
-        description="Why the login shell's PATH is not known, if it is not installed"
+        description="The reason why the login shell's PATH is unknown, if it is not installed"
     )
 
 
 class FaultyEntry(Payload):
-    """An entry of C{clis.json} that is not in use as it stands there."""
+    """Entry of C{clis.json} that is not used as it is written."""
 
     id: str
     problem: str
 
 
 class CliFile(Payload):
-    """How C{clis.json} stands.
+    """State of C{clis.json}.
 
-    @ivar problem: why nothing of it is in use.
+    @ivar problem: the reason why nothing in the file is used.
     """
 
     path: str
@@ -60,14 +65,14 @@ class CliFile(Payload):
 
 
 class InstalledItem(CliItem):
-    """An entry, and what its installation printed last."""
+    """Entry, and the last output of its installation."""
 
     output: str
 
 
 class InstallPlan(Payload):
-    """What an install would do."""
+    """Steps that an installation would run."""
 
     command: str
-    target: str = Field(description="The folder below which it writes")
+    target: str = Field(description="The folder that it writes to")
     writable: bool

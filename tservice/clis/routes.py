@@ -16,13 +16,13 @@ _WRITE_ERRORS = (ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FA
 
 
 class CliEnabledBody(RequestBody):
-    """Switches an entry."""
+    """New enabled state of an entry."""
 
     enabled: bool
 
 
 class CliBody(RequestBody):
-    """A custom entry without its id; absent C{enabled} keeps the state."""
+    """Custom entry without its id. If C{enabled} is absent, the state stays as it is."""
 
     label: Label
     short_badge: Badge
@@ -32,14 +32,14 @@ class CliBody(RequestBody):
 
 
 class NewCliBody(CliBody):
-    """A custom entry; C{enabled} defaults to true."""
+    """Custom entry; C{enabled} defaults to true."""
 
     id: CliId
 
 
 class ListQuery(QueryParameters):
-    """Query for the list; C{versions=true} reads the versions of installed CLIs, which takes up to
-    5 s.
+    """Query for the list; C{versions=true} reads the versions of installed CLIs, which may need 5
+    s.
     """
 
     versions: QueryBool = False
@@ -60,7 +60,7 @@ class CliRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SETTINGS,
                 handler=self.list_clis,
-                summary="Every CLI, disabled ones included; an empty list for who is no admin",
+                summary="List all CLIs, disabled ones included; empty unless you are an admin",
                 tag="CLIs",
                 query=ListQuery,
                 response_model=list[CliItem],
@@ -71,7 +71,7 @@ class CliRoutes:
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.get_file_status,
-                summary="What is wrong with clis.json, where anything is",
+                summary="List the faults in clis.json",
                 tag="CLIs",
                 response_model=CliFile,
             ),
@@ -81,7 +81,7 @@ class CliRoutes:
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.plan_install,
-                summary="What installing a stock CLI would do; nothing is run",
+                summary="Preview the installation of a stock CLI; nothing is run",
                 tag="CLIs",
                 response_model=InstallPlan,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
@@ -90,11 +90,11 @@ class CliRoutes:
                 "DELETE",
                 "/api/clis/{id}/install",
                 self.cancel_install,
-                "End an install",
+                "Cancel an installation",
                 answer=EmptyPayload,
             ),
             self._write_operation(
-                "PUT", "/api/clis/{id}", self.set_enabled, "Switch a CLI on or off", CliEnabledBody
+                "PUT", "/api/clis/{id}", self.set_enabled, "Enable or disable a CLI", CliEnabledBody
             ),
             self._write_operation(
                 "POST", "/api/clis", self.create_entry, "Add a custom CLI", NewCliBody
@@ -113,7 +113,7 @@ class CliRoutes:
                 "POST",
                 "/api/clis/{id}/install",
                 self.install_cli,
-                "Install a stock CLI; answers when it is done, 300 s at most",
+                "Install a stock CLI; returns when it is done, after at most 300 s",
                 answer=InstalledItem,
             ),
         ]

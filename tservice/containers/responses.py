@@ -18,7 +18,7 @@ _CREDENTIAL_VALUES: dict[CredentialMode, bool | Literal["copy"]] = {
 
 
 class ContainerResourcesResponse(Payload):
-    """What a container may use at most."""
+    """Resource limits of a container."""
 
     memory: str
     cpus: float
@@ -26,7 +26,7 @@ class ContainerResourcesResponse(Payload):
 
 
 class ContainerHostResponse(Payload):
-    """An engine, and how containers are made by it."""
+    """Container engine, and the settings of its containers."""
 
     id: str
     label: str
@@ -36,7 +36,10 @@ class ContainerHostResponse(Payload):
     network: str
     resources: ContainerResourcesResponse
     mount_credentials: bool | Literal["copy"] = Field(
-        description="Of the CLIs: mounted read-only, copied when a container is made, or neither"
+        description=(
+            "Credentials of the CLIs: mounted read-only, copied when a container is created, or"
+            " neither"
+        )
     )
     hooks_enabled: bool
     extra_create_args: list[str]
@@ -44,13 +47,13 @@ class ContainerHostResponse(Payload):
 
 
 class ContainerHostEnvelope(Payload):
-    """A host that was kept."""
+    """Response with a container host."""
 
     host: ContainerHostResponse
 
 
 class ContainerLimitsResponse(Payload):
-    """The limits that hold: bytes, processors, processes."""
+    """Effective limits: bytes, processors, processes."""
 
     memory: int
     cpus: float
@@ -58,7 +61,7 @@ class ContainerLimitsResponse(Payload):
 
 
 class ContainerUsageResponse(Payload):
-    """What is in use: bytes, percent of one processor, processes."""
+    """Current use: bytes, percent of one processor, processes."""
 
     memory: int | None
     cpu: float | None
@@ -66,7 +69,7 @@ class ContainerUsageResponse(Payload):
 
 
 class ContainerResponse(Payload):
-    """A container as it is now; C{missing}: it is made with the next start of a session."""
+    """Current state of a container. C{missing}: the next start of a session creates it."""
 
     name: str
     case_name: str
@@ -75,21 +78,21 @@ class ContainerResponse(Payload):
     image: str
     network: str
     created: int | None = Field(description="Unix milliseconds")
-    exit_code: int | None = omit_if_none(description="Of one that ended")
-    oom_killed: bool | None = omit_if_none(description="Of one that ended")
+    exit_code: int | None = omit_if_none(description="Only of a container that ended")
+    oom_killed: bool | None = omit_if_none(description="Only of a container that ended")
     limits: ContainerLimitsResponse
     usage: ContainerUsageResponse | None = omit_if_none()
-    warnings: list[str] | None = omit_if_none(description="What is not as it was asked for")
+    warnings: list[str] | None = omit_if_none(description="Differences from the requested settings")
 
 
 class ContainerListResponse(Payload):
-    """The containers of a host's cases."""
+    """Containers of a host's cases."""
 
     containers: list[ContainerResponse]
 
 
 class BuildLogResponse(Payload):
-    """What a build printed: its last 1,000 lines, until the service ends."""
+    """Output of a build: its last 1,000 lines, kept until the service ends."""
 
     running: bool
     lines: list[str]

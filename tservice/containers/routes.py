@@ -44,7 +44,7 @@ CREDENTIAL_MODES = {
 
 
 class ContainerResourcesBody(RequestBody):
-    """What a container may use at most."""
+    """Resource limits of a container."""
 
     memory: Annotated[str, StringConstraints(max_length=20)] = "4g"
     cpus: float = 2.0
@@ -52,7 +52,7 @@ class ContainerResourcesBody(RequestBody):
 
 
 class ContainerHostBody(RequestBody):
-    """An engine, and how containers are made by it."""
+    """Container engine, and the settings of its containers."""
 
     label: Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH)]
     engine: Literal["docker", "podman"]
@@ -98,32 +98,32 @@ class ContainerRoutes:
         box = "/api/cases/{name}/container"
         return [
             _make_operation("GET", hosts, self.list_hosts,
-                            "The container hosts; for others than admins none",
+                "List the container hosts; empty unless you are an admin",
                        list[ContainerHostResponse], access=AccessRule.USER),
             _make_operation("POST", hosts, self.add_host, "Add a container host",
                             ContainerHostEnvelope,
                        body=ContainerHostBody),
             _make_operation("PUT", one, self.replace_host,
-                            "Replace all of a container host but its id",
+                            "Replace a container host, except its id",
                        ContainerHostEnvelope, body=ContainerHostBody),
             _make_operation("DELETE", one, self.remove_host,
-                            "Forget a container host that no case uses",
+                            "Remove a container host that no case uses",
                        EmptyPayload),
             _make_operation("GET", f"{one}/containers", self.list_containers,
-                            "The containers of its cases",
+                "List the containers of the host's cases",
                        ContainerListResponse),
-            _make_operation("POST", f"{one}/build", self.build_image,
-                            "Build the packaged image anew",
+            _make_operation("POST", f"{one}/build", self.build_image, "Rebuild the packaged image",
                        EmptyPayload),
-            _make_operation("POST", f"{one}/build/cancel", self.cancel_build, "End a build",
+            _make_operation("POST", f"{one}/build/cancel", self.cancel_build, "Cancel a build",
                             EmptyPayload),
             _make_operation("GET", f"{one}/build/log", self.get_build_log,
-                            "What the last build printed",
+                            "Get the output of the last build",
                        BuildLogResponse),
-            _make_operation("GET", box, self.get_container, "The container of a case as it is now",
+            _make_operation("GET", box, self.get_container,
+                            "Get the current state of a case's container",
                        ContainerResponse, access=AccessRule.USER, scope=Scope.SESSIONS_READ),
             _make_operation("POST", f"{box}/recreate", self.recreate_container,
-                       "Make the container of a case anew; its home folder stays",
+                       "Recreate the container of a case; its home folder stays",
                        ContainerResponse, errors=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 

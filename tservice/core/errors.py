@@ -86,8 +86,8 @@ class StartError(SystemExit, Exception):
     """Failure to start the service; the text is one line for the operator, without a secret.
 
     As a C{SystemExit} it ends the program with that line and exit status 1 instead of a traceback.
-    As an C{Exception} it is handled by the exit path of C{twistd}, which removes the pid file and
-    notifies the process that waits for the daemon.
+    As an C{Exception} it is handled by the exit path of C{twistd}. That path removes the pid file
+    and notifies the process that waits for the daemon.
     """
 
     def __init__(self, line: str) -> None:

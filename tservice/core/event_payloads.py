@@ -12,7 +12,7 @@ from tservice.core.payload import Payload, omit_if_false, omit_if_none
 
 
 class EmptyPayload(Payload):
-    """That it happened says it all."""
+    """Empty payload; the event itself is the information."""
 
 
 class OccurrencePayload(Payload):
@@ -110,14 +110,14 @@ class CommandSentPayload(OccurrencePayload):
 
 
 class RateLimitWindow(Payload):
-    """How much of one rate-limit window is used; C{reset_at} in Unix milliseconds."""
+    """Used share of one rate-limit window; C{reset_at} in Unix milliseconds."""
 
     used_percentage: float
     reset_at: int | None = omit_if_none()
 
 
 class PlanUsagePayload(Payload):
-    """What is used of the plan's limits, as told last, C{at} Unix milliseconds."""
+    """Used share of the plan's limits, as last reported; C{at} in Unix milliseconds."""
 
     five_hour: RateLimitWindow | None = omit_if_none()
     seven_day: RateLimitWindow | None = omit_if_none()
@@ -311,11 +311,11 @@ class RestoreReportPayload(Payload):
 
 
 class ModelEndpointsPayload(Payload):
-    """Every model endpoint."""
+    """List of every model endpoint."""
 
 
 class AffectedSession(Payload):
-    """A session that a model is pushed out from under."""
+    """Session whose model was unloaded."""
 
     id: str
     name: str

@@ -69,51 +69,56 @@ class EventName(StrEnum):
         return member
 
     INIT = (
-        "init",
-        told.InitialStatePayload,
-        "a stream begins, and missed events cannot be sent",
-        _EVERYONE,
-    )
-    SESSION_CREATED = "session:created", told.SessionPayload, "it was made"
-    SESSION_UPDATED = "session:updated", told.SessionPayload, "a field of it changed"
-    SESSION_DELETED = "session:deleted", told.OccurrencePayload, "it is gone"
-    SESSION_IDLE = "session:idle", told.OccurrencePayload, "it rests"
-    SESSION_WORKING = "session:working", told.OccurrencePayload, "it works"
-    SESSION_STOP = "session:stop", told.OccurrencePayload, "its agent ended a turn"
-    SESSION_BLOCKED = "session:blocked", told.OccurrencePayload, "a dialog of its agent waits"
-    SESSION_ERROR = (
-        "session:error",
+        "init", told.InitialStatePayload, "a stream begins, and missed events cannot be sent again",
+        _EVERYONE
+    )  # fmt: skip
+    SESSION_CREATED = "session:created", told.SessionPayload, "a session was created"
+    SESSION_UPDATED = "session:updated", told.SessionPayload, "a field of a session changed"
+    SESSION_DELETED = "session:deleted", told.OccurrencePayload, "a session was removed"
+    SESSION_IDLE = "session:idle", told.OccurrencePayload, "a session became idle"
+    SESSION_WORKING = "session:working", told.OccurrencePayload, "a session became busy"
+    SESSION_STOP = "session:stop", told.OccurrencePayload, "an agent ended a turn"
+    SESSION_BLOCKED = (
+        "session:blocked",
         told.OccurrencePayload,
-        "it is in error, and not started by itself",
+        "a dialog of an agent waits for an answer",
     )
-    SESSION_INTERACTIVE = "session:interactive", told.OccurrencePayload, "it has a new process"
-    SESSION_EXIT = "session:exit", told.SessionExited, "its process is over"
+    SESSION_ERROR = (
+        "session:error", told.OccurrencePayload,
+        "a session is in error, and is not restarted automatically"
+    )  # fmt: skip
+    SESSION_INTERACTIVE = (
+        "session:interactive",
+        told.OccurrencePayload,
+        "a session has a new process",
+    )
+    SESSION_EXIT = "session:exit", told.SessionExited, "a session's process ended"
     SESSION_TERMINAL = (
-        "session:terminal", told.SessionOutputPayload, "it printed something, unless left out",
+        "session:terminal", told.SessionOutputPayload,
+        "a session printed something; clients can exclude it",
         EventAudience.OWNER, None, True,
     )  # fmt: skip
-    SESSION_RENAMED = "session:renamed", told.SessionRenamedPayload, "it has another name"
-    SESSION_PINNED = "session:pinned", told.SessionPinnedPayload, "it was pinned or unpinned"
+    SESSION_RENAMED = "session:renamed", told.SessionRenamedPayload, "a session was renamed"
+    SESSION_PINNED = "session:pinned", told.SessionPinnedPayload, "a session was pinned or unpinned"
     SESSION_ORDER_CHANGED = (
         "session:orderChanged",
         told.SessionOrderPayload,
-        "the list has another order",
+        "the order of the list changed",
     )
     SESSION_INPUT_LOST = (
         "session:inputLost", told.InputLostPayload,
-        "what was kept for it while its host was away was not typed",
+        "input that was stored while the host was unreachable was not typed",
     )  # fmt: skip
     SESSION_LIMIT_PAUSE_SCHEDULED = (
         "session:limitPauseScheduled", told.LimitPausePayload,
-        "a usage limit pauses it, and it resumes by itself",
+        "a usage limit pauses a session, which continues automatically",
     )  # fmt: skip
     SESSION_LIMIT_RESUME = (
-        "session:limitResume",
-        told.OccurrencePayload,
-        "it goes on after a usage limit",
-    )
+        "session:limitResume", told.OccurrencePayload, "a session continues after a usage limit"
+    )  # fmt: skip
     SESSION_LIMIT_RESUME_CANCELLED = (
-        "session:limitResumeCancelled", told.OccurrencePayload, "it no longer resumes by itself"
+        "session:limitResumeCancelled", told.OccurrencePayload,
+        "a session no longer continues automatically"
     )  # fmt: skip
     SESSION_AUTO_COMPACT = "session:autoCompact", told.CommandSentPayload, "``/compact`` was sent"
     SESSION_AUTO_CLEAR = "session:autoClear", told.CommandSentPayload, "``/clear`` was sent"
@@ -123,141 +128,184 @@ class EventName(StrEnum):
     )  # fmt: skip
     SESSION_STATUS_TELEMETRY = (
         "session:statusTelemetry", told.TelemetryPayload,
-        "a `status line <agents.rst#protocol-telemetry>`_ reported a change",
+        "a `status line <agents.rst#protocol-telemetry>`_ reported new values",
     )  # fmt: skip
     HOOK_PERMISSION_PROMPT = (
-        "hook:permission_prompt",
+        "hook:permission_prompt", told.HookEventPayload, "a hook reported a permission request"
+    )  # fmt: skip
+    HOOK_ELICITATION_DIALOG = (
+        "hook:elicitation_dialog",
         told.HookEventPayload,
-        "a hook reported a permission",
+        "a hook reported a question",
     )
-    HOOK_ELICITATION_DIALOG = "hook:elicitation_dialog", told.HookEventPayload, "a question"
     HOOK_ELICITATION_COMPLETE = (
-        "hook:elicitation_complete",
-        told.HookEventPayload,
-        "the end of a question",
-    )
-    HOOK_ELICITATION_RESPONSE = "hook:elicitation_response", told.HookEventPayload, "its answer"
-    HOOK_IDLE_PROMPT = "hook:idle_prompt", told.HookEventPayload, "a prompt is awaited"
-    HOOK_STOP = "hook:stop", told.HookEventPayload, "the end of a turn"
+        "hook:elicitation_complete", told.HookEventPayload, "a hook reported the end of a question"
+    )  # fmt: skip
+    HOOK_ELICITATION_RESPONSE = (
+        "hook:elicitation_response", told.HookEventPayload,
+        "a hook reported the answer to a question"
+    )  # fmt: skip
+    HOOK_IDLE_PROMPT = (
+        "hook:idle_prompt", told.HookEventPayload,
+        "a hook reported that the agent waits for a prompt"
+    )  # fmt: skip
+    HOOK_STOP = "hook:stop", told.HookEventPayload, "a hook reported the end of a turn"
     HOOK_PROMPT_SUBMITTED = (
-        "hook:prompt_submitted",
+        "hook:prompt_submitted", told.HookEventPayload, "a hook reported the beginning of a turn"
+    )  # fmt: skip
+    HOOK_AGENT_WORKING = (
+        "hook:agent_working",
         told.HookEventPayload,
-        "the beginning of a turn",
+        "a hook reported work of the agent",
     )
-    HOOK_AGENT_WORKING = "hook:agent_working", told.HookEventPayload, "work"
     HOOK_SESSION_START = (
-        "hook:session_start",
+        "hook:session_start", told.HookEventPayload,
+        "a hook reported the beginning of a conversation"
+    )  # fmt: skip
+    HOOK_SESSION_END = (
+        "hook:session_end", told.HookEventPayload, "a hook reported the end of a conversation"
+    )  # fmt: skip
+    HOOK_TEAMMATE_IDLE = (
+        "hook:teammate_idle",
         told.HookEventPayload,
-        "the beginning of a conversation",
+        "a hook reported an idle teammate",
     )
-    HOOK_SESSION_END = "hook:session_end", told.HookEventPayload, "the end of a conversation"
-    HOOK_TEAMMATE_IDLE = "hook:teammate_idle", told.HookEventPayload, "a teammate that rests"
-    HOOK_TASK_COMPLETED = "hook:task_completed", told.HookEventPayload, "a finished task"
-    HOOK_TASK_CREATED = "hook:task_created", told.HookEventPayload, "a new task"
-    HOOK_TOOL_STARTED = "hook:tool_started", told.HookEventPayload, "a running tool"
-    HOOK_TOOL_ENDED = "hook:tool_ended", told.HookEventPayload, "the end of a tool"
-    HOOK_PERMISSION_DENIED = "hook:permission_denied", told.HookEventPayload, "a refusal"
-    HOOK_SUBAGENT_STARTED = "hook:subagent_started", told.HookEventPayload, "a new subagent"
-    HOOK_SUBAGENT_STOPPED = "hook:subagent_stopped", told.HookEventPayload, "the end of a subagent"
-    APPROVAL_PENDING = "approval:pending", told.ApprovalPayload, "something waits for a person"
-    APPROVAL_UPDATED = "approval:updated", told.ApprovalPayload, "what waits looks different"
-    APPROVAL_RESOLVED = "approval:resolved", told.ApprovalResolvedPayload, "it waits no more"
+    HOOK_TASK_COMPLETED = (
+        "hook:task_completed",
+        told.HookEventPayload,
+        "a hook reported a completed task",
+    )
+    HOOK_TASK_CREATED = "hook:task_created", told.HookEventPayload, "a hook reported a new task"
+    HOOK_TOOL_STARTED = (
+        "hook:tool_started",
+        told.HookEventPayload,
+        "a hook reported the start of a tool",
+    )
+    HOOK_TOOL_ENDED = "hook:tool_ended", told.HookEventPayload, "a hook reported the end of a tool"
+    HOOK_PERMISSION_DENIED = (
+        "hook:permission_denied", told.HookEventPayload, "a hook reported a denied permission"
+    )  # fmt: skip
+    HOOK_SUBAGENT_STARTED = (
+        "hook:subagent_started", told.HookEventPayload, "a hook reported the start of a subagent"
+    )  # fmt: skip
+    HOOK_SUBAGENT_STOPPED = (
+        "hook:subagent_stopped", told.HookEventPayload, "a hook reported the end of a subagent"
+    )  # fmt: skip
+    APPROVAL_PENDING = "approval:pending", told.ApprovalPayload, "an item waits for a person"
+    APPROVAL_UPDATED = "approval:updated", told.ApprovalPayload, "a waiting item changed"
+    APPROVAL_RESOLVED = "approval:resolved", told.ApprovalResolvedPayload, "an item no longer waits"
     CRON_JOBS_CHANGED = (
-        "cron:jobsChanged", told.CronJobsPayload, "jobs were made, changed or deleted", *_CRON
+        "cron:jobsChanged", told.CronJobsPayload, "jobs were created, changed or deleted", *_CRON
     )  # fmt: skip
     CRON_JOB_DELETED = (
         "cron:jobDeleted",
         told.OccurrencePayload,
-        "one is gone, and its runs",
+        "a job and its runs were deleted",
         *_CRON,
     )
-    CRON_RUN_CREATED = "cron:runCreated", told.CronRunPayload, "a run began, or was skipped", *_CRON
-    CRON_RUN_UPDATED = "cron:runUpdated", told.CronRunPayload, "a run came further", *_CRON
-    CASE_CREATED = "case:created", told.CasePayload, "it was made, or cloned", *_CASES
-    CASE_LINKED = "case:linked", told.CasePayload, "a folder or a worktree is a case now", *_CASES
-    CASE_DELETED = "case:deleted", told.CaseRemovedPayload, "it is no longer a case", *_CASES
+    CRON_RUN_CREATED = (
+        "cron:runCreated",
+        told.CronRunPayload,
+        "a run started or was skipped",
+        *_CRON,
+    )
+    CRON_RUN_UPDATED = "cron:runUpdated", told.CronRunPayload, "the status of a run changed", *_CRON
+    CASE_CREATED = "case:created", told.CasePayload, "a case was created or cloned", *_CASES
+    CASE_LINKED = "case:linked", told.CasePayload, "a folder or a worktree became a case", *_CASES
+    CASE_DELETED = "case:deleted", told.CaseRemovedPayload, "a case was removed", *_CASES
     CASE_ORDER_CHANGED = (
-        "case:orderChanged", told.CaseOrderPayload, "they have another order", *_CASES
+        "case:orderChanged", told.CaseOrderPayload, "the order of the cases changed", *_CASES
     )  # fmt: skip
     CASE_CLONE_PROGRESS = (
         "case:cloneProgress", told.CloneProgressPayload,
-        "a `clone <workspaces.rst#protocol-cases>`_ came further; 4 times a second at most",
+        "a `clone <workspaces.rst#protocol-cases>`_ made progress; at most 4 times a second",
         *_CASES,
     )  # fmt: skip
     CONTAINER_IMAGE_BUILD_STARTED = (
-        "container:imageBuildStarted", told.ImageBuildPayload, "an image is being built", _ADMINS
+        "container:imageBuildStarted", told.ImageBuildPayload, "the build of an image started",
+        _ADMINS
     )  # fmt: skip
     CONTAINER_IMAGE_BUILD_PROGRESS = (
         "container:imageBuildProgress", told.ImageBuildProgress,
-        "it came further; 4 times a second at most", _ADMINS,
+        "a build made progress; at most 4 times a second", _ADMINS,
     )  # fmt: skip
     CONTAINER_IMAGE_BUILD_COMPLETE = (
-        "container:imageBuildComplete", told.ImageBuildPayload, "it is there", _ADMINS
+        "container:imageBuildComplete", told.ImageBuildPayload, "a build was completed", _ADMINS
     )  # fmt: skip
     CONTAINER_IMAGE_BUILD_FAILED = (
-        "container:imageBuildFailed", told.ImageBuildFailed, "it failed, or was cancelled", _ADMINS
+        "container:imageBuildFailed", told.ImageBuildFailed,
+        "a build failed or was cancelled", _ADMINS,
     )  # fmt: skip
     TUNNEL_STARTED = "tunnel:started", told.TunnelPayload, "the tunnel is up", _ADMINS
-    TUNNEL_STOPPED = "tunnel:stopped", told.EmptyPayload, "it was stopped", _ADMINS
-    TUNNEL_ERROR = "tunnel:error", told.ErrorTextPayload, "it failed", _ADMINS
+    TUNNEL_STOPPED = "tunnel:stopped", told.EmptyPayload, "the tunnel was stopped", _ADMINS
+    TUNNEL_ERROR = "tunnel:error", told.ErrorTextPayload, "the tunnel failed", _ADMINS
     TUNNEL_QR_ROTATED = (
-        "tunnel:qrRotated", told.LoginCodePayload, "a new code, to the admin who saw the last",
+        "tunnel:qrRotated", told.LoginCodePayload, "a new code replaced the one shown to an admin",
         _PERSON
     )  # fmt: skip
     TUNNEL_QR_REGENERATED = (
-        "tunnel:qrRegenerated", told.LoginCodePayload, "the same, since that admin asked for it",
-        _PERSON
+        "tunnel:qrRegenerated", told.LoginCodePayload, "an admin requested a new code", _PERSON
     )  # fmt: skip
     TUNNEL_QR_AUTH_USED = (
-        "tunnel:qrAuthUsed", told.LoginCodeUsedPayload, "a code was used, worth a warning", _ADMINS
+        "tunnel:qrAuthUsed", told.LoginCodeUsedPayload,
+        "a code was used; clients should show a warning", _ADMINS,
     )  # fmt: skip
     CLI_CHANGED = (
         "cli:changed",
         told.CliEntryPayload,
-        "an entry was made, changed or deleted",
+        "an entry was created, changed or deleted",
         _ADMINS,
     )
-    CLI_INSTALL_STARTED = "cli:installStarted", told.CliInstallPayload, "an install began", _ADMINS
-    CLI_INSTALL_OUTPUT = "cli:installOutput", told.CliInstallOutput, "it printed", _ADMINS
-    CLI_INSTALL_FINISHED = "cli:installFinished", told.CliInstallFinished, "it is over", _ADMINS
+    CLI_INSTALL_STARTED = (
+        "cli:installStarted",
+        told.CliInstallPayload,
+        "an installation started",
+        _ADMINS,
+    )
+    CLI_INSTALL_OUTPUT = (
+        "cli:installOutput", told.CliInstallOutput, "an installation printed something", _ADMINS
+    )  # fmt: skip
+    CLI_INSTALL_FINISHED = (
+        "cli:installFinished", told.CliInstallFinished, "an installation ended", _ADMINS
+    )  # fmt: skip
     SETTINGS_CHANGED = (
         "settings:changed", told.SettingsPayload, "a setting was changed", _EVERYONE, Scope.SETTINGS
     )  # fmt: skip
-    WEBHOOK_CHANGED = "webhook:changed", told.WebhookPayload, "it was changed or tried", _ADMINS
+    WEBHOOK_CHANGED = (
+        "webhook:changed", told.WebhookPayload, "the webhook was changed or tested", _ADMINS
+    )  # fmt: skip
     ADMIN_USERS_CHANGED = "admin:usersChanged", told.EmptyPayload, "an account was changed", _ADMINS
     MCP_SYNCED = "mcp:synced", told.McpSyncPayload, "MCP servers were added to CLIs", _ADMINS
     RESTORE_OFFERED = (
         "restore:offered", told.RestoreOfferPayload,
-        "there is more or less to bring back after a reboot"
+        "the number of sessions to restore after a reboot changed",
     )  # fmt: skip
     RESTORE_PROGRESS = (
         "restore:progress",
         told.RestoreProgressPayload,
-        "one more is being brought back",
+        "a session is being restored",
     )
-    RESTORE_FINISHED = "restore:finished", told.RestoreReportPayload, "what became of each"
+    RESTORE_FINISHED = "restore:finished", told.RestoreReportPayload, "a restore ended"
     MODEL_ENDPOINTS_CHANGED = (
         "model:endpointsChanged", told.ModelEndpointsPayload,
-        "`endpoints <models.rst#protocol-models>`_ were made, changed, asked or deleted",
+        "`endpoints <models.rst#protocol-models>`_ were created, changed, queried or deleted",
         _EVERYONE, Scope.SESSIONS_READ,
     )  # fmt: skip
     MODEL_SWAPPED_OUT = (
         "model:swappedOut", told.ModelSwapPayload,
-        "another model pushed out the one that sessions use"
+        "an endpoint unloaded a model that sessions use, to load another",
     )  # fmt: skip
     WEBVIEW_CHANGED = (
         "webview:changed", told.EmptyPayload,
-        "`web tabs <models.rst#protocol-webtabs>`_ were made, changed or deleted",
+        "`web tabs <models.rst#protocol-webtabs>`_ were created, changed or deleted",
     )  # fmt: skip
     REMOTE_SESSION_DROPPED = (
         "remote:sessionDropped", told.HostDroppedPayload,
-        "its host is out of reach, or another attempt failed; nothing is known to have ended",
+        "a session's host is unreachable, or another attempt failed; its process may still run",
     )  # fmt: skip
     REMOTE_SESSION_RECONNECTED = (
-        "remote:sessionReconnected",
-        told.OccurrencePayload,
-        "its host is back",
-    )
+        "remote:sessionReconnected", told.OccurrencePayload, "a session's host is reachable again"
+    )  # fmt: skip
     REMOTE_HOST_WAKING = (
         "remote:hostWaking",
         told.HostWakingPayload,
@@ -265,20 +313,22 @@ class EventName(StrEnum):
         _ADMINS,
     )
     REMOTE_HOST_WAKE_FAILED = (
-        "remote:hostWakeFailed", told.HostWakeFailedPayload, "it could not be, or was not reached",
-        _ADMINS
+        "remote:hostWakeFailed", told.HostWakeFailedPayload,
+        "a host could not be woken or reached", _ADMINS,
     )  # fmt: skip
     REMOTE_RECONNECT_EXHAUSTED = (
         "remote:reconnectExhausted", told.OccurrencePayload,
-        "its host is no longer tried until a request needs it",
+        "no more automatic attempts are made; the next request for the host tries again",
     )  # fmt: skip
     SERVER_SHUTDOWN = (
-        "server:shutdown",
-        told.EmptyPayload,
-        "the service ends; panes go on",
+        "server:shutdown", told.EmptyPayload, "the service stops; panes continue", _EVERYONE
+    )  # fmt: skip
+    SSE_HEARTBEAT = (
+        "sse:heartbeat",
+        told.HeartbeatPayload,
+        "every 15 s; carries no state",
         _EVERYONE,
     )
-    SSE_HEARTBEAT = "sse:heartbeat", told.HeartbeatPayload, "every 15 s, and no state", _EVERYONE
 
 
 def _tells_as_declared(event: Event, _: Attribute[Payload], payload: Payload) -> None:

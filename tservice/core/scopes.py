@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """A part of the API.  None of them goes beyond what the token's owner may do."""
+    """Part of the API that a token may use. No scope extends the rights of the token's owner."""
 
     SESSIONS_READ = "sessions:read"
     """Lists, records, terminal text and a client's initial state."""

@@ -27,21 +27,21 @@ INTERVAL_MINUTES = 525_600
 
 
 class PromptMode(StrEnum):
-    """Where a job's prompt comes from."""
+    """Source of a job's prompt."""
 
     INLINE = "inline_text"
     FILE = "prompt_file_path"
 
 
 class InputMode(StrEnum):
-    """How it is put in."""
+    """Method of entering the prompt."""
 
     PASTE = "paste"
     TYPED = "typed"
 
 
 class ScheduleType(StrEnum):
-    """What decides when a job fires."""
+    """Kind of schedule."""
 
     ONCE = "once"
     INTERVAL = "interval"
@@ -51,14 +51,14 @@ class ScheduleType(StrEnum):
 
 
 class ConcurrencyPolicy(StrEnum):
-    """What a scheduled run does while the same agent runs elsewhere."""
+    """Action of a scheduled run while the same agent runs elsewhere."""
 
     WARN = "warn_only"
     SKIP = "skip_if_same_agent_running"
 
 
 class RunStatus(StrEnum):
-    """Where a run stands."""
+    """Status of a run."""
 
     CREATED = "created"
     SESSION_STARTED = "session_started"
@@ -68,7 +68,7 @@ class RunStatus(StrEnum):
 
 
 class RunTrigger(StrEnum):
-    """What made a run."""
+    """Cause of a run."""
 
     SCHEDULED = "scheduled"
     MANUAL = "manual_run_now"

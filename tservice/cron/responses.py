@@ -23,7 +23,7 @@ MAX_EVENT_PROMPT = 1000
 
 
 class JobResponse(Payload):
-    """A job; times in Unix milliseconds."""
+    """Job; times in Unix milliseconds."""
 
     id: str
     owner: str | None = omit_if_none()
@@ -57,7 +57,7 @@ class JobResponse(Payload):
 
 
 class RunResponse(CronRunPayload):
-    """A run; C{finishedAt} is about its launch and its prompt, not about the agent's work."""
+    """Run. C{finishedAt} is the end of its launch and its prompt, not of the agent's work."""
 
     cron_job_id: str
     started_at: int
@@ -68,7 +68,7 @@ class RunResponse(CronRunPayload):
 
 
 class JobListResponse(CronJobsPayload):
-    """The jobs, the newest first; a long C{promptText} is left out."""
+    """Jobs, newest first; a long C{promptText} is omitted."""
 
     jobs: list[JobResponse]
 

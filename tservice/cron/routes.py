@@ -107,7 +107,7 @@ Policy = Annotated[ConcurrencyPolicy, Field(strict=False), ENUM_MEMBER]
 
 
 class _OptionalJobFields(RequestBody):
-    """What a job need not have, or only some jobs have; C{null} is absent."""
+    """Fields that are optional, or that only some jobs have; C{null} means absent."""
 
     case_name: CaseName | None = None
     launch_command: Command | None = None
@@ -130,7 +130,7 @@ class _OptionalJobFields(RequestBody):
 
 
 class JobBody(_OptionalJobFields):
-    """A new job (protocol-cron-job)."""
+    """New job (protocol-cron-job)."""
 
     name: Name
     agent_type: Mode
@@ -151,9 +151,8 @@ def _remove_defaults(schema: dict[str, Any]) -> None:
 
 
 class JobPatch(_OptionalJobFields):
-    """Any of a job's fields; C{null} takes an optional one away.
-
-    The defaults stand for fields that are not there.
+    """Changes to a job; C{null} removes an optional field. Absent fields stay as they are, whatever
+    the default.
     """
 
     model_config = ConfigDict(json_schema_extra=_remove_defaults)
@@ -169,29 +168,29 @@ class JobPatch(_OptionalJobFields):
 
 
 class JobEnabledBody(RequestBody):
-    """Whether the job fires."""
+    """New enabled state of a job."""
 
     enabled: bool
 
 
 class JobEnvelope(ResponseModel):
-    """A job, wrapped."""
+    """Response with a job."""
 
     job: JobResponse
 
 
 class RunNowResponse(ResponseModel):
-    """The run, and how many live sessions of the same mode are not of this job."""
+    """The run, and the number of live sessions of the same mode that do not belong to this job."""
 
     run: RunResponse
     active_agents: int
 
 
 class PreviewResponse(ResponseModel):
-    """The next fires, fewer than 5 where there are no more; Unix milliseconds."""
+    """Next times at which the job fires, at most 5, in Unix milliseconds."""
 
     fires: list[int]
-    explanation: str | None = omit_if_none(description="With C{cron}: the expression in words")
+    explanation: str | None = omit_if_none(description="The expression of C{cron} in words")
 
 
 class CronRoutes:
@@ -259,12 +258,14 @@ class CronRoutes:
 
     def _collection_operations(self) -> list[Operation]:
         return [
-            _make_operation("GET", "jobs", self.list_jobs, "Scheduled jobs", list[JobResponse]),
+            _make_operation(
+                "GET", "jobs", self.list_jobs, "List the scheduled jobs", list[JobResponse]
+            ),
             _make_operation(
                 "POST",
                 "jobs",
                 self.create_job,
-                "Make a scheduled job",
+                "Create a scheduled job",
                 JobEnvelope,
                 body=JobBody,
                 body_limit=BODY_LIMIT,
@@ -274,7 +275,7 @@ class CronRoutes:
                 "POST",
                 "preview",
                 self.preview_job,
-                "When a job would fire next; nothing is made",
+                "Preview when a job would fire next; nothing is created",
                 PreviewResponse,
                 body=JobBody,
                 body_limit=BODY_LIMIT,
@@ -287,13 +288,13 @@ class CronRoutes:
         changing = (ErrorCode.NOT_FOUND, ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
         return [
             _make_operation(
-                "GET", "jobs/{id}", self.get_job, "One scheduled job", JobResponse, _GONE
+                "GET", "jobs/{id}", self.get_job, "Get a scheduled job", JobResponse, _GONE
             ),
             _make_operation(
                 "PUT",
                 "jobs/{id}",
                 self.update_job,
-                "Change any fields of a job; the merged job is checked",
+                "Change fields of a job; the merged job is validated",
                 JobEnvelope,
                 changing,
                 body=JobPatch,
@@ -303,7 +304,7 @@ class CronRoutes:
                 "DELETE",
                 "jobs/{id}",
                 self.delete_job,
-                "Forget a job and its runs",
+                "Delete a job and its runs",
                 EmptyPayload,
                 _GONE,
             ),
@@ -311,7 +312,7 @@ class CronRoutes:
                 "PUT",
                 "jobs/{id}/enabled",
                 self.enable_job,
-                "Switch a job on or off",
+                "Enable or disable a job",
                 JobEnvelope,
                 changing,
                 body=JobEnabledBody,
@@ -324,15 +325,20 @@ class CronRoutes:
                 "POST",
                 "jobs/{id}/run",
                 self.run_job,
-                "Run a job now; its prompt is delivered after the answer",
+                "Run a job now; its prompt is delivered after the response",
                 RunNowResponse,
                 (ErrorCode.NOT_FOUND, ErrorCode.RATE_LIMITED),
             ),
             _make_operation(
-                "GET", "jobs/{id}/runs", self.list_runs, "Runs of a job", list[RunResponse], _GONE
+                "GET",
+                "jobs/{id}/runs",
+                self.list_runs,
+                "List the runs of a job",
+                list[RunResponse],
+                _GONE,
             ),
             _make_operation(
-                "GET", "runs", self.list_all_runs, "Runs of all jobs", list[RunResponse]
+                "GET", "runs", self.list_all_runs, "List the runs of all jobs", list[RunResponse]
             ),
         ]
 

@@ -44,7 +44,9 @@ def build_doctor(
         own=list_own_rows,
         login=read_login_path,
     )
-    children = make_gauge("doctor_processes", "Doctor's children running.", lambda: service.running)
+    children = make_gauge(
+        "doctor_processes", "Running child processes of the doctor.", lambda: service.running
+    )
     return FeatureRegistration(
         name="doctor",
         service=service,
@@ -57,8 +59,8 @@ def build_doctor(
 def disk_measures(database: Database) -> list[MetricSource]:
     """Return the metrics of the data folder's disk."""
     debts = database.deferred_writes
-    trouble = "1 while the data folder's disk refuses writes."
-    refused = "Writes that the disk refused."
+    trouble = "1 while the disk of the data folder rejects writes."
+    refused = "Writes rejected by the disk."
     return [
         make_gauge("disk_trouble", trouble, lambda: int(debts.disk_trouble is not None)),
         make_gauge("disk_owed", "Writes deferred until the disk has room.", lambda: len(debts)),
@@ -78,9 +80,9 @@ def pool_measures(doors: WorkerPools) -> list[MetricSource]:
     refused = read_each(lambda door: door.refused)
     return [
         make_pool_gauge("threads", "Threads of the worker pool.", lambda door: door.usage.threads),
-        make_pool_gauge("busy", "Threads that are working.", lambda door: door.usage.busy),
+        make_pool_gauge("busy", "Busy threads.", lambda door: door.usage.busy),
         make_pool_gauge("stuck", "Threads whose work timed out.", lambda door: door.usage.stuck),
-        make_pool_gauge("queued", "Jobs that wait for a thread.", lambda door: door.usage.queued),
+        make_pool_gauge("queued", "Jobs waiting for a thread.", lambda door: door.usage.queued),
         make_pool_gauge("oldest_seconds", "Age of the oldest job.", lambda door: door.usage.oldest),
         MetricSource("door_refusals", "Jobs refused or timed out.", refused, ("door",), grows=True),
     ]

@@ -30,7 +30,7 @@ class ToolCategory(StrEnum):
 
 
 class ToolStatus(StrEnum):
-    """What was found of a tool."""
+    """Result of the check of a tool."""
 
     OK = "ok"
     MISSING = "missing"

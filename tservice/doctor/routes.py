@@ -13,20 +13,20 @@ from tservice.http.operations import AccessRule, Operation, OperationCall, Respo
 
 
 class DoctorQuery(QueryParameters):
-    """Which tools to look for."""
+    """Tools to check."""
 
-    category: ToolCategory | None = Field(default=None, description="Absent: all of them")
+    category: ToolCategory | None = Field(default=None, description="Absent: all categories")
 
 
 class ToolResponse(ResponseModel):
-    """One tool; absent fields have no value."""
+    """Tool; absent fields have no value."""
 
     id: str
     label: str
     category: ToolCategory
     required: bool
     status: ToolStatus
-    needed: str | None = omit_if_none(description="The oldest version that will do")
+    needed: str | None = omit_if_none(description="Oldest accepted version")
     version: str | None = omit_if_none()
     path: str | None = omit_if_none()
     install_hint: str | None = omit_if_none()
@@ -34,7 +34,7 @@ class ToolResponse(ResponseModel):
 
 
 class DoctorSummary(ResponseModel):
-    """How many tools there are of each status."""
+    """Number of tools with each status."""
 
     ok: int
     missing: int
@@ -44,13 +44,13 @@ class DoctorSummary(ResponseModel):
 
 
 class DoctorResponse(ResponseModel):
-    """The report."""
+    """Report of the check."""
 
     platform: str
     summary: DoctorSummary
     tools: list[ToolResponse]
     looked_in: list[str] = Field(
-        description="Where programs were looked for, in this order; C{*} stands for any version"
+        description="The folders searched for programs, in this order; C{*} matches any version"
     )
 
 
@@ -69,7 +69,7 @@ class DoctorRoutes:
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.get_report,
-                summary="What this host has of the programs that the service works with",
+                summary="Check this host for the programs that the service works with",
                 tag="Diagnostics",
                 query=DoctorQuery,
                 response_model=DoctorResponse,

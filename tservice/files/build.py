@@ -66,7 +66,9 @@ def build_files(
         ],
         measures=[
             make_gauge(
-                "file_transfers", "Files on their way up or down.", lambda: files.transfer_count
+                "file_transfers",
+                "Running uploads and downloads of files.",
+                lambda: files.transfer_count,
             ),
             make_gauge("file_tails", "Files that are followed.", lambda: files.stream_count),
         ],

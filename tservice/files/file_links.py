@@ -1,7 +1,7 @@
 """Short-lived addresses that open one file (protocol-file-link).
 
 A request that a browser makes by itself, for a picture or a download, has a cookie but no key of
-the page, and so is refused.  A token in the path opens the one file, with the rights of its
+the page.  Therefore it is refused.  A token in the path opens the one file, with the rights of its
 creator.
 """
 

@@ -23,7 +23,7 @@ from tservice.http.operations import AccessRule, AuditMode, Operation, Operation
 WorkspaceOf = Callable[[str], Workspace]
 """Function that returns the workspace of a session id; 404 if there is none."""
 
-PATH = Annotated[str, Field(description="Relative to the workspace, or absolute and inside")]
+PATH = Annotated[str, Field(description="Relative to the workspace, or an absolute path inside it")]
 
 _ESCAPED = 6
 """Bytes of an escaped control character in JSON."""
@@ -53,30 +53,32 @@ class ContentQuery(QueryParameters):
     start: QueryInt = Field(default=1, alias="from")
     lines: QueryInt = 500
     reveal: QueryBool = Field(
-        default=False, description="Show an environment file (.env*); the audit log tells of it"
+        default=False, description="Show an environment file (.env*); the audit log records it"
     )
 
 
 class ContentBody(RequestBody):
-    """What to save; the length of C{content} is checked apart: it is a 413."""
+    """Content to save. The length of C{content} is checked separately: it gives a 413."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
     content: str
     base_hash: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = Field(
-        description="The hash of what was edited; null: there must be no such file"
+        description="The hash of the edited text; null: the file must not exist"
     )
-    force: bool = Field(default=False, description="Save it whatever there is by now")
+    force: bool = Field(default=False, description="Save it even if the file has changed")
 
 
 class LinkBody(RequestBody):
-    """What to open."""
+    """File to open."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
-    download: bool = Field(default=False, description="To be saved, not shown; folders too")
+    download: bool = Field(
+        default=False, description="Save it instead of showing it; also for folders"
+    )
 
 
 class FileTextAnswer(ResponseModel):
-    """Some lines of a text."""
+    """Lines of a text file."""
 
     path: str
     content: str
@@ -88,11 +90,11 @@ class FileTextAnswer(ResponseModel):
     truncated: bool
     eol: Literal["lf", "crlf", "mixed"]
     editable: bool
-    reason: str | None = omit_if_none(description="Why it cannot be edited")
+    reason: str | None = omit_if_none(description="The reason why it cannot be edited")
 
 
 class FileMediaAnswer(ResponseModel):
-    """What is no text; C{url} has its bytes."""
+    """File that is not text; C{url} has its bytes."""
 
     path: str
     type: Literal["image", "pdf", "audio", "video", "binary"]
@@ -101,11 +103,13 @@ class FileMediaAnswer(ResponseModel):
     mtime_ms: int
     url: str
     too_large: bool = omit_if_false()
-    reason: str | None = omit_if_none(description="Why it is shown as bytes, where it is binary")
+    reason: str | None = omit_if_none(
+        description="The reason why it is shown as bytes, if it is binary"
+    )
 
 
 class SavedFileAnswer(ResponseModel):
-    """A file as it was saved."""
+    """Saved file."""
 
     path: str
     size: int
@@ -114,7 +118,7 @@ class SavedFileAnswer(ResponseModel):
 
 
 class FileLinkAnswer(ResponseModel):
-    """An address that needs no sign-in, until C{expiresAt} or ten minutes after its last use."""
+    """Address that needs no sign-in, until C{expiresAt} or ten minutes after its last use."""
 
     url: str
     expires_at: int
@@ -142,18 +146,18 @@ class FilesRoutes:
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
         return [
-            _file_operation("GET", "files", self.get_tree, "The tree of a workspace",
-                            query=TreeQuery,
+            _file_operation("GET", "files", self.get_tree,
+                "Get the file tree of a workspace", query=TreeQuery,
                        answer=FileTreeAnswer),
             _file_operation("GET", "file-content", self.get_content,
-                            "Lines of a file, or what it is",
+                "Read lines of a text file, or get the type of another file",
                        query=ContentQuery, answer=FileTextAnswer | FileMediaAnswer),
-            _file_operation("PUT", "file-content", self.save_content, "Save a text",
+            _file_operation("PUT", "file-content", self.save_content, "Save a text file",
                             body=ContentBody,
                        body_limit=BODY_LIMIT, answer=SavedFileAnswer,
                        errors=(*_FAULTS, ErrorCode.CONFLICT)),
             _file_operation("POST", "file-link", self.create_link,
-                            "An address of a file for a browser",
+                            "Create an address of a file for a browser",
                        body=LinkBody, answer=FileLinkAnswer, scope=None, audit=AuditMode.NONE),
         ]  # fmt: skip
 

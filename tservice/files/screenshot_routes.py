@@ -15,21 +15,21 @@ FAMILY = "screenshots"
 
 
 class KeptScreenshotAnswer(ResponseModel):
-    """A kept screenshot."""
+    """Saved screenshot."""
 
     path: str
     filename: str
 
 
 class ScreenshotAnswer(KeptScreenshotAnswer):
-    """One of a list."""
+    """Screenshot in the list."""
 
     size: int
     mtime_ms: int
 
 
 class ScreenshotsAnswer(ResponseModel):
-    """The newest 50."""
+    """The newest 50 screenshots."""
 
     screenshots: list[ScreenshotAnswer]
 
@@ -43,14 +43,14 @@ class ScreenshotRoutes:
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
         return [
-            _screenshot_operation("POST", "", self.store_screenshot, "Keep a screenshot",
+            _screenshot_operation("POST", "", self.store_screenshot, "Upload a screenshot",
                                   answer=KeptScreenshotAnswer,
                        streams=True, body_limit=SCREENSHOT_BYTES + FORM_SPARE,
                        errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED,
                                ErrorCode.OPERATION_FAILED)),
-            _screenshot_operation("GET", "", self.list_screenshots, "The newest screenshots",
-                                  answer=ScreenshotsAnswer),
-            _screenshot_operation("GET", "/{name}", self.send_screenshot, "A screenshot",
+            _screenshot_operation("GET", "", self.list_screenshots,
+                "List the newest screenshots", answer=ScreenshotsAnswer),
+            _screenshot_operation("GET", "/{name}", self.send_screenshot, "Get a screenshot",
                                   style=ResponseStyle.STREAM,
                        media_type="application/octet-stream"),
         ]  # fmt: skip

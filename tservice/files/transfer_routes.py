@@ -50,16 +50,14 @@ _FAULTS = (ErrorCode.INVALID_INPUT, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED)
 
 
 class RawQuery(QueryParameters):
-    """Query for a file; C{download}: it is to be saved, not shown."""
+    """Query for a file; C{download}: the browser saves it instead of displaying it."""
 
     path: PATH
     download: QueryBool = False
 
 
 class TailQuery(QueryParameters):
-    """Query for a file to follow; the first message has its last C{lines}, clamped to 0 to
-    1000.
-    """
+    """Query for a file to follow. The first message has its last C{lines}, clamped to 0 to 1000."""
 
     path: PATH
     lines: QueryInt = 50
@@ -73,24 +71,24 @@ class DownloadQuery(QueryParameters):
 
 
 class KeptImageAnswer(ResponseModel):
-    """A kept image; C{insert} is what the session's agent takes for it in a prompt."""
+    """Uploaded image. C{insert} is the text that gives it to the session's agent in a prompt."""
 
     path: str = Field(description="Absolute")
     filename: str
     insert: str
     attachment: Literal["path", "at", "paste"] = Field(
-        description="paste: an image goes in as a bracketed paste of insert and nothing else"
+        description="paste: an image is entered as a bracketed paste of only insert"
     )
 
 
 class UploadedFileAnswer(KeptImageAnswer):
-    """One kept file."""
+    """Uploaded file."""
 
     size: int
 
 
 class UploadsAnswer(ResponseModel):
-    """All of a form."""
+    """Uploaded files of a form."""
 
     files: list[UploadedFileAnswer]
 
@@ -116,24 +114,24 @@ class TransferRoutes:
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
-        download = "A file, or a folder as .tar.gz without its secrets"
+        download = "Download a file, or a folder as .tar.gz without its secrets"
         return [
             _download_operation("/api/sessions/{id}/file-raw", self.send_raw,
-                                "The bytes of a file, with ranges",
+                                "Read the bytes of a file, with ranges",
                   query=RawQuery),
             _download_operation("/api/download", self.send_download, download, query=DownloadQuery,
                   access=AccessRule.USER, errors=(*_FAULTS, ErrorCode.NOT_FOUND)),
             _download_operation("/api/file-link/{word}", self.send_linked,
-                                "What an address of a file opens",
+                                "Open a file by its address",
                   access=AccessRule.CAPABILITY, scope=None,
                   errors=(*_FAULTS, ErrorCode.UNAUTHORIZED)),
             _download_operation("/api/sessions/{id}/tail-file", self.follow_file,
                                 "Follow a file, as an event stream",
                   query=TailQuery, media_type="text/event-stream"),
-            _upload_operation("uploads", self.receive_files, "Keep files in the workspace",
+            _upload_operation("uploads", self.receive_files, "Upload files to the workspace",
                               UploadsAnswer,
                 UPLOAD_FILES * UPLOAD_BYTES + FORM_SPARE),
-            _upload_operation("paste-image", self.receive_image, "Keep an image in the workspace",
+            _upload_operation("paste-image", self.receive_image, "Upload an image to the workspace",
                               KeptImageAnswer,
                 IMAGE_BYTES + FORM_SPARE),
         ]  # fmt: skip

@@ -8,7 +8,7 @@ from tservice.core.payload import Payload, omit_if_false, omit_if_none
 
 
 class FileEntryAnswer(Payload):
-    """One entry of a tree; C{children} is absent where it was not entered."""
+    """Entry of a tree. C{children} is absent if the folder was not read."""
 
     name: str
     path: str
@@ -20,7 +20,7 @@ class FileEntryAnswer(Payload):
 
 
 class FileTreeAnswer(Payload):
-    """A tree; the totals count the entries in it."""
+    """Tree; the totals count its entries."""
 
     root: str
     path: str

@@ -1,7 +1,7 @@
 """Upload forms, written to disk while they arrive (protocol-uploads).
 
 Each file goes into a temporary file in its target folder. It gets its name once the whole form has
-arrived and every file is valid, so that either all files of a form are kept or none.
+arrived and every file is valid. So either all files of a form are kept or none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Execution of file work with the rights of a workspace's location.
 
-All work runs in the worker pool for files, in a thread to which the kernel gives the rights of the
-session's location while it runs (L{Location.run_file_work}).
+All work runs in a thread of the worker pool for files.  The kernel gives that thread the rights of
+the session's location while the work runs (L{Location.run_file_work}).
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def build_git(
         name="git",
         service=service,
         operations=GitRoutes(service, workspaces.get_workspace).operations(),
-        measures=[make_gauge("git_processes", "Git processes running.", lambda: runner.running)],
+        measures=[make_gauge("git_processes", "Running git processes.", lambda: runner.running)],
         close=runner.stop,
     )
 
@@ -112,7 +112,9 @@ def build_git_work(
         name="git work",
         service=work,
         measures=[
-            make_gauge("git_changing", "Git processes that change something.", work.count_processes)
+            make_gauge(
+                "git_changing", "Running git processes that change files.", work.count_processes
+            )
         ],
         close=work.stop,
     )

@@ -36,7 +36,7 @@ class CaseGitRoutes:
                 access=AccessRule.USER,
                 scope=Scope.GIT,
                 handler=self.get_status,
-                summary="Git status of a case's folder; reads only, and offline",
+                summary="Get the git status of a case's folder; read-only and offline",
                 tag="Git",
                 query=GitStatusQuery,
                 response_model=GitStatusResponse,

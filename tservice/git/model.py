@@ -20,7 +20,7 @@ ERROR_LIMIT = 300
 
 
 class ChangeKind(StrEnum):
-    """How a file differs; one file may be both staged and unstaged."""
+    """Kind of change to a file. One file may be both staged and unstaged."""
 
     CONFLICTED = "conflicted"
     STAGED = "staged"

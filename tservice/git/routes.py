@@ -22,18 +22,20 @@ _DEFAULTS = GitOptions()
 
 
 class GitStatusQuery(QueryParameters):
-    """Numbers out of range are clamped; what is no one number is the default
-    (protocol-git-status)."""
+    """Query for a status. Numbers out of range are clamped; other text gives the default
+    (protocol-git-status).
+    """
 
     max_repos: list[str] = Field(
-        default=[], description="Repositories at most, 1 to 50; default 12, clamped"
+        default=[], description="Maximum number of repositories, 1 to 50; default 12, clamped"
     )
     timeout: list[str] = Field(
         default=[],
-        description="Seconds that one git command may run, 5 to 120; default 30, clamped",
+        description="Time limit of one git command in seconds, 5 to 120; default 30, clamped",
     )
     fresh: QueryBool = Field(
-        default=False, description="Skip the caches, but join a reading under way"
+        default=False,
+        description=("Skip the caches, but share the result of a check that is running"),
     )
 
     def to_options(self) -> GitOptions:
@@ -53,7 +55,7 @@ def _clamp_number(texts: Sequence[str], least: float, most: float, default: floa
 
 
 class GitDiffQuery(GitStatusQuery):
-    """C{repo} and C{path} are compared with the status, never used as given."""
+    """Query for a diff. C{repo} and C{path} are compared with the status, never used directly."""
 
     repo: str = Field(description="A repoRoot of the status")
     path: str = Field(description="A path that the status lists for that repository")
@@ -61,7 +63,7 @@ class GitDiffQuery(GitStatusQuery):
 
 
 class ChangeCountsResponse(ResponseModel):
-    """Exact, also where a list is cut; C{uncommitted} counts distinct paths."""
+    """Exact counts, even if a list is cut; C{uncommitted} counts distinct paths."""
 
     staged: int
     unstaged: int
@@ -72,7 +74,7 @@ class ChangeCountsResponse(ResponseModel):
 
 
 class ChangedFileResponse(ResponseModel):
-    """A changed file; the letters are those of C{git status --porcelain=v2}."""
+    """Changed file; the letters are those of C{git status --porcelain=v2}."""
 
     path: str
     orig_path: str | None = omit_if_none()
@@ -82,7 +84,7 @@ class ChangedFileResponse(ResponseModel):
 
 
 class UnpushedCommitResponse(ResponseModel):
-    """A commit that was not pushed; C{time} in epoch seconds."""
+    """Commit that was not pushed; C{time} in epoch seconds."""
 
     hash: str
     author: str
@@ -91,7 +93,7 @@ class UnpushedCommitResponse(ResponseModel):
 
 
 class RepositoryStateResponse(ResponseModel):
-    """A repository's status; C{commit} is where HEAD is, null before any commit."""
+    """Status of a repository; C{commit} is the commit of HEAD, null before the first commit."""
 
     state: Literal["ok"]
     branch: str | None
@@ -112,7 +114,7 @@ class RepositoryStateResponse(ResponseModel):
 
 
 class RepositoryFaultResponse(ResponseModel):
-    """Why a repository has no status."""
+    """Reason why a repository has no status."""
 
     state: Literal["error"]
     error: str
@@ -121,7 +123,7 @@ class RepositoryFaultResponse(ResponseModel):
 
 
 class RepositoryResponse(ResponseModel):
-    """A repository; C{path} is its root relative to the working directory."""
+    """Repository; C{path} is its root relative to the working directory."""
 
     name: str
     path: str
@@ -131,7 +133,7 @@ class RepositoryResponse(ResponseModel):
 
 
 class GitStatusResponse(ResponseModel):
-    """What is known of a workspace (protocol-git-status)."""
+    """Git status of a workspace (protocol-git-status)."""
 
     state: Literal["ok", "not-a-repo", "unsupported", "error"]
     reason: Literal["remote", "docker"] | None = omit_if_none()
@@ -143,7 +145,7 @@ class GitStatusResponse(ResponseModel):
 
 
 class GitDiffResponse(ResponseModel):
-    """A diff; cut short at 400 KB."""
+    """Diff, cut at 400 KB."""
 
     diff: str
     truncated: bool
@@ -170,7 +172,7 @@ class GitRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.GIT,
                 handler=self.get_status,
-                summary="Git status of a session's workspace; reads only, and offline",
+                summary="Get the git status of a session's workspace; read-only and offline",
                 tag="Git",
                 query=GitStatusQuery,
                 response_model=GitStatusResponse,
@@ -181,7 +183,7 @@ class GitRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.GIT,
                 handler=self.get_diff,
-                summary="The diff of one file that the git status lists",
+                summary="Get the diff of one file that the git status lists",
                 tag="Git",
                 query=GitDiffQuery,
                 response_model=GitDiffResponse,

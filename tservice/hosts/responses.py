@@ -10,7 +10,7 @@ from tservice.hosts.service import HostCheck
 
 
 class RemoteHostAnswer(Payload):
-    """A machine that sessions can run on."""
+    """Remote host on which sessions can run."""
 
     id: str
     label: str
@@ -26,13 +26,13 @@ class RemoteHostAnswer(Payload):
 
 
 class RemoteHostEnvelope(Payload):
-    """A host, wrapped."""
+    """Response with a remote host."""
 
     host: RemoteHostAnswer
 
 
 class HostCheckResponse(Payload):
-    """What a look at a host told; C{host_key} is missing where it showed none."""
+    """Result of a check of a host. C{host_key} is absent if the host showed none."""
 
     ok: bool
     host_key: Literal["known", "unknown", "changed"] | None = omit_if_none()
@@ -44,9 +44,9 @@ class HostCheckResponse(Payload):
 
 
 class HostReachability(Payload):
-    """Whether the host of a session is reached now; null for one that was not tried.
+    """Connection state of the session's host; null if no attempt was made.
 
-    C{next_at} is when it is tried next by itself, in Unix milliseconds.
+    C{next_at} is the time of the next automatic attempt, in Unix milliseconds.
     """
 
     reachable: bool | None
@@ -56,7 +56,7 @@ class HostReachability(Payload):
 
 
 class TmuxSession(Payload):
-    """A tmux session on the user's own server of a host; C{attached}: how many look at it."""
+    """Tmux session on the user's tmux server of a host; C{attached} is the number of clients."""
 
     name: str
     attached: int
@@ -67,13 +67,15 @@ class TmuxSession(Payload):
 
 
 class TmuxSessions(Payload):
-    """Those of a host."""
+    """Tmux sessions on a host."""
 
     sessions: list[TmuxSession]
 
 
 class WakeResponse(Payload):
-    """What came of waking a host; C{woke}: what wakes it was done; C{error}: why it was in vain."""
+    """Result of waking a host. C{woke}: the wake method was run. C{error}: the reason why the host
+    was not reached.
+    """
 
     woke: bool
     reachable: bool

@@ -36,14 +36,14 @@ _Option = Annotated[str, StringConstraints(max_length=OPTION_LENGTH)]
 
 
 class RemoteHostBody(RequestBody):
-    """A machine; everything but its label, host and username has a default."""
+    """Remote host. Every field except label, host and username has a default."""
 
     label: _Line
     host: _Line
     username: _Line
     port: int = 22
     identity_file: _Line | None = None
-    jump_host: _Line | None = Field(default=None, description="As ssh's ProxyJump")
+    jump_host: _Line | None = Field(default=None, description="Format of ssh's ProxyJump")
     extra_ssh_options: Annotated[list[_Option], Field(max_length=MOST_OPTIONS), FAIL_FAST] = []
     commands: Annotated[dict[_Line, _Line], Field(max_length=MOST_COMMANDS)] = {}
     wake_mac: _Line | None = None
@@ -57,7 +57,7 @@ class RemoteHostBody(RequestBody):
 
 
 class TrustBody(RequestBody):
-    """The key that was compared with the host's own, as C{SHA256:...}."""
+    """Key that the user compared with the host's, as C{SHA256:...}."""
 
     fingerprint: Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
@@ -85,22 +85,21 @@ class HostRoutes:
                 access=AccessRule.USER,
                 scope=Scope.ADMIN,
                 handler=self.list_hosts,
-                summary="The remote hosts; none for anybody but an admin",
+                summary="List the remote hosts; empty unless you are an admin",
                 tag="Remote hosts",
                 response_model=list[RemoteHostAnswer],
             ),
-            _write_operation("POST", "", self.add_host, "Keep a remote host", RemoteHostEnvelope,
+            _write_operation("POST", "", self.add_host, "Add a remote host", RemoteHostEnvelope,
                              RemoteHostBody,
                    ErrorCode.ALREADY_EXISTS),
             _write_operation("PUT", "/{id}", self.replace_host, "Replace a remote host",
                              RemoteHostEnvelope,
                    RemoteHostBody, ErrorCode.NOT_FOUND, ErrorCode.ALREADY_EXISTS),
             _write_operation("DELETE", "/{id}", self.remove_host,
-                             "Forget a remote host that nothing is on",
+                             "Remove a remote host that nothing uses",
                    EmptyPayload, None, ErrorCode.NOT_FOUND),
             _write_operation("POST", "/{id}/check", self.check_host,
-                   "Look whether a remote host can be used, and which key it shows",
-                   HostCheckResponse,
+                   "Check that a remote host can be used, and get its key", HostCheckResponse,
                    None, ErrorCode.NOT_FOUND),
             _write_operation("POST", "/{id}/trust", self.trust_host,
                    "Trust the key that a remote host shows", EmptyPayload, TrustBody,
@@ -114,7 +113,7 @@ class HostRoutes:
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.list_tmux_sessions,
-                summary="The tmux sessions there that could be attached to",
+                summary="List the tmux sessions on the host that can be attached to",
                 tag="Remote hosts",
                 response_model=TmuxSessions,
                 errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
@@ -129,7 +128,7 @@ class HostRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.get_reachability,
-                summary="Whether the host of a session is reached now",
+                summary="Check the connection to the host of a session",
                 tag="Remote hosts",
                 response_model=HostReachability,
             ),

@@ -37,10 +37,10 @@ def build_sockets(ground: Runtime) -> FeatureRegistration[WebSockets]:
         name="WebSocket counts",
         service=sockets,
         measures=[
-            make_gauge("websockets", "WebSockets open.", lambda: sockets.socket_count),
+            make_gauge("websockets", "Open WebSockets.", lambda: sockets.socket_count),
             MetricSource(
                 "websocket_bytes",
-                "Bytes of WebSockets.",
+                "Bytes sent and received on WebSockets.",
                 measure_traffic,
                 ("direction",),
                 grows=True,
@@ -53,9 +53,7 @@ def build_faults() -> FeatureRegistration[FaultCount]:
     """Build the counter of logged errors, which runs until the stop."""
     faults = FaultCount()
     globalLogPublisher.addObserver(faults)
-    count = MetricSource(
-        "logged_errors", "Errors in the log.", lambda: {(): faults.count}, grows=True
-    )
+    count = MetricSource("logged_errors", "Errors logged.", lambda: {(): faults.count}, grows=True)
     return FeatureRegistration(
         name="fault count",
         service=faults,

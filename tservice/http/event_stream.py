@@ -44,7 +44,9 @@ the stream.
 
 
 class EventsQuery(QueryParameters):
-    """C{sessions}: ids whose terminal stream is wanted; all other events are sent anyway."""
+    """Query for the event stream. C{sessions} lists the ids whose terminal output is wanted; all
+    other events are always sent.
+    """
 
     sessions: Annotated[str, Field(max_length=8192)] | None = None
     client_id: Annotated[str, Field(max_length=128)] | None = None
@@ -319,7 +321,7 @@ class EventStreams(Service):
                 access=AccessRule.USER,
                 scope=Scope.EVENTS,
                 handler=self.serve_stream,
-                summary="Everything that happens, as Server-Sent Events",
+                summary="Stream all events, as Server-Sent Events",
                 tag="Events",
                 query=EventsQuery,
                 style=ResponseStyle.STREAM,

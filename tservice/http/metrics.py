@@ -81,19 +81,19 @@ class MetricsRegistry:
         ProcessCollector(registry=self._registry)
         self._requests = Counter(
             "tservice_http_requests",
-            "Requests answered; status 499: the client left before.",
+            "Requests answered; status 499: the client disconnected early.",
             ["route", "method", "status"],
             registry=self._registry,
         )
         self._seconds = Histogram(
             "tservice_http_request_seconds",
-            "From the request's last byte to the answer's.",
+            "Time from the request's last byte to the response's last byte.",
             ["route"],
             buckets=BUCKETS,
             registry=self._registry,
         )
         self._bytes = Counter(
-            "tservice_http_answer_bytes", "Bytes of answers' content.", registry=self._registry
+            "tservice_http_answer_bytes", "Bytes of response bodies.", registry=self._registry
         )
 
     def count_response(
@@ -130,7 +130,7 @@ class MetricsRegistry:
                 access=AccessRule.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.serve_metrics,
-                summary="Metrics for Prometheus",
+                summary="Get metrics for Prometheus",
                 tag="Diagnostics",
                 style=ResponseStyle.RAW,
                 media_type="text/plain",

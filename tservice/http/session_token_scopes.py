@@ -8,7 +8,7 @@ from tservice.http.token_scope_rule import HOOK_OPERATIONS, Capability, TokenSco
 SESSIONS: dict[str, TokenScopeRule] = {
     **make_rules(
         Scope.SESSIONS_READ,
-        "Reads sessions and their text; the state omits the fields for admins.",
+        "Reads sessions and their text. The initial state omits the fields for admins.",
         """
         GET /api/status
         GET /api/sessions
@@ -21,7 +21,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_READ,
-        "Reads which models sessions can be given, and what is loaded; no key is shown.",
+        "Reads the models that sessions can use, and the loaded ones. No key is shown.",
         """
         GET /api/model-endpoints
         GET /api/model-endpoints/{id}/running-status
@@ -29,8 +29,8 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_READ,
-        "Carries calls of tools, each checked like a separate request with the scopes and sessions"
-        " of the token; with the scope approvals it also sends notices of these.",
+        "Makes tool calls. Each is checked with the scopes and sessions of the token like a"
+        " separate request. Notifications of approvals also need the scope approvals.",
         """
         POST /mcp
         GET /mcp
@@ -39,7 +39,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_INPUT,
-        "Typing into a shell or an agent is running commands.",
+        "Typing into a shell or an agent runs commands.",
         """
         POST /api/sessions/{id}/input
         POST /api/sessions/{id}/send-key
@@ -54,12 +54,12 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_INPUT,
-        "Asks the session's own CLI what to type next, without any tool; nothing is typed.",
+        "Asks the session's own CLI for the next input, without any tool. Nothing is typed.",
         "POST /api/sessions/{id}/readmymind",
     ),
     **make_rules(
         Scope.SESSIONS_INPUT,
-        "Words that suggestions are made from.",
+        "Text from which suggestions are made.",
         """
         PUT /api/sessions/{id}/intent
         DELETE /api/sessions/{id}/intent
@@ -67,17 +67,17 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_READ,
-        "Goals, and what was said to agents in the workspace.",
+        "Reads goals, and the prompts to agents in the workspace.",
         "GET /api/sessions/{id}/intent",
     ),
     **make_rules(
         Scope.SESSIONS_INPUT,
-        "Typing includes choosing the size.",
+        "The size is set by the client that types.",
         "POST /api/sessions/{id}/resize",
     ),
     **make_rules(
         Scope.SESSIONS_MANAGE,
-        "Starts programs with arguments, environment and folder of the caller's choice.",
+        "Starts programs with arguments, an environment and a folder that the caller chooses.",
         """
         POST /api/sessions
         POST /api/quick-start
@@ -90,21 +90,21 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_MANAGE,
-        "Opens a shell that runs git on what a repository of the caller's cases names.",
+        "Opens a shell that runs git on the sources named in a repository of the caller's cases.",
         "POST /api/cases/{name}/prepare",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
     **make_rules(
         Scope.SESSIONS_MANAGE,
-        "Restarts a session's agent, with a model of an endpoint that an admin has made.",
+        "Restarts a session's agent with a model of an endpoint that an admin has added.",
         "POST /api/sessions/{id}/custom-model",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
     **make_rules(
         Scope.SESSIONS_MANAGE,
-        "Changes or ends the owner's sessions.",
+        "Changes or ends your own sessions.",
         """
         DELETE /api/sessions/{id}
         DELETE /api/sessions
@@ -121,7 +121,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_INPUT,
-        "Reads files of a workspace, as any program in the session can.",
+        "Reads files of a workspace. A caller who can type there can read them as well.",
         """
         GET /api/sessions/{id}/files
         GET /api/sessions/{id}/file-content
@@ -134,7 +134,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_INPUT,
-        "Stores the upload in a separate folder, under a generated name.",
+        "Saves an upload in a separate folder, under a generated name.",
         """
         POST /api/sessions/{id}/uploads
         POST /api/sessions/{id}/paste-image
@@ -143,21 +143,22 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_INPUT,
-        "The file can be a program that a person or another program runs.",
+        "The written file can be a program that a user runs, or that runs automatically.",
         "PUT /api/sessions/{id}/file-content",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
     **make_rules(
         None,
-        "The address opens a file without further credentials; a program sends its token.",
+        "The address opens a file for anyone who has it. A program uses its token instead.",
         "POST /api/sessions/{id}/file-link",
         Capability.CREDENTIAL,
         opens=frozenset({"GET /api/file-link/{word}"}),
     ),
     **make_rules(
         Scope.SESSIONS_READ,
-        "Names of folders that sessions work in; a bound token sees those of its sessions.",
+        "Reads the names of folders that sessions work in. A token limited to some sessions sees"
+        " only their folders.",
         """
         GET /api/cases
         GET /api/cases/agent-created
@@ -166,14 +167,14 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_READ,
-        "What a case's container is made of and uses.",
+        "Reads the settings and the resource use of a case's container.",
         """
         GET /api/cases/{name}/container
         """,
     ),
     **make_rules(
         Scope.SESSIONS_MANAGE,
-        "Makes, names and removes folders that sessions may be started in, and looks for them.",
+        "Lists, creates, names and removes folders that sessions may be started in.",
         """
         GET /api/cases/browse
         GET /api/folder-trust
@@ -191,24 +192,24 @@ SESSIONS: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SESSIONS_READ,
-        "Lists sessions that a reboot has ended.",
+        "Lists the sessions that a reboot has ended.",
         "GET /api/reboot-restore",
     ),
     **make_rules(
         Scope.SESSIONS_MANAGE,
-        "Starts sessions again, as starting each of them would.",
+        "Restarts sessions, with the same effect as starting each of them.",
         "POST /api/reboot-restore/restore",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
     **make_rules(
         Scope.SESSIONS_MANAGE,
-        "Only the offer goes; each session can still be started.",
+        "Removes only the offer. Each session can still be started.",
         "POST /api/reboot-restore/dismiss",
     ),
     **make_rules(
         Scope.GIT,
-        "Reads the state of the folder of a session or a case.",
+        "Reads the git state of the folder of a session or a case.",
         """
         GET /api/cases/{name}/git-status
         GET /api/sessions/{id}/git-status

@@ -17,12 +17,12 @@ HOOK_OPERATIONS = frozenset({"POST /api/hook-event", "POST /api/status-telemetry
 class Capability(StrEnum):
     """Capability that a caller gains beyond a response."""
 
-    SHELL = "runs commands as the one whose sessions it reaches"
-    STEERS = "changes what the service does for everybody"
+    SHELL = "runs commands as the user whose sessions it can access"
+    STEERS = "changes the behaviour of the service for all users"
     PUBLISHES = "makes the service reachable from the internet"
-    LASTS = "makes something that works on when the token has ended"
-    CREDENTIAL = "gives, shows or ends a password, cookie, token or code"
-    RIGHTS = "changes what somebody may do"
+    LASTS = "creates something that continues after the token has ended"
+    CREDENTIAL = "creates, shows or ends a password, cookie, token or code"
+    RIGHTS = "changes the rights of a user"
 
 
 NEVER = frozenset({Capability.CREDENTIAL, Capability.RIGHTS})

@@ -37,27 +37,28 @@ def reachable_operations(scope: Scope) -> frozenset[str]:
 _CODE = frozenset({"GET /q/{code}"})
 
 _FOR_ALL: dict[str, TokenScopeRule] = {
-    **make_rules(None, "Public; the answer has no data.", "GET /healthz"),
+    **make_rules(None, "Anybody may call it. It reveals nothing.", "GET /healthz"),
     **make_rules(
         None,
-        "A password opens a cookie; a token has nothing to do with it.",
+        "A password gives a cookie. Tokens are not used to sign in.",
         "POST /api/login",
         Capability.CREDENTIAL,
     ),
     **make_rules(
         None,
-        "The code in the path opens a cookie for an admin; it is shown to people only.",
+        "The code in the path gives a cookie of an admin. It is shown to people only.",
         "GET /q/{code}",
         Capability.CREDENTIAL,
     ),
     **make_rules(
         None,
-        "The capability in the path opens one file for ten minutes.",
+        "The token in the path opens one file for ten minutes. The caller's identity is not"
+        " checked.",
         "GET /api/file-link/{word}",
     ),
     **make_rules(
         None,
-        "Agents report with the secret of the hooks; a report gives no right.",
+        "Agents report with the hook secret. A report gives no permission.",
         """
         POST /api/hook-event
         POST /api/status-telemetry
@@ -68,7 +69,7 @@ _FOR_ALL: dict[str, TokenScopeRule] = {
 _PEOPLE: dict[str, TokenScopeRule] = {
     **make_rules(
         None,
-        "It ends or makes cookies and passwords; a token would shut its own owner out.",
+        "It creates or ends cookies and passwords. A token could lock out its own owner.",
         """
         POST /api/logout
         POST /api/auth/revoke
@@ -80,7 +81,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         None,
-        "An account that a token made or changed would outlive the token, and have more rights.",
+        "An account that a token created or changed would outlive the token, and have more rights.",
         """
         POST /api/admin/users
         PATCH /api/admin/users/{name}
@@ -91,7 +92,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         None,
-        "A token that makes, lists or ends tokens would have no bounds in scope or time.",
+        "A token that creates, lists or revokes tokens would have no limit in scope or time.",
         """
         POST /api/tokens
         GET /api/tokens
@@ -101,7 +102,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         None,
-        "The code gives the cookie of the admin that it belongs to.",
+        "Anyone who sees the code can get the cookie of its admin.",
         """
         GET /api/tunnel/qr
         POST /api/tunnel/qr/regenerate
@@ -111,7 +112,8 @@ _PEOPLE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         None,
-        "Only for browsers; a subscription would outlive the token.",
+        "Only a browser needs it. Notifications that a token requested would continue after it"
+        " has ended.",
         """
         GET /api/push/key
         POST /api/push/subscriptions
@@ -119,10 +121,10 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         """,
         Capability.LASTS,
     ),
-    **make_rules(None, "A program knows who its token is for.", "GET /api/me"),
+    **make_rules(None, "A program already knows the owner of its token.", "GET /api/me"),
     **make_rules(
         None,
-        "A person speaks into a page; it costs the account that the service dictates on.",
+        "Only a person dictates, in a page. It causes costs for the service's speech account.",
         """
         GET /api/voice/status
         GET /ws/voice/stream
@@ -130,7 +132,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         None,
-        "A web tab is for a person, and sends requests from the service's machine.",
+        "A web tab is for people, and sends requests from the service's network.",
         """
         GET /api/webviews
         POST /api/webviews
@@ -141,19 +143,19 @@ _PEOPLE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         None,
-        "Its answer has a capability that opens the tab without further credentials.",
+        "Its response contains a token that opens the tab for anyone who has it.",
         "POST /api/webviews/{id}/open",
         Capability.CREDENTIAL,
         opens=frozenset({"ANY /webview/{capability}/{rest:path}"}),
     ),
     **make_rules(
         None,
-        "The capability in the path is the only credential.",
+        "Only the token in the path is checked.",
         "ANY /webview/{capability}/{rest:path}",
     ),
     **make_rules(
         None,
-        "Conversations of every folder, also of before the service: for their person.",
+        "Conversations of every folder, even from before the service, are only for the user.",
         """
         GET /api/history/sessions
         GET /api/history/sessions/{conversation}
@@ -161,7 +163,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         None,
-        "The description of the API, for people and their tools.",
+        "Description of the API, for people and their tools.",
         """
         GET /api/openapi.json
         GET /api/docs
@@ -173,7 +175,8 @@ _PEOPLE: dict[str, TokenScopeRule] = {
 _WATCHING: dict[str, TokenScopeRule] = {
     **make_rules(
         Scope.WAITS,
-        "Waits for signals and text of sessions; checked again before the answer.",
+        "Waits for signals and text of sessions. Permissions are checked again before the"
+        " response.",
         """
         GET /api/sessions/{id}/wait
         GET /api/sessions/{id}/wait-output
@@ -182,13 +185,13 @@ _WATCHING: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.EVENTS,
-        "Receives events of sessions, with their text. Events of cases, jobs, settings and admins"
-        " also need the scopes that read these; events of codes go to no token.",
+        "Receives the events of sessions, their text included. Events of cases, jobs, settings"
+        " and admins also need the scopes that read these. No token receives codes.",
         "GET /api/events",
     ),
     **make_rules(
         Scope.APPROVALS,
-        "Reads what agents ask, and dismisses it.",
+        "Reads and dismisses the questions of agents.",
         """
         GET /api/approvals
         POST /api/approvals/{item}/dismiss
@@ -197,14 +200,14 @@ _WATCHING: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.APPROVALS,
-        "An answer lets an agent run what it asked for.",
+        "An answer lets an agent run the command that it asked for.",
         "POST /api/approvals/{item}/answer",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
     **make_rules(
         Scope.CRON,
-        "Reads, switches and ends the owner's jobs.",
+        "Reads, enables, disables and deletes your own jobs.",
         """
         GET /api/cron/jobs
         GET /api/cron/jobs/{id}
@@ -217,7 +220,7 @@ _WATCHING: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.CRON,
-        "Reads and ends the owner's timed runs.",
+        "Reads and ends your own timed runs.",
         """
         GET /api/scheduled
         GET /api/scheduled/{id}
@@ -226,7 +229,7 @@ _WATCHING: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.CRON,
-        "A timed run starts an agent and types its prompt, also after the token has ended.",
+        "A timed run starts an agent and types its prompt, even after the token has ended.",
         "POST /api/scheduled",
         Capability.SHELL,
         Capability.LASTS,
@@ -234,7 +237,7 @@ _WATCHING: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.CRON,
-        "A job starts a program and types its prompt, also after the token has ended.",
+        "A job starts a program and types its prompt, even after the token has ended.",
         """
         POST /api/cron/jobs
         PUT /api/cron/jobs/{id}
@@ -249,7 +252,7 @@ _WATCHING: dict[str, TokenScopeRule] = {
 _SERVICE: dict[str, TokenScopeRule] = {
     **make_rules(
         Scope.SETTINGS,
-        "Reads settings and the CLIs; no key is shown.",
+        "Reads settings and the CLIs. No key is shown.",
         """
         GET /api/settings
         GET /api/clis
@@ -257,14 +260,14 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.SETTINGS,
-        "For admins; the tunnel's switch also needs the scope admin.",
+        "Only for admins. Some settings, such as the tunnel's switch, also need the scope admin.",
         "PUT /api/settings",
         Capability.STEERS,
     ),
     **make_rules(
         Scope.ADMIN,
-        "Admins read what there is: accounts without a password in any form, who is signed in"
-        " without a cookie, the log, figures.",
+        "Admins read the state of the service: accounts without any form of password, signed-in"
+        " sessions without cookies, the audit log, metrics.",
         """
         GET /api/admin/users
         GET /api/admin/audit
@@ -279,7 +282,8 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "The tunnel asks for a password like every other way in, and a token cannot see its code.",
+        "The tunnel requires a password like every other listener, and a token cannot see its"
+        " code.",
         """
         POST /api/tunnel/start
         POST /api/tunnel/stop
@@ -289,7 +293,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "Where word of all sessions goes; the URL itself is never shown.",
+        "Sets where notifications of all sessions are sent. The URL itself is never shown.",
         """
         PUT /api/webhook
         POST /api/webhook/test
@@ -299,7 +303,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "A CLI is a command line that sessions of everybody start.",
+        "A CLI is a command line that the sessions of all users start.",
         """
         POST /api/clis
         PUT /api/clis/custom/{id}
@@ -311,7 +315,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "Which machines sessions can run on, and the names and files that open them.",
+        "Lists the machines on which sessions can run, and the names and key files for them.",
         """
         GET /api/remote-hosts
         GET /api/remote-hosts/{id}/sessions
@@ -319,13 +323,13 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "Wakes a machine in the way that its record says, and opens the connection to it.",
+        "Wakes a machine with the method in its record, and opens the connection to it.",
         "POST /api/remote-hosts/{id}/wake",
     ),
     **make_rules(
         Scope.ADMIN,
-        "Another machine that sessions run on, and whose key is believed: who chooses it sees what"
-        " is typed there.",
+        "Sets the machines for sessions, and the trusted keys. A caller who chooses a machine can"
+        " see the input typed there.",
         """
         POST /api/remote-hosts
         PUT /api/remote-hosts/{id}
@@ -338,15 +342,16 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "Gives what one agent of the service's own user has to the others, and nothing else.",
+        "Copies the MCP servers of one agent of the service's own user to the others, nothing"
+        " else.",
         "POST /api/mcp-sync",
         Capability.STEERS,
         Capability.LASTS,
     ),
     **make_rules(
         Scope.ADMIN,
-        "Where sessions of everybody send what they work on, and the key that goes there: one that"
-        " is kept is never shown, and no token takes it to another address.",
+        "Sets where the sessions of all users send their data, and the key for it. A stored key"
+        " is never shown, and no token can redirect it to another address.",
         """
         POST /api/model-endpoints
         PUT /api/model-endpoints/{id}
@@ -358,7 +363,8 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "How containers are made, within the fence, and what an engine builds and fetches for it.",
+        "Sets how containers are created, within fixed limits, and lets an engine build and fetch"
+        " images.",
         """
         POST /api/container-hosts
         PUT /api/container-hosts/{id}
@@ -372,7 +378,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "How containers are made, what containers there are, and what a build printed.",
+        "Reads how containers are created, the list of containers, and the output of a build.",
         """
         GET /api/container-hosts
         GET /api/container-hosts/{id}/containers
@@ -381,7 +387,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
     ),
     **make_rules(
         Scope.ADMIN,
-        "Switches, removes or installs what is listed; the installer is a fixed one.",
+        "Enables, disables, removes or installs listed CLIs. The install commands are fixed.",
         """
         PUT /api/clis/{id}
         DELETE /api/clis/{id}

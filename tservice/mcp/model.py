@@ -21,7 +21,7 @@ class McpTransportKind(StrEnum):
 
 
 class TargetStatus(StrEnum):
-    """What became of a target (protocol-mcp-sync)."""
+    """Result for a target (protocol-mcp-sync)."""
 
     OK = "ok"
     ABSENT = "absent"

@@ -11,25 +11,27 @@ from tservice.mcp.survey import SyncTarget
 
 
 class TargetAnswer(Payload):
-    """One CLI's configuration file; of servers there are only names."""
+    """Configuration file of one CLI. Servers are listed by name only."""
 
     id: str
     label: str
     file: str
     status: TargetStatus
-    error: str | None = omit_if_none(description="Absent unless something went wrong")
-    servers: list[str] = Field(description="Names that it had")
-    added: list[str] = Field(description="Names that it was given, or would be")
+    error: str | None = omit_if_none(description="Absent unless there was an error")
+    servers: list[str] = Field(description="Names that it already had")
+    added: list[str] = Field(description="Names that were added, or would be")
     skipped: list[str] = Field(description="Names that its format cannot express")
 
 
 class SyncAnswer(McpSyncPayload):
-    """What was done, or would be."""
+    """Result of a sync, or of its dry run."""
 
-    applied: bool = Field(description="False for the dry run")
+    applied: bool = Field(description="False for a dry run")
     targets: list[TargetAnswer]
     conflicts: list[str] = Field(description="Names that CLIs define differently")
-    disabled: list[str] = Field(description="Names that are switched off wherever they are")
+    disabled: list[str] = Field(
+        description="Names that are disabled in every CLI that defines them"
+    )
     unsupported: list[str] = Field(description="Installed agents with no known MCP file")
 
 

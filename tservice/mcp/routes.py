@@ -18,11 +18,9 @@ class McpSyncRoutes:
         """Return the operations of the routes."""
         return [
             self._make_operation(
-                "GET", self.get_preview, "Which MCP servers a sync would add to which CLI"
+                "GET", self.get_preview, "Preview the MCP servers that a sync would add to each CLI"
             ),
-            self._make_operation(
-                "POST", self.run_sync, "Add to each CLI the MCP servers that it lacks"
-            ),
+            self._make_operation("POST", self.run_sync, "Add the missing MCP servers to each CLI"),
         ]
 
     def _make_operation(self, method: str, handler: Handler, summary: str) -> Operation:

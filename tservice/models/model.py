@@ -28,7 +28,7 @@ _KEY = re.compile(r"[\x21-\x7e]*")
 
 
 class AuthStyle(StrEnum):
-    """How the key is sent: C{Authorization: Bearer}, or C{x-api-key}."""
+    """Header that carries the key: C{Authorization: Bearer}, or C{x-api-key}."""
 
     BEARER = "bearer"
     API_KEY = "api-key"

@@ -12,14 +12,14 @@ from tservice.sessions.interfaces import ContextQuestion, EndpointModel, SwapQue
 
 
 class EndpointModelAnswer(Payload):
-    """A model that an endpoint offers; its context in tokens, where the endpoint tells."""
+    """Model that an endpoint offers; its context length in tokens, if the endpoint reports it."""
 
     id: str
     context_length: int | None = omit_if_none()
 
 
 class EndpointAnswer(Payload):
-    """An endpoint; its key is never shown."""
+    """Model endpoint; its key is never shown."""
 
     id: str
     label: str
@@ -32,27 +32,29 @@ class EndpointAnswer(Payload):
 
 
 class EndpointsAnswer(ModelEndpointsPayload):
-    """Every endpoint."""
+    """List of every model endpoint."""
 
     endpoints: list[EndpointAnswer]
 
 
 class RunningModel(Payload):
-    """A model that is loaded, or on its way."""
+    """Model that is loaded or being loaded."""
 
     model: str
     state: str
 
 
 class RunningAnswer(Payload):
-    """What an endpoint has loaded; C{supported} is false where it does not tell."""
+    """Models that an endpoint has loaded. C{supported} is false if the endpoint does not report
+    them.
+    """
 
     supported: bool
     running: list[RunningModel]
 
 
 class ChosenModel(Payload):
-    """The model that a session uses."""
+    """Model that a session uses."""
 
     endpoint_id: str
     model_id: str
@@ -60,7 +62,7 @@ class ChosenModel(Payload):
 
 
 class ChangedModel(Payload):
-    """What came of a change."""
+    """Result of a change of model."""
 
     custom_model: ChosenModel | None
     restarted: bool

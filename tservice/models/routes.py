@@ -25,12 +25,14 @@ Key = Annotated[str, StringConstraints(max_length=KEY_LENGTH)]
 
 
 class EndpointPatch(RequestBody):
-    """What is absent stays; of C{defaultModelId} alone null is a value: there is none any more."""
+    """Changes to an endpoint. Absent fields stay as they are. Null is a value only for
+    C{defaultModelId}, which it removes.
+    """
 
     label: Label | None = None
-    base_url: Url | None = Field(default=None, description="http or https; /v1 may be left out")
+    base_url: Url | None = Field(default=None, description="http or https; /v1 may be omitted")
     api_key: Key | None = Field(
-        default=None, repr=False, description="Never answered; an empty string clears it"
+        default=None, repr=False, description="Never returned; an empty string clears it"
     )
     auth_style: Style | None = None
     default_model_id: ModelId | None = None
@@ -49,14 +51,14 @@ class EndpointPatch(RequestBody):
 
 
 class NewEndpointBody(EndpointPatch):
-    """A new endpoint."""
+    """New model endpoint."""
 
     label: Label
     base_url: Url
 
 
 class CustomModelChange(RequestBody):
-    """A model and the questions already answered, or C{clear}."""
+    """Model and the confirmations already given, or C{clear}."""
 
     endpoint_id: EndpointId | None = None
     model_id: ModelId | None = None
@@ -67,13 +69,13 @@ class CustomModelChange(RequestBody):
 
 
 class EndpointEnvelope(ResponseModel):
-    """An endpoint, wrapped."""
+    """Response with an endpoint."""
 
     endpoint: EndpointAnswer
 
 
 class ModelsAnswer(ResponseModel):
-    """What an endpoint offers."""
+    """Models that an endpoint offers."""
 
     models: list[EndpointModelAnswer]
 
@@ -96,7 +98,7 @@ class ModelRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.list_endpoints,
-                summary="The model endpoints; their keys are never shown",
+                summary="List the model endpoints; their keys are never shown",
                 tag="Models",
                 response_model=list[EndpointAnswer],
                 errors=(ErrorCode.FORBIDDEN,),
@@ -108,7 +110,7 @@ class ModelRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.get_running,
-                summary="Which models an endpoint has loaded, where it tells",
+                summary="List the models that an endpoint has loaded, if it reports them",
                 tag="Models",
                 response_model=RunningAnswer,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND),
@@ -122,7 +124,7 @@ class ModelRoutes:
                 method="POST",
                 path="/api/model-endpoints",
                 handler=self.add_endpoint,
-                summary="Keep a model endpoint",
+                summary="Add a model endpoint",
                 body=NewEndpointBody,
                 answer=EndpointEnvelope,
                 errors=(ErrorCode.ALREADY_EXISTS,),
@@ -131,7 +133,7 @@ class ModelRoutes:
                 method="PUT",
                 path="/api/model-endpoints/{id}",
                 handler=self.update_endpoint,
-                summary="Change the fields given; without apiKey the key stays",
+                summary="Change the given fields; without apiKey the key stays",
                 body=EndpointPatch,
                 answer=EndpointEnvelope,
                 errors=(ErrorCode.ALREADY_EXISTS, ErrorCode.NOT_FOUND),
@@ -140,7 +142,7 @@ class ModelRoutes:
                 method="DELETE",
                 path="/api/model-endpoints/{id}",
                 handler=self.remove_endpoint,
-                summary="Forget a model endpoint and its key",
+                summary="Remove a model endpoint and its key",
                 answer=EmptyPayload,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
@@ -148,7 +150,7 @@ class ModelRoutes:
                 method="POST",
                 path="/api/model-endpoints/{id}/discover-models",
                 handler=self.discover_models,
-                summary="Ask an endpoint which models it offers",
+                summary="Query the models that an endpoint offers",
                 answer=ModelsAnswer,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
@@ -172,7 +174,7 @@ class ModelRoutes:
             access=AccessRule.OWNER,
             scope=Scope.SESSIONS_MANAGE,
             handler=self.choose_model,
-            summary="Give a session a model of a custom endpoint, or its agent's own again",
+            summary="Switch a session to a model of a custom endpoint, or back to its agent's own",
             tag="Models",
             body=CustomModelChange,
             response_model=Choice,

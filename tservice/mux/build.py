@@ -44,7 +44,7 @@ def build_mux(
         capacity=ground.config.output_ring,
     )
     output = MetricSource(
-        "output_bytes", "Output of panes.", lambda: {(): mux.output_bytes}, grows=True
+        "output_bytes", "Bytes of output of panes.", lambda: {(): mux.output_bytes}, grows=True
     )
     return FeatureRegistration(
         name="panes",

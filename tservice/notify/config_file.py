@@ -60,7 +60,7 @@ class WebhookConfigFile:
             self.read_config()
             write_private(self._path, json.dumps(attrs.asdict(webhook), indent=2) + "\n")
         except FileError as error:
-            raise state_conflict(f"{error}; mend the file first") from error
+            raise state_conflict(f"{error}; repair the file first") from error
         except OSError as error:
             why = find_disk_problem(error) or error.strerror
             raise operation_failed(f"{FILE_NAME} could not be written: {why}") from error

@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 
 class ReceiverKind(StrEnum):
-    """How the receiver wants it (protocol-webhooks)."""
+    """Message format of the receiver (protocol-webhooks)."""
 
     TOPIC = "topic"
     CHAT_A = "chat_a"

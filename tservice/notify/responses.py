@@ -9,7 +9,7 @@ from tservice.notify.model import DeliveryResult, MessageScope, ReceiverKind, We
 
 
 class DeliveryResultResponse(Payload):
-    """What became of an attempt; absent fields have no value."""
+    """Result of an attempt; absent fields have no value."""
 
     ok: bool
     status: int | None = omit_if_none()
@@ -18,7 +18,7 @@ class DeliveryResultResponse(Payload):
 
 
 class WebhookResponse(WebhookPayload):
-    """The configuration; C{urlMasked} is scheme, host and port only."""
+    """Configuration of the webhook; C{urlMasked} is scheme, host and port only."""
 
     enabled: bool
     kind: ReceiverKind

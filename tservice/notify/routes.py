@@ -16,13 +16,14 @@ from tservice.notify.service import WebhookService
 
 
 class WebhookPatch(RequestBody):
-    """What is absent, or null, stays."""
+    """Changes to the webhook; fields that are absent or null stay as they are."""
 
     enabled: bool | None = None
     kind: Annotated[ReceiverKind, Field(strict=False)] | None = None
     scope: Annotated[MessageScope, Field(strict=False)] | None = None
     url: Annotated[str, Field(max_length=2048)] | None = Field(
-        default=None, description="http or https; an empty string clears it and switches off"
+        default=None,
+        description=("http or https; an empty string clears it and disables the webhook"),
     )
 
 
@@ -41,7 +42,7 @@ class WebhookRoutes:
                 access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
                 handler=self.get_webhook,
-                summary="The webhook; its URL is never shown",
+                summary="Get the webhook; its URL is never shown",
                 tag="Webhook",
                 response_model=WebhookResponse,
             ),
@@ -51,7 +52,7 @@ class WebhookRoutes:
                 access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
                 handler=self.update_webhook,
-                summary="Change the fields given; answers the webhook",
+                summary="Change the given fields; returns the webhook",
                 tag="Webhook",
                 body=WebhookPatch,
                 response_model=WebhookResponse,
@@ -63,7 +64,7 @@ class WebhookRoutes:
                 access=AccessRule.ADMIN,
                 scope=TokenScope.ADMIN,
                 handler=self.send_test,
-                summary="Send one message now, also while disabled; ok tells whether it was taken",
+                summary="Send one message now, also while disabled; ok is true if it was accepted",
                 tag="Webhook",
                 response_model=DeliveryResultResponse,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED),

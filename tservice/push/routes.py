@@ -18,14 +18,14 @@ Base64 = Annotated[str, StringConstraints(max_length=100)]
 
 
 class KeysBody(RequestBody):
-    """What a message for the browser is encrypted with (RFC 8291)."""
+    """Keys that encrypt a message for the browser (RFC 8291)."""
 
     p256dh: Base64 = Field(alias="p256dh")
     auth: Base64
 
 
 class SubscriptionBody(RequestBody):
-    """A browser's C{PushSubscription}, as its C{toJSON} gives it."""
+    """Browser's C{PushSubscription}, as its C{toJSON} returns it."""
 
     endpoint: Endpoint
     keys: KeysBody
@@ -33,19 +33,19 @@ class SubscriptionBody(RequestBody):
 
 
 class EndpointBody(RequestBody):
-    """Which subscription is meant."""
+    """Subscription to remove."""
 
     endpoint: Endpoint
 
 
 class PushKeyResponse(ResponseModel):
-    """The service's public key: an uncompressed point of P-256, base64url."""
+    """Public key of the service: an uncompressed point of P-256, base64url."""
 
     public_key: str
 
 
 class SubscriptionRemovedResponse(ResponseModel):
-    """Whether there was such a subscription of the caller's."""
+    """Result of a removal: true if the caller had the subscription."""
 
     removed: bool
 
@@ -64,7 +64,7 @@ class PushRoutes:
                 path="/api/push/key",
                 access=AccessRule.USER,
                 handler=self.get_key,
-                summary="The public key that a page subscribes with",
+                summary="Get the public key that a page subscribes with",
                 tag="Push",
                 response_model=PushKeyResponse,
             ),
@@ -73,7 +73,7 @@ class PushRoutes:
                 path="/api/push/subscriptions",
                 access=AccessRule.USER,
                 handler=self.add_subscription,
-                summary="Send word of the caller's sessions to this browser",
+                summary="Subscribe this browser to notifications about your sessions",
                 tag="Push",
                 body=SubscriptionBody,
                 response_model=EmptyPayload,
@@ -84,7 +84,7 @@ class PushRoutes:
                 path="/api/push/subscriptions",
                 access=AccessRule.USER,
                 handler=self.delete_subscription,
-                summary="Send no more word to this browser",
+                summary="Unsubscribe this browser from notifications",
                 tag="Push",
                 body=EndpointBody,
                 response_model=SubscriptionRemovedResponse,

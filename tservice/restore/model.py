@@ -16,7 +16,7 @@ OFFERED_MS = 24 * 60 * 60 * 1000
 
 
 class RestoreOutcome(StrEnum):
-    """What became of one session."""
+    """Result of the restore of one session."""
 
     RESTORED = "restored"
     ALREADY_LIVE = "already-live"

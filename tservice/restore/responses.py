@@ -13,7 +13,7 @@ from tservice.restore.offer import RestorableSession, RestoreOffer
 
 
 class RestorableSessionResponse(Payload):
-    """One session that can be brought back."""
+    """Session that can be restored."""
 
     id: str
     name: str
@@ -21,21 +21,22 @@ class RestorableSessionResponse(Payload):
     mode: str
     owner: str | None = omit_if_none()
     last_activity_at: int
-    resumes: bool = Field(description="Its agent goes on with its last conversation")
-    scrollback: bool = Field(description="What it showed was kept")
+    resumes: bool = Field(description="True if its agent continues its last conversation")
+    scrollback: bool = Field(description="True if its output was saved")
 
 
 class RestoreOfferResponse(Payload):
-    """What can be brought back; times in Unix milliseconds."""
+    """Sessions that can be restored; times in Unix milliseconds."""
 
     sessions: list[RestorableSessionResponse]
-    expires_at: int | None = Field(description="Null when nothing is offered")
-    restoring: bool = Field(description="A restore of the caller's is running")
+    expires_at: int | None = Field(description="Null if nothing is offered")
+    restoring: bool = Field(description="True while a restore of the caller's sessions is running")
 
 
 class RestoredSessionResponse(Payload):
-    """One session's outcome; C{scrollbackRestored} when what it showed stands above what it shows
-    now."""
+    """Result for one session. C{scrollbackRestored} is true if its earlier output is shown above
+    the new output.
+    """
 
     session_id: str
     outcome: RestoreOutcome
@@ -43,13 +44,13 @@ class RestoredSessionResponse(Payload):
 
 
 class RestoreReportResponse(RestoreReportPayload):
-    """What became of each."""
+    """Result for each session."""
 
     entries: list[RestoredSessionResponse]
 
 
 class OfferDismissedResponse(Payload):
-    """How many sessions are not offered any more."""
+    """Number of sessions that are no longer offered."""
 
     dismissed: int
 

@@ -34,7 +34,7 @@ SessionId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 
 class RestoreBody(RequestBody):
-    """Which of the sessions that are offered; all when absent."""
+    """Offered sessions to restore; all if absent."""
 
     session_ids: Annotated[list[SessionId], Field(max_length=MOST), FAIL_FAST] | None = None
 
@@ -54,7 +54,7 @@ class RestoreRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.get_offer,
-                summary="The sessions that a reboot ended and that can be brought back",
+                summary="List the sessions that a reboot ended and that can be restored",
                 tag="Restore",
                 response_model=RestoreOfferResponse,
                 errors=(ErrorCode.OPERATION_FAILED,),
@@ -66,7 +66,7 @@ class RestoreRoutes:
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.restore_sessions,
                 style=ResponseStyle.LONG_POLL,
-                summary="Start them again, one at a time; answers when all are done",
+                summary="Restore the sessions, one at a time; returns when all are done",
                 tag="Restore",
                 body=RestoreBody,
                 optional_body=True,
@@ -80,7 +80,7 @@ class RestoreRoutes:
                 scope=Scope.SESSIONS_MANAGE,
                 audit=AuditMode.EACH,
                 handler=self.dismiss_offer,
-                summary="Forget the offer; the sessions stay in the list",
+                summary="Dismiss the offer; the sessions stay in the list",
                 tag="Restore",
                 response_model=OfferDismissedResponse,
                 errors=(ErrorCode.OPERATION_FAILED,),

@@ -73,16 +73,16 @@ class SettingsRecord(BaseModel):
 
 
 class NiceSettings(SettingsRecord):
-    """The priority that new sessions start with."""
+    """Priority that new sessions start with."""
 
     enabled: bool = False
     value: Annotated[int, Field(ge=-20, le=19)] = 0
 
 
 class VoiceSettings(SettingsRecord):
-    """Voice dictation.
+    """Settings of voice dictation.
 
-    @ivar api_key: of the third-party provider; written, never answered.
+    @ivar api_key: key of the third-party provider. It can be set but is never returned.
     """
 
     provider: Literal["auto", "primary", "third_party", "browser"] = "auto"
@@ -99,7 +99,7 @@ class VoiceSettings(SettingsRecord):
 
 
 class PublicVoiceSettings(Payload):
-    """Voice dictation; of the key only whether there is one."""
+    """Settings of voice dictation. Instead of the key, they say if there is one."""
 
     provider: str
     api_key_set: bool
@@ -108,7 +108,7 @@ class PublicVoiceSettings(Payload):
 
 
 class NotificationPreferences(SettingsRecord):
-    """What the browser UI draws attention to."""
+    """Notifications of the browser UI."""
 
     enabled: bool = False
     sound: bool = False
@@ -125,11 +125,11 @@ class NotificationPreferences(SettingsRecord):
 
 
 class ModelPrice(SettingsRecord):
-    """What a model costs, in US dollars for a million tokens, and how many it takes.
+    """Price of a model in US dollars per million tokens, and its context window.
 
-    @ivar model: the model's own name; C{*} and C{?} stand for anything.
-    @ivar cache_read: C{None}: as C{input}; so is C{cache_write}.
-    @ivar window: tokens of a conversation; C{None}: not known.
+    @ivar model: the model's name; C{*} and C{?} are wildcards.
+    @ivar cache_read: C{None}: same as C{input}; the same holds for C{cache_write}.
+    @ivar window: tokens of a conversation; C{None}: unknown.
     """
 
     model: Annotated[
@@ -143,15 +143,17 @@ class ModelPrice(SettingsRecord):
 
 
 class Settings(SettingsRecord):
-    """Every setting.  An empty string is a text that was not chosen.
+    """Complete settings. An empty string means that no value was chosen.
 
     @ivar history_limit: lines of scrollback of a new pane.
-    @ivar external_signals: agents without hooks, whose screens tell enough, give C{stop} and
-        C{blocked}, and their dialogs make items of the inbox.
-    @ivar terminal_ground: what programs are told of a terminal that nobody looks at.
-    @ivar primary_mode: the permission mode that primary sessions start in.
-    @ivar trust_folders: for which folders the service says that they are trusted.
-    @ivar model_prices: rows that come before those of the program.
+    @ivar external_signals: agents without hooks whose screens are reliable give C{stop} and
+        C{blocked},
+        and their dialogs become items of the inbox.
+    @ivar terminal_ground: background that is reported to programs while no client shows the
+        terminal.
+    @ivar primary_mode: permission mode in which primary sessions start.
+    @ivar trust_folders: folders that the service confirms as trusted.
+    @ivar model_prices: rows that precede the built-in ones.
     """
 
     read_my_mind_enabled: bool = False
@@ -203,7 +205,7 @@ def _patch_model(model: type[BaseModel]) -> type[SettingsRecord]:
 
 
 def _public_model() -> type[SettingsPayload]:
-    """Every setting, C{apiKeySet} in place of the key."""
+    """Complete settings, with C{apiKeySet} in place of the key."""
     kinds: dict[str, Any] = {
         name: field.annotation for name, field in Settings.model_fields.items()
     } | {"voice_settings": PublicVoiceSettings}

@@ -78,13 +78,13 @@ class SettingsService:
         if patch.get("tunnelEnabled") and not self._tunnel_allowed:
             raise ServiceError(
                 ErrorCode.FORBIDDEN,
-                "tunnelEnabled: a tunnel needs a password, or the service must be told to allow"
-                " an unauthenticated network",
+                "tunnelEnabled: a tunnel needs a password; set SERVICE_PASSWORD, or configure the"
+                " service to allow an unauthenticated network",
             )
         try:
             merged = merge_patch(self._read_file(), patch)
         except (FileError, OSError) as error:
-            raise state_conflict(f"{error}; mend the file first") from error
+            raise state_conflict(f"{error}; repair the file first") from error
         settings = self._read_settings(merged)
         self._write_file(merged)
         before, self._settings = self._settings, settings
@@ -105,7 +105,7 @@ class SettingsService:
         try:
             write_private(self._path, json.dumps(data, indent=2) + "\n")
         except FileError as error:
-            raise state_conflict(f"{error}; mend the file first") from error
+            raise state_conflict(f"{error}; repair the file first") from error
         except OSError as error:
             why = find_disk_problem(error) or error.strerror
             raise operation_failed(f"{self._path.name} could not be written: {why}") from error

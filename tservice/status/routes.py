@@ -18,7 +18,7 @@ from tservice.status.service import StatusResponse
 
 
 class HealthResponse(ResponseModel):
-    """The process answers; nothing else is told to strangers."""
+    """Sign that the process responds. Unauthenticated callers get no other information."""
 
     ok: Literal[True] = True
 
@@ -46,7 +46,7 @@ class StatusRoutes:
                 path="/healthz",
                 access=AccessRule.PUBLIC,
                 handler=self.serve_health,
-                summary="Whether the service answers",
+                summary="Check that the service responds",
                 tag="Diagnostics",
                 response_model=HealthResponse,
                 style=ResponseStyle.RAW,
@@ -57,7 +57,7 @@ class StatusRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.serve_status,
-                summary="The state that a client begins with",
+                summary="Get the initial state of a client",
                 tag="Events",
                 response_model=StatusResponse,
             ),

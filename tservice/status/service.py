@@ -20,7 +20,7 @@ GetStateField = Callable[[Identity], Any]
 
 
 class UserStatus(Payload):
-    """Who the caller is."""
+    """The caller's identity."""
 
     username: str
     role: Literal["admin", "user"]
@@ -28,22 +28,23 @@ class UserStatus(Payload):
 
 
 class TunnelStatus(Payload):
-    """The managed tunnel."""
+    """State of the managed tunnel."""
 
     running: bool = False
     url: str | None = None
 
 
 class StatusResponse(InitialStatePayload):
-    """The state that a client begins with: also the C{init} event of the stream.
+    """Initial state of a client, also sent as the C{init} event of the stream.
 
-    Every field is there from the first release, empty where its feature is off.
+    Every field is present from the first release, and empty while its feature is off.
 
-    @ivar cron_jobs: how many there are.
-    @ivar approvals: the pending items, oldest first.
+    @ivar cron_jobs: number of jobs.
+    @ivar approvals: pending items, oldest first.
     @ivar server_time: Unix milliseconds.
-    @ivar time_zone: where the service's clocks are, an IANA name or an offset: scheduled jobs are
-        planned in it.
+    @ivar time_zone: time zone of the service, an IANA name or an offset. Scheduled jobs are planned
+        in
+        it.
     """
 
     version: str

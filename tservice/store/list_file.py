@@ -72,7 +72,7 @@ class JsonListFile(Generic[T]):
             self.read_records()
             write_private(self.path, text + "\n")
         except FileError as error:
-            raise state_conflict(f"{error}; mend the file first") from error
+            raise state_conflict(f"{error}; repair the file first") from error
         except OSError as error:
             why = find_disk_problem(error) or error.strerror
             raise operation_failed(f"{self.path.name} could not be written: {why}") from error

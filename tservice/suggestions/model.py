@@ -35,7 +35,7 @@ _NOT_PROMPTS = ("/", "!")
 
 
 class SuggestionKind(StrEnum):
-    """What a suggestion would do."""
+    """Effect of a suggestion."""
 
     CONTINUE = "continue"
     VERIFY = "verify"

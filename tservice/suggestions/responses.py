@@ -9,7 +9,7 @@ from tservice.suggestions.model import Intent, Suggestion, SuggestionKind
 
 
 class SuggestionResponse(Payload):
-    """Something to say next, and why."""
+    """Suggestion for the next input, and its reason."""
 
     prompt: str
     why: str
@@ -17,14 +17,14 @@ class SuggestionResponse(Payload):
 
 
 class SuggestionsResponse(Payload):
-    """1 to 3 suggestions, the likeliest first."""
+    """1 to 3 suggestions, most likely first."""
 
     suggestions: list[SuggestionResponse]
     duration_ms: int
 
 
 class PastPromptResponse(Payload):
-    """Something that was said to an agent; C{ts} in Unix milliseconds."""
+    """Earlier prompt to an agent; C{ts} in Unix milliseconds."""
 
     ts: int
     session_id: str
@@ -32,7 +32,7 @@ class PastPromptResponse(Payload):
 
 
 class IntentResponse(Payload):
-    """What the owner of a session wants in its workspace."""
+    """Goal of a session's owner in its workspace."""
 
     key: str
     working_dir: str
@@ -42,13 +42,13 @@ class IntentResponse(Payload):
 
 
 class IntentEnvelope(Payload):
-    """Null without one."""
+    """Response with the intent, null if there is none."""
 
     intent: IntentResponse | None
 
 
 class IntentDeletedResponse(Payload):
-    """Whether there was one."""
+    """Result of a removal: true if there was an intent."""
 
     deleted: bool
 

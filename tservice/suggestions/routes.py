@@ -36,14 +36,14 @@ Rejected = Annotated[str, StringConstraints(max_length=REJECTED_TEXT)]
 
 
 class SuggestBody(RequestBody):
-    """What another guess is to heed; both absent for the first."""
+    """Context for further suggestions; both fields are absent in the first request."""
 
     steer: Annotated[str, StringConstraints(max_length=STEER)] | None = None
     rejected: Annotated[list[Rejected], Field(max_length=REJECTED), FAIL_FAST] | None = None
 
 
 class IntentBody(RequestBody):
-    """The whole of an intent."""
+    """Complete intent."""
 
     goals: Goals
 
@@ -66,7 +66,7 @@ class SuggestionRoutes:
             scope=Scope.SESSIONS_INPUT,
             style=ResponseStyle.LONG_POLL,
             handler=self.make_suggestions,
-            summary="Suggest what to say next; nothing is sent to the session",
+            summary="Suggest the next input; nothing is sent to the session",
             tag="Intent",
             body=SuggestBody,
             optional_body=True,
@@ -90,7 +90,7 @@ class SuggestionRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.get_intent,
-                summary="What the session's owner wants in its workspace",
+                summary="Get the owner's intent for the session's workspace",
                 tag="Intent",
                 response_model=IntentEnvelope,
                 errors=unreadable,
@@ -101,7 +101,7 @@ class SuggestionRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_INPUT,
                 handler=self.replace_intent,
-                summary="Replace the whole intent",
+                summary="Replace the complete intent",
                 tag="Intent",
                 body=IntentBody,
                 response_model=IntentEnvelope,
@@ -114,7 +114,7 @@ class SuggestionRoutes:
                 scope=Scope.SESSIONS_INPUT,
                 audit=AuditMode.EACH,
                 handler=self.delete_intent,
-                summary="Forget the intent",
+                summary="Remove the intent",
                 tag="Intent",
                 response_model=IntentDeletedResponse,
                 errors=unreadable,

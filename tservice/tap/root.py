@@ -118,8 +118,9 @@ class StartupService(Service):
 
 
 def _report_failure(error: Exception, config: Config) -> StartError:
-    """Return the reason of a failed start, already written to stderr; for errors other than the
-    disk, the log has more.
+    """Return the reason of a failed start, after writing it to stderr.
+
+    For errors other than those of the disk, the log contains the details.
     """
     why = error if isinstance(error, StartError) else StartError(_failure_reason(error, config))
     # sys.stderr is already redirected to the log.
@@ -132,8 +133,8 @@ def _failure_reason(error: Exception, config: Config) -> str:
         return f"cannot start: {found}: fix this for {config.data_dir}, then start again"
     if isinstance(error, sqlite3.Error | StoreError):
         path = config.data_dir / "tservice.db"
-        return f"cannot start: database {path}: {error}; the log has more"
+        return f"cannot start: database {path}: {error}; see the log for details"
     if isinstance(error, OSError) and isinstance(error.filename, str):
-        return f"cannot start: {error.filename}: {error.strerror}; the log has more"
+        return f"cannot start: {error.filename}: {error.strerror}; see the log for details"
     # Its text might hold a secret.
-    return f"cannot start: {type(error).__name__}; the log has more"
+    return f"cannot start: {type(error).__name__}; see the log for details"

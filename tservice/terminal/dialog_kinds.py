@@ -114,8 +114,8 @@ def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[s
     """Return true if the dialog mentions trust and asks for it.
 
     The content of a permission dialog may quote all phrases of protocol-trust, so the dialog's own
-    words decide. Either an option says "trust", or the last text before the options is the trust
-    question, or an option ends the client, which no answer about a tool does.
+    words decide. One of three conditions holds: an option says "trust", the last text before the
+    options is the trust question, or an option ends the client. No answer about a tool does that.
     """
     if not says_trust([*text, *labels, *footer]):
         return False

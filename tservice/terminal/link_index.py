@@ -1,9 +1,8 @@
 """Links (OSC 8) of a screen, for a multiplexer that keeps none: reconstructed from the output.
 
 A wrong link is worse than none. A row gets links only if its whole text equals a printed line, and
-if every printed line with this text had the same links. So there are no links in text that a
-program assembled from pieces, that was printed too long ago, or that was printed again without a
-link.
+if every printed line with this text had the same links. So there are no links in text that was
+assembled from pieces, printed too long ago, or printed again without a link.
 """
 
 from __future__ import annotations

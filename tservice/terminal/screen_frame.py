@@ -2,7 +2,7 @@
 
 C{capture-pane -e} yields finished rows with SGR sequences only, so nothing has to be emulated. One
 regular expression splits a row at its sequences (0.1 ms a frame; a terminal emulator takes 1 ms and
-would wrap rows that are already laid out).
+would wrap rows that are already wrapped).
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def make_self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
     """Yield each row with its initial style spelled out, and reset at its end.
 
     A capture continues a style over row ends. A terminal that scrolls with an active background
-    colour paints the new row with it, and a text that is cut at a row start would lose its style.
+    colour paints the new row with it. A text that is cut at a row start would lose its style.
     """
     style = SgrState()
     for row in rows:

@@ -21,7 +21,7 @@ LOGGED = 200
 
 
 class TimedRunState(StrEnum):
-    """How a run stands."""
+    """State of a timed run."""
 
     RUNNING = "running"
     COMPLETED = "completed"

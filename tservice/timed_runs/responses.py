@@ -7,7 +7,7 @@ from tservice.timed_runs.model import TimedRun, TimedRunState
 
 
 class TimedRunResponse(Payload):
-    """A timed run; times in Unix milliseconds."""
+    """Timed run; times in Unix milliseconds."""
 
     id: str
     prompt: str
@@ -23,13 +23,13 @@ class TimedRunResponse(Payload):
 
 
 class TimedRunEnvelope(Payload):
-    """A run that was begun."""
+    """Response with a timed run."""
 
     run: TimedRunResponse
 
 
 class TimedRunsResponse(Payload):
-    """The runs, the newest first."""
+    """Timed runs, newest first."""
 
     runs: list[TimedRunResponse]
 

@@ -37,7 +37,7 @@ Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES)]
 
 
 class TimedRunBody(RequestBody):
-    """A new timed run (protocol-legacy)."""
+    """New timed run (protocol-legacy)."""
 
     prompt: Prompt
     working_dir: Folder | None = None
@@ -60,7 +60,7 @@ class TimedRunRoutes:
                 access=AccessRule.USER,
                 scope=Scope.CRON,
                 handler=self.list_runs,
-                summary="The timed runs, newest first",
+                summary="List the timed runs, newest first",
                 tag="Timed runs",
                 response_model=TimedRunsResponse,
             ),
@@ -70,7 +70,7 @@ class TimedRunRoutes:
                 access=AccessRule.USER,
                 scope=Scope.CRON,
                 handler=self.start_run,
-                summary="Start an agent and keep it going for a while",
+                summary="Start an agent and keep it running for a limited time",
                 tag="Timed runs",
                 body=TimedRunBody,
                 response_model=TimedRunEnvelope,
@@ -82,7 +82,7 @@ class TimedRunRoutes:
                 access=AccessRule.USER,
                 scope=Scope.CRON,
                 handler=self.get_run,
-                summary="One timed run",
+                summary="Get a timed run",
                 tag="Timed runs",
                 response_model=TimedRunResponse,
                 errors=(ErrorCode.NOT_FOUND,),

@@ -21,7 +21,7 @@ _SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class TokenBody(RequestBody):
-    """A new token; without C{sessions} it reaches all of its owner's."""
+    """New token. Without C{sessions} it can access all sessions of its owner."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=f"^{LINE}$")]
     scopes: list[Annotated[Scope, Field(strict=False)]] = Field(min_length=1, max_length=len(Scope))
@@ -32,7 +32,7 @@ class TokenBody(RequestBody):
 
 
 class TokenResponse(ResponseModel):
-    """A token's record; times in Unix milliseconds."""
+    """Record of a token; times in Unix milliseconds."""
 
     id: str
     name: str
@@ -44,14 +44,14 @@ class TokenResponse(ResponseModel):
 
 
 class NewTokenResponse(ResponseModel):
-    """A new token, shown this once."""
+    """New token. It is shown only in this response."""
 
     token: str
     record: TokenResponse
 
 
 class TokenListResponse(ResponseModel):
-    """The caller's tokens, the oldest first."""
+    """Tokens of the caller, oldest first."""
 
     tokens: list[TokenResponse]
 
@@ -88,7 +88,7 @@ class TokenRoutes:
                 path="/api/tokens",
                 access=AccessRule.USER,
                 handler=self.create_token,
-                summary="Make a token with a part of one's own rights; it is shown once",
+                summary="Create a token with a part of your rights; it is shown once",
                 tag="Access",
                 body=TokenBody,
                 response_model=NewTokenResponse,
@@ -99,7 +99,7 @@ class TokenRoutes:
                 path="/api/tokens",
                 access=AccessRule.USER,
                 handler=self.list_tokens,
-                summary="One's own tokens",
+                summary="List your tokens",
                 tag="Access",
                 response_model=TokenListResponse,
                 errors=(ErrorCode.FORBIDDEN,),
@@ -109,7 +109,7 @@ class TokenRoutes:
                 path="/api/tokens/{id}",
                 access=AccessRule.USER,
                 handler=self.delete_token,
-                summary="End one of one's own tokens, and what is open in its name",
+                summary="Revoke one of your tokens, and end its open connections",
                 tag="Access",
                 response_model=EmptyPayload,
                 errors=(ErrorCode.FORBIDDEN,),

@@ -66,7 +66,7 @@ def build_tunnel(
         name="tunnel",
         service=tunnel,
         measures=[
-            make_gauge("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.public_hosts()))
+            make_gauge("tunnel_up", "1 while the tunnel is up.", lambda: len(tunnel.public_hosts()))
         ],
         initial_state={"tunnel": describe_state},
         start=lambda: tunnel.apply_setting(ground.settings.get().tunnel_enabled),

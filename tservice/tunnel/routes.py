@@ -32,7 +32,7 @@ WRONG = "Unauthorized: this code is used or expired; scan the current one"
 
 
 class AuthSessionAnswer(ResponseModel):
-    """Somebody who is signed in; C{id} is not the cookie, C{current} is the caller's own."""
+    """Signed-in session. C{id} is not the cookie. C{current} is true for the caller's session."""
 
     id: str
     username: str
@@ -44,23 +44,23 @@ class AuthSessionAnswer(ResponseModel):
 
 
 class TunnelAnswer(ResponseModel):
-    """The tunnel; C{url} is null while it is being started."""
+    """State of the tunnel; C{url} is null while it starts."""
 
     running: bool
     url: str | None
 
 
 class TunnelStatusAnswer(TunnelAnswer):
-    """The tunnel, and who can see what comes through it."""
+    """State of the tunnel, and the signed-in sessions."""
 
     sse_clients: int
     auth_sessions: list[AuthSessionAnswer]
 
 
 class QrAnswer(ResponseModel):
-    """What there is to scan; C{expires_at} is when the next one takes its place.
+    """QR code to scan. C{expires_at} is the time at which the next code replaces it.
 
-    Without authentication it holds no code, and stays.
+    Without authentication it contains no code and does not expire.
     """
 
     svg: str
@@ -164,18 +164,19 @@ class TunnelRoutes:
                    TunnelAnswer, starting, Scope.ADMIN),
             _admin_operation("POST", "/stop", self.stop_tunnel, "Stop the tunnel", TunnelAnswer,
                    scope=Scope.ADMIN),
-            _admin_operation("GET", "/status", self.get_status, "The tunnel, and who is signed in",
+            _admin_operation("GET", "/status", self.get_status,
+                "Get the state of the tunnel, and the signed-in sessions",
                    TunnelStatusAnswer, scope=Scope.ADMIN),
-            _admin_operation("GET", "/qr", self.get_qr_code, "A code that signs one device in",
+            _admin_operation("GET", "/qr", self.get_qr_code, "Get a code that signs one device in",
                              QrAnswer, none),
             _admin_operation("POST", "/qr/regenerate", self.regenerate_code,
-                   "Another code; the caller's older ones are void", QrAnswer, none),
+                   "Create another code; invalidates your older ones", QrAnswer, none),
             Operation(
                 method="GET",
                 path="/q/{code}",
                 access=AccessRule.CAPABILITY,
                 handler=self.sign_in,
-                summary="Sign in with a scanned code, which is used up by it",
+                summary="Sign in with a scanned code, which works only once",
                 tag="Access",
                 style=ResponseStyle.RAW,
                 status=302,

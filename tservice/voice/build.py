@@ -38,7 +38,7 @@ def build_voice(ground: Runtime) -> FeatureRegistration[VoiceService]:
         name="voice",
         service=voice,
         operations=VoiceRoutes(ground.reactor, voice, opens).operations(),
-        measures=[make_gauge("dictations", "Dictations under way.", lambda: voice.count)],
+        measures=[make_gauge("dictations", "Running dictations.", lambda: voice.count)],
         start=voice.start,
         close=voice.stop,
     )

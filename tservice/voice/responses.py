@@ -6,7 +6,7 @@ from tservice.core.payload import Payload, omit_if_none
 
 
 class VoiceStatusResponse(Payload):
-    """Whether the service can make text of speech; the account's secret is never told."""
+    """Availability of speech recognition. The account's secret is never included."""
 
     available: bool
     reason: str | None = omit_if_none()

@@ -7,7 +7,7 @@ from tservice.webviews.model import WebView
 
 
 class WebViewAnswer(Payload):
-    """A web tab; times in Unix milliseconds."""
+    """Web tab; times in Unix milliseconds."""
 
     id: str
     name: str
@@ -19,19 +19,19 @@ class WebViewAnswer(Payload):
 
 
 class WebViewEnvelope(Payload):
-    """A web tab that was made or changed."""
+    """Response with a web tab."""
 
     webview: WebViewAnswer
 
 
 class WebViewsAnswer(Payload):
-    """The caller's web tabs, oldest first."""
+    """Web tabs of the caller, oldest first."""
 
     webviews: list[WebViewAnswer]
 
 
 class ProbeAnswer(Payload):
-    """Whether something answers at an address."""
+    """Result of a probe: true if a server responds at the address."""
 
     ok: bool
     status: int | None = omit_if_none()
@@ -39,10 +39,10 @@ class ProbeAnswer(Payload):
 
 
 class OpenedWebView(Payload):
-    """Where a web tab is to be seen.
+    """Addresses at which a web tab can be viewed.
 
-    C{isolated_url}: the same on a listener of its own, if there is one; whether the browser
-    reaches it is the browser's to find out.
+    C{isolated_url}: the same on a separate listener, if there is one. The browser has to find out
+    if it can reach that listener.
     """
 
     webview: WebViewAnswer

@@ -76,7 +76,7 @@ class PodmanCutTests(ContainerTestCase):
         """Whether the far tmux says that this input was the last; asked until it answers."""
         while True:
             try:
-                last = await pane.last_mark()
+                last = await pane.read_last_mark()
             except PaneGone:
                 raise
             except MuxError:

@@ -39,7 +39,7 @@ class ContainerAttachTests(SynchronousTestCase):
         made = start_coroutine(self.service.create_container("ann", "one", "/work/one", wish, over))
         self.failureResultOf(made, ServiceError)
         self.boxes.remove.assert_awaited_once()
-        self.store.forget_case.assert_called_once_with("box-one")
+        self.store.delete_case.assert_called_once_with("box-one")
 
     def test_attach_is_kept_while_the_right_lasts(self) -> None:
         wish = ContainerSettings(host_id="local")

@@ -97,7 +97,7 @@ class TongueTests(SynchronousTestCase):
         docker = EngineDialect(EngineKind.DOCKER, "/usr/bin/podman")
         for ask in (
             lambda it: it.create(BOX),
-            lambda it: it.inspect(["a"]),
+            lambda it: it.inspect_command(["a"]),
             lambda it: it.events("s", 1),
             lambda it: it.build("t", {"a": "b"}, "/f", "/d"),
             lambda it: it.usage("c"),

@@ -61,6 +61,6 @@ class StallTests(HostileConnectionCase):
             self.connection.send(sent)
         self.settle()
         self.assertTrue(self.api.site._held - before > 50 * 2_000)
-        self.assertTrue(self.connection.channel.arrived > 50 * 2_000)
+        self.assertTrue(self.connection.channel.received_bytes > 50 * 2_000)
         self.connection.lose()
         self.assertEqual(before, self.api.site._held)

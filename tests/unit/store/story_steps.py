@@ -51,7 +51,9 @@ class StoreStory:
 
     tables: Sequence[str]
     told: Callable[[StoryHarness], Sequence[StoryStep]]
-    waits: Callable[[StoryHarness], int] = field(default=lambda world: len(world.database.debts))
+    waits: Callable[[StoryHarness], int] = field(
+        default=lambda world: len(world.database.deferred_writes)
+    )
     look: Mapping[str, str] = field(factory=dict)
 
 

@@ -222,7 +222,7 @@ class UpstreamConnectionTests(UpstreamCase):
         factory.lines[0].transport.pauseProducing()
         handed = 0
         while not ear.filled.called:
-            line.send_sound(b"x" * 65536)
+            line.send_audio(b"x" * 65536)
             handed += 65536
             turn: Deferred[None] = Deferred()
             reactor.callLater(0, turn.callback, None)

@@ -1,7 +1,7 @@
 """Answers to dialogs: their validation, and the choice of the next key (protocol-approvals). Pure.
 
-An answer is given one key at a time. Each key is chosen from the screen as it is after the key
-before, so no list of keys can get out of step with the screen.
+An answer is given one key at a time. Each key is chosen from the screen after the previous key. A
+list of keys could get out of step with the screen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST = 9
 
 
 class AnswerAction(StrEnum):
-    """What a person can do with an item."""
+    """Action of a person on an item."""
 
     APPROVE = "approve"
     DENY = "deny"

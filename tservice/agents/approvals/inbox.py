@@ -170,7 +170,7 @@ class ApprovalInbox:
             self._update_item(item, shown)
 
     def ask_folder(self, about: ItemSession, working_dir: str, found: FolderFinding) -> None:
-        """The session does not start before somebody has answered for its folder."""
+        """Ask about the folder. The session does not start before a person has answered."""
         fresh = self._make_item(about, ItemKind.PERMISSION, found.digest[:32])
         self._add_item(with_folder(fresh, working_dir, found))
 

@@ -52,7 +52,7 @@ ASKING = frozenset(
 
 
 class ItemKind(StrEnum):
-    """What sort of thing waits."""
+    """Kind of an item that waits for a person."""
 
     PERMISSION = "permission"
     QUESTION = "question"
@@ -60,7 +60,7 @@ class ItemKind(StrEnum):
 
 
 class ApprovalResolution(StrEnum):
-    """How an item ended."""
+    """Reason why an item ended."""
 
     ANSWERED = "answered"
     IN_TERMINAL = "resolved_in_terminal"

@@ -15,36 +15,38 @@ SEEN_TOOL = "Shell"
 
 
 class ApprovalOptionResponse(Payload):
-    """One choice of a dialog."""
+    """Option of a dialog."""
 
     n: int
     label: str
-    selected: Annotated[bool, Field(description="The highlight is on it")]
+    selected: Annotated[bool, Field(description="True if it is highlighted")]
     checked: bool | None = omit_if_none(
-        description="Whether its box is ticked; only on pages where several are ticked"
+        description="True if its box is ticked; only on pages with several choices"
     )
     description: str | None = omit_if_none(
-        description="What the dialog says of it beside its label"
+        description="The dialog's description of it, in addition to the label"
     )
 
 
 class ApprovalItemResponse(ApprovalPayload):
-    """One thing that waits for a person."""
+    """Item that waits for a person."""
 
     kind: ItemKind
     created_at: int
     tool_name: str | None = omit_if_none()
     tool_summary: str | None = omit_if_none()
-    tool_digest: str | None = omit_if_none(description="SHA-256 of all that the tool is given")
-    tool_missing: int | None = omit_if_none(description="Characters that toolSummary leaves out")
+    tool_digest: str | None = omit_if_none(description="SHA-256 of the complete input of the tool")
+    tool_missing: int | None = omit_if_none(
+        description="Number of characters that toolSummary omits"
+    )
     tool_other: tuple[str, ...] | None = omit_if_none(
-        description="Names of further inputs of the tool, which toolSummary does not show"
+        description="Names of further inputs of the tool that toolSummary does not show"
     )
     complete: bool | None = omit_if_none(
-        description="Whether a permission's toolName and toolSummary show all that it is about"
+        description="True if toolName and toolSummary show the complete subject of a permission"
     )
     risk_hint: str | None = omit_if_none(
-        description="What may be grave about it, in words; a hint and no protection"
+        description="Possible danger of the request, as text; a hint, not a protection"
     )
     message: str | None = omit_if_none()
     cwd: str | None = omit_if_none()

@@ -18,7 +18,7 @@ Number = Annotated[int, Field(ge=1, le=MOST)]
 
 
 class AnswerBody(RequestBody):
-    """What a person chose."""
+    """Choice of a person."""
 
     action: Annotated[AnswerAction, Field(strict=False)]
     option: Number | None = None
@@ -28,13 +28,13 @@ class AnswerBody(RequestBody):
 
 
 class ApprovalListResponse(ResponseModel):
-    """The pending items, oldest first."""
+    """Pending items, oldest first."""
 
     approvals: list[ApprovalItemResponse]
 
 
 class ApprovalAnsweredResponse(ResponseModel):
-    """What was done."""
+    """Action that was carried out."""
 
     id: str
     session_id: str
@@ -42,13 +42,13 @@ class ApprovalAnsweredResponse(ResponseModel):
 
 
 class ApprovalDismissedResponse(ResponseModel):
-    """The item that was taken away."""
+    """Item that was dismissed."""
 
     id: str
 
 
 class SessionViewedResponse(ResponseModel):
-    """The idle item that was acknowledged, if there was one."""
+    """Idle item that was acknowledged, if there was one."""
 
     session_id: str
     acknowledged: str | None
@@ -71,7 +71,7 @@ class ApprovalRoutes:
                 access=AccessRule.USER,
                 scope=Scope.APPROVALS,
                 handler=self.list_items,
-                summary="What waits for a person, checked against the terminals",
+                summary="List the items that wait for a person, checked against the terminals",
                 tag=TAG,
                 response_model=ApprovalListResponse,
             ),
@@ -93,7 +93,7 @@ class ApprovalRoutes:
                 access=AccessRule.USER,
                 scope=Scope.APPROVALS,
                 handler=self.dismiss_item,
-                summary="Take an item out of the inbox",
+                summary="Dismiss an item of the inbox",
                 tag=TAG,
                 response_model=ApprovalDismissedResponse,
                 errors=(*gone, ErrorCode.OPERATION_FAILED),

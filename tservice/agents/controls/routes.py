@@ -15,37 +15,37 @@ Word = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
 
 class ModelBody(RequestBody):
-    """The model, by a name that the agent knows."""
+    """Model, by a name that the agent knows."""
 
     model: Word
 
 
 class EffortBody(RequestBody):
-    """One of the agent's levels."""
+    """Effort level of the agent."""
 
     effort: Word
 
 
 class PermissionModeBody(RequestBody):
-    """One of the agent's modes."""
+    """Permission mode of the agent."""
 
     permission_mode: Word
 
 
 class ModelSetResponse(ResponseModel):
-    """The model as the agent calls it."""
+    """Model, as the agent names it."""
 
     model: str
 
 
 class EffortSetResponse(ResponseModel):
-    """The level that the agent told."""
+    """Level that the agent reported."""
 
     effort: str
 
 
 class PermissionModeSetResponse(ResponseModel):
-    """The mode that the screen shows."""
+    """Mode that the screen shows."""
 
     permission_mode: str
 
@@ -62,17 +62,21 @@ class ControlRoutes:
             _make_operation(
                 "model",
                 self.set_model,
-                "Another model for a running agent",
+                "Change the model of a running agent",
                 ModelBody,
                 ModelSetResponse,
             ),
             _make_operation(
-                "effort", self.set_effort, "Another effort of it", EffortBody, EffortSetResponse
+                "effort",
+                self.set_effort,
+                "Change the effort level of a running agent",
+                EffortBody,
+                EffortSetResponse,
             ),
             _make_operation(
                 "permission-mode",
                 self.set_permission_mode,
-                "Another permission mode of it",
+                "Change the permission mode of a running agent",
                 PermissionModeBody,
                 PermissionModeSetResponse,
             ),

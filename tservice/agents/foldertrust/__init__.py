@@ -1,1 +1,1 @@
-"""What a working folder brings that runs, and whether somebody trusts it (protocol-trust)."""
+"""Trust in working folders whose files can make an agent run something (protocol-trust)."""

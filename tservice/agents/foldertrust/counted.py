@@ -1,4 +1,4 @@
-"""What of a file counts as something that runs, and how people are shown it.  Pure."""
+"""Selection and summary of the parts of a file that can make an agent run something. Pure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tservice.core.text import replace_harmful_characters
 from tservice.core.value_limits import exceeds_value_limit
 
 SHOWN_CHARS = 16_000
-"""Characters of all that a folder brings, as people are shown it."""
+"""Maximum characters of the summary that people are shown."""
 _OWN_HOOK = {"type", "command", "timeout"}
-"""Keys of an entry that does nothing but run its command."""
+"""Keys of an entry that only runs its command."""
 _KEY = re.compile(r"([A-Za-z_][\w-]*) *:(?: |$)")
 _PROJECT = re.compile(r"\$\{?CLAUDE_PROJECT_DIR\}?\"?/|\\|\./")
 _FILE_NAME = re.compile(r"[\w.@+][\w./@+-]{0,200}")
@@ -26,12 +26,12 @@ _FILE_NAME = re.compile(r"[\w.@+][\w./@+-]{0,200}")
 
 @frozen(kw_only=True)
 class FolderFinding:
-    """What a folder brings.
+    """Parts of a folder that can make an agent run something.
 
-    @ivar files: what counts of each file, by its path; C{None}: it cannot be read.
-    @ivar digest: of all of it, and of the files that it names: equal ones run the same.
+    @ivar files: the parts that count in each file, by its path; C{None}: it cannot be read.
+    @ivar digest: of all parts, and of the files that they name. Equal digests run the same.
     @ivar lasting: an answer may be remembered.
-    @ivar note: why the folder could not be looked at.
+    @ivar note: why the folder could not be examined.
     """
 
     files: tuple[tuple[str, str | None], ...] = ()
@@ -41,11 +41,11 @@ class FolderFinding:
 
     @property
     def brings(self) -> bool:
-        """Return whether there is something to be asked about."""
+        """Return whether there is something to ask about."""
         return bool(self.files) or self.note is not None
 
     def summary(self) -> str:
-        """Return what people are shown before they answer, whole."""
+        """Return the complete text that people are shown before they answer."""
         shown = [
             f"{replace_harmful_characters(path)}\n{_shown(path, text)}" for path, text in self.files
         ]
@@ -70,15 +70,15 @@ def digest_of(parts: Sequence[object]) -> str:
 def is_read(source: FolderSource, path: str) -> bool:
     """Return whether the agent reads that file of a source as it starts.
 
-    Beside agents and skills lie files that run only when the agent runs them.
+    Folders of agents and skills also contain files that run only when the agent runs them.
     """
     return not (source.harmless and source.path.endswith("/")) or path.endswith(".md")
 
 
 def counted(source: FolderSource, path: str, content: str, own: Set[str]) -> str | None:
-    """Return what of a file counts; C{None}: nothing does.
+    """Return the parts of a file that count; C{None} if there are none.
 
-    @param own: commands of the service's own.
+    @param own: commands of the service itself.
     """
     whole = content if content.strip() else None
     if not source.harmless:
@@ -106,7 +106,7 @@ def _remove(value: dict[str, Any], keys: Sequence[str]) -> None:
 
 
 def _pruned(value: Any, own: Set[str]) -> Any:
-    """Return the value without own commands, and without what is empty then."""
+    """Return the value without own commands, and without containers that become empty."""
     if isinstance(value, list):
         return [left for item in value if (left := _pruned(item, own)) is not None] or None
     if not isinstance(value, dict):
@@ -121,7 +121,7 @@ def _pruned(value: Any, own: Set[str]) -> Any:
 def _has_other_keys(text: str, harmless: Set[str]) -> bool:
     """Return whether the front matter of a Markdown file has a key that is not harmless.
 
-    What does not plainly read as keys counts, and so does one that never ends.
+    Text that cannot be parsed plainly as keys counts, and so does front matter without an end.
     """
     lines = text.lstrip("\ufeff \t\r\n").splitlines()
     if not lines or not lines[0].startswith("---"):
@@ -136,5 +136,5 @@ def _has_other_keys(text: str, harmless: Set[str]) -> bool:
 
 
 def named_files(text: str) -> list[str]:
-    """Return what may be paths of files below the folder, in a text that counts."""
+    """Return the possible paths of files below the folder in a text that counts."""
     return sorted(set(_FILE_NAME.findall(_PROJECT.sub(" ", text))))

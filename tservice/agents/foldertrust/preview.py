@@ -1,4 +1,4 @@
-"""Tells what a new session would be asked about, before there is one (protocol-trust)."""
+"""Preview of the question that a new session would raise about its folder (protocol-trust)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,24 @@ State = Literal["nothing", "trusted", "asks"]
 
 
 class FolderTrustAnswer(Payload):
-    """What a folder brings for the agent of one mode."""
+    """Files in a folder that can make the agent of one mode run something."""
 
     state: State = Field(
-        description="Whether it brings nothing, is trusted, or is asked about at the start"
+        description=(
+            "Trust in the folder: it has no such files, it is trusted, or the start asks about it"
+        )
     )
     working_dir: str
-    paths: list[str] = Field(description="The files that bring something; C{..}: of folders above")
-    summary: str = Field(description="What they bring, 16,000 characters at most")
-    missing: int = Field(description="Characters that C{summary} leaves out")
+    paths: list[str] = Field(
+        description="The files that can make the agent run something; C{..}: in parent folders"
+    )
+    summary: str = Field(description="Summary of these files, at most 16,000 characters")
+    missing: int = Field(description="Number of characters that C{summary} omits")
 
 
 @frozen
 class FolderPreview:
-    """Looks at folders for those who may start sessions in them."""
+    """Preview of folders for callers who may start sessions in them."""
 
     trust: FolderTrust
     cases: ICases
@@ -39,7 +43,7 @@ class FolderPreview:
     async def tell(
         self, mode: str, case_name: str | None, working_dir: str | None, caller: Identity
     ) -> FolderTrustAnswer:
-        """Return what a session would be asked about that is made with these fields.
+        """Return the question that a session with these fields would raise.
 
         @raise ServiceError: 400, 403, 404, 422: as for the session.
         """

@@ -1,7 +1,8 @@
-"""Reads what a working folder brings.  For a thread, with the rights of the folder's user.
+"""Search of a working folder for files that can make an agent run something.
 
-No link is followed, so nothing leads out of the folder, and everything is bounded.  A link, what is
-beyond a bound, and what cannot be read count as bringing something.
+Runs in a thread, with the rights of the folder's user. No link is followed, so nothing leads out of
+the folder, and everything is bounded. A link, content beyond a bound, and unreadable content count
+as a finding.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from tservice.core.kernel_paths import open_without_magic_links
 from tservice.core.locations.workspace_bounds import FolderLimit
 
 FILE_BYTES = 1024 * 1024
-"""Bytes of one file."""
+"""Maximum bytes of one file."""
 ALL_BYTES = 8 * FILE_BYTES
-"""Bytes of all that counts."""
+"""Maximum bytes of all parts that count."""
 FILES = 400
-"""Files that are looked at, and files that these name."""
+"""Maximum number of files to examine, and of files that these name."""
 NAMES = 20_000
-"""Words of these files that are looked up: they may be files that run."""
+"""Maximum number of words in these files that are looked up, because they may be files that run."""
 DEPTH = 12
-"""Folders below one another."""
+"""Maximum depth of nested folders."""
 
 _NOTHING = (errno.ENOENT, errno.ENOTDIR)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -44,13 +45,13 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 def read_folder(
     folder: str, sources: Sequence[FolderSource], *, inside: FolderLimit, home: Path, own: Set[str]
 ) -> FolderFinding:
-    """Return what C{folder} brings, and the folders above it.
+    """Return the finding for C{folder} and the folders above it.
 
-    The home folder is the user's own: what stands there, or above, was not brought by anybody.
+    The home folder belongs to the user: content there, or above, does not count.
 
-    @param own: commands of the service's own.
+    @param own: commands of the service itself.
     @raise OSError: the folder itself cannot be opened.
-    @raise ServiceError: it leads out of what it must be in.
+    @raise ServiceError: it leads out of its required parent folder.
     """
     opened = open_without_magic_links(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -70,7 +71,7 @@ def read_folder(
 
 
 def _folders(real: Path, inside: FolderLimit, home: Path) -> Iterator[Path]:
-    """Yield the folder and those above it: some agents read as far up as they get."""
+    """Yield the folder and those above it, because some agents read every parent folder."""
     top = inside.resolve_top()
     for folder in (real, *real.parents):
         if folder == home or (top is not None and not folder.is_relative_to(os.fsdecode(top))):
@@ -79,7 +80,7 @@ def _folders(real: Path, inside: FolderLimit, home: Path) -> Iterator[Path]:
 
 
 class _Search:
-    """What was found so far, and how much may still be looked at."""
+    """Findings so far, and the remaining limits of the search."""
 
     def __init__(self, own: Set[str]) -> None:
         self._own = own
@@ -88,7 +89,7 @@ class _Search:
         self._named: dict[str, str | None] = {}
 
     def finding(self) -> FolderFinding:
-        """Return all of it."""
+        """Return the complete finding."""
         files, named = sorted(self._files.items()), sorted(self._named.items())
         every = [text for _, text in (*files, *named)]
         return FolderFinding(
@@ -197,7 +198,7 @@ def _step(folder: int, name: str, flags: int) -> int:
 
 
 def _content(top: int, path: str) -> bytes | None:
-    """Return one byte more than the limit at most; C{None}: it is a folder.
+    """Return at most one byte more than the limit; C{None} if it is a folder.
 
     @raise OSError: it cannot be read, or is no plain file.
     """

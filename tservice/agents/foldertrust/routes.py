@@ -1,4 +1,6 @@
-"""The route that tells what a new session would be asked about (protocol-trust)."""
+"""Route that previews the question that a new session would raise about its folder
+(protocol-trust).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 
 
 class FolderQuery(QueryParameters):
-    """The session, as C{POST /api/sessions} names it."""
+    """Session to be created, with the same names as in C{POST /api/sessions}."""
 
     mode: Annotated[str, Field(max_length=64)]
     case_name: Annotated[str, Field(max_length=128)] | None = None
@@ -21,7 +23,7 @@ class FolderQuery(QueryParameters):
 
 
 def folder_operations(folders: FolderPreview) -> list[Operation]:
-    """C{/api/folder-trust}."""
+    """Return the operations at C{/api/folder-trust}."""
 
     async def tell(call: OperationCall) -> FolderTrustAnswer:
         query: FolderQuery = call.query
@@ -34,7 +36,9 @@ def folder_operations(folders: FolderPreview) -> list[Operation]:
             access=AccessRule.USER,
             scope=Scope.SESSIONS_MANAGE,
             handler=tell,
-            summary="What a new session's folder brings that runs",
+            summary=(
+                "List the files in a new session's folder that can make its agent run something"
+            ),
             tag="Sessions",
             query=FolderQuery,
             response_model=FolderTrustAnswer,

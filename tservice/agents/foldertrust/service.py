@@ -1,5 +1,6 @@
-"""Lets agents start only in folders that bring nothing that runs, or that somebody trusts
-(protocol-trust)."""
+"""Check that agents start only in trusted folders, or in folders without files that run
+(protocol-trust).
+"""
 
 from __future__ import annotations
 
@@ -23,15 +24,15 @@ from tservice.sessions.interfaces import FolderHeld, ILaunchPreparation, Session
 from tservice.settings.interfaces import ISettings
 
 ONCE = 1000
-"""Answers that hold for one start, at most; beyond that the oldest is asked for again."""
+"""Maximum number of answers that hold for one start. Beyond it the oldest is asked for again."""
 
 
 @frozen(kw_only=True)
 class FolderQuestions:
-    """Those who put a question to people.
+    """Callbacks that ask people about a folder.
 
-    @ivar ask: asks about a session's folder; a question about another content is replaced.
-    @ivar withdraw: takes a session's question away: its folder is no longer asked about.
+    @ivar ask: asks about a session's folder; a question about different content is replaced.
+    @ivar withdraw: removes a session's question, because its folder is no longer asked about.
     """
 
     ask: Callable[[Session, FolderFinding], None] = lambda session, found: None
@@ -40,10 +41,10 @@ class FolderQuestions:
 
 @frozen(kw_only=True)
 class TrustDependencies:
-    """What L{FolderTrust} lives on.
+    """Dependencies of L{FolderTrust}.
 
     @ivar files: the thread pool for users' folders.
-    @ivar inside: what the folders of an account's sessions in a place must be in.
+    @ivar inside: returns the required parent folders of an account's sessions in a place.
     @ivar own: the commands that the service itself puts into a folder, by home and environment.
     """
 
@@ -58,14 +59,14 @@ class TrustDependencies:
 
 @implementer(ILaunchPreparation)
 class FolderTrust:
-    """Judges the folder of every session at every start.
+    """Check of every session's folder at every start.
 
-    @ivar questions: where people are asked.
-    @ivar places: where folders are.
+    @ivar questions: callbacks that ask people.
+    @ivar places: locations of the folders.
     """
 
     def __init__(self, deps: TrustDependencies, preparation: ILaunchPreparation) -> None:
-        """@param preparation: puts things into the folder first."""
+        """@param preparation: puts files into the folder first."""
         self._deps = deps
         self._preparation = preparation
         self._once: dict[str, str] = {}
@@ -94,10 +95,10 @@ class FolderTrust:
         return found.lasting and self._deps.store.knows(owner or "", found.digest)
 
     def accept(self, session: Session, digest: str, *, lasting: bool) -> None:
-        """Somebody trusts what was found; the next start looks again.
+        """Record that a person trusts the finding. The next start checks the folder again.
 
         @param lasting: as L{FolderFinding.lasting}.
-        @raise DiskFull: the disk does not take the answer.
+        @raise DiskFull: the answer cannot be saved on disk.
         """
         if lasting:
             self._deps.store.save(session.owner or "", digest, session.working_dir)
@@ -109,10 +110,10 @@ class FolderTrust:
     async def find(
         self, mode: str, place: Location, folder: str, owner: str | None, env: Mapping[str, str]
     ) -> FolderFinding:
-        """Return what a session of that mode is asked about; nothing is written.
+        """Return the finding that a session of that mode would be asked about; nothing is written.
 
-        @param env: of its pane.
-        @raise ServiceError: 403, 422, 429: the folder cannot be looked at.
+        @param env: the environment of its pane.
+        @raise ServiceError: 403, 422, 429: the folder cannot be examined.
         """
         sources, at = self._sources(mode), place.id
         if not sources or self._deps.settings.get().trust_folders == "always":
@@ -137,7 +138,9 @@ class FolderTrust:
         return found if found.digest else FolderFinding(digest=where)
 
     def _sources(self, mode: str) -> tuple[FolderSource, ...]:
-        """Return the files that configure a mode; of one that does not say, those of all modes."""
+        """Return the files that configure a mode. If it declares none, those of all modes are
+        returned.
+        """
         entry = self._deps.clis.get_entry(mode)
         declared = None if entry is None else entry.capabilities.folder_config
         if declared is not None:

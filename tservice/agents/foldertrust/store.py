@@ -1,4 +1,4 @@
-"""The folders that somebody trusts, on disk."""
+"""Database table of trusted folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from tservice.core.clock import now_ms
 from tservice.store.database import Database
 
 KEPT = 500
-"""Answers that are kept for one owner; beyond, the oldest go, and are asked for again."""
+"""Maximum number of answers stored for one owner. Beyond it the oldest are removed and asked for
+again.
+"""
 
 _SAVE = """
     INSERT INTO trusted_folders (owner, digest, working_dir, at) VALUES (?, ?, ?, ?)
@@ -27,28 +29,28 @@ _FORGET = "DELETE FROM trusted_folders WHERE owner = ?"
 
 
 class TrustStore:
-    """The table C{trusted_folders}; where there are no accounts the owner is C{""}."""
+    """Table C{trusted_folders}. The owner is C{""} if there are no accounts."""
 
     def __init__(self, clock: IReactorTime, database: Database) -> None:
         self._clock, self._database = clock, database
 
     def knows(self, owner: str, digest: str) -> bool:
-        """Return whether that owner's sessions may start with what has this digest."""
+        """Return whether that owner's sessions may start with the content of this digest."""
         return self._database.query_one(_KNOWS, (owner, digest)) is not None
 
     def save(self, owner: str, digest: str, working_dir: str) -> None:
-        """Remember an answer.
+        """Save an answer.
 
-        @raise DiskFull: the disk does not take it.
+        @raise DiskFull: it cannot be saved on disk.
         """
         with self._database.transaction():
             self._database.execute(_SAVE, (owner, digest, working_dir, now_ms(self._clock)))
             self._database.execute(_TRIM, (owner, KEPT))
 
     def forget_strangers(self, known: Callable[[str], bool]) -> None:
-        """Forget the answers of accounts that are gone.
+        """Remove the answers of removed accounts.
 
-        A full disk does so later, and before it takes an account.
+        If the disk is full this is done later, before it accepts a new account.
         """
         rows = self._database.query_rows(
             "SELECT DISTINCT owner FROM trusted_folders WHERE owner != ''"

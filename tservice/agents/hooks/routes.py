@@ -24,7 +24,7 @@ SessionId = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class HookBody(RequestBody):
-    """One hook event; C{data} is the hook's payload, of which protocol-hooks says what is kept."""
+    """Hook event. C{data} is the hook's payload; protocol-hooks lists the fields that are kept."""
 
     event: Annotated[HookEvent, Field(strict=False), ENUM_MEMBER]
     session_id: SessionId
@@ -32,7 +32,7 @@ class HookBody(RequestBody):
 
 
 class TelemetryBody(RequestBody):
-    """What a status line is given; every field of C{data} may be missing or null."""
+    """Input of a status line. Every field of C{data} may be missing or null."""
 
     session_id: SessionId
     data: dict[str, Any] | None = None
@@ -71,7 +71,7 @@ def build_agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> l
             path="/api/hook-event",
             access=AccessRule.HOOK,
             handler=handle_hook,
-            summary="Take in an agent's hook event",
+            summary="Report a hook event of an agent",
             tag="Hooks",
             body=HookBody,
             response_model=EmptyPayload,
@@ -82,7 +82,7 @@ def build_agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> l
             path="/api/status-telemetry",
             access=AccessRule.HOOK,
             handler=handle_report,
-            summary="Take in a status line's figures; answers the line to show",
+            summary="Report the figures of a status line; returns the line to show",
             tag="Hooks",
             body=TelemetryBody,
             body_limit=TELEMETRY_BODY_LIMIT,

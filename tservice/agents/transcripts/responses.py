@@ -9,7 +9,7 @@ from tservice.core.payload import Payload, omit_if_none
 
 
 class TranscriptMessageResponse(Payload):
-    """Something that one side said."""
+    """Message of the user or of the agent."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -17,7 +17,7 @@ class TranscriptMessageResponse(Payload):
 
 
 class LastAnswerResponse(Payload):
-    """The agent's last answer; an empty text and no time before the first."""
+    """The agent's last response. Before the first one the text is empty and there is no time."""
 
     text: str
     timestamp: int | None
@@ -25,10 +25,11 @@ class LastAnswerResponse(Payload):
 
 
 class ConversationResponse(Payload):
-    """A conversation on disk.
+    """Conversation on disk.
 
-    @ivar turns: prompts in it; of a long one, those in its beginning, and C{turns_cut} is true.
-    @ivar excerpt: the words around the first place that a search found.
+    @ivar turns: number of prompts. If C{turns_cut} is true, only those at the beginning of a long
+        conversation are counted.
+    @ivar excerpt: the words around the first match of a search.
     """
 
     id: str
@@ -45,7 +46,7 @@ class ConversationResponse(Payload):
 class ConversationListResponse(Payload):
     """Conversations, newest first.
 
-    @ivar complete: of a search: everything was looked through.
+    @ivar complete: true if a search looked through everything.
     """
 
     sessions: list[ConversationResponse]
@@ -54,9 +55,9 @@ class ConversationListResponse(Payload):
 
 
 class TranscriptResponse(Payload):
-    """What was said in a conversation, oldest first.
+    """Messages of a conversation, oldest first.
 
-    @ivar truncated: there is more before the first message.
+    @ivar truncated: true if there are earlier messages.
     """
 
     session: ConversationResponse

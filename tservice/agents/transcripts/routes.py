@@ -24,23 +24,23 @@ WORDS = 200
 
 
 class ResponseQuery(QueryParameters):
-    """How much to tell."""
+    """Amount of text to return."""
 
     context: Literal["full"] | None = None
 
 
 class HistoryQuery(QueryParameters):
-    """Which part of the list."""
+    """Part of the list to return."""
 
     limit: Annotated[QueryInt, Field(ge=1, le=PAGE)] = 50
     offset: Annotated[QueryInt, Field(ge=0)] = 0
     q: Annotated[str, StringConstraints(min_length=1, max_length=WORDS)] | None = Field(
-        default=None, description="Words that were said in it, or of its folder's name"
+        default=None, description="Words in the conversation, or in its folder's name"
     )
 
 
 class TranscriptQuery(QueryParameters):
-    """Whose conversation it is."""
+    """Agent that the conversation belongs to."""
 
     mode: str
 
@@ -61,7 +61,7 @@ class TranscriptRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.get_last_response,
-                summary="The agent's last answer, from its own transcript",
+                summary="Get the agent's last response, from its own transcript",
                 tag="Sessions",
                 query=ResponseQuery,
                 response_model=LastAnswerResponse,
@@ -71,7 +71,7 @@ class TranscriptRoutes:
                 path="/api/history/sessions",
                 access=AccessRule.USER,
                 handler=self.list_history,
-                summary="Past conversations on disk, newest first",
+                summary="List past conversations on disk, newest first",
                 tag="Sessions",
                 query=HistoryQuery,
                 response_model=ConversationListResponse,
@@ -81,7 +81,7 @@ class TranscriptRoutes:
                 path="/api/history/sessions/{conversation}",
                 access=AccessRule.USER,
                 handler=self.read_transcript,
-                summary="What was said last in a past conversation",
+                summary="Get the last messages of a past conversation",
                 tag="Sessions",
                 query=TranscriptQuery,
                 response_model=TranscriptResponse,

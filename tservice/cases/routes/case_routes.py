@@ -58,7 +58,7 @@ _READING = (ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
 
 
 class CreateCaseBody(RequestBody):
-    """A new case; with C{path} in a folder of one's own choice."""
+    """New case; C{path} chooses its folder."""
 
     name: CaseName
     description: Description | None = None
@@ -66,14 +66,14 @@ class CreateCaseBody(RequestBody):
 
 
 class LinkCaseBody(RequestBody):
-    """A folder that is there, and what to call it."""
+    """Existing folder, and the name of its case."""
 
     name: CaseName
     path: PathText
 
 
 class RemoteLinkBody(RequestBody):
-    """A folder of a remote host, and what to call it."""
+    """Folder on a remote host, and the name of its case."""
 
     name: CaseName
     host_id: Annotated[str, StringConstraints(min_length=1, max_length=100)]
@@ -81,7 +81,7 @@ class RemoteLinkBody(RequestBody):
 
 
 class LinkContainerBody(RequestBody):
-    """A folder that is there, and whose engine makes the container for it."""
+    """Existing folder, and the container host whose engine makes the container for it."""
 
     name: CaseName
     host_id: ShortText
@@ -89,7 +89,7 @@ class LinkContainerBody(RequestBody):
 
 
 class CreateContainerBody(RequestBody):
-    """A new case, with a container by the host C{default} or by settings of its own."""
+    """New case in a container, made by the host C{default} or with separate settings."""
 
     name: CaseName
     description: Description | None = None
@@ -112,7 +112,7 @@ class CreateContainerBody(RequestBody):
 
 
 class CloneCaseBody(RequestBody):
-    """A repository elsewhere."""
+    """Repository to clone."""
 
     name: CaseName
     repository: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
@@ -122,7 +122,7 @@ class CloneCaseBody(RequestBody):
 
 
 class WorktreeBody(RequestBody):
-    """A branch, and where it begins, should it be a new one."""
+    """Branch, and its starting point if the branch is new."""
 
     branch: RefText
     from_: Annotated[RefText | None, Field(alias="from")] = None
@@ -139,13 +139,13 @@ class CaseOrderBody(RequestBody):
 
 
 class DeleteCaseQuery(QueryParameters):
-    """C{force=1} removes what was not saved elsewhere, too."""
+    """Query parameters of a removal; C{force=1} also removes work that was not saved elsewhere."""
 
     force: QueryBool = False
 
 
 class BrowseQuery(QueryParameters):
-    """Which folder to look into."""
+    """Folder to list."""
 
     path: PathText | None = None
     show_hidden: QueryBool = False
@@ -163,52 +163,51 @@ class CaseRoutes:
 
     def _read_operations(self) -> list[Operation]:
         return [
-            _make_read("", self.list_cases, "The caller's cases, in their order",
-                       list[CaseResponse]),
+            _make_read("", self.list_cases, "List your cases, in their order", list[CaseResponse]),
             _make_read("/agent-created", self.list_agent_cases,
-                       "The cases that agents had made, newest first",
+                "List the cases that agents created, newest first",
                   AgentCaseListResponse),
             _make_read("/browse", self.browse_folders,
-                       "The folders in a folder, for a folder picker",
+                       "List the folders in a folder, for a folder picker",
                   BrowseResponse, scope=Scope.SESSIONS_MANAGE, query=BrowseQuery,
                   errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND)),
-            _make_read("/{name}", self.get_case, "One case", CaseResponse,
+            _make_read("/{name}", self.get_case, "Get a case", CaseResponse,
                        errors=(ErrorCode.NOT_FOUND,)),
         ]  # fmt: skip
 
     def _create_operations(self) -> list[Operation]:
         return [
-            _make_change("POST", "", self.create_case, "Make a case and fill it for agents",
+            _make_change("POST", "", self.create_case, "Create a case and prepare it for agents",
                     body=CreateCaseBody, answer=CaseEnvelope),
-            _make_change("POST", "/link", self.link_folder, "Make a case of a folder that is there",
+            _make_change("POST", "/link", self.link_folder, "Create a case from an existing folder",
                     body=LinkCaseBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
             _make_change("POST", "/remote-link", self.link_remote,
-                    "Make a case of a folder on a remote host",
+                    "Create a case from a folder on a remote host",
                     body=RemoteLinkBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
             _make_change("POST", "/container-link", self.link_container,
-                    "Make a case of a folder that is there, whose sessions live in a container",
+                    "Create a case from an existing folder, with its sessions in a container",
                     body=LinkContainerBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
             _make_change("POST", "/container-create", self.create_container,
-                    "Make a case whose sessions live in a container",
+                    "Create a case with its sessions in a container",
                     body=CreateContainerBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
             _make_change("POST", "/clone", self.clone_repository,
                          "Clone a repository into a new case",
                     body=CloneCaseBody, answer=CloneResponse),
             _make_change("POST", "/clone/{name}/cancel", self.cancel_clone,
-                         "End a clone that is under way",
+                         "Cancel a running clone",
                     answer=EmptyPayload),
             _make_change("POST", "/{name}/worktree", self.create_worktree,
-                    "Make a case on a new worktree of this one's repository",
+                    "Create a case on a new worktree of this case's repository",
                     body=WorktreeBody, answer=WorktreeCreatedResponse,
                     more=(ErrorCode.RATE_LIMITED,)),
             _make_change("POST", "/{name}/prepare", self.prepare_case,
-                    "Fetch the submodules and files of Git LFS that a case lacks, in a shell",
+                    "Fetch the missing submodules and Git LFS files of a case, in a shell",
                     answer=PrepareResponse, more=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
     def _change_operations(self) -> list[Operation]:
         return [
-            _make_change("PUT", "/order", self.set_order, "Put the caller's cases into an order",
+            _make_change("PUT", "/order", self.set_order, "Reorder your cases",
                     body=CaseOrderBody, answer=CaseOrderResponse),
             _make_change("DELETE", "/{name}", self.delete_case,
                     "Move a local case to the trash, remove a worktree, unlink any other",

@@ -10,27 +10,27 @@ from tservice.http.models import ResponseModel
 
 
 class CaseEnvelope(ResponseModel):
-    """A case that was made."""
+    """Response with a case."""
 
     case: CaseResponse
 
 
 class WorktreeCreatedResponse(ResponseModel):
-    """A case on a new worktree, and what it lacks."""
+    """Case on a new worktree, and the parts that the worktree lacks."""
 
     case: CaseResponse
-    warnings: list[str] = Field(description="What was left out, in sentences")
+    warnings: list[str] = Field(description="Parts that were left out, as sentences")
 
 
 class PrepareResponse(ResponseModel):
-    """What fetches that which a case lacks."""
+    """Session whose shell fetches the parts that a case lacks."""
 
     session_id: str | None = omit_if_none(description="The shell that runs the commands")
-    commands: list[str] = Field(description="Empty where nothing is lacking")
+    commands: list[str] = Field(description="Empty if nothing is missing")
 
 
 class CloneResponse(ResponseModel):
-    """What came of a clone; no text holds credentials."""
+    """Result of a clone. No text contains credentials."""
 
     case: CaseResponse
     repository: str
@@ -39,19 +39,19 @@ class CloneResponse(ResponseModel):
 
 
 class CaseOrderResponse(ResponseModel):
-    """The order that holds now."""
+    """Current order of the cases."""
 
     order: list[str]
 
 
 class AgentCaseListResponse(ResponseModel):
-    """The newest first."""
+    """Cases that agents created, newest first."""
 
     cases: list[AgentCaseResponse]
 
 
 class BrowsedFolderResponse(ResponseModel):
-    """A folder inside of another."""
+    """Folder inside another folder."""
 
     name: str
     path: str
@@ -59,7 +59,7 @@ class BrowsedFolderResponse(ResponseModel):
 
 
 class BrowseResponse(ResponseModel):
-    """The folders in a folder."""
+    """Folders inside a folder."""
 
     path: str
     parent: str | None

@@ -256,7 +256,7 @@ class McpRoutes:
             Operation(
                 method="POST",
                 handler=self.handle_post,
-                summary="One message to the MCP server",
+                summary="Send a message to the MCP server",
                 style=ResponseStyle.RAW,
                 body_limit=BODY_LIMIT,
                 audit=AuditMode.NONE,
@@ -265,7 +265,7 @@ class McpRoutes:
             Operation(
                 method="GET",
                 handler=self.stream_notifications,
-                summary="Notifications of the MCP server",
+                summary="Stream notifications of the MCP server",
                 style=ResponseStyle.STREAM,
                 **common,
             ),

@@ -76,12 +76,12 @@ class Config:
     listen: tuple[str, ...] = _setting_field(
         (DEFAULT_LISTEN,),
         setting_parsers.list_parser(setting_parsers.parse_text),
-        "Where to listen: Twisted endpoints (tcp, tcp6, ssl, unix). May be repeated.",
+        "Addresses to listen on: Twisted endpoints (tcp, tcp6, ssl, unix). May be repeated.",
     )
     data_dir: Path = _setting_field(
         Path("~/.tservice"),
         setting_parsers.parse_path,
-        "Folder of everything that the service writes; made with mode 0700.",
+        "Folder of all files that the service writes; created with mode 0700.",
     )
     cases_dir: Path = _setting_field(
         Path("~/service-cases"),
@@ -91,22 +91,22 @@ class Config:
     webview_listen: tuple[str, ...] = _setting_field(
         (),
         setting_parsers.list_parser(setting_parsers.parse_text),
-        "Where to serve web tabs at a separate origin: Twisted endpoints.",
+        "Addresses that serve web tabs at a separate origin: Twisted endpoints.",
     )
     log_format: str = _setting_field(
         "text",
         setting_parsers.choice_parser("text", "json"),
-        "Form of the log lines: text or json.",
+        "Format of the log lines: text or json.",
     )
     log_level: str = _setting_field(
         "info",
         setting_parsers.choice_parser("debug", "info", "warn", "error", "critical"),
-        "Least level that is logged: debug, info, warn, error or critical.",
+        "Lowest level that is logged: debug, info, warn, error or critical.",
     )
     audit_export: str | None = _setting_field(
         None,
         setting_parsers.parse_export,
-        "Where each entry of the audit log goes as it is made: syslog, or the path of a file.",
+        "Export of audit log entries as they are recorded: syslog, or the path of a file.",
     )
     username: str = _setting_field(
         "admin",
@@ -116,7 +116,7 @@ class Config:
     password: str | None = _setting_field(
         None,
         setting_parsers.parse_text,
-        "Password of Basic authentication. Without one everybody who reaches the port is let in.",
+        "Password of Basic authentication. Without one, anyone who can reach the port has access.",
         secret=True,
     )
     password_file: Path | None = _setting_field(
@@ -135,7 +135,7 @@ class Config:
     allowed_hosts: tuple[str, ...] = _setting_field(
         (),
         setting_parsers.list_parser(setting_parsers.parse_host),
-        "Further names that the service may be called by: hosts, or suffixes such as .example.org.",
+        "Further host names of the service, or suffixes such as .example.org.",
     )
     allowed_origins: tuple[str, ...] = _setting_field(
         (),
@@ -145,20 +145,18 @@ class Config:
     trusted_proxies: tuple[str, ...] = _setting_field(
         (),
         setting_parsers.list_parser(setting_parsers.parse_network),
-        "Addresses or networks of reverse proxies whose X-Forwarded headers are believed.",
+        "Addresses or networks of reverse proxies whose X-Forwarded headers are trusted.",
     )
     base_path: str = _setting_field(
-        "", setting_parsers.parse_url_prefix, "Path that a reverse proxy serves the service under."
+        "", setting_parsers.parse_url_prefix, "Path under which a reverse proxy serves the service."
     )
     http2: bool = _setting_field(
-        False,
-        setting_parsers.parse_boolean,
-        "Offer HTTP/2 over TLS; see docs/explain/security.rst before.",
+        False, setting_parsers.parse_boolean, "Offer HTTP/2 over TLS; read docs/security.rst first."
     )
     docker_bridge_hooks: bool = _setting_field(
         False,
         setting_parsers.parse_boolean,
-        "Let hooks of agents in containers reach the service by their bridge.",
+        "Let hooks of agents in containers reach the service over their network bridge.",
     )
     gesture: bool = _setting_field(
         False,
@@ -168,12 +166,12 @@ class Config:
     voice_stream_base: str = _setting_field(
         "wss://api.anthropic.com/api/ws/speech_to_text/voice_stream",
         setting_parsers.url_parser("ws", "wss"),
-        "Where dictations of the primary CLI's account are sent.",
+        "URL for dictations with the primary CLI's account.",
     )
     voice_third_party_base: str = _setting_field(
         "wss://api.deepgram.com/v1/listen",
         setting_parsers.url_parser("ws", "wss"),
-        "Where dictations with a third party's key are sent; speaks as Deepgram does.",
+        "URL for dictations with a third party's key, with Deepgram's protocol.",
     )
     output_ring: int = _setting_field(
         8 * 1024 * 1024,
@@ -181,40 +179,46 @@ class Config:
         "Bytes of output kept in memory for each session.",
     )
     max_sessions: int = _setting_field(
-        50, setting_parsers.integer_parser(1, 10_000), "Live sessions at most."
+        50, setting_parsers.integer_parser(1, 10_000), "Maximum number of live sessions."
     )
     max_sessions_per_user: int = _setting_field(
-        25, setting_parsers.integer_parser(1, 10_000), "Live sessions of one user at most."
+        25,
+        setting_parsers.integer_parser(1, 10_000),
+        "Maximum number of live sessions of one user.",
     )
     wait_max_per_session: int = _setting_field(
-        16, setting_parsers.integer_parser(1, 10_000), "Parked waits on one session at most."
+        16,
+        setting_parsers.integer_parser(1, 10_000),
+        "Maximum number of parked waits on one session.",
     )
     wait_max_total: int = _setting_field(
-        128, setting_parsers.integer_parser(1, 100_000), "Parked waits in all at most."
+        128, setting_parsers.integer_parser(1, 100_000), "Maximum number of parked waits in total."
     )
     wait_max_per_owner: int = _setting_field(
-        48, setting_parsers.integer_parser(1, 100_000), "Parked waits of one user at most."
+        48,
+        setting_parsers.integer_parser(1, 100_000),
+        "Maximum number of parked waits of one user.",
     )
     pane_env: tuple[str, ...] = _setting_field(
         (),
         setting_parsers.list_parser(setting_parsers.parse_variable),
-        "Names of further variables of the service's environment that reach the panes.",
+        "Names of further variables of the service's environment that are passed to the panes.",
     )
     tunnel_command: str = _setting_field(
         "cloudflared",
         setting_parsers.parse_text,
-        "Program that opens the tunnel, a name on PATH or a path; run with: tunnel --url URL.",
+        "Program that opens the tunnel, a name in PATH or a path; run with: tunnel --url URL.",
     )
     boot_id_file: Path = _setting_field(
         Path("/proc/sys/kernel/random/boot_id"),
         setting_parsers.parse_path,
-        "File that names the boot of this machine; in a container one that each start rewrites.",
+        "File with an id of this machine's boot; in a container, a file that each start rewrites.",
     )
     # In a pane of another service, SERVICE_API_URL is the address of that service.
     api_url: str | None = _setting_field(
         None,
         setting_parsers.url_parser("http", "https"),
-        "Address that hooks in the panes post to; made from the first endpoint unless given.",
+        "Address that hooks in the panes post to; by default derived from the first endpoint.",
         in_environment=False,
     )
 

@@ -1,7 +1,7 @@
 """Rules for outgoing requests: URLs, host names and addresses.
 
 Pure.  A URL is parsed once, by L{parse_target}, and the later request is built from the
-L{EgressTarget}, so no second parser can see another host in it.  L{tservice.core.net.outbound}
+L{EgressTarget}.  So no second parser can see another host in it.  L{tservice.core.net.outbound}
 applies the address rules to the addresses of a name, and connects to exactly the address that
 passed.
 """

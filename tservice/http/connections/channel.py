@@ -3,8 +3,8 @@
 twisted.web reads a whole body before it calls any handler.  Here a L{Request
 <tservice.http.request.ServiceRequest>} may refuse while its body is still arriving.  The response
 is sent
-immediately, the rest of the body is discarded for a moment so that the client can read the
-response, and the connection ends.
+immediately.  The rest of the body is discarded for a moment, so that the client can read the
+response; then the connection ends.
 """
 
 from __future__ import annotations

@@ -86,8 +86,8 @@ def raise_descriptor_limit(kept: int) -> int:
     room = connections_for_descriptors(files, kept)
     if room < FEW:
         _log.warn(
-            "only {room} connections at a time: ulimit -n allows {files} descriptors, and {kept} are"
-            " reserved for sessions and other files; allow {wanted}, or lower max-sessions",
+            "only {room} connections at a time: ulimit -n allows {files} descriptors, and {kept}"
+            " are reserved for sessions and other files; allow {wanted}, or lower max-sessions",
             room=room,
             files=files,
             kept=kept,

@@ -27,9 +27,9 @@ BYTES = "application/octet-stream"
 """Media type of a stream of a file's bytes."""
 
 PARTIAL: Schema = {
-    "206": {"description": "The range that was asked for"},
-    "304": {"description": "Not changed since the ETag that was shown"},
-    "416": {"description": "The range begins behind the end"},
+    "206": {"description": "The requested range"},
+    "304": {"description": "Not changed since the given ETag"},
+    "416": {"description": "The range begins after the end of the file"},
 }
 
 _REF = "#/components/schemas/{model}"
@@ -53,30 +53,31 @@ SECURITY: Schema = {
         "type": "apiKey",
         "in": "cookie",
         "name": "service_session",
-        "description": "Alone only for a program that got it by Basic, without a browser's headers",
+        "description": "Alone only for a program that got it by Basic authentication, without a"
+        " browser's headers",
     },
     "pageKey": {
         "type": "apiKey",
         "in": "header",
         "name": HEADER,
-        "description": "Goes with the cookie that a browser got, or that any login gave: the key "
-        f"of the login's answer. In an upgrade also as the subprotocol {KEY_PREFIX}<key>, offered "
-        f"beside {PROTOCOL}",
+        "description": "Belongs to the cookie that a browser or any login received: the key in the "
+        f"login's response. In an upgrade it may also be the subprotocol {KEY_PREFIX}<key>, offered "
+        f"in addition to {PROTOCOL}",
     },
     "hookSecret": {"type": "apiKey", "in": "header", "name": "X-Service-Hook-Secret"},
 }
 
 _BARE: Mapping[int, str] = {
-    400: "Not to be handed on: bare text",
-    401: "Not signed in: bare text",
-    403: "Host or origin not allowed: bare text",
-    429: "Over the failure cap: bare text, with Retry-After",
-    502: "The other server does not answer: bare text",
-    503: "Too many streams: bare text, with Retry-After",
+    400: "Request that is not relayed: plain text",
+    401: "Not signed in: plain text",
+    403: "Host or origin not allowed: plain text",
+    429: "Too many failed attempts: plain text, with Retry-After",
+    502: "The other server does not respond: plain text",
+    503: "Too many streams: plain text, with Retry-After",
 }
 """Responses of the gate, which are never envelopes (protocol-errors)."""
 
-TARGET_TOO_LONG: Schema = {"414": {"description": "A request line beyond 16 KiB: no body"}}
+TARGET_TOO_LONG: Schema = {"414": {"description": "Request line longer than 16 KiB: no body"}}
 """Response of any route whose address contains text from the caller (protocol-errors)."""
 
 _KEYWORDS = {
@@ -110,7 +111,7 @@ def make_document(operations: Sequence[Operation], version: str, base: str = "")
         "info": {
             "title": "tservice",
             "version": version,
-            "description": "Every /api path is served as /api/v1 as well.",
+            "description": "Every /api path is also served as /api/v1.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": base or "/"}],
@@ -244,7 +245,7 @@ def _token_rule(operation: Operation) -> Schema:
     reach = TOKEN_SCOPES.get(operation_name(operation))
     if reach is None:
         return {}
-    who = "No token." if reach.scope is None else f"Tokens with {reach.scope}."
+    who = "No token may call it." if reach.scope is None else f"Token scope: {reach.scope}."
     return {"description": f"{who} {reach.why}"}
 
 
@@ -304,7 +305,7 @@ def _success_responses(operation: Operation, schemas: _SchemaRegistry) -> Schema
         media, schema = "application/json", _envelope_schema(operation, schemas)
     found = {"200": {"description": "Success", "content": {media: {"schema": schema}}}}
     if operation.proxies_calls and operation.style is ResponseStyle.RAW:
-        found["202"] = {"description": "Taken; there is nothing to answer"}
+        found["202"] = {"description": "Accepted; there is no response body"}
     return {**found, **PARTIAL} if media == BYTES else found
 
 

@@ -103,11 +103,13 @@ class ApiDocs:
         """Return the routes for the table."""
         return [
             _make_operation(
-                "/api/openapi.json", self.serve_openapi, "This document", "application/json"
+                "/api/openapi.json", self.serve_openapi, "Get this document", "application/json"
             ),
-            _make_operation("/api/docs", self.serve_page, "This document as a page", "text/html"),
             _make_operation(
-                "/api/docs.css", self.serve_stylesheet, "The page's stylesheet", "text/css"
+                "/api/docs", self.serve_page, "Get this document as a page", "text/html"
+            ),
+            _make_operation(
+                "/api/docs.css", self.serve_stylesheet, "Get the page's stylesheet", "text/css"
             ),
         ]
 
@@ -213,7 +215,7 @@ def _render_body(operation: Schema) -> Iterator[Tag]:
 def _render_response(operation: Schema) -> Iterator[Tag]:
     for media in operation["responses"].get("200", {}).get("content", {}).values():
         data = media["schema"].get("properties", {}).get("data", media["schema"])
-        yield tags.p("Answer: ", *_render_reference(data))
+        yield tags.p("Response: ", *_render_reference(data))
 
 
 def _render_reference(schema: Schema) -> Iterator[Any]:

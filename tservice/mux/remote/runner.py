@@ -120,7 +120,7 @@ class RemoteRunner:
             raise RemoteError(answer.errors or "its connection ended")
         if not child.preamble.has_begun:
             said = answer.errors or child.preamble.last_line
-            raise RemoteError(f"no POSIX shell was found there{said and f': {said}'}")
+            raise RemoteError(f"no POSIX shell found on the host{said and f': {said}'}")
         return answer
 
     def _spawn_child(self, child: _RemoteProgramProtocol) -> None:

@@ -3,8 +3,8 @@
 Lines end in LF alone. Bytes of the pane come as C{%output}. The answer to a command comes between
 C{%begin} and C{%end} or C{%error} with the same time and number. Every other line is a notice.
 
-No input can raise. The parser keeps at most L{MAX_LINE} of an unfinished line outside of an answer,
-and L{MAX_BLOCK} each of an unfinished answer and of its last line.
+No input can raise. The parser keeps at most L{MAX_LINE} of an unfinished line outside of an answer.
+It keeps at most L{MAX_BLOCK} each of an unfinished answer and of its last line.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ MODEL_LENGTH = 64
 
 
 class ModelSource(StrEnum):
-    """Who said which model runs, most trusted first (protocol-session)."""
+    """Source of the model's name, most trusted first (protocol-session)."""
 
     CUSTOM_ENDPOINT = "custom-endpoint"
     STATUSLINE = "statusline"

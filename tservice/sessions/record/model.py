@@ -28,7 +28,7 @@ _NULL = {"null": True}
 
 
 class SessionStatus(StrEnum):
-    """What a session is doing (protocol-status)."""
+    """Activity of a session (protocol-status)."""
 
     IDLE = "idle"
     BUSY = "busy"
@@ -52,7 +52,7 @@ class ProcessPhase(StrEnum):
 
 
 class NameSource(StrEnum):
-    """Who chose the name."""
+    """Origin of a session's name."""
 
     PLACEHOLDER = "placeholder"
     AUTO = "auto"
@@ -60,7 +60,7 @@ class NameSource(StrEnum):
 
 
 class SessionColour(StrEnum):
-    """The colours that a user can give a session."""
+    """Colours that a user can give a session."""
 
     DEFAULT = "default"
     RED = "red"
@@ -73,7 +73,7 @@ class SessionColour(StrEnum):
 
 
 class SessionLocationKind(StrEnum):
-    """Where the pane lives."""
+    """Kind of location where the pane runs."""
 
     LOCAL = "local"
     CONTAINER = "container"
@@ -82,7 +82,7 @@ class SessionLocationKind(StrEnum):
 
 @frozen(kw_only=True)
 class AutoCompact:
-    """Send C{/compact} at C{threshold} tokens (protocol-automatic)."""
+    """Setting that sends C{/compact} at C{threshold} tokens (protocol-automatic)."""
 
     enabled: bool = False
     threshold: int = 110_000
@@ -91,7 +91,7 @@ class AutoCompact:
 
 @frozen(kw_only=True)
 class AutoClear:
-    """Send C{/clear} at C{threshold} tokens (protocol-automatic)."""
+    """Setting that sends C{/clear} at C{threshold} tokens (protocol-automatic)."""
 
     enabled: bool = False
     threshold: int = 140_000
@@ -99,8 +99,8 @@ class AutoClear:
 
 @frozen(kw_only=True)
 class AutoResume:
-    """Go on after a usage limit; C{resume_at} in Unix milliseconds once armed
-    (protocol-automatic)."""
+    """Setting that continues after a usage limit (protocol-automatic). C{resume_at} is in Unix
+    milliseconds, and set once armed."""
 
     enabled: bool = False
     resume_at: int | None = None
@@ -108,7 +108,7 @@ class AutoResume:
 
 @frozen(kw_only=True)
 class ProcessPriority:
-    """Scheduling priority of the pane's process, -20 (most) to 19; 0 while disabled."""
+    """Scheduling priority of the pane's process, -20 (highest) to 19; 0 while disabled."""
 
     enabled: bool = False
     value: int = 0
@@ -116,7 +116,7 @@ class ProcessPriority:
 
 @frozen(kw_only=True)
 class TokenUsage:
-    """Tokens used so far; an agent tells them, and no number is too large to be told."""
+    """Tokens used so far, as the agent reports them. Numbers have no upper limit."""
 
     input: int = 0
     output: int = 0
@@ -133,7 +133,7 @@ class TokenUsage:
 
 @frozen(kw_only=True)
 class EndpointModel:
-    """A model of a custom endpoint (protocol-models)."""
+    """Model of a custom endpoint (protocol-models)."""
 
     endpoint_id: str
     model_id: str
@@ -146,10 +146,10 @@ MODEL_PARAMS = frozenset({"model", "provider"})
 
 @frozen(kw_only=True)
 class ProcessExit:
-    """How the process ended; all C{None}: nobody knows.
+    """End of the process. All fields are C{None} if the cause is unknown.
 
     @ivar at: Unix milliseconds when it was noticed.
-    @ivar reason: what befell the container that it ran in: C{oom-killed}, C{container-stopped},
+    @ivar reason: the fate of the container that it ran in: C{oom-killed}, C{container-stopped},
         C{container-killed}, C{container-removed}.
     """
 
@@ -166,7 +166,9 @@ class ProcessExit:
 
 @frozen(kw_only=True)
 class RemoteTarget:
-    """The remote host's part; C{owned} false: attached to, so never killed (protocol-remote)."""
+    """Fields of a session on a remote host (protocol-remote). If C{owned} is false, the session was
+    attached to and is never killed.
+    """
 
     host_id: str
     name: str
@@ -175,14 +177,14 @@ class RemoteTarget:
 
 @frozen(kw_only=True)
 class ContainerTarget:
-    """The container's part (protocol-containers)."""
+    """Fields of a session in a container (protocol-containers)."""
 
     host_id: str
     name: str
 
 
 class TodoStatus(StrEnum):
-    """How far a to-do is."""
+    """Status of a to-do."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -191,9 +193,9 @@ class TodoStatus(StrEnum):
 
 @frozen(kw_only=True)
 class TodoItem:
-    """One line of an agent's to-do list.
+    """Line of an agent's to-do list.
 
-    @ivar doing: the same as what is being done, for the time in which it is.
+    @ivar doing: the same in the form for the time when it is in progress.
     """
 
     text: str

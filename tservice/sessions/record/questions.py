@@ -9,7 +9,9 @@ from tservice.core.payload import Payload
 
 
 class ContextQuestion(Payload):
-    """The model's context is small; asked again with C{confirmedContext}, it is used."""
+    """Question about a model with a small context. A repeated request with C{confirmedContext} uses
+    it.
+    """
 
     requires_context_warning: Literal[True] = True
     model_id: str
@@ -18,7 +20,9 @@ class ContextQuestion(Payload):
 
 
 class SwapQuestion(Payload):
-    """Another model is loaded; asked again with C{confirmedSwap}, it is pushed out."""
+    """Question while another model is loaded. A repeated request with C{confirmedSwap} unloads that
+    model.
+    """
 
     requires_confirmation: Literal[True] = True
     currently_loaded_model: str

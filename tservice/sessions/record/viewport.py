@@ -11,7 +11,7 @@ DESKTOP_CLAIM_MS = 90_000
 
 
 class ViewportKind(StrEnum):
-    """What kind of screen asks."""
+    """Kind of screen of a client."""
 
     MOBILE = "mobile"
     TABLET = "tablet"

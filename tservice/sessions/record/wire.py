@@ -68,7 +68,7 @@ def _strip_none(hint: Any) -> tuple[Any, bool]:
 
 
 class _SessionAnswerBase(SessionPayload):
-    """A session (protocol-session)."""
+    """Session (protocol-session)."""
 
     display_model: str | None
     display_model_source: ModelSource | None = omit_if_none()

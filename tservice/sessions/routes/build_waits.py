@@ -59,7 +59,7 @@ def build_waits(
         name="waits",
         service=waiting,
         operations=[*session_operations(sessions, waiting), *routes.operations()],
-        measures=[make_gauge("parked_waits", "Waits held open.", waiting.count_parked)],
+        measures=[make_gauge("parked_waits", "Parked waits.", waiting.count_parked)],
         close=close_waits,
     )
 

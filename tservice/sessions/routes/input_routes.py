@@ -43,10 +43,10 @@ _Signals = Annotated[str, StringConstraints(max_length=256)]
 
 
 class InputBody(RequestBody):
-    """Something to be typed, and what to wait for afterwards.
+    """Input to type, and the signals to wait for afterwards.
 
-    The length of C{input} is checked apart: it is a 413.  C{wait} is C{true} for the default
-    signals, a comma list or a list of signals; C{null}, C{false} and an empty text mean none.
+    The length of C{input} is checked separately: it gives a 413. C{wait} is C{true} for the default
+    signals, a comma list or a list of signals. C{null}, C{false} and an empty text mean none.
     """
 
     input: str
@@ -82,7 +82,7 @@ class InputBody(RequestBody):
 
 
 class InputWaitResponse(WaitResponse):
-    """What became of the input, and how the wait ended."""
+    """Result of the input, and of the wait."""
 
     delivered: bool
     duplicate: bool
@@ -130,7 +130,7 @@ class InputRoutes:
                 scope=Scope.SESSIONS_INPUT,
                 audit=AuditMode.SUMMED,
                 handler=self._send_input,
-                summary="Type something, as a prompt or as raw bytes, and wait if asked to",
+                summary="Type a prompt or raw bytes, and optionally wait",
                 tag="Terminal",
                 body=InputBody,
                 body_limit=BODY_LIMIT,

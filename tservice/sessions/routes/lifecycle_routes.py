@@ -67,14 +67,14 @@ _PLACED = ("case_name", "working_dir", "worktree", "resume_session_id", "custom_
 
 
 class RemoteSessionBody(RequestBody):
-    """An existing session of a remote host."""
+    """Existing session of a remote host."""
 
     host_id: SessionId
     remote_session_name: TmuxName
 
 
 class CustomModelBody(RequestBody):
-    """A model of a custom endpoint, and the questions already answered."""
+    """Model of a custom endpoint, and the confirmations already given."""
 
     endpoint_id: SessionId
     model_id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -93,7 +93,7 @@ class CustomModelBody(RequestBody):
 
 
 class NewWorktreeBody(RequestBody):
-    """A new worktree of the case, to work in; C{from} is where a new branch begins."""
+    """New worktree of the case for the session. C{from} is the starting point of a new branch."""
 
     branch: RefText
     from_: Annotated[RefText | None, Field(alias="from")] = None
@@ -120,7 +120,7 @@ class LaunchBody(RequestBody):
 
 
 class CreateBody(LaunchBody):
-    """A new session; it runs only with C{start}."""
+    """New session; it runs only with C{start}."""
 
     working_dir: FolderText | None = None
     name: SessionName | None = None
@@ -133,15 +133,17 @@ class CreateBody(LaunchBody):
 
 
 class QuickStartBody(LaunchBody):
-    """A case and a session in it, which is started."""
+    """Case, and a session in it that is started."""
 
     session_name: SessionName | None = None
     agent_origin: Origin | None = None
 
 
 class StartBody(RequestBody):
-    """C{clearBreaker} gets a session started that the exit breaker stopped; with C{fresh} its agent
-    begins a conversation in place of going on with the last one."""
+    """Options of a start. C{clearBreaker} allows the start of a session that the exit breaker
+    stopped. With C{fresh} the agent begins a new conversation instead of continuing the last
+    one.
+    """
 
     clear_breaker: bool | None = None
     fresh: bool | None = None
@@ -173,7 +175,7 @@ class LifecycleRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.list_sessions,
-                summary="The sessions that the caller may see, in the order of the list",
+                summary="List the sessions that you may see, in the order of the list",
                 tag="Sessions",
                 response_model=list[SessionAnswer],
             ),
@@ -183,7 +185,7 @@ class LifecycleRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.get_session,
-                summary="One session",
+                summary="Get a session",
                 tag="Sessions",
                 response_model=SessionAnswer,
             ),
@@ -198,7 +200,7 @@ class LifecycleRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.create_session,
-                summary="Make a session; nothing runs unless start is true",
+                summary="Create a session; nothing runs unless start is true",
                 tag="Sessions",
                 body=CreateBody,
                 body_limit=MAKE_BODY_LIMIT,
@@ -212,7 +214,7 @@ class LifecycleRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.quick_start,
-                summary="Make a case where it is missing, and start a session in it",
+                summary="Create a case if it is missing, and start a session in it",
                 tag="Sessions",
                 body=QuickStartBody,
                 body_limit=MAKE_BODY_LIMIT,
@@ -230,7 +232,7 @@ class LifecycleRoutes:
             access=AccessRule.OWNER,
             scope=Scope.SESSIONS_MANAGE,
             handler=self.start_session,
-            summary="Start the session's process, or attach to the one that was let go",
+            summary="Start the session's process, or attach to the detached one",
             tag="Sessions",
             body=StartBody,
             optional_body=True,
@@ -251,7 +253,7 @@ class LifecycleRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.delete_session,
-                summary="End the session and remove it, or let go of its process",
+                summary="End the session and remove it, or detach from its process",
                 tag="Sessions",
                 query=DeleteQuery,
                 response_model=DeletedSessionResponse,
@@ -263,7 +265,7 @@ class LifecycleRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.delete_own_sessions,
-                summary="End and remove every session of the caller",
+                summary="End and remove all your sessions",
                 tag="Sessions",
                 response_model=DeletedSessionsResponse,
                 errors=(ErrorCode.OPERATION_FAILED,),

@@ -38,38 +38,38 @@ Threshold = Annotated[int, Field(ge=1, le=10_000_000)]
 
 
 class NameBody(RequestBody):
-    """An empty name returns to a generated one."""
+    """New name. An empty name selects a generated one."""
 
     name: SessionName
 
 
 class ColourBody(RequestBody):
-    """One of the eight colours."""
+    """New colour, one of eight."""
 
     color: Annotated[SessionColour, Field(strict=False)]
 
 
 class PinBody(RequestBody):
-    """Pinned or not."""
+    """New pinned state."""
 
     pinned: bool
 
 
 class FlickerBody(RequestBody):
-    """The flicker filter, on or off."""
+    """New state of the flicker filter."""
 
     flicker_filter: bool
 
 
 class NiceBody(RequestBody):
-    """The priority of the pane's process."""
+    """Priority of the pane's process."""
 
     enabled: bool
     value: Annotated[int, Field(ge=-20, le=19)] = 0
 
 
 class AutoCompactBody(RequestBody):
-    """C{/compact} at C{threshold} tokens."""
+    """Setting for C{/compact} at C{threshold} tokens."""
 
     enabled: bool
     threshold: Threshold = AutoCompact().threshold
@@ -77,21 +77,21 @@ class AutoCompactBody(RequestBody):
 
 
 class AutoClearBody(RequestBody):
-    """C{/clear} at C{threshold} tokens."""
+    """Setting for C{/clear} at C{threshold} tokens."""
 
     enabled: bool
     threshold: Threshold = AutoClear().threshold
 
 
 class AutoResumeBody(RequestBody):
-    """Go on after a usage limit."""
+    """Setting for continuing after a usage limit."""
 
     enabled: bool
     resume_at: Annotated[int, Field(ge=0, le=2**53 - 1)] | None = None
 
 
 class OrderBody(RequestBody):
-    """Session ids in their new order; those not named stay where they are."""
+    """Session ids in their new order; other sessions keep their position."""
 
     order: Annotated[list[SessionId], Field(max_length=1000), FAIL_FAST]
 
@@ -109,41 +109,47 @@ class PropertyRoutes:
                 "name", self.set_name, "Rename the session", NameBody, SessionNameResponse
             ),
             _put_operation(
-                "color", self.set_colour, "Give it a colour", ColourBody, SessionColourResponse
+                "color",
+                self.set_colour,
+                "Change the session's colour",
+                ColourBody,
+                SessionColourResponse,
             ),
-            _put_operation("pin", self.set_pinned, "Pin it, or not", PinBody, SessionPinResponse),
+            _put_operation(
+                "pin", self.set_pinned, "Pin or unpin the session", PinBody, SessionPinResponse
+            ),
             _put_operation(
                 "nice",
                 self.set_priority,
-                "Renice its process",
+                "Change the priority of the session's process",
                 NiceBody,
                 make_answer_model(ProcessPriority),
             ),
             _put_operation(
                 "flicker-filter",
                 self.set_flicker_filter,
-                "Flicker filter on or off",
+                "Switch the session's flicker filter on or off",
                 FlickerBody,
                 FlickerFilterResponse,
             ),
             _put_operation(
                 "auto-compact",
                 self.set_auto_compact,
-                "Automatic /compact",
+                "Configure automatic /compact",
                 AutoCompactBody,
                 make_answer_model(AutoCompact),
             ),
             _put_operation(
                 "auto-clear",
                 self.set_auto_clear,
-                "Automatic /clear",
+                "Configure automatic /clear",
                 AutoClearBody,
                 make_answer_model(AutoClear),
             ),
             _put_operation(
                 "auto-resume",
                 self.set_auto_resume,
-                "Automatic resume",
+                "Configure automatic resume",
                 AutoResumeBody,
                 make_answer_model(AutoResume),
             ),
@@ -153,7 +159,7 @@ class PropertyRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.set_order,
-                summary="Put the caller's sessions into an order",
+                summary="Reorder your sessions",
                 tag="Sessions",
                 body=OrderBody,
                 body_limit=ORDER_BODY_LIMIT,

@@ -13,72 +13,72 @@ from tservice.sessions.record.wire import SessionAnswer
 
 
 class SessionEnvelope(ResponseModel):
-    """A session, wrapped."""
+    """Response with a session."""
 
     session: SessionAnswer
     warnings: list[str] | None = omit_if_none(
-        description="What a new worktree lacks, in sentences; left out without one that does"
+        description="Parts that a new worktree lacks, as sentences; absent if there are none"
     )
 
 
 class LeftoverProcessResponse(ResponseModel):
-    """A process that outlives its session; C{command} is one line, untrusted and perhaps cut."""
+    """Process that outlives its session. C{command} is one line, untrusted and possibly cut."""
 
     pid: int
     command: str
 
 
 class DeletedSessionResponse(ResponseModel):
-    """A session was removed, and what is left of it; absent where nothing is."""
+    """Result of a removal: the processes that remain. Absent if there are none."""
 
     left: list[LeftoverProcessResponse] | None = omit_if_none()
 
 
 class DeletedSessionsResponse(DeletedSessionResponse):
-    """How many sessions were removed, and what is left of them."""
+    """Number of sessions that were removed, and the processes that remain."""
 
     killed: int
 
 
 class SessionNameResponse(ResponseModel):
-    """The name that holds now."""
+    """Current name of the session."""
 
     name: str
 
 
 class SessionColourResponse(ResponseModel):
-    """The colour that holds now."""
+    """Current colour of the session."""
 
     color: SessionColour
 
 
 class SessionPinResponse(ResponseModel):
-    """Whether it is pinned."""
+    """Current pinned state."""
 
     pinned: bool
 
 
 class FlickerFilterResponse(ResponseModel):
-    """Whether the flicker filter is on."""
+    """Current state of the flicker filter."""
 
     flicker_filter: bool
 
 
 class SessionOrderResponse(ResponseModel):
-    """Every session that the caller sees, in order."""
+    """List of every session that the caller may see, in order."""
 
     order: list[str]
 
 
 class TerminalSizeResponse(ResponseModel):
-    """The size that holds now."""
+    """Current size."""
 
     cols: int
     rows: int
 
 
 class DeliveryResponse(ResponseModel):
-    """What became of an input."""
+    """Result of an input."""
 
     delivered: bool
     duplicate: bool = omit_if_false()
@@ -87,34 +87,38 @@ class DeliveryResponse(ResponseModel):
 
 
 class BufferedInputResponse(ResponseModel):
-    """The session's host is away: the input is typed once that is back, unless there was no room
-    for it (C{dropped})."""
+    """Input stored while the session's host is unreachable. It is typed once the host is back,
+    unless there was no room (C{dropped}).
+    """
 
     buffered: Literal[True] = True
     dropped: bool = omit_if_false()
 
 
 class QuickStartResponse(ResponseModel):
-    """The session that was started, and where."""
+    """Session that was started, and its case."""
 
     session_id: str
     case_name: str
     case_path: str
     warnings: list[str] | None = omit_if_none(
-        description="What a new worktree lacks, in sentences; left out without one that does"
+        description="Parts that a new worktree lacks, as sentences; absent if there are none"
     )
 
 
 class CursorResponse(ResponseModel):
-    """Where the caret is, counted from 0."""
+    """Position of the caret, counted from 0."""
 
     x: int
     y: int
 
 
 class TerminalResponse(ResponseModel):
-    """A terminal read (protocol-terminal); without a process empty, C{offset} 0 and C{epoch}
-    null.  C{stale}: the host is out of reach, and this is what was there at C{staleAt}."""
+    """Text of a terminal (protocol-terminal).
+
+    Without a process it is empty, C{offset} is 0 and C{epoch} is null. C{stale}: the host is
+    unreachable, and the text is from the time C{staleAt}.
+    """
 
     terminal_buffer: str
     status: SessionStatus
@@ -133,9 +137,9 @@ class TerminalResponse(ResponseModel):
 
 
 class SearchMatchResponse(ResponseModel):
-    """One occurrence: 0-based line of the history, and offset in it.
+    """Match of a search: 0-based line of the history, and offset in it.
 
-    C{start}: of a long line, where in it C{text} begins.
+    C{start}: the position in a long line at which C{text} begins.
     """
 
     line: int
@@ -145,7 +149,7 @@ class SearchMatchResponse(ResponseModel):
 
 
 class TerminalSearchResponse(ResponseModel):
-    """Occurrences, oldest first; C{truncated}: there are more."""
+    """Matches, oldest first; C{truncated}: there are more."""
 
     matches: list[SearchMatchResponse]
     truncated: bool

@@ -75,7 +75,7 @@ class SocketRoutes:
                 access=AccessRule.USER,
                 scope=Scope.SESSIONS_INPUT,
                 handler=self._open_terminal,
-                summary="The terminal: output as it comes, input, sizes",
+                summary="Terminal stream: live output, input, sizes",
                 tag="Terminal",
                 query=SocketQuery,
                 style=ResponseStyle.WEBSOCKET,

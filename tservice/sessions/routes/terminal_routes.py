@@ -47,13 +47,13 @@ _READING_ERRORS = (
 
 
 class KeyBody(RequestBody):
-    """A named key."""
+    """Named key to press."""
 
     key: Annotated[str, StringConstraints(max_length=16)]
 
 
 class ResizeBody(RequestBody):
-    """A size, and what kind of screen asks for it."""
+    """Size, and the kind of screen that requests it."""
 
     cols: Cols
     rows: Rows
@@ -98,7 +98,7 @@ class TerminalRoutes:
                 scope=Scope.SESSIONS_INPUT,
                 audit=AuditMode.SUMMED,
                 handler=self.send_key,
-                summary="Press one named key",
+                summary="Press a named key",
                 tag="Terminal",
                 body=KeyBody,
                 response_model=EmptyPayload,
@@ -111,7 +111,7 @@ class TerminalRoutes:
                 scope=Scope.SESSIONS_INPUT,
                 audit=AuditMode.NONE,
                 handler=self.resize_terminal,
-                summary="Ask for a size; answers the one that holds",
+                summary="Request a size; returns the effective size",
                 tag="Terminal",
                 body=ResizeBody,
                 response_model=TerminalSizeResponse,
@@ -127,7 +127,7 @@ class TerminalRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.read_terminal,
-                summary="The screen, or with full=1 the history too",
+                summary="Read the screen, or with full=1 also the history",
                 tag="Terminal",
                 query=TerminalQuery,
                 large=lambda query: bool(query.full),
@@ -140,7 +140,7 @@ class TerminalRoutes:
                 access=AccessRule.OWNER,
                 scope=Scope.SESSIONS_READ,
                 handler=self.search_terminal,
-                summary="Find a literal in the pane's history",
+                summary="Search the pane's history for a literal text",
                 tag="Terminal",
                 query=SearchQuery,
                 large=lambda query: True,

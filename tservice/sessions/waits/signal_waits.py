@@ -24,8 +24,7 @@ TIMEOUT_RANGE = (1_000, 600_000)
 
 
 class SessionSignal(StrEnum):
-    """What a wait can wait for, in the order in which they win when several hold
-    (protocol-signals)."""
+    """Signals of a wait. If several apply, the first in this order wins (protocol-signals)."""
 
     EXIT = "exit"
     BLOCKED = "blocked"

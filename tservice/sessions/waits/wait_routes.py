@@ -85,7 +85,7 @@ class OutputQuery(QueryParameters):
 
 
 class WaitStateResponse(ResponseModel):
-    """How the wait ended."""
+    """Result of a wait."""
 
     timed_out: bool
     timeout_ms: int
@@ -94,13 +94,13 @@ class WaitStateResponse(ResponseModel):
 
 
 class SignalWaitState(WaitStateResponse):
-    """How a wait for one session ended; C{signal} is null where none came."""
+    """Result of a wait for one session; C{signal} is null if none occurred."""
 
     signal: SessionSignal | None
 
 
 class OutputWaitState(SignalWaitState):
-    """How a wait for output ended."""
+    """Result of a wait for output."""
 
     matched: bool
     match: str | None
@@ -108,7 +108,7 @@ class OutputWaitState(SignalWaitState):
 
 
 class WaitResponse(ResponseModel):
-    """The wait, and the session's status alongside."""
+    """Result of the wait, and the session's status."""
 
     wait: SignalWaitState
     waited_ms: int
@@ -118,13 +118,13 @@ class WaitResponse(ResponseModel):
 
 
 class OutputWaitResponse(WaitResponse):
-    """The wait for output, and the session's status alongside."""
+    """Result of the wait for output, and the session's status."""
 
     wait: OutputWaitState
 
 
 class FleetWaitResponse(ResponseModel):
-    """Each session's signal, null where none came."""
+    """Signal of each session, null if none occurred."""
 
     signals: dict[str, SessionSignal | None]
     wait: WaitStateResponse

@@ -71,8 +71,8 @@ class DictationRelay:
     """Relay of one dictation with bounded buffers.
 
     Speech that the speech service does not accept waits here, up to L{QUEUE_BYTES} and one read;
-    then reading from the page pauses.  If the page does not accept text, only the last one is kept,
-    as each has the whole text, and reading from the speech service pauses.
+    then reading from the page pauses.  If the page does not accept text, reading from the
+    speech service pauses. Only the last text is kept, because each contains the earlier ones.
     """
 
     _log = Logger()

@@ -42,7 +42,7 @@ Icon = Annotated[str, StringConstraints(max_length=ICON_LENGTH, pattern=f"^{LINE
 
 
 class WebViewBody(RequestBody):
-    """A new web tab."""
+    """New web tab."""
 
     name: Name
     url: Url
@@ -50,7 +50,7 @@ class WebViewBody(RequestBody):
 
 
 class WebViewPatch(RequestBody):
-    """Any of its fields."""
+    """Changes to a web tab."""
 
     name: Name | None = None
     url: Url | None = None
@@ -58,7 +58,7 @@ class WebViewPatch(RequestBody):
 
 
 class ProbeBody(RequestBody):
-    """Where to look."""
+    """Address to probe."""
 
     url: Url
 
@@ -73,20 +73,21 @@ class WebViewRoutes:
         """Return the operations of the routes."""
         refused, one = (ErrorCode.INVALID_INPUT,), "/api/webviews/{id}"
         return [
-            _user_operation("GET", "/api/webviews", self.list_views, "The caller's web tabs",
+            _user_operation("GET", "/api/webviews", self.list_views, "List your web tabs",
                             WebViewsAnswer),
-            _user_operation("POST", "/api/webviews", self.create_view, "Keep a web tab",
+            _user_operation("POST", "/api/webviews", self.create_view, "Create a web tab",
                             WebViewEnvelope,
                   body=WebViewBody, errors=(ErrorCode.OPERATION_FAILED,)),
             _user_operation("POST", "/api/webviews/probe", self.probe_url,
-                            "Whether something answers there",
+                "Check that a server responds at an address",
                   ProbeAnswer, body=ProbeBody,
                   errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED)),
             _user_operation("PATCH", one, self.update_view, "Change a web tab", WebViewEnvelope,
                   body=WebViewPatch, errors=(ErrorCode.NOT_FOUND,)),
-            _user_operation("DELETE", one, self.delete_view, "Forget a web tab", EmptyPayload,
+            _user_operation("DELETE", one, self.delete_view, "Remove a web tab", EmptyPayload,
                   errors=(ErrorCode.NOT_FOUND,)),
-            _user_operation("POST", f"{one}/open", self.open_view, "Where a web tab is to be seen",
+            _user_operation("POST", f"{one}/open", self.open_view,
+                "Get the addresses at which a web tab can be viewed",
                   OpenedWebView, errors=(*refused, ErrorCode.NOT_FOUND)),
         ]  # fmt: skip
 
@@ -150,7 +151,7 @@ def capability_operation(entrance: CapabilityRoutes) -> Operation:
         style=ResponseStyle.STREAM,
         audit=AuditMode.NONE,
         handler=entrance.handle_request,
-        summary="The target of a web tab",
+        summary="Relay a request to the target of a web tab",
         tag="Web tabs",
         media_type="*/*",
         streams=True,

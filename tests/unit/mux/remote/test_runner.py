@@ -56,7 +56,7 @@ class TrialTests(SynchronousTestCase):
         self.child.say(b"\nThis account is currently not available.\n")
         self.child.end_stream(1)
         self.assertEqual(
-            "no POSIX shell was found there: This account is currently not available.",
+            "no POSIX shell found on the host: This account is currently not available.",
             self.why(),
         )
 

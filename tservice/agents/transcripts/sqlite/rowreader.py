@@ -2,7 +2,7 @@
 reader.
 
 Any user may have written the database, and may write while it is read. A WAL index that is
-truncated during a read kills the reading process (SIGBUS), one SQL instruction may run forever, and
+truncated during a read kills the reading process (SIGBUS). One SQL instruction may run forever, and
 a pipe in place of a journal blocks. So this separate process reads, and is killed if necessary.
 
 It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only. Each
